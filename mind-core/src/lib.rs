@@ -1,0 +1,2 @@
+//! The compiler behind `mind!` as a library.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The proc macros of the mind tensor language.
+#![forbid(unsafe_code)]

@@ -1,0 +1,1 @@
+//! The run time of the mind tensor language.

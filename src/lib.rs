@@ -1,0 +1,2 @@
+//! A tensor language inside Rust.
+#![forbid(unsafe_code)]
