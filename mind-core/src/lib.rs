@@ -1,2 +1,4 @@
 //! The compiler behind `mind!` as a library.
 #![forbid(unsafe_code)]
+
+pub mod diag;

@@ -1,0 +1,304 @@
+//! Diagnostics as data: a stable code, a message in the user's words, where it is, and how to fix it.
+//!
+//! Nothing here prints or stops: a phase collects every independent [`Diag`] it finds in [`Diags`] and the edge
+//! (the macro, a file reader, a command) renders them. [`Code::info`] is the one table of codes.
+
+use std::fmt;
+
+use proc_macro2::Span;
+
+/// One mistake: what is wrong, where, and what would mend it.
+#[derive(Clone, Debug)]
+pub struct Diag {
+    /// The stable number.
+    pub code: Code,
+    /// Lower case, one line, no final full stop; names what was got and what was needed with both full types.
+    pub message: String,
+    /// What to underline.
+    pub site: Site,
+    /// Further lines: operands, where each dimension comes from.
+    pub notes: Vec<Note>,
+    /// A likely fix, as an imperative.
+    pub help: Option<String>,
+}
+
+/// A further line of a diagnostic; `site` is printed after it as `file:line:column`.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// Lower case, no final full stop.
+    pub text: String,
+    /// The place the note speaks of, or [`Site::Nowhere`].
+    pub site: Site,
+}
+
+/// Where in the source something stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Site {
+    /// No place: the fault is of the whole, or the IR was built by a program.
+    #[default]
+    Nowhere,
+    /// From the first to the last token of an expression or declaration.
+    Tokens {
+        /// The first token.
+        first: Span,
+        /// The last token, `first` again where there is one only.
+        last: Span,
+    },
+    /// A place in a text, both counted from 1.
+    Text {
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+    },
+}
+
+impl Site {
+    /// The site of a single token.
+    pub fn token(span: Span) -> Self {
+        Self::Tokens { first: span, last: span }
+    }
+
+    /// From the first token of `self` to the last of `other`; `other` where `self` is not made of tokens.
+    pub fn to(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Tokens { first, .. }, Self::Tokens { last, .. }) => Self::Tokens { first, last },
+            (Self::Tokens { .. }, Self::Nowhere | Self::Text { .. }) => self,
+            (Self::Nowhere | Self::Text { .. }, _) => other,
+        }
+    }
+}
+
+/// As `file:line:column`, `line:column` or nothing, as far as it is known.
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Tokens { first, .. } => {
+                let start = first.start();
+                write!(f, "{}:{}:{}", first.file(), start.line, start.column + 1)
+            }
+            Self::Text { line, column } => write!(f, "{line}:{column}"),
+        }
+    }
+}
+
+impl Diag {
+    /// A diagnostic without notes or help.
+    pub fn new(code: Code, site: Site, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), site, notes: Vec::new(), help: None }
+    }
+
+    /// Adds a further line without a place of its own.
+    pub fn note(self, text: impl Into<String>) -> Self {
+        self.note_at(Site::Nowhere, text)
+    }
+
+    /// Adds a further line that speaks of `site`.
+    pub fn note_at(mut self, site: Site, text: impl Into<String>) -> Self {
+        self.notes.push(Note { text: text.into(), site });
+        self
+    }
+
+    /// Sets the likely fix.
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// All lines, as the macro and the commands print them: `error[E3003]: …` without the leading `error`.
+///
+/// ```
+/// use mind_core::diag::{Code, Diag, Site};
+/// let d = Diag::new(Code::E3002, Site::Nowhere, "`matmul`: x is f32[3], needed rank 2 or more").help("use `dot`");
+/// assert_eq!(d.to_string(), "[E3002] `matmul`: x is f32[3], needed rank 2 or more\n  help: use `dot`");
+/// ```
+impl fmt::Display for Diag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}", self.code, self.message)?;
+        for Note { text, site } in &self.notes {
+            match site {
+                Site::Nowhere => write!(f, "\n  {text}")?,
+                Site::Tokens { .. } | Site::Text { .. } => write!(f, "\n  {text} at {site}")?,
+            }
+        }
+        match &self.help {
+            Some(help) => write!(f, "\n  help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diag {}
+
+/// Every independent mistake found so far, in the order of discovery.
+#[derive(Clone, Debug, Default)]
+pub struct Diags(Vec<Diag>);
+
+impl Diags {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, diag: Diag) {
+        self.0.push(diag);
+    }
+
+    /// Keeps the value, or the mistake and nothing.
+    pub fn keep<T>(&mut self, result: Result<T, Diag>) -> Option<T> {
+        result.map_err(|diag| self.push(diag)).ok()
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The mistakes.
+    pub fn as_slice(&self) -> &[Diag] {
+        &self.0
+    }
+
+    /// `value` if nothing is wrong, else every mistake.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl IntoIterator for Diags {
+    type Item = Diag;
+    type IntoIter = std::vec::IntoIter<Diag>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl Extend<Diag> for Diags {
+    fn extend<I: IntoIterator<Item = Diag>>(&mut self, diags: I) {
+        self.0.extend(diags);
+    }
+}
+
+/// What a code means and where it can arise: one row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeInfo {
+    /// As printed, `E3001`.
+    pub name: &'static str,
+    /// What went wrong, in a line.
+    pub meaning: &'static str,
+    /// What the message must name.
+    pub names: &'static str,
+    /// Every place the code can come from today.
+    pub arises: &'static [Arises],
+}
+
+/// Where a code can arise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arises {
+    /// In a `mind!` block.
+    Macro,
+    /// In a file or text in one of the text forms.
+    File,
+    /// In the `mind` command.
+    Command,
+    /// From the compiler's own Rust interface only.
+    Library,
+    /// When a compiled program runs.
+    Run,
+    /// Nowhere yet: kept for a part of the language that does not exist so far.
+    Reserved,
+}
+
+macro_rules! codes {
+    ($($code:ident $meaning:literal $names:literal [$($arises:ident),+];)+) => {
+        /// A stable error number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $(#[doc = $meaning] $code,)+ }
+
+        impl Code {
+            /// Every code, ascending.
+            pub const ALL: &'static [Self] = &[$(Self::$code),+];
+
+            /// The code's row.
+            pub const fn info(self) -> CodeInfo {
+                match self {
+                    $(Self::$code => CodeInfo {
+                        name: stringify!($code), meaning: $meaning, names: $names, arises: &[$(Arises::$arises),+],
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info().name)
+    }
+}
+
+codes! {
+    E1001 "invalid UTF-8" "byte offset, first bytes" [Reserved];
+    E1002 "invalid character in identifier" "the character" [Reserved];
+    E1003 "unterminated string" "where it starts" [Reserved];
+    E1004 "invalid escape sequence" "the escape" [Reserved];
+    E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro];
+    E1006 "unterminated block comment" "where it starts" [Reserved];
+    E1007 "unexpected token" "found, expected" [Macro];
+    E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
+        "the limit, the value" [Macro, Library];
+    E1009 "unsupported format version" "found, supported" [Reserved];
+    E2001 "type mismatch" "expected, found" [Macro];
+    E2002 "undefined name" "the name, near misses" [Macro];
+    E2003 "cannot infer type" "what is missing" [Macro];
+    E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, Library];
+    E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, Library];
+    E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Reserved];
+    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, Library];
+    E2008 "name defined twice in one scope that forbids it" "both places" [Macro];
+    E2009 "functions call each other in a cycle" "the cycle" [Macro];
+    E2010 "assignment to something not `&mut`" "the name" [Macro];
+    E2011 "a lambda is called or stored" "the name" [Reserved];
+    E3001 "shapes do not broadcast" "both shapes, the dimension, both extents" [Macro, Library];
+    E3002 "wrong rank" "op, expected, found" [Macro, Library];
+    E3003 "dimensions that must agree differ" "op, which dimension, both" [Macro, Library];
+    E3004 "axis out of range" "op, axis, rank" [Macro, Library];
+    E3005 "duplicate axis" "op, axes, the duplicate" [Macro, Library];
+    E3006 "dimension not positive" "shape, index, value" [Macro, Library, Run];
+    E3007 "element counts differ in reshape" "both shapes, both counts" [Macro, Library];
+    E3008 "invalid permutation" "permutation, rank, why" [Macro, Library];
+    E3009 "squeezed dimension is not 1" "axis, extent, shape" [Macro, Library];
+    E3010 "tensor literal is ragged or does not have its declared shape" "both" [Macro];
+    E3011 "slice or index bound outside the dimension" "bound, extent" [Macro, Library];
+    E4001 "value used before it is defined, or never defined" "instruction, value" [Library];
+    E4002 "value defined twice" "both instructions" [Library];
+    E4003 "output names no value" "output, value" [Library];
+    E4004 "invalid input declaration" "input, why" [Library];
+    E4005 "constant data does not fit its declared type" "value, why" [Library];
+    E4006 "index list length is not the rank" "value, both" [Macro, Library];
+    E4007 "slice parameter lengths differ from the rank" "value, all" [Macro, Library];
+    E4008 "slice step is zero or negative" "value, dimension" [Macro, Library];
+    E4009 "conv2d channels differ" "both" [Macro, Library];
+    E4010 "conv2d strides or padding invalid" "value" [Macro, Library];
+    E4011 "gather indices are not i32 or i64" "dtype" [Macro, Library];
+    E4012 "declared result type differs from the inferred one" "both" [Library];
+    E4013 "operation not in the profile being verified" "op, profile" [Library];
+    E4014 "module has no output" "" [Library];
+    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Library];
+    E5002 "the gradient module does not verify" "the verification error" [Library];
+    E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];
+    E5004 "shape unsupported during gradient construction, or output not a scalar and no cotangent" "shapes"
+        [Macro, Library];
+    E5005 "differentiation with respect to something not differentiable" "name, type or the path that is missing"
+        [Macro, Library];
+    E6001 "index out of range at run time" "index, extent" [Run];
+    E6002 "backend unavailable" "requested, available" [Reserved];
+    E6003 "operation unsupported on the backend" "op, backend" [Reserved];
+    E6004 "allocation failed or size overflows" "shape, dtype" [Run];
+    E6005 "numeric overflow where it is checked" "op" [Reserved];
+    E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Run];
+    E6010 "a Knossos program failed as it ran" "which, where" [Reserved];
+}
