@@ -1,1 +1,47 @@
-//! The run time of the mind tensor language.
+//! The run time of the mind tensor language: tensors, and the CPU kernels that generated code calls.
+//!
+//! A [`Tensor`] owns its elements, contiguous, row-major and 64-byte aligned. Its type carries the element type and a
+//! shape: a tuple of dims, each [`Const<784>`](Const) (static), `usize` (dynamic) or named by [`dim!`]. The macro
+//! [`Tensor!`] writes the type. [`TensorView`] and [`TensorViewMut`] borrow; all three dereference to [`TensorRef`],
+//! which is what functions take.
+//!
+//! ```
+//! use mind_rt::{Tensor, TensorRef, Shape};
+//!
+//! fn total<S: Shape>(x: &TensorRef<f32, S>) -> f32 {
+//!     x.iter().sum()
+//! }
+//!
+//! let x: Tensor![f32; 2, 3] = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+//! assert_eq!(x.dims(), [2, 3]);
+//! assert_eq!(total(&x), 21.0);
+//! assert_eq!(total(&x.as_dyn()), 21.0);
+//! ```
+//!
+//! This crate does not know the IR. [`mod@private`] is all that generated code names, and is sound for any safe caller.
+//! `unsafe` is confined to `kernels` and `simd`.
+#![deny(unsafe_code)]
+
+mod convert;
+mod dims;
+mod element;
+mod error;
+mod format;
+#[cfg(feature = "ndarray")]
+mod interop;
+mod kernels;
+#[doc(hidden)]
+pub mod private;
+mod shape;
+mod simd;
+mod tensor;
+mod view;
+mod workspace;
+
+pub use dims::{Const, Dim};
+pub use element::{DType, Element};
+pub use error::Error;
+pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
+pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
+pub use simd::{SimdLevel, simd_level};
+pub use workspace::Workspace;

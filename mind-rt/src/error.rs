@@ -1,0 +1,227 @@
+//! What can go wrong at run time.
+
+use crate::element::{DType, Element};
+use crate::shape::Shape;
+
+/// A failure at run time. Displays as its code and a message: what was got, what was needed.
+///
+/// ```
+/// use mind_rt::Tensor;
+///
+/// let error = Tensor::from_vec((2, 3), vec![1.0_f32; 5]).unwrap_err();
+/// assert_eq!(error.code(), "E3007");
+/// assert_eq!(error.to_string(), "E3007: f32[2, 3] has 6 elements, got 5");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A tensor has another rank than needed.
+    #[error("E3002: ranks differ: got {found}, needed {needed}")]
+    RankMismatch {
+        /// The type got, as in `f32[2, 3]`.
+        found: String,
+        /// The type needed, `?` for what may be anything.
+        needed: String,
+    },
+    /// A dimension has extent 0, or an expression in the dimensions came to 0 or less.
+    #[error("E3006: `{function}`: {what}: dimension {dimension} is {value}, needed 1 or more")]
+    NonPositiveDim {
+        /// The function called.
+        function: &'static str,
+        /// The parameter, as `` parameter `x` ``, or the expression's text.
+        what: &'static str,
+        /// Which dimension.
+        dimension: usize,
+        /// Its value.
+        value: i64,
+    },
+    /// Data has another number of elements than its shape.
+    #[error("E3007: {shape} has {needed} elements, got {found}")]
+    LengthMismatch {
+        /// The shape, as in `f32[2, 3]`.
+        shape: String,
+        /// Its number of elements.
+        needed: usize,
+        /// The number got.
+        found: usize,
+    },
+    /// An index is outside its dimension.
+    #[error("E6001: `{what}`: index {index} at position {position} is out of range, needed 0 to {}", *extent as i128 - 1)]
+    IndexOutOfRange {
+        /// What holds the index.
+        what: &'static str,
+        /// Where it stands in the list of indices.
+        position: usize,
+        /// The index.
+        index: i64,
+        /// The extent it must be below.
+        extent: usize,
+    },
+    /// An array's elements do not lie one after the other in row-major order, so no view can be made of it.
+    #[error(
+        "E6003: a tensor view needs a contiguous row-major array, got strides {strides:?} for shape {shape:?}"
+    )]
+    NotContiguous {
+        /// The array's shape.
+        shape: Vec<usize>,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
+    /// Memory could not be had.
+    #[error("E6004: cannot allocate {shape}: out of memory, or the size overflows")]
+    Allocation {
+        /// What for, as in `f32[2, 3]`.
+        shape: String,
+    },
+    /// A workspace is smaller than the function needs. A workspace never grows by itself.
+    #[error("E6004: the workspace has {found} bytes, needed {needed}")]
+    WorkspaceTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes there are.
+        found: usize,
+    },
+    /// A dynamic dimension of an argument differs from what the signature requires.
+    #[error(
+        "E6009: `{function}`: parameter `{parameter}`: dimension {dimension} is {found}, needed {needed} ({why})"
+    )]
+    DimensionMismatch {
+        /// The function called.
+        function: &'static str,
+        /// The parameter at fault.
+        parameter: &'static str,
+        /// Which of its dimensions.
+        dimension: usize,
+        /// The extent got.
+        found: usize,
+        /// The extent needed.
+        needed: usize,
+        /// Where the need comes from, as in ``N, from `x` ``.
+        why: &'static str,
+    },
+    /// A tensor's extents do not fit the shape it was to be converted to.
+    #[error("E6009: dimension {dimension} differs: got {found}, needed {needed}")]
+    ShapeMismatch {
+        /// The first dimension that differs.
+        dimension: usize,
+        /// The type got, as in `f32[2, 3]`.
+        found: String,
+        /// The type needed, `?` for what may be anything.
+        needed: String,
+    },
+}
+
+impl Error {
+    /// The stable code, such as `E6009`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::RankMismatch { .. } => "E3002",
+            Self::NonPositiveDim { .. } => "E3006",
+            Self::LengthMismatch { .. } => "E3007",
+            Self::IndexOutOfRange { .. } => "E6001",
+            Self::NotContiguous { .. } => "E6003",
+            Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
+            Self::DimensionMismatch { .. } | Self::ShapeMismatch { .. } => "E6009",
+        }
+    }
+
+    /// Says how `extents` fail to be of the shape `S`.
+    #[cold]
+    pub(crate) fn shape_mismatch<T: Element, S: Shape>(extents: &[usize]) -> Self {
+        let found = describe(T::DTYPE, extents);
+        let needed = describe_type::<T, S>();
+        if extents.len() != S::RANK {
+            return Self::RankMismatch { found, needed };
+        }
+        let differs = |axis: &usize| S::STATIC[*axis].is_some_and(|extent| extent != extents[*axis]);
+        Self::ShapeMismatch { dimension: (0..S::RANK).find(differs).unwrap_or(0), found, needed }
+    }
+
+    #[cold]
+    pub(crate) fn allocation<T: Element, S: Shape>(shape: &S) -> Self {
+        Self::Allocation { shape: describe(T::DTYPE, &shape.dims()) }
+    }
+
+    #[cold]
+    pub(crate) fn length_mismatch<T: Element, S: Shape>(shape: &S, found: usize) -> Self {
+        match shape.checked_len() {
+            Some(needed) => Self::LengthMismatch { shape: describe(T::DTYPE, &shape.dims()), needed, found },
+            None => Self::allocation::<T, S>(shape),
+        }
+    }
+}
+
+/// `f32[2, 3]`.
+fn describe(dtype: DType, extents: &[usize]) -> String {
+    format!("{dtype}{extents:?}")
+}
+
+/// `f32[?, Batch, 3]`.
+fn describe_type<T: Element, S: Shape>() -> String {
+    let names = S::names();
+    let dims: Vec<String> = (0..S::RANK)
+        .map(|axis| match (S::STATIC[axis], names[axis]) {
+            (Some(extent), _) => extent.to_string(),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => "?".to_owned(),
+        })
+        .collect();
+    format!("{}[{}]", T::DTYPE, dims.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Const;
+
+    #[test]
+    fn messages_begin_with_their_code() {
+        let errors = [
+            Error::RankMismatch { found: "f32[2]".into(), needed: "f32[2, ?]".into() },
+            Error::NonPositiveDim { function: "f", what: "parameter `x`", dimension: 0, value: 0 },
+            Error::LengthMismatch { shape: "f32[2]".into(), needed: 2, found: 1 },
+            Error::IndexOutOfRange { what: "f", position: 0, index: -1, extent: 2 },
+            Error::NotContiguous { shape: vec![2], strides: vec![2] },
+            Error::Allocation { shape: "f32[2]".into() },
+            Error::WorkspaceTooSmall { needed: 2, found: 1 },
+            Error::ShapeMismatch { dimension: 0, found: "f32[2]".into(), needed: "f32[3]".into() },
+        ];
+        for error in errors {
+            let text = error.to_string();
+            assert!(text.starts_with(&format!("{}: ", error.code())), "{text}");
+            assert!(!text.ends_with('.'), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_dimension_mismatch_says_where_the_need_comes_from() {
+        let error = Error::DimensionMismatch {
+            function: "loss",
+            parameter: "y",
+            dimension: 0,
+            found: 31,
+            needed: 32,
+            why: "N, from `x`",
+        };
+        assert_eq!(
+            error.to_string(),
+            "E6009: `loss`: parameter `y`: dimension 0 is 31, needed 32 (N, from `x`)"
+        );
+        assert_eq!(error.code(), "E6009");
+    }
+
+    #[test]
+    fn an_index_error_names_index_and_range() {
+        let error = Error::IndexOutOfRange { what: "ids", position: 3, index: -7, extent: 10 };
+        assert_eq!(error.to_string(), "E6001: `ids`: index -7 at position 3 is out of range, needed 0 to 9");
+    }
+
+    #[test]
+    fn a_shape_mismatch_names_both_types() {
+        let error = Error::shape_mismatch::<f32, (usize, Const<784>)>(&[3, 783]);
+        assert_eq!(error.to_string(), "E6009: dimension 1 differs: got f32[3, 783], needed f32[?, 784]");
+        let error = Error::shape_mismatch::<i64, (usize,)>(&[3, 783]);
+        assert_eq!(error.to_string(), "E3002: ranks differ: got i64[3, 783], needed i64[?]");
+    }
+}

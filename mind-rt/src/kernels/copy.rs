@@ -1,0 +1,299 @@
+//! Copies between layouts.
+
+use super::check;
+use crate::element::Element;
+use crate::shape::MAX_RANK;
+
+/// Sets every element.
+pub fn fill<T: Element>(out: &mut [T], value: T) {
+    out.fill(value);
+}
+
+/// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`, `dst` being contiguous in the order of
+/// `dims`: transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
+pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
+    check(dims.len() == strides.len() && dims.len() <= MAX_RANK, "copy: dims and strides differ in number");
+    let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
+    check(len == Some(dst.len()), "copy: wrong destination length");
+    if dst.is_empty() {
+        return;
+    }
+    let last = dims
+        .iter()
+        .zip(strides)
+        .fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(*stride)));
+    check(last < src.len(), "copy: source too short");
+
+    let mut axes = [Axis::default(); MAX_RANK];
+    let rank = merge(dims, strides, &mut axes);
+    let Some((inner, outer)) = axes[..rank].split_last_mut() else {
+        dst[0] = src[offset];
+        return;
+    };
+    // Where the innermost axis strides, going along the axis of the smallest stride in blocks finds lines in the cache.
+    let across =
+        if inner.stride > 1 { smallest(outer).filter(|at| outer[*at].stride < inner.stride) } else { None };
+    match across {
+        None => for_each(outer, offset, |from, to| copy_row(*inner, &src[from..], &mut dst[to..])),
+        Some(at) => {
+            outer[at..].rotate_left(1);
+            let (across, outer) = outer.split_last().expect("an axis was found");
+            for_each(outer, offset, |from, to| copy_blocks(*across, *inner, &src[from..], &mut dst[to..]));
+        }
+    }
+}
+
+/// An axis of a copy.
+#[derive(Clone, Copy, Default)]
+struct Axis {
+    extent: usize,
+    /// From one element to the next in the source.
+    stride: usize,
+    /// From one element to the next in the destination.
+    step: usize,
+}
+
+/// Leaves out axes of extent 1, and makes one of two that lie in the source as in the destination. Returns how many are
+/// left.
+fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usize {
+    let mut rank = 0;
+    let mut step: usize = dims.iter().product();
+    for (&extent, &stride) in dims.iter().zip(strides) {
+        step /= extent;
+        if extent == 1 {
+            continue;
+        }
+        if rank > 0 && Some(axes[rank - 1].stride) == stride.checked_mul(extent) {
+            let extent = extent * axes[rank - 1].extent;
+            axes[rank - 1] = Axis { extent, stride, step };
+        } else {
+            axes[rank] = Axis { extent, stride, step };
+            rank += 1;
+        }
+    }
+    rank
+}
+
+/// The axis of the smallest stride, 0 apart.
+fn smallest(axes: &[Axis]) -> Option<usize> {
+    (0..axes.len()).filter(|at| axes[*at].stride > 0).min_by_key(|at| axes[*at].stride)
+}
+
+/// Calls `f` with the source and destination position of every index of `axes`.
+fn for_each(axes: &[Axis], from: usize, mut f: impl FnMut(usize, usize)) {
+    let (mut from, mut to) = (from, 0);
+    let mut index = [0; MAX_RANK];
+    loop {
+        f(from, to);
+        let mut axis = axes.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            let Axis { extent, stride, step } = axes[axis];
+            index[axis] += 1;
+            if index[axis] < extent {
+                from += stride;
+                to += step;
+                break;
+            }
+            index[axis] = 0;
+            from -= (extent - 1) * stride;
+            to -= (extent - 1) * step;
+        }
+    }
+}
+
+#[inline(always)]
+fn copy_row<T: Copy>(axis: Axis, src: &[T], dst: &mut [T]) {
+    let dst = &mut dst[..axis.extent];
+    match axis.stride {
+        0 => dst.fill(src[0]),
+        1 => dst.copy_from_slice(&src[..axis.extent]),
+        stride => {
+            for (dst, src) in dst.iter_mut().zip(src.iter().step_by(stride)) {
+                *dst = *src;
+            }
+        }
+    }
+}
+
+/// Copies the plane of `across` and `inner` in square blocks.
+fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
+    /// Of 8 bytes each, 16 lines of source and 16 of destination are 4 KiB.
+    const SIDE: usize = 16;
+
+    let last_src = (across.extent - 1) * across.stride + (inner.extent - 1) * inner.stride;
+    let last_dst = (across.extent - 1) * across.step + (inner.extent - 1) * inner.step;
+    assert!(last_src < src.len() && last_dst < dst.len(), "the caller checked the bounds");
+    for i in (0..across.extent).step_by(SIDE) {
+        let rows = i..across.extent.min(i + SIDE);
+        for j in (0..inner.extent).step_by(SIDE) {
+            let columns = j..inner.extent.min(j + SIDE);
+            for i in rows.clone() {
+                for j in columns.clone() {
+                    let from = i * across.stride + j * inner.stride;
+                    let to = i * across.step + j * inner.step;
+                    // SAFETY: `i` and `j` are below the extents, so `from` and `to` are at most the last positions, which
+                    // are in bounds as just asserted.
+                    unsafe { *dst.get_unchecked_mut(to) = *src.get_unchecked(from) };
+                }
+            }
+        }
+    }
+}
+
+/// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, `out` having the extents `dims`, `updates`
+/// having `update_dims`.
+pub fn slice_grad<T: Element>(
+    dims: &[usize],
+    starts: &[usize],
+    steps: &[usize],
+    update_dims: &[usize],
+    updates: &[T],
+    out: &mut [T],
+) {
+    let rank = dims.len();
+    check(
+        starts.len() == rank && steps.len() == rank && update_dims.len() == rank && rank <= MAX_RANK,
+        "slice_grad: lists differ in length",
+    );
+    let len = |dims: &[usize]| dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
+    check(len(dims) == Some(out.len()), "slice_grad: wrong output length");
+    check(len(update_dims) == Some(updates.len()), "slice_grad: wrong update length");
+    out.fill(T::ZERO);
+    if updates.is_empty() {
+        return;
+    }
+    // As in a copy, with source and destination exchanged: `stride` is the output's, `step` the updates'.
+    let mut axes = [Axis::default(); MAX_RANK];
+    let (mut offset, mut stride, mut step) = (0, 1, 1);
+    for axis in (0..rank).rev() {
+        let span = (update_dims[axis] - 1).saturating_mul(steps[axis]);
+        check(starts[axis].saturating_add(span) < dims[axis], "slice_grad: an update lies outside");
+        // A step never taken may be any number.
+        let taken = if update_dims[axis] > 1 { steps[axis] * stride } else { 0 };
+        axes[axis] = Axis { extent: update_dims[axis], stride: taken, step };
+        offset += starts[axis] * stride;
+        stride *= dims[axis];
+        step *= update_dims[axis];
+    }
+    let Some((inner, outer)) = axes[..rank].split_last() else {
+        out[0] = updates[0];
+        return;
+    };
+    for_each(outer, offset, |to, from| {
+        let updates = &updates[from..][..inner.extent];
+        if inner.stride == 1 {
+            out[to..][..inner.extent].copy_from_slice(updates);
+        } else {
+            for (i, update) in updates.iter().enumerate() {
+                out[to + i * inner.stride] = *update;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn indices(dims: &[usize]) -> Vec<Vec<usize>> {
+        dims.iter().fold(vec![vec![]], |lists, extent| {
+            lists.iter().flat_map(|list| (0..*extent).map(|i| [&list[..], &[i]].concat())).collect()
+        })
+    }
+
+    fn agrees(dims: &[usize], strides: &[usize], offset: usize) {
+        let at = |index: &Vec<usize>| {
+            offset + index.iter().zip(strides).map(|(i, stride)| i * stride).sum::<usize>()
+        };
+        let expected: Vec<i64> = indices(dims).iter().map(|index| at(index) as i64).collect();
+        let len = expected.iter().max().map_or(0, |last| *last as usize + 1);
+        // Exactly as long as is needed.
+        let src: Vec<i64> = (0..len as i64).collect();
+        let mut dst = vec![-1; expected.len()];
+        copy_strided(dims, strides, offset, &src, &mut dst);
+        assert_eq!(dst, expected, "{dims:?} {strides:?} {offset}");
+    }
+
+    #[test]
+    fn every_permutation_of_small_extents() {
+        for a in 1..=9 {
+            for b in 1..=9 {
+                agrees(&[a, b], &[b, 1], 0);
+                agrees(&[a, b], &[1, a], 2);
+                for c in [1, 2, 5, 17] {
+                    for [i, j, k] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                        let (dims, strides) = ([a, b, c], [b * c, c, 1]);
+                        agrees(&[dims[i], dims[j], dims[k]], &[strides[i], strides[j], strides[k]], 1);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn broadcasts_slices_and_large_transposes() {
+        agrees(&[], &[], 3);
+        agrees(&[7], &[0], 3);
+        agrees(&[7], &[3], 3);
+        agrees(&[7], &[1], 3);
+        agrees(&[3, 4], &[0, 1], 0);
+        agrees(&[3, 4], &[1, 0], 0);
+        agrees(&[3, 4], &[0, 2], 5);
+        agrees(&[3, 4], &[0, 0], 5);
+        agrees(&[3, 4, 5], &[0, 3, 1], 0);
+        agrees(&[3, 4, 5], &[40, 10, 2], 1);
+        agrees(&[100, 70], &[1, 100], 0);
+        agrees(&[33, 2, 65], &[1, 33, 66], 0);
+        agrees(&[2, 33, 65], &[33 * 65, 1, 33], 0);
+        agrees(&[1, 2, 1, 3, 1, 2, 2, 2], &[9, 12, 7, 4, 5, 2, 1, 0], 0);
+        agrees(&[2, 2, 2, 2, 2, 2, 2, 2], &[1, 2, 4, 8, 16, 32, 64, 128], 0);
+        agrees(&[2, 0, 2], &[1, 1, 1], 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: copy: source too short")]
+    fn a_source_too_short_panics() {
+        copy_strided(&[2, 3], &[1, 2], 1, &[0_i32; 6], &mut [0; 6]);
+    }
+
+    #[test]
+    #[should_panic(expected = "copy: source too short")]
+    fn strides_that_overflow_panic() {
+        copy_strided(&[3, 1], &[usize::MAX / 2 + 1, 0], 0, &[0_i32; 6], &mut [0; 3]);
+    }
+
+    fn slice_grad_agrees(dims: &[usize], starts: &[usize], steps: &[usize], update_dims: &[usize]) {
+        let updates: Vec<f32> = (0..update_dims.iter().product()).map(|i: usize| i as f32 + 1.0).collect();
+        let mut expected = vec![0.0; dims.iter().product()];
+        for (index, update) in indices(update_dims).iter().zip(&updates) {
+            let to = (0..dims.len())
+                .fold(0, |to, axis| to * dims[axis] + starts[axis] + index[axis] * steps[axis]);
+            expected[to] = *update;
+        }
+        let mut out = vec![f32::NAN; expected.len()];
+        slice_grad(dims, starts, steps, update_dims, &updates, &mut out);
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn slices_are_put_back() {
+        slice_grad_agrees(&[], &[], &[], &[]);
+        slice_grad_agrees(&[5], &[1], &[1], &[3]);
+        slice_grad_agrees(&[5], &[0], &[2], &[3]);
+        slice_grad_agrees(&[5], &[4], &[usize::MAX], &[1]);
+        slice_grad_agrees(&[4, 6], &[1, 2], &[2, 1], &[2, 4]);
+        slice_grad_agrees(&[4, 6], &[0, 1], &[3, 2], &[2, 3]);
+        slice_grad_agrees(&[2, 3, 17], &[1, 0, 3], &[1, 2, 7], &[1, 2, 2]);
+        slice_grad_agrees(&[2, 3], &[0, 0], &[1, 1], &[2, 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "slice_grad: an update lies outside")]
+    fn an_update_outside_panics() {
+        slice_grad(&[4, 6], &[1, 2], &[2, 1], &[2, 5], &[0.0_f32; 10], &mut [0.0; 24]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Rows by index.
+
+use super::check;
+use crate::element::Element;
+use crate::error::Error;
+use crate::simd::{Kernel, dispatch};
+
+/// An element type that can be an index.
+pub trait Index: Element {
+    /// The index; for a negative one, something no extent reaches.
+    fn position(self) -> usize;
+
+    /// The index as written.
+    fn value(self) -> i64;
+}
+
+impl Index for i32 {
+    #[inline(always)]
+    fn position(self) -> usize {
+        usize::try_from(self).unwrap_or(usize::MAX)
+    }
+
+    fn value(self) -> i64 {
+        self.into()
+    }
+}
+
+impl Index for i64 {
+    #[inline(always)]
+    fn position(self) -> usize {
+        usize::try_from(self).unwrap_or(usize::MAX)
+    }
+
+    fn value(self) -> i64 {
+        self
+    }
+}
+
+/// Checks that every index is within `extent`.
+///
+/// # Errors
+/// E6001 for the first that is not; `what` names the indices in its message.
+pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
+    match indices.iter().position(|index| index.position() >= extent) {
+        None => Ok(()),
+        Some(position) => {
+            Err(Error::IndexOutOfRange { what, position, index: indices[position].value(), extent })
+        }
+    }
+}
+
+/// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
+pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
+    check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
+    if row_len == 1 {
+        for (out, index) in out.iter_mut().zip(indices) {
+            *out = table[index.position()];
+        }
+    } else if let Some(rows) = table.len().checked_div(row_len) {
+        for (out, index) in out.chunks_exact_mut(row_len).zip(indices) {
+            let row = index.position();
+            check(row < rows, "gather: an index was not checked");
+            out.copy_from_slice(&table[row * row_len..][..row_len]);
+        }
+    }
+}
+
+/// `out = 0; out[indices[i], :] += updates[i, :]` in the order of `i`, rows being `row_len` long. Indices must be in
+/// range, as [`check_indices`] says.
+pub fn scatter_add<T: Element, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+    check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
+    dispatch(ScatterAdd { out, row_len, indices, updates });
+}
+
+struct ScatterAdd<'a, T, I> {
+    out: &'a mut [T],
+    row_len: usize,
+    indices: &'a [I],
+    updates: &'a [T],
+}
+
+impl<T: Element, I: Index> Kernel for ScatterAdd<'_, T, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { out, row_len, indices, updates } = self;
+        out.fill(T::ZERO);
+        if row_len == 0 {
+            return;
+        }
+        let rows = out.len() / row_len;
+        for (update, index) in updates.chunks_exact(row_len).zip(indices) {
+            let row = index.position();
+            check(row < rows, "scatter_add: an index was not checked");
+            for (out, update) in out[row * row_len..][..row_len].iter_mut().zip(update) {
+                *out = out.plus(*update);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_checked_at_both_ends() {
+        assert_eq!(check_indices::<i32>(&[], 0, "ids"), Ok(()));
+        assert_eq!(check_indices(&[0_i32, 4], 5, "ids"), Ok(()));
+        let error =
+            |position, index, extent| Err(Error::IndexOutOfRange { what: "ids", position, index, extent });
+        assert_eq!(check_indices(&[0_i32, 5, 6], 5, "ids"), error(1, 5, 5));
+        assert_eq!(check_indices(&[0_i64, 1, -1], 5, "ids"), error(2, -1, 5));
+        assert_eq!(check_indices(&[i64::MIN], usize::MAX, "ids"), error(0, i64::MIN, usize::MAX));
+        assert_eq!(check_indices(&[0_i32], 0, "ids"), error(0, 0, 0));
+    }
+
+    #[test]
+    fn gather_takes_rows_and_scatter_add_gives_them_back() {
+        for row_len in 0..=17 {
+            let table: Vec<f32> = (0..5 * row_len).map(|x| x as f32).collect();
+            let indices = [4_i64, 0, 4, 2];
+            let mut rows = vec![-1.0; 4 * row_len];
+            gather(&table, row_len, &indices, &mut rows);
+            let mut sums = vec![f32::NAN; 5 * row_len];
+            scatter_add(&mut sums, row_len, &indices, &rows);
+            for column in 0..row_len {
+                for (i, index) in indices.iter().enumerate() {
+                    assert_eq!(rows[i * row_len + column], table[*index as usize * row_len + column]);
+                }
+                for (row, count) in [1.0, 0.0, 1.0, 0.0, 2.0].into_iter().enumerate() {
+                    assert_eq!(sums[row * row_len + column], count * table[row * row_len + column]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_wrap_as_they_accumulate() {
+        let mut out = [7; 1];
+        scatter_add(&mut out, 1, &[0_i32, 0], &[i32::MAX, 1]);
+        assert_eq!(out, [i32::MIN]);
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: gather: an index was not checked")]
+    fn an_unchecked_index_panics() {
+        gather(&[1.0_f32; 4], 2, &[2_i32], &mut [0.0; 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "gather: wrong output length")]
+    fn a_wrong_length_panics() {
+        gather(&[1.0_f32; 4], 2, &[1_i32], &mut [0.0; 3]);
+    }
+}

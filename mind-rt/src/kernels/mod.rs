@@ -1,0 +1,31 @@
+//! Storage and CPU kernels: with `simd`, the only places where `unsafe` is allowed.
+//!
+//! Every kernel takes contiguous row-major slices unless it takes strides, and checks at entry that its slices are as
+//! long as it needs. A failed check is a fault of the compiler, and panics as one.
+#![allow(unsafe_code)]
+
+pub mod arithmetic;
+pub mod conv;
+pub mod copy;
+pub mod gather;
+pub mod math;
+pub mod matmul;
+mod matvec;
+pub mod reduce;
+pub mod storage;
+
+/// Panics where lengths that the compiler should have made agree do not.
+#[inline(always)]
+#[track_caller]
+fn check(holds: bool, what: &'static str) {
+    if !holds {
+        internal_error(what);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn internal_error(what: &'static str) -> ! {
+    panic!("internal error in mind: {what}; please report this")
+}

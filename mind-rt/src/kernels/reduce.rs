@@ -1,0 +1,107 @@
+//! Sums in a fixed order.
+//!
+//! Element `i` of a sum goes to lane `i % LANES`; each lane adds its elements in order; the lanes are then added as a
+//! tree. The order depends on nothing but the length, so a sum is the same to the bit at every SIMD level.
+
+use super::check;
+use crate::element::Element;
+use crate::simd::{Kernel, dispatch};
+
+/// Lanes in a sum of `f32`.
+pub const LANES_F32: usize = 32;
+/// Lanes in a sum of `f64`.
+pub const LANES_F64: usize = 16;
+/// Lanes in a sum of `i32`.
+pub const LANES_I32: usize = 32;
+/// Lanes in a sum of `i64`.
+pub const LANES_I64: usize = 16;
+
+/// The sum of all elements; 0 if there are none.
+pub fn sum<T: Element>(elements: &[T]) -> T {
+    struct Sum<'a, T>(&'a [T]);
+
+    impl<T: Element> Kernel for Sum<'_, T> {
+        type Output = T;
+
+        #[inline(always)]
+        fn run(self) -> T {
+            T::lane_sum(self.0)
+        }
+    }
+
+    dispatch(Sum(elements))
+}
+
+/// Adds up lanes as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
+#[inline(always)]
+pub fn reduce_lanes<T: Element, const L: usize>(lanes: [T; L]) -> T {
+    const { assert!(L.is_power_of_two()) };
+    let mut lanes = lanes;
+    let mut half = L / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// Reductions with the lane count of the type. To be called from a [`Kernel`].
+pub trait Reduce: Sized {
+    /// The sum.
+    fn lane_sum(elements: &[Self]) -> Self;
+
+    /// The inner product of two slices of one length.
+    fn lane_dot(lhs: &[Self], rhs: &[Self]) -> Self;
+}
+
+macro_rules! reduce {
+    ($($ty:ty: $lanes:expr),*) => {
+        $(impl Reduce for $ty {
+            #[inline(always)]
+            fn lane_sum(elements: &[Self]) -> Self {
+                sum_by_lanes::<$ty, { $lanes }>(elements)
+            }
+
+            #[inline(always)]
+            fn lane_dot(lhs: &[Self], rhs: &[Self]) -> Self {
+                dot_by_lanes::<$ty, { $lanes }>(lhs, rhs)
+            }
+        })*
+    };
+}
+
+reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
+
+#[inline(always)]
+fn sum_by_lanes<T: Element, const L: usize>(elements: &[T]) -> T {
+    let mut lanes = [T::ZERO; L];
+    let (blocks, rest) = elements.as_chunks::<L>();
+    for block in blocks {
+        for lane in 0..L {
+            lanes[lane] = lanes[lane].plus(block[lane]);
+        }
+    }
+    for (lane, element) in lanes.iter_mut().zip(rest) {
+        *lane = lane.plus(*element);
+    }
+    reduce_lanes(lanes)
+}
+
+#[inline(always)]
+fn dot_by_lanes<T: Element, const L: usize>(lhs: &[T], rhs: &[T]) -> T {
+    check(lhs.len() == rhs.len(), "the factors of an inner product differ in length");
+    let mut lanes = [T::ZERO; L];
+    let (lhs_blocks, lhs_rest) = lhs.as_chunks::<L>();
+    let (rhs_blocks, rhs_rest) = rhs.as_chunks::<L>();
+    for (x, y) in lhs_blocks.iter().zip(rhs_blocks) {
+        for lane in 0..L {
+            lanes[lane] = lanes[lane].plus(x[lane].times(y[lane]));
+        }
+    }
+    for (lane, (x, y)) in lanes.iter_mut().zip(lhs_rest.iter().zip(rhs_rest)) {
+        *lane = lane.plus(x.times(*y));
+    }
+    reduce_lanes(lanes)
+}

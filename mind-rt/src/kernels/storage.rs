@@ -1,0 +1,424 @@
+//! Where elements live: owned buffers, and the tensor types over them.
+
+use std::alloc::{self, Layout};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use crate::element::Element;
+use crate::shape::Shape;
+
+/// Alignment of every allocation made here, in bytes: a cache line, and an AVX-512 register.
+pub const ALIGN: usize = 64;
+
+/// An owned tensor: contiguous, row-major, 64-byte aligned unless made from a `Vec` or an ndarray, whose memory it
+/// keeps. Dereferences to [`TensorRef`].
+///
+/// ```
+/// use mind_rt::Tensor;
+///
+/// let mut x: Tensor![f32; 2, 3] = Tensor::from_fn(|[i, j]| (10 * i + j) as f32);
+/// x[[1, 2]] = -1.0;
+/// assert_eq!(x.as_slice(), [0.0, 1.0, 2.0, 10.0, 11.0, -1.0]);
+/// ```
+pub struct Tensor<T, S> {
+    head: TensorRef<T, S, [(); 0]>,
+    buffer: Buffer<T>,
+}
+
+/// A read-only view of a tensor's elements, contiguous and row-major. Dereferences to [`TensorRef`].
+///
+/// ```
+/// use mind_rt::TensorView;
+///
+/// let data = [1.0_f64, 2.0, 3.0, 4.0];
+/// let x = TensorView::from_slice((2, 2), &data)?;
+/// assert_eq!(x[[1, 0]], 3.0);
+/// # Ok::<(), mind_rt::Error>(())
+/// ```
+pub struct TensorView<'a, T, S> {
+    head: TensorRef<T, S, [(); 0]>,
+    elements: PhantomData<&'a [T]>,
+}
+
+/// A view through which a tensor's elements can be changed, contiguous and row-major. Dereferences to [`TensorRef`].
+///
+/// ```
+/// use mind_rt::{Tensor, TensorViewMut};
+///
+/// let mut data = [1.0_f64, 2.0, 3.0, 4.0];
+/// TensorViewMut::from_slice((2, 2), &mut data)?[[1, 0]] = 0.0;
+/// assert_eq!(data, [1.0, 2.0, 0.0, 4.0]);
+/// # Ok::<(), mind_rt::Error>(())
+/// ```
+pub struct TensorViewMut<'a, T, S> {
+    head: TensorRef<T, S, [(); 0]>,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+/// What [`Tensor`], [`TensorView`] and [`TensorViewMut`] dereference to: functions take `&TensorRef<T, S>`, and
+/// `&mut TensorRef<T, S>` where they change elements.
+///
+/// It is not `Sized`, so that two of them cannot be exchanged behind their owners' backs:
+///
+/// ```compile_fail,E0277
+/// use mind_rt::{Tensor, TensorRef, TensorViewMut};
+///
+/// fn exchange(a: &mut TensorRef<f32, (usize,)>, b: &mut TensorRef<f32, (usize,)>) {
+///     std::mem::swap(a, b);
+/// }
+/// ```
+// The third parameter is what makes it unsized: owners hold `[(); 0]`, and `&TensorRef<_, _, [(); 0]>` coerces to
+// `&TensorRef<_, _, [()]>` as any struct does whose last field is an array.
+//
+// Invariant: `pointer` is aligned and valid for reads of `len` initialised elements while a shared reference to this
+// exists, and for exclusive reads and writes while a unique one does. `len` is not derived from `shape`, whose dims
+// other crates may define.
+pub struct TensorRef<T, S, Tail: ?Sized = [()]> {
+    pointer: NonNull<T>,
+    len: usize,
+    shape: S,
+    _tail: Tail,
+}
+
+// SAFETY: a `TensorRef` is to its elements what `[T]` is, by its invariant.
+unsafe impl<T: Send, S: Send, Tail: ?Sized + Send> Send for TensorRef<T, S, Tail> {}
+// SAFETY: as above.
+unsafe impl<T: Sync, S: Sync, Tail: ?Sized + Sync> Sync for TensorRef<T, S, Tail> {}
+
+impl<T, S> TensorRef<T, S> {
+    /// The elements in row-major order.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: the type's invariant; the elements stay shared as long as `self` does.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
+    }
+
+    /// The elements in row-major order.
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: the type's invariant; the elements stay exclusive as long as `self` does.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
+    }
+
+    /// The shape: a tuple of dims.
+    #[inline(always)]
+    pub fn shape(&self) -> S
+    where
+        S: Copy,
+    {
+        self.shape
+    }
+
+    /// The number of elements.
+    #[inline(always)]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T, S> TensorRef<T, S, [(); 0]> {
+    fn new(pointer: NonNull<T>, len: usize, shape: S) -> Self {
+        Self { pointer, len, shape, _tail: [] }
+    }
+}
+
+/// Panics if elements and shape do not agree, which every caller has made sure of.
+fn check_len<S: Shape>(shape: &S, len: usize) {
+    assert!(shape.checked_len() == Some(len), "the caller counts the elements");
+}
+
+impl<T: Element, S: Shape> Tensor<T, S> {
+    pub(crate) fn from_buffer(shape: S, buffer: Buffer<T>) -> Self {
+        check_len(&shape, buffer.len);
+        Self { head: TensorRef::new(buffer.pointer, buffer.len, shape), buffer }
+    }
+
+    pub(crate) fn into_buffer(self) -> Buffer<T> {
+        self.buffer
+    }
+}
+
+impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
+    pub(crate) fn from_elements(shape: S, elements: &'a [T]) -> Self {
+        check_len(&shape, elements.len());
+        // The pointer is never written through: no `&mut` to `head` leaves this type.
+        Self {
+            head: TensorRef::new(NonNull::from(elements).cast(), elements.len(), shape),
+            elements: PhantomData,
+        }
+    }
+
+    /// The elements in row-major order, for as long as they are borrowed.
+    #[inline(always)]
+    #[must_use]
+    pub fn into_slice(self) -> &'a [T] {
+        // SAFETY: `from_elements` got the pointer and the length from a slice shared for `'a`.
+        unsafe { std::slice::from_raw_parts(self.head.pointer.as_ptr(), self.head.len) }
+    }
+}
+
+impl<'a, T: Element, S: Shape> TensorViewMut<'a, T, S> {
+    pub(crate) fn from_elements(shape: S, elements: &'a mut [T]) -> Self {
+        check_len(&shape, elements.len());
+        let len = elements.len();
+        Self { head: TensorRef::new(NonNull::from(elements).cast(), len, shape), elements: PhantomData }
+    }
+
+    /// The elements in row-major order, for as long as they are borrowed.
+    #[inline(always)]
+    #[must_use]
+    pub fn into_slice(self) -> &'a mut [T] {
+        // SAFETY: `from_elements` got the pointer and the length from a slice exclusive for `'a`, and `self` is gone.
+        unsafe { std::slice::from_raw_parts_mut(self.head.pointer.as_ptr(), self.head.len) }
+    }
+}
+
+impl<T, S> Deref for Tensor<T, S> {
+    type Target = TensorRef<T, S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorRef<T, S> {
+        &self.head
+    }
+}
+
+impl<T, S> DerefMut for Tensor<T, S> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut TensorRef<T, S> {
+        &mut self.head
+    }
+}
+
+impl<T, S> Deref for TensorView<'_, T, S> {
+    type Target = TensorRef<T, S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorRef<T, S> {
+        &self.head
+    }
+}
+
+impl<T, S> Deref for TensorViewMut<'_, T, S> {
+    type Target = TensorRef<T, S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorRef<T, S> {
+        &self.head
+    }
+}
+
+impl<T, S> DerefMut for TensorViewMut<'_, T, S> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut TensorRef<T, S> {
+        &mut self.head
+    }
+}
+
+impl<T, S: Copy> Clone for TensorView<'_, T, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, S: Copy> Copy for TensorView<'_, T, S> {}
+
+impl<T, S: Copy> Clone for TensorRef<T, S, [(); 0]> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+// Only this module can name a value of this type; a copy borrows what the original does, as in `TensorView`.
+impl<T, S: Copy> Copy for TensorRef<T, S, [(); 0]> {}
+
+/// Plain old data: valid when all bits are zero, and for any bits.
+///
+/// # Safety
+/// Every bit pattern of the type's size is a value of it, and it has no padding.
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+// SAFETY: an integer.
+unsafe impl Plain for u8 {}
+// SAFETY: an integer.
+unsafe impl Plain for i32 {}
+// SAFETY: an integer.
+unsafe impl Plain for i64 {}
+// SAFETY: any bits are a float, if perhaps a NaN.
+unsafe impl Plain for f32 {}
+// SAFETY: any bits are a float, if perhaps a NaN.
+unsafe impl Plain for f64 {}
+
+/// An owned run of elements.
+pub(crate) struct Buffer<T> {
+    pointer: NonNull<T>,
+    len: usize,
+    origin: Origin,
+}
+
+/// Whose memory a buffer is, and so how it is given back.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// None: there are no elements.
+    Nothing,
+    /// An allocation of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
+    Aligned { start: NonNull<u8> },
+    /// A `Vec<T>` of this capacity.
+    Vec { capacity: usize },
+}
+
+// SAFETY: a buffer owns its elements, as `Vec<T>` does.
+unsafe impl<T: Send> Send for Buffer<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Buffer<T> {}
+
+/// Room for `len` elements from the first 64-byte boundary on, wherever the allocator starts. Asking for little alignment
+/// lets it hand out zero pages without clearing them.
+fn aligned_layout<T>(len: usize) -> Option<Layout> {
+    let bytes = len.checked_mul(size_of::<T>())?.checked_add(ALIGN)?;
+    Layout::from_size_align(bytes, 16).ok()
+}
+
+impl<T: Plain> Buffer<T> {
+    /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
+    pub(crate) fn zeroed(len: usize) -> Option<Self> {
+        if len == 0 {
+            return Some(Self { pointer: NonNull::dangling(), len, origin: Origin::Nothing });
+        }
+        let layout = aligned_layout::<T>(len)?;
+        // SAFETY: the layout's size is at least `ALIGN`.
+        let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
+        let skip = start.as_ptr().align_offset(ALIGN);
+        // SAFETY: `skip < ALIGN`, which is what the layout has beyond the elements. The elements are zero, and so valid.
+        let pointer = unsafe { start.add(skip) }.cast();
+        Some(Self { pointer, len, origin: Origin::Aligned { start } })
+    }
+
+    /// Keeps the `Vec`'s memory.
+    pub(crate) fn from_vec(vec: Vec<T>) -> Self {
+        let mut vec = ManuallyDrop::new(vec);
+        let pointer = NonNull::new(vec.as_mut_ptr()).expect("a Vec's pointer is never null");
+        Self { pointer, len: vec.len(), origin: Origin::Vec { capacity: vec.capacity() } }
+    }
+
+    /// The elements as a `Vec`, without copying if they came as one.
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        match self.origin {
+            Origin::Vec { capacity } => {
+                let buffer = ManuallyDrop::new(self);
+                // SAFETY: `from_vec` took these three from a `Vec`, and the buffer no longer frees them.
+                unsafe { Vec::from_raw_parts(buffer.pointer.as_ptr(), buffer.len, capacity) }
+            }
+            Origin::Nothing | Origin::Aligned { .. } => self.as_slice().to_vec(),
+        }
+    }
+}
+
+impl<T> Buffer<T> {
+    #[inline(always)]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        // SAFETY: the buffer owns `len` initialised elements.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: the buffer owns `len` initialised elements.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        match self.origin {
+            Origin::Nothing => {}
+            Origin::Aligned { start } => {
+                let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
+                // SAFETY: `zeroed` allocated `start` with this layout.
+                unsafe { alloc::dealloc(start.as_ptr(), layout) }
+            }
+            Origin::Vec { capacity } => {
+                // SAFETY: `from_vec` took these three from a `Vec`, and nothing uses them after this.
+                drop(unsafe { Vec::from_raw_parts(self.pointer.as_ptr(), self.len, capacity) });
+            }
+        }
+    }
+}
+
+/// Bytes as elements of a plain type. The bytes must be aligned for it and a whole number of elements, or this panics.
+pub(crate) fn cast_bytes<T: Plain>(bytes: &mut [u8]) -> &mut [T] {
+    assert!(bytes.as_ptr().cast::<T>().is_aligned() && bytes.len().is_multiple_of(size_of::<T>()));
+    let len = bytes.len() / size_of::<T>();
+    // SAFETY: aligned and of the right length, as checked; any initialised bytes are values of a plain type.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeroed_buffers_are_aligned() {
+        for len in [1, 2, 15, 16, 17, 1000, 100_000] {
+            let buffer = Buffer::<f32>::zeroed(len).expect("memory");
+            assert_eq!(buffer.as_slice().as_ptr().align_offset(ALIGN), 0);
+            assert!(buffer.as_slice().iter().all(|x| *x == 0.0));
+            assert_eq!(buffer.as_slice().len(), len);
+        }
+        assert!(Buffer::<f32>::zeroed(0).expect("nothing").as_slice().is_empty());
+    }
+
+    #[test]
+    fn a_buffer_that_cannot_be_had_is_none() {
+        assert!(Buffer::<f64>::zeroed(usize::MAX / 8).is_none());
+        assert!(Buffer::<f64>::zeroed(usize::MAX / 16).is_none());
+        assert!(Buffer::<f64>::zeroed(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn a_vec_goes_through_unmoved() {
+        let mut vec = Vec::with_capacity(10);
+        vec.extend([1, 2, 3]);
+        let pointer = vec.as_ptr();
+        let mut buffer = Buffer::<i64>::from_vec(vec);
+        buffer.as_mut_slice()[1] = 7;
+        let vec = buffer.into_vec();
+        assert_eq!((vec.as_ptr(), vec.capacity(), &vec[..]), (pointer, 10, &[1, 7, 3][..]));
+        drop(Buffer::<i64>::from_vec(vec));
+    }
+
+    #[test]
+    fn a_mutable_reference_writes_through() {
+        let mut tensor = Tensor::<i32, (usize,)>::from_buffer((4,), Buffer::zeroed(4).expect("memory"));
+        let reference: &mut TensorRef<i32, (usize,)> = &mut tensor;
+        reference.as_mut_slice()[3] = 5;
+        reference.as_mut_slice()[0] = reference.as_slice()[3];
+        let moved = tensor;
+        assert_eq!(moved.as_slice(), [5, 0, 0, 5]);
+    }
+
+    #[test]
+    fn bytes_are_cast_whole() {
+        let mut buffer = Buffer::<u8>::zeroed(64).expect("memory");
+        cast_bytes::<f32>(buffer.as_mut_slice())[1] = 1.0;
+        assert_eq!(buffer.as_slice()[4..8], 1.0_f32.to_ne_bytes());
+    }
+
+    #[test]
+    fn tensors_cross_threads() {
+        fn crosses<T: Send + Sync>() {}
+        crosses::<Tensor<f32, (usize,)>>();
+        crosses::<TensorView<'_, f32, (usize,)>>();
+        crosses::<TensorViewMut<'_, f32, (usize,)>>();
+    }
+}

@@ -1,0 +1,86 @@
+//! All that generated code may name. Sound for any safe caller, but no interface for people: it changes with the macro.
+
+pub use core;
+pub use std;
+
+pub use crate::dims::sealed::DimMarker;
+pub use crate::kernels::conv::{Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_input};
+pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
+pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
+pub use crate::kernels::math::{Float, exp, ln, relu, relu_grad};
+pub use crate::kernels::matmul::{BatchDim, MatRef, matmul};
+pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
+pub use crate::shape::sealed::ShapeMarker;
+pub use crate::simd::{Kernel, dispatch};
+pub use crate::workspace::{Lens, Segments, segment_bytes, split, with_workspace};
+pub use crate::{
+    Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, StaticShape, Tensor, TensorRef,
+    TensorView, TensorViewMut, Workspace,
+};
+
+/// Panics with an error's message, where the caller chose the function that does.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn fail(error: Error) -> ! {
+    panic!("{error}")
+}
+
+/// Checks that a dynamic dimension is what the signature requires; `why` says where the need comes from, as in
+/// ``N, from `x` ``.
+///
+/// # Errors
+/// E6009.
+#[inline(always)]
+pub fn check_dim(
+    function: &'static str,
+    parameter: &'static str,
+    dimension: usize,
+    found: usize,
+    needed: usize,
+    why: &'static str,
+) -> Result<(), Error> {
+    if found == needed {
+        return Ok(());
+    }
+    Err(Error::DimensionMismatch { function, parameter, dimension, found, needed, why })
+}
+
+/// Checks that a dimension, or an expression in dimensions, is 1 or more; `what` is ``parameter `x` `` or the
+/// expression's text.
+///
+/// # Errors
+/// E3006.
+#[inline(always)]
+pub fn check_positive(
+    function: &'static str,
+    what: &'static str,
+    dimension: usize,
+    value: i64,
+) -> Result<(), Error> {
+    if value > 0 {
+        return Ok(());
+    }
+    Err(Error::NonPositiveDim { function, what, dimension, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_on_entry() {
+        assert_eq!(check_dim("f", "x", 0, 3, 3, "N, from `y`"), Ok(()));
+        let error = check_dim("f", "x", 0, 2, 3, "N, from `y`").expect_err("2 is not 3");
+        assert_eq!(error.to_string(), "E6009: `f`: parameter `x`: dimension 0 is 2, needed 3 (N, from `y`)");
+        assert_eq!(check_positive("f", "N - 1", 0, 1), Ok(()));
+        let error = check_positive("f", "parameter `x`", 1, 0).expect_err("0 is not positive");
+        assert_eq!(error.to_string(), "E3006: `f`: parameter `x`: dimension 1 is 0, needed 1 or more");
+    }
+
+    #[test]
+    #[should_panic(expected = "E6004: the workspace has 0 bytes, needed 64")]
+    fn fail_panics_with_the_message() {
+        fail(Error::WorkspaceTooSmall { needed: 64, found: 0 });
+    }
+}

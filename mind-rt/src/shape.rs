@@ -1,0 +1,296 @@
+//! Shapes: tuples of dims.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crate::dims::{Dim, StaticDim};
+
+/// The highest rank a shape can have.
+pub const MAX_RANK: usize = 8;
+
+/// A tensor's shape: a tuple of up to [`MAX_RANK`] [`Dim`]s, outermost first.
+///
+/// ```
+/// use mind_rt::{Const, Shape};
+///
+/// let shape = (32, Const::<784>);
+/// assert_eq!(<(usize, Const<784>)>::RANK, 2);
+/// assert_eq!(shape.dims()[..], [32, 784]);
+/// assert_eq!(shape.len(), 32 * 784);
+/// ```
+pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed::ShapeMarker {
+    /// The number of dimensions.
+    const RANK: usize;
+
+    /// The extents the type alone decides; `None` for dynamic ones and from `RANK` on.
+    const STATIC: [Option<usize>; MAX_RANK];
+
+    /// The extents, with 1 from `RANK` on. Static extents fold to constants.
+    fn padded(&self) -> [usize; MAX_RANK];
+
+    /// The shape of this type with these extents; `None` if the rank or a static extent differs.
+    fn from_extents(extents: &[usize]) -> Option<Self>;
+
+    /// The names of the dims defined by [`dim!`](crate::dim).
+    #[must_use]
+    fn names() -> [Option<&'static str>; MAX_RANK] {
+        [None; MAX_RANK]
+    }
+
+    /// The number of elements, modulo the word size; see [`Shape::checked_len`].
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.padded().into_iter().fold(1, usize::wrapping_mul)
+    }
+
+    /// Whether there are no elements: an extent is 0.
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.padded().contains(&0)
+    }
+
+    /// The number of elements, or `None` if it overflows.
+    fn checked_len(&self) -> Option<usize> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        self.padded().into_iter().try_fold(1usize, usize::checked_mul)
+    }
+
+    /// The extents as a list of length `RANK`.
+    #[inline(always)]
+    fn dims(&self) -> Dims {
+        Dims { extents: self.padded(), rank: Self::RANK }
+    }
+}
+
+/// A shape of exactly `R` dimensions.
+pub trait Rank<const R: usize>: Shape {
+    /// The same rank, every dim dynamic.
+    type Dynamic: Rank<R>;
+
+    /// The extents.
+    fn extents(&self) -> [usize; R];
+
+    /// The same extents, every dim dynamic.
+    fn dynamic(&self) -> Self::Dynamic;
+}
+
+/// A shape whose every extent the type decides.
+pub trait StaticShape: Shape {
+    /// The only value.
+    const SHAPE: Self;
+}
+
+/// The extents of a shape: a list of at most [`MAX_RANK`] that lives on the stack and dereferences to a slice.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dims {
+    extents: [usize; MAX_RANK],
+    rank: usize,
+}
+
+impl Deref for Dims {
+    type Target = [usize];
+
+    #[inline(always)]
+    fn deref(&self) -> &[usize] {
+        &self.extents[..self.rank]
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+macro_rules! dynamic {
+    ($dim:ident) => {
+        usize
+    };
+}
+
+macro_rules! shape_of_rank {
+    ($rank:literal; $($dim:ident $axis:tt),*) => {
+        impl<$($dim: Dim),*> sealed::ShapeMarker for ($($dim,)*) {}
+
+        impl<$($dim: Dim),*> Shape for ($($dim,)*) {
+            const RANK: usize = $rank;
+            const STATIC: [Option<usize>; MAX_RANK] = {
+                #[allow(unused_mut, reason = "rank 0 sets nothing")]
+                let mut extents = [None; MAX_RANK];
+                $(extents[$axis] = $dim::STATIC;)*
+                extents
+            };
+
+            #[inline(always)]
+            fn padded(&self) -> [usize; MAX_RANK] {
+                #[allow(unused_mut, reason = "rank 0 sets nothing")]
+                let mut extents = [1; MAX_RANK];
+                $(extents[$axis] = self.$axis.extent();)*
+                extents
+            }
+
+            #[inline(always)]
+            fn from_extents(extents: &[usize]) -> Option<Self> {
+                let [$($dim),*] = *extents else { return None };
+                Some(($($dim::from_extent($dim)?,)*))
+            }
+
+            fn names() -> [Option<&'static str>; MAX_RANK] {
+                #[allow(unused_mut, reason = "rank 0 sets nothing")]
+                let mut names = [None; MAX_RANK];
+                $(names[$axis] = $dim::name();)*
+                names
+            }
+        }
+
+        impl<$($dim: Dim),*> Rank<$rank> for ($($dim,)*) {
+            type Dynamic = ($(dynamic!($dim),)*);
+
+            #[inline(always)]
+            fn extents(&self) -> [usize; $rank] {
+                [$(self.$axis.extent()),*]
+            }
+
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "rank 0")]
+            fn dynamic(&self) -> Self::Dynamic {
+                ($(self.$axis.extent(),)*)
+            }
+        }
+
+        impl<$($dim: StaticDim),*> StaticShape for ($($dim,)*) {
+            const SHAPE: Self = ($($dim::DIM,)*);
+        }
+    };
+}
+
+/// The names bind values as well as types, hence the lint.
+#[allow(non_snake_case)]
+mod ranks {
+    use super::*;
+
+    shape_of_rank!(0; );
+    shape_of_rank!(1; A 0);
+    shape_of_rank!(2; A 0, B 1);
+    shape_of_rank!(3; A 0, B 1, C 2);
+    shape_of_rank!(4; A 0, B 1, C 2, D 3);
+    shape_of_rank!(5; A 0, B 1, C 2, D 3, E 4);
+    shape_of_rank!(6; A 0, B 1, C 2, D 3, E 4, F 5);
+    shape_of_rank!(7; A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+    shape_of_rank!(8; A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+}
+
+/// Writes the type of a tensor: element type, then extents. An integer or `{expression}` is a static dim, `?` a dynamic
+/// one, anything else a type that implements [`Dim`](crate::Dim).
+///
+/// ```
+/// use mind_rt::{Const, Tensor};
+///
+/// mind_rt::dim!(Batch);
+/// const H: usize = 28;
+///
+/// let scalar: Tensor![f32;] = Tensor::from(1.0);
+/// let image: Tensor![f32; {H * H}] = Tensor::zeros();
+/// let rows: Tensor![f64; ?, 784] = Tensor::zeros_with((32, Const));
+/// let batch: Tensor![i64; Batch, 2] = Tensor::zeros_with((Batch(3), Const));
+/// assert_eq!((scalar.len(), image.len(), rows.len(), batch.len()), (1, 784, 32 * 784, 6));
+/// ```
+#[macro_export]
+macro_rules! Tensor {
+    ($element:ty $(;)?) => {
+        $crate::Tensor<$element, ()>
+    };
+    ($element:ty; $($dims:tt)+) => {
+        $crate::Tensor<$element, $crate::__shape!([] $($dims)+)>
+    };
+}
+
+/// The shape type behind [`Tensor!`](crate::Tensor!): moves dims from the right into the brackets.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __shape {
+    ([$($done:tt)*]) => {
+        ($($done)*)
+    };
+    ([$($done:tt)*] ? $(, $($rest:tt)*)?) => {
+        $crate::__shape!([$($done)* usize,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] $extent:literal $(, $($rest:tt)*)?) => {
+        $crate::__shape!([$($done)* $crate::Const<$extent>,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] $extent:block $(, $($rest:tt)*)?) => {
+        $crate::__shape!([$($done)* $crate::Const<$extent>,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] $dim:ty $(, $($rest:tt)*)?) => {
+        $crate::__shape!([$($done)* $dim,] $($($rest)*)?)
+    };
+}
+
+pub(crate) mod sealed {
+    /// Who may be a [`Shape`](super::Shape): the tuples, and the shape types generated code defines.
+    pub trait ShapeMarker {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Const, Tensor};
+
+    crate::dim!(Batch);
+
+    #[test]
+    fn a_tuple_of_dims_is_a_shape() {
+        type S = (usize, Const<784>, Batch);
+        let shape: S = (2, Const, Batch(3));
+        assert_eq!(S::RANK, 3);
+        assert_eq!(S::STATIC[..3], [None, Some(784), None]);
+        assert_eq!(shape.padded(), [2, 784, 3, 1, 1, 1, 1, 1]);
+        assert_eq!(shape.extents(), [2, 784, 3]);
+        assert_eq!(shape.dynamic(), (2, 784, 3));
+        assert_eq!(shape.len(), 2 * 784 * 3);
+        assert_eq!(S::names()[..3], [None, None, Some("Batch")]);
+        assert_eq!(format!("{:?}", shape.dims()), "[2, 784, 3]");
+    }
+
+    #[test]
+    fn extents_make_a_shape_only_where_the_type_agrees() {
+        type S = (usize, Const<784>);
+        assert_eq!(S::from_extents(&[3, 784]), Some((3, Const)));
+        assert_eq!(S::from_extents(&[3, 783]), None);
+        assert_eq!(S::from_extents(&[3]), None);
+        assert_eq!(<()>::from_extents(&[]), Some(()));
+        assert_eq!(<()>::from_extents(&[1]), None);
+    }
+
+    #[test]
+    fn the_length_is_checked() {
+        assert_eq!((usize::MAX, 2).checked_len(), None);
+        assert_eq!((usize::MAX, usize::MAX, 0).checked_len(), Some(0));
+        assert_eq!(().checked_len(), Some(1));
+        assert!((3, 0).is_empty());
+    }
+
+    #[test]
+    fn a_static_shape_is_a_constant() {
+        const SHAPE: (Const<2>, Const<3>) = <(Const<2>, Const<3>)>::SHAPE;
+        assert_eq!(SHAPE.extents(), [2, 3]);
+        assert_eq!(<(Const<2>,) as StaticShape>::SHAPE.len(), 2);
+    }
+
+    fn same_type<T>(_: fn(T), _: fn(T)) {}
+
+    #[test]
+    fn the_type_macro_writes_tuples() {
+        const N: usize = 5;
+        same_type(|_: Tensor![f32; 2, 3]| (), |_: Tensor<f32, (Const<2>, Const<3>)>| ());
+        same_type(|_: Tensor![f32; ?, 3,]| (), |_: Tensor<f32, (usize, Const<3>)>| ());
+        same_type(|_: Tensor![f32; {N + 1}, ?]| (), |_: Tensor<f32, (Const<6>, usize)>| ());
+        same_type(|_: Tensor![i64; Batch, Const<4>]| (), |_: Tensor<i64, (Batch, Const<4>)>| ());
+        same_type(|_: Tensor![f64;]| (), |_: Tensor<f64, ()>| ());
+        same_type(|_: Tensor![f64]| (), |_: Tensor<f64, ()>| ());
+        type Eight = (Const<1>, Const<2>, Const<3>, Const<4>, Const<5>, Const<6>, Const<7>, Const<8>);
+        same_type(|_: Tensor![f64; 1, 2, 3, 4, 5, 6, 7, 8]| (), |_: Tensor<f64, Eight>| ());
+    }
+}

@@ -1,0 +1,156 @@
+//! One choice of SIMD level per process, and the dispatcher through which loops reach it.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A loop to run at the chosen SIMD level.
+///
+/// Write `run` with `#[inline(always)]` and everything it calls in its loops likewise: what is inlined into the
+/// dispatcher is compiled for the level, what is not stays portable.
+pub trait Kernel {
+    /// What the loop yields.
+    type Output;
+
+    /// Runs it.
+    fn run(self) -> Self::Output;
+}
+
+/// Which instructions loops are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SimdLevel {
+    /// What every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm.
+    Portable,
+    /// AVX2 and FMA: 256 bits.
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL: 512 bits.
+    Avx512,
+}
+
+impl SimdLevel {
+    const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+}
+
+/// The SIMD level in use: the best the processor has, or the lower one that the environment variable `MIND_SIMD`
+/// (`portable`, `avx2`, `avx512`) named when a kernel first ran.
+///
+/// ```
+/// println!("{:?}", mind_rt::simd_level());
+/// ```
+#[inline]
+#[must_use]
+pub fn simd_level() -> SimdLevel {
+    match LEVEL.load(Ordering::Relaxed) {
+        1 => SimdLevel::Portable,
+        2 => SimdLevel::Avx2,
+        3 => SimdLevel::Avx512,
+        _ => choose(),
+    }
+}
+
+/// Runs `kernel` compiled for the chosen level. Costs a load and a branch.
+#[inline]
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    match simd_level() {
+        SimdLevel::Portable => kernel.run(),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is chosen only where the processor has these features.
+        SimdLevel::Avx2 => unsafe { run_avx2(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is chosen only where the processor has these features.
+        SimdLevel::Avx512 => unsafe { run_avx512(kernel) },
+        #[cfg(not(target_arch = "x86_64"))]
+        SimdLevel::Avx2 | SimdLevel::Avx512 => kernel.run(),
+    }
+}
+
+/// Runs `kernel` as if the processor had only the portable level.
+#[cfg(test)]
+pub(crate) fn run_portable<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+/// 0 until chosen, then one more than the level. Choosing twice at once gives the same answer twice.
+static LEVEL: AtomicU8 = AtomicU8::new(0);
+
+#[cold]
+fn choose() -> SimdLevel {
+    let asked = std::env::var("MIND_SIMD").ok().and_then(|name| parse(&name));
+    let level = asked.unwrap_or(SimdLevel::Avx512).min(detect());
+    LEVEL.store(level as u8 + 1, Ordering::Relaxed);
+    level
+}
+
+fn parse(name: &str) -> Option<SimdLevel> {
+    SimdLevel::ALL.into_iter().find(|level| name.eq_ignore_ascii_case(&format!("{level:?}")))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detect() -> SimdLevel {
+    let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    match (avx2, avx512) {
+        (true, true) => SimdLevel::Avx512,
+        (true, false) => SimdLevel::Avx2,
+        (false, _) => SimdLevel::Portable,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> SimdLevel {
+    SimdLevel::Portable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Double<'a>(&'a mut [f32]);
+
+    impl Kernel for Double<'_> {
+        type Output = usize;
+
+        #[inline(always)]
+        fn run(self) -> usize {
+            self.0.iter_mut().for_each(|x| *x *= 2.0);
+            self.0.len()
+        }
+    }
+
+    #[test]
+    fn a_kernel_runs_once_at_every_level() {
+        let mut data: Vec<f32> = (0..1000_u16).map(f32::from).collect();
+        assert_eq!(dispatch(Double(&mut data)), 1000);
+        assert_eq!(run_portable(Double(&mut data)), 1000);
+        assert!(data.iter().enumerate().all(|(i, x)| *x == 4.0 * i as f32));
+    }
+
+    #[test]
+    fn levels_have_names() {
+        assert_eq!(parse("avx2"), Some(SimdLevel::Avx2));
+        assert_eq!(parse("AVX512"), Some(SimdLevel::Avx512));
+        assert_eq!(parse("portable"), Some(SimdLevel::Portable));
+        assert_eq!(parse("best"), None);
+    }
+
+    #[test]
+    fn the_level_is_one_the_processor_has() {
+        assert!(simd_level() <= detect());
+        assert_eq!(simd_level(), simd_level());
+    }
+}

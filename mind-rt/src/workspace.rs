@@ -1,0 +1,261 @@
+//! Scratch memory for generated functions.
+
+use std::cell::Cell;
+
+use crate::error::Error;
+use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
+
+/// Scratch memory that a generated `_into` function works in. It never grows by itself.
+///
+/// ```
+/// use mind_rt::Workspace;
+///
+/// let workspace = Workspace::with_bytes(1000);
+/// assert_eq!(workspace.bytes(), 1024);
+/// ```
+#[derive(Default)]
+pub struct Workspace {
+    memory: Option<Buffer<u8>>,
+}
+
+impl Workspace {
+    /// Nothing yet: enough for functions that need no scratch memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// At least so many bytes, rounded up to a multiple of 64.
+    ///
+    /// # Panics
+    /// If the memory cannot be had (E6004).
+    #[must_use]
+    #[track_caller]
+    pub fn with_bytes(bytes: usize) -> Self {
+        Self::try_with_bytes(bytes).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// At least so many bytes, rounded up to a multiple of 64.
+    ///
+    /// # Errors
+    /// E6004 if the memory cannot be had.
+    pub fn try_with_bytes(bytes: usize) -> Result<Self, Error> {
+        match bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::zeroed) {
+            Some(memory) => Ok(Self { memory: Some(memory) }),
+            None => Err(Error::Allocation { shape: format!("a workspace of {bytes} bytes") }),
+        }
+    }
+
+    /// Bytes there are.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.memory.as_ref().map_or(0, |memory| memory.as_slice().len())
+    }
+
+    /// Carves slices of the lengths asked for, each 64-byte aligned. What they hold is whatever was left there.
+    ///
+    /// # Errors
+    /// E6004 if the workspace has fewer than [`segment_bytes`] of them.
+    #[doc(hidden)]
+    pub fn segments(&mut self, lens: Lens) -> Result<Segments<'_>, Error> {
+        let needed = segment_bytes(lens);
+        let found = self.bytes();
+        if needed > found {
+            return Err(Error::WorkspaceTooSmall { needed, found });
+        }
+        let memory = self.memory.as_mut().map_or(&mut [][..], Buffer::as_mut_slice);
+        let (f32, memory) = carve(memory, lens.f32);
+        let (f64, memory) = carve(memory, lens.f64);
+        let (i32, memory) = carve(memory, lens.i32);
+        let (i64, _) = carve(memory, lens.i64);
+        Ok(Segments { f32, f64, i32, i64 })
+    }
+}
+
+impl std::fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workspace").field("bytes", &self.bytes()).finish()
+    }
+}
+
+/// How many elements of each type a function needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lens {
+    /// Elements of `f32`.
+    pub f32: usize,
+    /// Elements of `f64`.
+    pub f64: usize,
+    /// Elements of `i32`.
+    pub i32: usize,
+    /// Elements of `i64`.
+    pub i64: usize,
+}
+
+impl Lens {
+    /// None of any type, to be updated field by field.
+    pub const NONE: Self = Self { f32: 0, f64: 0, i32: 0, i64: 0 };
+}
+
+/// Scratch slices. Their contents are arbitrary.
+#[derive(Debug)]
+pub struct Segments<'a> {
+    /// Elements of `f32`.
+    pub f32: &'a mut [f32],
+    /// Elements of `f64`.
+    pub f64: &'a mut [f64],
+    /// Elements of `i32`.
+    pub i32: &'a mut [i32],
+    /// Elements of `i64`.
+    pub i64: &'a mut [i64],
+}
+
+/// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
+#[must_use]
+pub const fn segment_bytes(lens: Lens) -> usize {
+    rounded(lens.f32, 4)
+        .saturating_add(rounded(lens.f64, 8))
+        .saturating_add(rounded(lens.i32, 4))
+        .saturating_add(rounded(lens.i64, 8))
+}
+
+const fn rounded(len: usize, size: usize) -> usize {
+    let bytes = len.saturating_mul(size);
+    match bytes.checked_next_multiple_of(ALIGN) {
+        Some(bytes) => bytes,
+        None => usize::MAX,
+    }
+}
+
+fn carve<T: crate::kernels::storage::Plain>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
+    let (segment, rest) = memory.split_at_mut(rounded(len, size_of::<T>()));
+    let segment = &mut segment[..len * size_of::<T>()];
+    // Nothing is carved from no memory at all, whose address is not aligned.
+    (if len == 0 { &mut [] } else { cast_bytes(segment) }, rest)
+}
+
+thread_local! {
+    static SHARED: Cell<Workspace> = const { Cell::new(Workspace { memory: None }) };
+}
+
+/// Calls `f` with this thread's workspace, grown to at least `bytes` and kept for the next call. While `f` runs, inner
+/// calls get workspaces of their own. If memory cannot be had the workspace stays as small as it is, and
+/// [`Workspace::segments`] reports it.
+pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R {
+    if bytes == 0 {
+        return f(&mut Workspace::new());
+    }
+    // No cell is left while the thread ends: then the memory is made anew.
+    let mut workspace = SHARED.try_with(Cell::take).unwrap_or_default();
+    if workspace.bytes() < bytes {
+        // Given back first: both at once might not fit.
+        workspace = Workspace::new();
+        if let Ok(grown) = Workspace::try_with_bytes(bytes) {
+            workspace = grown;
+        }
+    }
+    let result = f(&mut workspace);
+    let _ = SHARED.try_with(|shared| {
+        let inner = shared.take();
+        shared.set(if inner.bytes() > workspace.bytes() { inner } else { workspace });
+    });
+    result
+}
+
+/// The parts of `arena` at `ranges`, which must be inside it and must not overlap.
+#[inline]
+#[track_caller]
+pub fn split<T, const N: usize>(arena: &mut [T], ranges: [std::ops::Range<usize>; N]) -> [&mut [T]; N] {
+    match arena.get_disjoint_mut(ranges) {
+        Ok(parts) => parts,
+        Err(_) => crate::kernels::internal_error("planned buffers overlap or exceed the arena"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENS: Lens = Lens { f32: 17, f64: 3, i32: 0, i64: 1 };
+
+    #[test]
+    fn segments_are_aligned_and_disjoint() {
+        const BYTES: usize = segment_bytes(LENS);
+        assert_eq!(BYTES, 128 + 64 + 64);
+        let mut workspace = Workspace::with_bytes(BYTES);
+        let segments = workspace.segments(LENS).expect("enough bytes");
+        segments.f32.fill(1.0);
+        segments.f64.fill(2.0);
+        segments.i64.fill(3);
+        assert_eq!((segments.f32.len(), segments.f64.len()), (17, 3));
+        assert_eq!((segments.i32.len(), segments.i64.len()), (0, 1));
+        assert_eq!(segments.f32.as_ptr().align_offset(64), 0);
+        assert_eq!(segments.f64.as_ptr().align_offset(64), 0);
+        assert_eq!(segments.i64.as_ptr().align_offset(64), 0);
+        assert!(segments.f32.iter().all(|x| *x == 1.0) && segments.f64.iter().all(|x| *x == 2.0));
+    }
+
+    #[test]
+    fn a_workspace_never_grows_by_itself() {
+        let mut workspace = Workspace::with_bytes(64);
+        let error = workspace.segments(LENS).expect_err("64 bytes are too few");
+        assert_eq!(error, Error::WorkspaceTooSmall { needed: 256, found: 64 });
+        assert_eq!(error.to_string(), "E6004: the workspace has 64 bytes, needed 256");
+        assert_eq!(workspace.bytes(), 64);
+        assert!(workspace.segments(Lens { f32: 16, ..Lens::NONE }).is_ok());
+        assert!(Workspace::new().segments(Lens::NONE).is_ok());
+        assert_eq!(Workspace::new().segments(LENS).expect_err("nothing").code(), "E6004");
+    }
+
+    #[test]
+    fn sizes_that_overflow_are_errors() {
+        assert_eq!(segment_bytes(Lens { f64: usize::MAX / 4, ..Lens::NONE }), usize::MAX);
+        assert_eq!(
+            segment_bytes(Lens { f32: usize::MAX / 6, f64: usize::MAX / 10, ..Lens::NONE }),
+            usize::MAX
+        );
+        let huge = Lens { i64: usize::MAX, ..Lens::NONE };
+        assert!(Workspace::with_bytes(64).segments(huge).is_err());
+        assert_eq!(Workspace::try_with_bytes(usize::MAX).expect_err("too much").code(), "E6004");
+        assert!(with_workspace(usize::MAX, |workspace| workspace.segments(huge).is_err()));
+    }
+
+    #[test]
+    fn the_threads_workspace_is_kept_and_reentrant() {
+        let at = |workspace: &mut Workspace| {
+            workspace.segments(Lens { f32: 250, ..Lens::NONE }).expect("enough").f32.as_ptr()
+        };
+        let first = with_workspace(1000, at);
+        assert_eq!(with_workspace(500, at), first);
+        with_workspace(1000, |outer| {
+            let outer_at = at(outer);
+            assert_eq!(outer_at, first);
+            let inner_at = with_workspace(2000, |inner| {
+                assert!(inner.bytes() >= 2000);
+                at(inner)
+            });
+            assert_ne!(outer_at, inner_at);
+        });
+        assert!(with_workspace(1, |workspace| workspace.bytes()) >= 2000);
+    }
+
+    #[test]
+    fn a_panic_inside_loses_only_memory() {
+        let caught = std::panic::catch_unwind(|| with_workspace(64, |_| panic!("inside")));
+        assert!(caught.is_err());
+        assert_eq!(with_workspace(64, |workspace| workspace.bytes()), 64);
+    }
+
+    #[test]
+    fn an_arena_splits_into_parts() {
+        let mut arena = [0, 1, 2, 3, 4, 5];
+        let [a, b, c] = split(&mut arena, [4..6, 0..2, 2..2]);
+        a[0] = b[1];
+        assert_eq!((c.len(), arena), (0, [0, 1, 2, 3, 1, 5]));
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: planned buffers overlap")]
+    fn overlapping_parts_panic() {
+        split(&mut [0; 6], [0..3, 2..4]);
+    }
+}
