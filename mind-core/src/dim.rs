@@ -401,7 +401,8 @@ mod tests {
         let (n, m) = (sym("N"), sym("M"));
         let square = n.add(&m).unwrap().mul(&n.add(&m).unwrap()).unwrap();
         let nm = n.mul(&m).unwrap();
-        let expanded = n.mul(&n).unwrap().add(&nm).unwrap().add(&nm).unwrap().add(&m.mul(&m).unwrap()).unwrap();
+        let expanded =
+            n.mul(&n).unwrap().add(&nm).unwrap().add(&nm).unwrap().add(&m.mul(&m).unwrap()).unwrap();
         assert_eq!(square, expanded);
         assert_ne!(n, m);
         assert_eq!(n.sub(&n).unwrap(), Dim::ZERO);

@@ -1,7 +1,15 @@
 //! The compiler behind `mind!` as a library.
 #![forbid(unsafe_code)]
 
+pub mod canon;
 pub mod data;
 pub mod diag;
 pub mod dim;
+pub mod grad;
+pub mod interp;
+pub mod ir;
+pub mod ops;
+pub mod provenance;
+pub mod text;
 pub mod ty;
+pub mod verify;

@@ -1,0 +1,427 @@
+//! Core IR: a flat list of instructions in SSA order, and the builder that makes it.
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    data::{F32, F64, TensorData},
+    dim::{Bindings, Dim},
+    ops::{OpError, OpInfo},
+    ty::{DType, Shape, Type},
+};
+
+/// A value, by the position of the instruction that makes it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(u32);
+
+impl ValueId {
+    /// The value of the instruction at this position.
+    ///
+    /// # Panics
+    /// If the position exceeds 32 bits, which no module within the limits reaches.
+    pub fn new(position: usize) -> Self {
+        Self(u32::try_from(position).expect("a module holds fewer than 2^32 instructions"))
+    }
+
+    /// The position of the instruction that makes the value.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// As in Core IR text, `%3`.
+impl fmt::Display for ValueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+impl fmt::Debug for ValueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An operation with its attributes. What an operation means stands in its row of the table, [`Op::info`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// A named input of the module.
+    Input {
+        /// Its name, unique among the inputs.
+        name: Arc<str>,
+    },
+    /// An `i64`.
+    ConstI64(i64),
+    /// An `f32`.
+    ConstF32(F32),
+    /// An `f64`.
+    ConstF64(F64),
+    /// A tensor of known values.
+    ConstTensor {
+        /// The values; their element type is the result's.
+        data: TensorData,
+        /// Known extents.
+        shape: Shape,
+    },
+    /// `lhs + rhs`, broadcast.
+    Add,
+    /// `lhs - rhs`, broadcast.
+    Sub,
+    /// `lhs * rhs`, broadcast.
+    Mul,
+    /// `lhs / rhs`, broadcast; an extension.
+    Div,
+    /// The sum over axes.
+    Sum(Reduction),
+    /// The arithmetic mean over axes.
+    Mean(Reduction),
+    /// The same elements in another shape.
+    Reshape {
+        /// The new shape.
+        shape: Shape,
+    },
+    /// Axes permuted: `result.shape[i] = operand.shape[permutation[i]]`.
+    Transpose {
+        /// Each axis once.
+        permutation: Vec<i64>,
+    },
+    /// New axes of extent 1.
+    ExpandDims {
+        /// Their positions in the result, ascending.
+        axes: Vec<i64>,
+    },
+    /// Axes of extent 1 removed.
+    Squeeze {
+        /// Their positions in the operand; empty is the identity.
+        axes: Vec<i64>,
+    },
+    /// A single element.
+    Index {
+        /// One index an axis.
+        indices: Vec<Dim>,
+    },
+    /// A strided box of elements.
+    Slice(Box<Slice>),
+    /// Rows of the first operand picked by the second, of integers.
+    Gather,
+    /// Inner product, matrix times vector, vector times matrix, or matrix times matrix.
+    Dot,
+    /// Batched matrix product.
+    MatMul,
+    /// Two-dimensional convolution of NHWC by HWCF.
+    Conv2d(Convolution),
+    /// `x > 0 ? x : 0`.
+    Relu,
+    /// `-x`.
+    Neg,
+    /// `e^x`.
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// The operand broadcast to a shape; an extension.
+    BroadcastTo {
+        /// The result's shape.
+        shape: Shape,
+    },
+    /// `x > 0 ? dy : 0` of `(dy, x)`; an extension.
+    ReluGrad,
+    /// Zeros of a shape with the operand placed where the slice takes from; an extension.
+    SliceGrad {
+        /// The shape sliced from, and the result's.
+        shape: Shape,
+        /// The slice.
+        slice: Box<Slice>,
+    },
+    /// Zeros of a shape with the rows of `(indices, updates)` added at the indices; an extension.
+    ScatterAdd {
+        /// The result's shape.
+        shape: Shape,
+    },
+    /// The derivative of `Conv2d` by its input, of `(dy, filter)`; an extension.
+    Conv2dGradInput {
+        /// The input's shape, and the result's.
+        shape: Shape,
+        /// The convolution.
+        convolution: Convolution,
+    },
+    /// The derivative of `Conv2d` by its filter, of `(input, dy)`; an extension.
+    Conv2dGradFilter {
+        /// The filter's shape, and the result's.
+        shape: Shape,
+        /// The convolution.
+        convolution: Convolution,
+    },
+    /// The operand, taken as constant by differentiation; an extension.
+    StopGradient,
+}
+
+/// Which axes a reduction takes away.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reduction {
+    /// Ascending positions; empty means every axis, and then the result is a single number.
+    pub axes: Vec<i64>,
+    /// Whether reduced axes stay with extent 1.
+    pub keepdims: bool,
+}
+
+/// A strided box of elements; every list has the operand's rank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Slice {
+    /// The first position of each axis.
+    pub starts: Vec<Dim>,
+    /// One past the last position of each axis.
+    pub ends: Vec<Dim>,
+    /// The distance between positions, at least 1.
+    pub steps: Vec<i64>,
+}
+
+/// How a filter moves over an image.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Convolution {
+    /// Vertical and horizontal step.
+    pub strides: Vec<i64>,
+    /// What surrounds the image.
+    pub padding: Padding,
+}
+
+/// What surrounds an image that is convolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Padding {
+    /// Nothing.
+    Valid,
+    /// As many zeros as make the result `ceil(extent / stride)`, the odd one after.
+    Same,
+    /// Pairs of zeros before and after, vertical then horizontal.
+    Custom(Vec<[i64; 2]>),
+}
+
+/// One instruction: an operation, its operands and the type of its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inst {
+    /// The operation with its attributes.
+    pub op: Op,
+    /// Earlier values.
+    pub operands: Operands,
+    /// The type of the result.
+    pub ty: Type,
+}
+
+/// Up to three operands, in place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Operands {
+    ids: [ValueId; Self::MAX],
+    count: u8,
+}
+
+impl Operands {
+    /// The most operands an operation takes.
+    pub const MAX: usize = 3;
+
+    /// These operands; nothing if there are too many.
+    pub fn new(operands: &[ValueId]) -> Option<Self> {
+        let mut ids = [ValueId(0); Self::MAX];
+        ids.get_mut(..operands.len())?.copy_from_slice(operands);
+        Some(Self { ids, count: operands.len() as u8 })
+    }
+
+    /// Each operand replaced.
+    pub fn map(mut self, replace: impl FnMut(ValueId) -> ValueId) -> Self {
+        let count = usize::from(self.count);
+        let replaced: Vec<_> = self.ids[..count].iter().copied().map(replace).collect();
+        self.ids[..count].copy_from_slice(&replaced);
+        self
+    }
+}
+
+impl std::ops::Deref for Operands {
+    type Target = [ValueId];
+    fn deref(&self) -> &[ValueId] {
+        &self.ids[..usize::from(self.count)]
+    }
+}
+
+impl fmt::Debug for Operands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// A program: inputs first, then operations, each after what it reads; and which values are its results.
+///
+/// A module made by [`Builder`] has inferred types. One made by [`Module::from_parts`] promises nothing; only
+/// [`crate::verify::verify`] makes it [`crate::verify::Verified`], which later phases take.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Module {
+    insts: Vec<Inst>,
+    outputs: Vec<ValueId>,
+}
+
+impl Module {
+    /// A module of unchecked parts.
+    pub fn from_parts(insts: Vec<Inst>, outputs: Vec<ValueId>) -> Self {
+        Self { insts, outputs }
+    }
+
+    /// The instructions, inputs first.
+    pub fn insts(&self) -> &[Inst] {
+        &self.insts
+    }
+
+    /// The results, in order.
+    pub fn outputs(&self) -> &[ValueId] {
+        &self.outputs
+    }
+
+    /// The leading instructions that are inputs, with name and type.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Type)> + '_ {
+        let named = self.insts.iter().map_while(|inst| {
+            let Op::Input { name } = &inst.op else { return None };
+            Some((name, &inst.ty))
+        });
+        named.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The instruction that makes a value.
+    pub fn inst(&self, value: ValueId) -> &Inst {
+        &self.insts[value.index()]
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: ValueId) -> &Type {
+        &self.insts[value.index()].ty
+    }
+
+    /// Every value with its instruction, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (ValueId, &Inst)> + ExactSizeIterator {
+        self.insts.iter().enumerate().map(|(position, inst)| (ValueId::new(position), inst))
+    }
+
+    /// The parts.
+    pub fn into_parts(self) -> (Vec<Inst>, Vec<ValueId>) {
+        (self.insts, self.outputs)
+    }
+}
+
+/// The way to make modules: it infers each result type and refuses an instruction that breaks a rule.
+///
+/// ```
+/// use mind_core::{ir::{Builder, Op}, ty::{DType, Shape, Type}};
+/// let mut b = Builder::new();
+/// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[32, 784])))?;
+/// let w = b.input("w", Type::new(DType::F32, Shape::literal(&[784, 10])))?;
+/// let y = b.push(Op::MatMul, &[x, w])?;
+/// assert_eq!(b.ty(y).to_string(), "f32[32, 10]");
+/// assert!(b.push(Op::MatMul, &[w, x]).is_err());
+/// # Ok::<(), Box<mind_core::ops::OpError>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    insts: Vec<Inst>,
+}
+
+impl Builder {
+    /// A builder of an empty module.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an input; inputs come before everything else.
+    ///
+    /// # Errors
+    /// E4004 if the name is empty or taken, or an operation came before; E3006, E1008 and E2005 for a bad type.
+    pub fn input(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Result<ValueId, Box<OpError>> {
+        let name = name.into();
+        crate::ops::check_input(self.insts.iter().map(|inst| &inst.op), &name, &ty)?;
+        Ok(self.add(Op::Input { name }, &[], ty))
+    }
+
+    /// Adds an operation on earlier values and infers the type of its result.
+    ///
+    /// # Errors
+    /// The rule that the operation breaks.
+    ///
+    /// # Panics
+    /// If an operand is not a value of this builder, or `op` is an input.
+    pub fn push(&mut self, op: Op, operands: &[ValueId]) -> Result<ValueId, Box<OpError>> {
+        let ty = {
+            let types: Vec<&Type> = operands.iter().map(|operand| self.ty(*operand)).collect();
+            crate::ops::infer(&op, &types)?
+        };
+        Ok(self.add(op, operands, ty))
+    }
+
+    fn add(&mut self, op: Op, operands: &[ValueId], ty: Type) -> ValueId {
+        let operands =
+            Operands::new(operands).expect("inference refuses more operands than any operation takes");
+        self.insts.push(Inst { op, operands, ty });
+        ValueId::new(self.insts.len() - 1)
+    }
+
+    /// A single number of an element type: the constant operation that fits it.
+    ///
+    /// # Panics
+    /// If `dtype` is `Bool`.
+    pub fn constant(&mut self, dtype: DType, value: f64) -> ValueId {
+        let op = match dtype {
+            DType::F32 => Op::ConstF32((value as f32).into()),
+            DType::F64 => Op::ConstF64(value.into()),
+            DType::I64 => Op::ConstI64(value as i64),
+            DType::I32 => {
+                Op::ConstTensor { data: TensorData::I32(Arc::new([value as i32])), shape: Shape::scalar() }
+            }
+            DType::Bool => panic!("no operation takes truth values"),
+        };
+        self.push(op, &[]).expect("a single number is a valid constant")
+    }
+
+    /// Adds all of `module` with its inputs replaced by `args` and its symbols by `bindings`; gives its outputs.
+    ///
+    /// # Errors
+    /// The rule that breaks under these arguments.
+    ///
+    /// # Panics
+    /// If there are not as many arguments as inputs.
+    pub fn inline(
+        &mut self,
+        module: &Module,
+        args: &[ValueId],
+        bindings: &Bindings,
+    ) -> Result<Vec<ValueId>, Box<OpError>> {
+        assert_eq!(module.inputs().len(), args.len(), "one argument an input");
+        let mut values = args.to_vec();
+        values.reserve(module.insts.len() - args.len());
+        for inst in &module.insts[args.len()..] {
+            let op =
+                inst.op.substitute(bindings).map_err(|overflow| OpError::overflow(&inst.op, overflow))?;
+            let operands = inst.operands.map(|operand| values[operand.index()]);
+            values.push(self.push(op, &operands)?);
+        }
+        Ok(module.outputs.iter().map(|output| values[output.index()]).collect())
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: ValueId) -> &Type {
+        &self.insts[value.index()].ty
+    }
+
+    /// The instruction that makes a value.
+    pub fn inst(&self, value: ValueId) -> &Inst {
+        &self.insts[value.index()]
+    }
+
+    /// The instructions so far.
+    pub fn insts(&self) -> &[Inst] {
+        &self.insts
+    }
+
+    /// The module with these results.
+    pub fn finish(self, outputs: impl Into<Vec<ValueId>>) -> Module {
+        Module { insts: self.insts, outputs: outputs.into() }
+    }
+}
+
+impl Op {
+    /// The operation's row in the table.
+    pub fn info(&self) -> &'static OpInfo {
+        crate::ops::info(self)
+    }
+}

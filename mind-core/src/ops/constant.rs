@@ -1,0 +1,167 @@
+//! Inputs and constants.
+
+use mind_shape::element_count;
+
+use super::{
+    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_flops,
+    no_origin, no_requirements, pending, rules::foreign, sample,
+};
+use crate::{
+    data::TensorData,
+    diag::Code,
+    dim::Dim,
+    ir::Op,
+    ty::{DType, Type},
+};
+
+/// A row without operands; what differs is written over it.
+const NULLARY: OpInfo = OpInfo {
+    name: "",
+    mnemonic: "",
+    label: "",
+    profile: Profile::CoreV1,
+    class: Class::Constant,
+    commutative: false,
+    arity: 0,
+    infer: |op, _| foreign(op),
+    requirements: no_requirements,
+    origin: no_origin,
+    evaluate: pending,
+    derivative: Derivative::Zero,
+    flops: no_flops,
+    attributes: no_attributes,
+    sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
+};
+
+/// `Input(name)`: a value the caller gives.
+///
+/// - **Shape**: as declared.
+/// - **Dtype**: as declared.
+/// - **Semantics**: the tensor that the caller passes under this name.
+/// - **Derivative**: the end of the way back.
+/// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
+///   known: numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
+/// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
+pub(super) static INPUT: OpInfo = OpInfo {
+    name: "Input",
+    mnemonic: "input",
+    label: "input",
+    class: Class::Input,
+    attributes: input_attributes,
+    ..NULLARY
+};
+
+/// `ConstI64(value)`: a single `i64`.
+///
+/// - **Shape**: `[]`.
+/// - **Dtype**: `i64`.
+/// - **Semantics**: the value.
+/// - **Derivative**: zero.
+/// - **Constraints**: none.
+/// - **Example**: `%1 = ConstI64 () {value=3} : i64`.
+pub(super) static CONST_I64: OpInfo = OpInfo {
+    name: "ConstI64",
+    mnemonic: "const.i64",
+    label: "literal",
+    infer: |_, _| Ok(Type::scalar(DType::I64)),
+    attributes: value_attributes,
+    ..NULLARY
+};
+
+/// `ConstF32(value)`: a single `f32`.
+///
+/// - **Shape**: `[]`.
+/// - **Dtype**: `f32`.
+/// - **Semantics**: the value, to the bit.
+/// - **Derivative**: zero.
+/// - **Constraints**: none.
+/// - **Example**: `%1 = ConstF32 () {value=0.5} : f32`.
+pub(super) static CONST_F32: OpInfo = OpInfo {
+    name: "ConstF32",
+    mnemonic: "const.f32",
+    label: "literal",
+    infer: |_, _| Ok(Type::scalar(DType::F32)),
+    attributes: value_attributes,
+    ..NULLARY
+};
+
+/// `ConstF64(value)`: a single `f64`.
+///
+/// - **Shape**: `[]`.
+/// - **Dtype**: `f64`.
+/// - **Semantics**: the value, to the bit.
+/// - **Derivative**: zero.
+/// - **Constraints**: none.
+/// - **Example**: `%1 = ConstF64 () {value=0.5} : f64`.
+pub(super) static CONST_F64: OpInfo = OpInfo {
+    name: "ConstF64",
+    mnemonic: "const.f64",
+    label: "literal",
+    infer: |_, _| Ok(Type::scalar(DType::F64)),
+    attributes: value_attributes,
+    ..NULLARY
+};
+
+/// `ConstTensor(data, shape)`: a tensor of known values.
+///
+/// - **Shape**: the shape attribute.
+/// - **Dtype**: that of the data.
+/// - **Semantics**: the elements in row-major order, or one element everywhere.
+/// - **Derivative**: zero.
+/// - **Constraints**: 1. every extent is known, and there are as many elements as the shape holds (E4005). 2. Extents
+///   are at least 1 (E3006).
+/// - **Example**: `%1 = ConstTensor () {data=[1.0, 2.0], dtype="f32", shape=[2]} : f32[2]`.
+pub(super) static CONST_TENSOR: OpInfo = OpInfo {
+    name: "ConstTensor",
+    mnemonic: "const.tensor",
+    label: "literal",
+    infer: infer_tensor,
+    attributes: tensor_attributes,
+    ..NULLARY
+};
+
+fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
+    let Op::ConstTensor { data, shape } = op else { foreign(op) };
+    let fault = |code, problem: String| {
+        Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("shape")).into())
+    };
+    let Some(extents) = shape.as_literals() else {
+        return fault(Code::E4005, format!("shape {shape} of a constant is not known, needed integers"));
+    };
+    super::rules::positive(op, shape)?;
+    let Some(count) = element_count(&extents) else {
+        return fault(Code::E1008, format!("shape {shape} has more than 2^63 elements"));
+    };
+    let stored = data.stored();
+    if stored != 1 && i64::try_from(stored) != Ok(count) {
+        return fault(Code::E4005, format!("{stored} elements given, {count} needed for shape {shape}"));
+    }
+    Ok(Type::new(data.dtype(), shape.clone()))
+}
+
+fn input_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
+    let Op::Input { name } = op else { foreign(op) };
+    vec![("name", Attribute::Text(name.clone()))]
+}
+
+fn value_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
+    let data = if let Op::ConstI64(value) = op {
+        vec![*value].into()
+    } else if let Op::ConstF32(value) = op {
+        vec![value.get()].into()
+    } else if let Op::ConstF64(value) = op {
+        TensorData::from(vec![value.get()])
+    } else {
+        foreign(op)
+    };
+    vec![("value", Attribute::Number(data))]
+}
+
+fn tensor_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
+    let Op::ConstTensor { data, shape } = op else { foreign(op) };
+    vec![
+        ("data", Attribute::Data(data.clone())),
+        ("dtype", Attribute::Text(data.dtype().name().into())),
+        ("shape", Attribute::Dims(shape.iter().map(Dim::clone).collect())),
+    ]
+}

@@ -1,0 +1,321 @@
+//! Two-dimensional convolution and its derivatives.
+
+use super::{
+    Attribute, Class, Derivative, Focus, OpError, OpInfo, Profile, no_origin, no_requirements, pending,
+    rules::{self, foreign, rank, same_dtype},
+    sample::{self, Case, Domain, Sampling},
+};
+use crate::{
+    diag::Code,
+    dim::{Dim, DimResult},
+    ir::{Convolution, Op, Padding},
+    ty::{DType, Shape, Type},
+};
+
+/// `Conv2d(x, filter; strides, padding)`: two-dimensional convolution (no flip) of NHWC by HWCF.
+///
+/// - **Shape**: `[n, h, w, c] * [kh, kw, c, f] → [n, oh, ow, f]`, where `o = floor((i + before + after - k) / stride)
+///   + 1`; under `same` padding `ceil(i / stride)`.
+/// - **Dtype**: that of both operands.
+/// - **Semantics**: the sum over window and channels of products; integers wrap, the reference adds `f32` in `f64` and
+///   rounds once. `same` puts `max((o - 1) * stride + k - i, 0)` zeros around, the odd one after.
+/// - **Derivative**: `Conv2dGradInput` and `Conv2dGradFilter`; extended profile only (E5001).
+/// - **Constraints**: 1. both of rank 4 (E3002). 2. One dtype (E2004). 3. Equal channels (E4009). 4. Two strides of at
+///   least 1; two pairs of padding of at least 0 (E4010). 5. The window fits (E3006).
+/// - **Example**: `%2 = Conv2d (%0, %1) {strides=[1, 1], padding=same} : f32[1, 28, 28, 8]`.
+pub(super) static CONV2D: OpInfo = OpInfo {
+    name: "Conv2d",
+    mnemonic: "conv2d",
+    label: "conv2d",
+    infer: |op, operands| {
+        let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
+        rank(op, operands, 0, 4)?;
+        rank(op, operands, 1, 4)?;
+        same_dtype(op, image, filter)?;
+        Ok(image.with_shape(convolved(op, convolution, &image.shape, &filter.shape)?))
+    },
+    origin: |op, _, axis| {
+        let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
+        match axis {
+            0 => Some((0, 0)),
+            3 => Some((1, 3)),
+            spatial => (*padding == Padding::Same && strides[spatial - 1] == 1).then_some((0, spatial)),
+        }
+    },
+    // A multiplication and an addition for each result element, place in the window and channel.
+    flops: |_, operands, result| work(&operands[1].shape, &result.shape),
+    derivative: Derivative::Rule(|p| {
+        p.needs_extended()?;
+        let (image, filter, dy) = (p.operand(0), p.operand(1), p.cotangent());
+        let Op::Conv2d(convolution) = p.op().clone() else { foreign(p.op()) };
+        if p.wants(0) {
+            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution: convolution.clone() };
+            let value = p.push(op, &[dy, filter])?;
+            p.contribute(0, value)?;
+        }
+        if p.wants(1) {
+            let op = Op::Conv2dGradFilter { shape: p.ty(filter).shape, convolution };
+            let value = p.push(op, &[image, dy])?;
+            p.contribute(1, value)?;
+        }
+        Ok(())
+    }),
+    sample: Sampling {
+        cases: |dtype| {
+            cases(dtype, |convolution, image, filter, _| {
+                Case::new(Op::Conv2d(convolution), dtype, &[image, filter])
+            })
+        },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// `Conv2dGradInput(dy, filter; shape, strides, padding)`: what `Conv2d` passes back to its input; an extension.
+///
+/// - **Shape**: `shape`, the input's.
+/// - **Dtype**: that of both operands.
+/// - **Semantics**: each element of the input gets the sum of `dy * filter` over the windows it was in.
+/// - **Derivative**: `Conv2d` of the cotangent to `dy`, `Conv2dGradFilter` to `filter`.
+/// - **Constraints**: 1. `dy`, `filter` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on
+///   `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
+/// - **Example**: `%2 = Conv2dGradInput (%0, %1) {shape=[1, 5, 5, 2], strides=[1, 1], padding=valid} : f32[1, 5, 5, 2]`.
+pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
+    name: "Conv2dGradInput",
+    mnemonic: "conv2d_grad_input",
+    label: "conv2d_grad_input",
+    profile: Profile::Extended,
+    infer: |op, operands| {
+        let (Op::Conv2dGradInput { shape, convolution }, [dy, filter]) = (op, operands) else { foreign(op) };
+        infer_gradient(op, operands, shape, convolution, 0, (shape, &filter.shape))?;
+        Ok(dy.with_shape(shape.clone()))
+    },
+    flops: |_, operands, _| work(&operands[1].shape, &operands[0].shape),
+    derivative: Derivative::Rule(|p| {
+        p.needs_extended()?;
+        let (dy, filter, cotangent) = (p.operand(0), p.operand(1), p.cotangent());
+        let Op::Conv2dGradInput { convolution, .. } = p.op().clone() else { foreign(p.op()) };
+        if p.wants(0) {
+            let value = p.push(Op::Conv2d(convolution.clone()), &[cotangent, filter])?;
+            p.contribute(0, value)?;
+        }
+        if p.wants(1) {
+            let op = Op::Conv2dGradFilter { shape: p.ty(filter).shape, convolution };
+            let value = p.push(op, &[cotangent, dy])?;
+            p.contribute(1, value)?;
+        }
+        Ok(())
+    }),
+    sample: Sampling {
+        cases: |dtype| {
+            cases(dtype, |convolution, image, filter, dy| {
+                let op = Op::Conv2dGradInput { shape: Shape::literal(image), convolution };
+                Case { op, operands: vec![dy, Type::new(dtype, Shape::literal(filter))] }
+            })
+        },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// `Conv2dGradFilter(x, dy; shape, strides, padding)`: what `Conv2d` passes back to its filter; an extension.
+///
+/// - **Shape**: `shape`, the filter's.
+/// - **Dtype**: that of both operands.
+/// - **Semantics**: each element of the filter gets the sum of `x * dy` over the places it was at.
+/// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2d` of `x` by the cotangent to `dy`.
+/// - **Constraints**: 1. `x`, `dy` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on `x` and
+///   `shape` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
+/// - **Example**: `%2 = Conv2dGradFilter (%0, %1) {shape=[3, 3, 2, 4], strides=[1, 1], padding=valid} : f32[3, 3, 2, 4]`.
+pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
+    name: "Conv2dGradFilter",
+    mnemonic: "conv2d_grad_filter",
+    label: "conv2d_grad_filter",
+    profile: Profile::Extended,
+    infer: |op, operands| {
+        let (Op::Conv2dGradFilter { shape, convolution }, [image, dy]) = (op, operands) else { foreign(op) };
+        infer_gradient(op, operands, shape, convolution, 1, (&image.shape, shape))?;
+        Ok(dy.with_shape(shape.clone()))
+    },
+    flops: |_, operands, result| work(&result.shape, &operands[1].shape),
+    derivative: Derivative::Rule(|p| {
+        p.needs_extended()?;
+        let (image, dy, cotangent) = (p.operand(0), p.operand(1), p.cotangent());
+        let Op::Conv2dGradFilter { convolution, .. } = p.op().clone() else { foreign(p.op()) };
+        if p.wants(0) {
+            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution: convolution.clone() };
+            let value = p.push(op, &[dy, cotangent])?;
+            p.contribute(0, value)?;
+        }
+        if p.wants(1) {
+            let value = p.push(Op::Conv2d(convolution), &[image, cotangent])?;
+            p.contribute(1, value)?;
+        }
+        Ok(())
+    }),
+    sample: Sampling {
+        cases: |dtype| {
+            cases(dtype, |convolution, image, filter, dy| {
+                let op = Op::Conv2dGradFilter { shape: Shape::literal(filter), convolution };
+                Case { op, operands: vec![Type::new(dtype, Shape::literal(image)), dy] }
+            })
+        },
+        ..ROW.sample
+    },
+    ..ROW
+};
+
+/// What the rows share.
+const ROW: OpInfo = OpInfo {
+    name: "",
+    mnemonic: "",
+    label: "",
+    profile: Profile::CoreV1,
+    class: Class::Kernel,
+    commutative: false,
+    arity: 2,
+    infer: |op, _| foreign(op),
+    requirements: no_requirements,
+    origin: no_origin,
+    evaluate: pending,
+    derivative: Derivative::Zero,
+    flops: super::no_flops,
+    attributes,
+    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+};
+
+/// The shape of `image` convolved with `filter`, both of rank 4.
+fn convolved(
+    op: &Op,
+    convolution: &Convolution,
+    image: &Shape,
+    filter: &Shape,
+) -> Result<Shape, Box<OpError>> {
+    let (channels, expected) = (&image[3], &filter[2]);
+    if channels != expected {
+        let mut error = OpError::new(op, Code::E4009)
+            .problem(format!("channels differ, {channels} in the image and {expected} in the filter"))
+            .operands(&[0, 1]);
+        if matches!(op, Op::Conv2d(_)) {
+            error = error.dims(&[(0, 3), (1, 2)]);
+        }
+        error.help = rules::equate(channels, expected);
+        return Err(error.into());
+    }
+    check_convolution(op, convolution)?;
+    let extent = |axis: usize| -> Result<Dim, Box<OpError>> {
+        let (size, window) = (&image[axis + 1], &filter[axis]);
+        let positions = convolution.positions(axis, size, window);
+        let positions = positions.map_err(|overflow| OpError::overflow(op, overflow))?;
+        // Positive whatever the symbols are, or checked on entry; refused where it never is.
+        if Dim::ONE.sub(&positions).is_ok_and(|gap| gap.is_positive()) {
+            let problem = format!(
+                "a window of {window} does not fit dimension {} of extent {size}: the result has extent {positions}",
+                axis + 1
+            );
+            return Err(OpError::new(op, Code::E3006).problem(problem).operands(&[0, 1]).into());
+        }
+        Ok(positions)
+    };
+    Ok(Shape::new([image[0].clone(), extent(0)?, extent(1)?, filter[3].clone()]))
+}
+
+impl Convolution {
+    /// The number of positions of a window along axis 0 or 1 of the image.
+    ///
+    /// # Errors
+    /// If it leaves 64 bits.
+    pub fn positions(&self, axis: usize, extent: &Dim, window: &Dim) -> DimResult {
+        let stride = self.strides[axis];
+        let [before, after] = match &self.padding {
+            Padding::Same => return extent.ceil_div(stride),
+            Padding::Valid => [0, 0],
+            Padding::Custom(pairs) => pairs[axis],
+        };
+        if let (Some(extent), Some(window)) = (extent.as_literal(), window.as_literal()) {
+            let positions = mind_shape::window_extent(extent, window, stride, before, after);
+            return positions.map(Dim::literal).ok_or(crate::dim::Overflow);
+        }
+        extent.add_literal(before)?.add_literal(after)?.sub(window)?.floor_div(stride)?.add_literal(1)
+    }
+}
+
+/// E4010 unless there are two strides of at least 1 and, under custom padding, two pairs of at least 0.
+fn check_convolution(op: &Op, Convolution { strides, padding }: &Convolution) -> Result<(), Box<OpError>> {
+    let fault = |problem: String, attribute| {
+        Err(OpError::new(op, Code::E4010).problem(problem).focus(Focus::Attribute(attribute)).into())
+    };
+    if strides.len() != 2 || strides.iter().any(|stride| *stride < 1) {
+        return fault(format!("strides {strides:?}, needed two of at least 1"), "strides");
+    }
+    match padding {
+        Padding::Custom(pairs) if pairs.len() != 2 || pairs.iter().flatten().any(|zeros| *zeros < 0) => {
+            fault(format!("padding {pairs:?}, needed two pairs of at least 0"), "padding")
+        }
+        Padding::Valid | Padding::Same | Padding::Custom(_) => Ok(()),
+    }
+}
+
+/// What both gradients need: ranks, dtype, a valid convolution, and `dy` of the shape that it makes.
+fn infer_gradient(
+    op: &Op,
+    operands: &[&Type],
+    shape: &Shape,
+    convolution: &Convolution,
+    dy: usize,
+    (image, filter): (&Shape, &Shape),
+) -> Result<(), Box<OpError>> {
+    rank(op, operands, 0, 4)?;
+    rank(op, operands, 1, 4)?;
+    if shape.rank() != 4 {
+        let problem = format!("shape {shape} of rank {}, needed rank 4", shape.rank());
+        return Err(OpError::new(op, Code::E3002).problem(problem).focus(Focus::Attribute("shape")).into());
+    }
+    same_dtype(op, operands[0], operands[1])?;
+    rules::positive(op, shape)?;
+    let made = convolved(op, convolution, image, filter)?;
+    super::indexing::expect_shape(op, operands, dy, &made)
+}
+
+fn work(filter: &Shape, result: &Shape) -> DimResult {
+    let window = filter[..3].iter().try_fold(Dim::literal(2), |product, dim| product.mul(dim))?;
+    result.element_count()?.mul(&window)
+}
+
+fn attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
+    let (shape, Convolution { strides, padding }) = if let Op::Conv2d(convolution) = op {
+        (None, convolution)
+    } else if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } =
+        op
+    {
+        (Some(shape), convolution)
+    } else {
+        foreign(op)
+    };
+    let mut attributes = Vec::new();
+    attributes.extend(shape.map(|shape| ("shape", Attribute::Dims(shape.to_vec()))));
+    attributes.push(("strides", Attribute::Integers(strides.clone())));
+    attributes.push(("padding", Attribute::Padding(padding.clone())));
+    attributes
+}
+
+/// Every padding, strides of 1 and more, windows larger than a step.
+fn cases(dtype: DType, case: impl Fn(Convolution, &[i64], &[i64], Type) -> Case) -> Vec<Case> {
+    let forms: [([i64; 4], [i64; 4], [i64; 2], Padding); 5] = [
+        ([1, 3, 3, 1], [2, 2, 1, 1], [1, 1], Padding::Valid),
+        ([2, 4, 5, 2], [3, 2, 2, 3], [1, 2], Padding::Valid),
+        ([1, 4, 5, 2], [3, 3, 2, 2], [1, 1], Padding::Same),
+        ([1, 5, 4, 1], [2, 3, 1, 2], [2, 2], Padding::Same),
+        ([1, 3, 4, 1], [2, 2, 1, 1], [2, 1], Padding::Custom(vec![[1, 0], [0, 2]])),
+    ];
+    let made = |(image, filter, strides, padding): ([i64; 4], [i64; 4], [i64; 2], Padding)| {
+        let convolution = Convolution { strides: strides.to_vec(), padding };
+        let extent = |axis: usize| {
+            let positions = convolution.positions(axis, &image[axis + 1].into(), &filter[axis].into());
+            positions.expect("small extents")
+        };
+        let dy = Type::new(dtype, Shape::new([image[0].into(), extent(0), extent(1), filter[3].into()]));
+        case(convolution, &image, &filter, dy)
+    };
+    forms.map(made).into()
+}

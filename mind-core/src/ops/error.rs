@@ -1,0 +1,139 @@
+//! What is wrong with an instruction, without the names of its operands: the front that knows them adds them.
+
+use std::fmt;
+
+use crate::{
+    diag::Code,
+    dim::Overflow,
+    ir::{Op, Operands},
+    ty::{DType, Type},
+};
+
+/// A broken rule: which operation, what is wrong, which operand is at fault.
+///
+/// The whole message of a front reads `` `label`: problem: x is f32[N, 784], w is f32[785, 256] ``, with its own names
+/// for the operands in [`OpError::operands`]. [`fmt::Display`] gives the part without names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpError {
+    /// The stable number.
+    pub code: Code,
+    /// The operation as users know it.
+    pub label: &'static str,
+    /// Lower case, what was got and what was needed, without the operands' names and types.
+    pub problem: String,
+    /// What to underline.
+    pub focus: Focus,
+    /// The operands whose names and types the message shows, in order.
+    pub operands: Vec<usize>,
+    /// The dimensions at fault, as operand and axis: a front says where each comes from.
+    pub dims: Vec<(usize, usize)>,
+    /// A likely fix; `{0}`, `{1}` and `{2}` stand for the operands as the front names them, see
+    /// [`OpError::help_with`].
+    pub help: Option<String>,
+}
+
+/// Which part of an instruction is at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The operation as a whole: the operator sign or the function's name.
+    Operation,
+    /// One operand.
+    Operand(usize),
+    /// One attribute, by its name in the surface language: `axes`, `shape`, `permutation`, `strides`.
+    Attribute(&'static str),
+}
+
+impl OpError {
+    /// A broken rule of an operation; [`OpError::problem`] says which.
+    pub fn new(op: &Op, code: Code) -> Self {
+        Self {
+            code,
+            label: op.info().label,
+            problem: String::new(),
+            focus: Focus::Operation,
+            operands: Vec::new(),
+            dims: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// An operand of an element type that the operation does not take: E2005.
+    pub fn dtype(op: &Op, operand: usize, found: DType, allowed: &[DType]) -> Self {
+        let allowed: Vec<_> = allowed.iter().map(|dtype| dtype.name()).collect();
+        Self::new(op, Code::E2005)
+            .problem(format!("found {found}, allowed {}", allowed.join(", ")))
+            .focus(Focus::Operand(operand))
+            .operands(&[operand])
+    }
+
+    /// Operands of different element types: E2004.
+    pub fn mixed(op: &Op, lhs: &Type, rhs: &Type) -> Self {
+        Self::new(op, Code::E2004)
+            .problem(format!("element types differ, {} and {}", lhs.dtype, rhs.dtype))
+            .operands(&[0, 1])
+    }
+
+    /// Arithmetic on dims left 64 bits: E1008.
+    pub fn overflow(op: &Op, overflow: Overflow) -> Box<Self> {
+        Self::new(op, Code::E1008).problem(overflow.to_string()).into()
+    }
+
+    /// Sets what is wrong.
+    pub fn problem(mut self, problem: impl Into<String>) -> Self {
+        self.problem = problem.into();
+        self
+    }
+
+    /// Sets what to underline.
+    pub fn focus(mut self, focus: Focus) -> Self {
+        self.focus = focus;
+        self
+    }
+
+    /// Sets the operands that the message shows.
+    pub fn operands(mut self, operands: &[usize]) -> Self {
+        self.operands = operands.to_vec();
+        self
+    }
+
+    /// Sets the dimensions at fault.
+    pub fn dims(mut self, dims: &[(usize, usize)]) -> Self {
+        self.dims = dims.to_vec();
+        self
+    }
+
+    /// Sets the likely fix.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The likely fix with the operands as a front names them.
+    ///
+    /// ```
+    /// use mind_core::{diag::Code, ir::Op, ops::OpError};
+    /// let error = OpError::new(&Op::MatMul, Code::E3003).help("write `{1}.T`");
+    /// assert_eq!(error.help_with(|operand| ["x", "w"][operand].into()), Some("write `w.T`".into()));
+    /// ```
+    pub fn help_with(&self, name: impl Fn(usize) -> String) -> Option<String> {
+        let fill = |help: String, operand: usize| {
+            let placeholder = format!("{{{operand}}}");
+            if help.contains(&placeholder) { help.replace(&placeholder, &name(operand)) } else { help }
+        };
+        self.help.clone().map(|help| (0..Operands::MAX).fold(help, fill))
+    }
+
+    /// The message with the operands as a front names them.
+    pub fn message(&self, name_and_type: impl Fn(usize) -> String) -> String {
+        let operands: Vec<_> = self.operands.iter().map(|operand| name_and_type(*operand)).collect();
+        if operands.is_empty() { self.to_string() } else { format!("{self}: {}", operands.join(", ")) }
+    }
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.label, self.problem)
+    }
+}
+
+impl std::error::Error for OpError {}

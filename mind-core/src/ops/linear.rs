@@ -1,0 +1,236 @@
+//! Products of vectors and matrices.
+
+use super::{
+    Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements, pending,
+    rules::{self, foreign, same_dtype},
+    sample::{self, Case, Domain, Sampling},
+};
+use crate::{
+    diag::Code,
+    dim::Dim,
+    grad::{AutodiffError, Pullback},
+    ir::{Op, ValueId},
+    ty::Type,
+};
+
+/// `Dot(lhs, rhs)`: the product of vectors and matrices.
+///
+/// - **Shape**: `[n]·[n] → []`, `[m, n]·[n] → [m]`, `[m]·[m, n] → [n]`, `[m, k]·[k, n] → [m, n]`.
+/// - **Dtype**: that of both operands.
+/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds `f32` in `f64` and
+///   rounds once.
+/// - **Derivative**: products of the cotangent with the other operand: outer for a matrix, `Dot` for a vector.
+/// - **Constraints**: 1. ranks 1 or 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
+/// - **Example**: `%2 = Dot (%0, %1) : f32`.
+pub(super) static DOT: OpInfo = OpInfo {
+    name: "Dot",
+    mnemonic: "dot",
+    label: "dot",
+    infer: infer_dot,
+    origin: |_, operands, axis| {
+        let from_lhs = operands[0].rank() - 1;
+        if axis < from_lhs { Some((0, axis)) } else { Some((1, 1)) }
+    },
+    derivative: Derivative::Rule(dot_back),
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [[&[i64]; 2]; 4] =
+                [[&[3], &[3]], [&[2, 3], &[3]], [&[2], &[2, 3]], [&[2, 3], &[3, 4]]];
+            forms.map(|shapes| Case::new(Op::Dot, dtype, &shapes)).into()
+        },
+        ..PRODUCT.sample
+    },
+    ..PRODUCT
+};
+
+/// `MatMul(lhs, rhs)`: the product of matrices, over leading batch dimensions that broadcast.
+///
+/// - **Shape**: `[a…, m, k] · [b…, k, n] → [broadcast(a, b)…, m, n]`.
+/// - **Dtype**: that of both operands.
+/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds `f32` in `f64` and
+///   rounds once.
+/// - **Derivative**: `dy · rhsᵀ` to `lhs` and `lhsᵀ · dy` to `rhs`, summed over batches that were broadcast.
+/// - **Constraints**: 1. ranks of at least 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
+///   4. The batch dimensions broadcast (E3001).
+/// - **Example**: `%2 = MatMul (%0, %1) : f32[32, 10]`.
+pub(super) static MAT_MUL: OpInfo = OpInfo {
+    name: "MatMul",
+    mnemonic: "matmul",
+    label: "@",
+    infer: infer_matmul,
+    origin: |op, operands, axis| {
+        let [lhs, rhs] = operands else { foreign(op) };
+        let rank = lhs.rank().max(rhs.rank());
+        if axis + 1 == rank {
+            Some((1, rhs.rank() - 1))
+        } else if axis + 2 == rank {
+            Some((0, lhs.rank() - 2))
+        } else {
+            rules::broadcast_origin(op, operands, axis)
+        }
+    },
+    derivative: Derivative::Rule(matmul_back),
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [[&[i64]; 2]; 6] = [
+                [&[2, 3], &[3, 4]],
+                [&[1, 1], &[1, 1]],
+                [&[2, 2, 3], &[2, 3, 2]],
+                [&[2, 2, 3], &[3, 2]],
+                [&[2, 3], &[2, 3, 2]],
+                [&[2, 1, 2, 3], &[3, 3, 2]],
+            ];
+            forms.map(|shapes| Case::new(Op::MatMul, dtype, &shapes)).into()
+        },
+        ..PRODUCT.sample
+    },
+    ..PRODUCT
+};
+
+/// What the rows share.
+const PRODUCT: OpInfo = OpInfo {
+    name: "",
+    mnemonic: "",
+    label: "",
+    profile: Profile::CoreV1,
+    class: Class::Kernel,
+    commutative: false,
+    arity: 2,
+    infer: |op, _| foreign(op),
+    requirements: no_requirements,
+    origin: super::no_origin,
+    evaluate: pending,
+    derivative: Derivative::Zero,
+    // A multiplication and an addition for each element of the result and position of the shared dimension.
+    flops: |_, operands, result| {
+        let shared = operands[0].shape.last().expect("products have operands of rank 1 or more");
+        result.shape.element_count()?.mul(shared)?.mul(&Dim::literal(2))
+    },
+    attributes: no_attributes,
+    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+};
+
+fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
+    let [lhs, rhs] = operands else { foreign(op) };
+    for (position, operand) in operands.iter().enumerate() {
+        if !matches!(operand.rank(), 1 | 2) {
+            let problem = format!("operand of rank {}, needed rank 1 or 2", operand.rank());
+            let error = wrong_rank(op, position, problem);
+            return Err(if operand.rank() > 2 {
+                error.help("use `matmul` for batches of matrices")
+            } else {
+                error
+            }
+            .into());
+        }
+    }
+    same_dtype(op, lhs, rhs)?;
+    inner(op, lhs, rhs)?;
+    let rows = &lhs.shape[..lhs.rank() - 1];
+    let columns = &rhs.shape[1..];
+    Ok(lhs.with_shape(rows.iter().chain(columns).cloned().collect()))
+}
+
+fn infer_matmul(op: &Op, operands: &[&Type]) -> Inferred {
+    let [lhs, rhs] = operands else { foreign(op) };
+    for (position, operand) in operands.iter().enumerate() {
+        if operand.rank() < 2 {
+            let problem = format!("operand of rank {}, needed rank 2 or more", operand.rank());
+            let error = wrong_rank(op, position, problem);
+            let vectors = lhs.rank().min(rhs.rank()) == 1 && lhs.rank().max(rhs.rank()) <= 2;
+            return Err(if vectors { error.help("use `@` or `dot` for vectors") } else { error }.into());
+        }
+    }
+    same_dtype(op, lhs, rhs)?;
+    inner(op, lhs, rhs)?;
+    let (lhs_batch, rows) = lhs.shape.split_at(lhs.rank() - 2);
+    let (rhs_batch, columns) = rhs.shape.split_at(rhs.rank() - 2);
+    let batch = rules::broadcast(op, lhs_batch, rhs_batch)?;
+    Ok(lhs.with_shape(batch.iter().chain([&rows[0], &columns[1]]).cloned().collect()))
+}
+
+fn wrong_rank(op: &Op, position: usize, problem: String) -> OpError {
+    OpError::new(op, Code::E3002).problem(problem).focus(Focus::Operand(position)).operands(&[0, 1])
+}
+
+/// E3003 unless the last dimension of `lhs` is the last but one of `rhs`, or its only one.
+fn inner(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
+    let on_lhs = lhs.rank() - 1;
+    let on_rhs = rhs.rank().saturating_sub(2);
+    let (a, b) = (&lhs.shape[on_lhs], &rhs.shape[on_rhs]);
+    if a == b {
+        return Ok(());
+    }
+    let mut error = OpError::new(op, Code::E3003)
+        .problem(format!("inner dimensions differ, {a} and {b}"))
+        .operands(&[0, 1])
+        .dims(&[(0, on_lhs), (1, on_rhs)]);
+    error.help = if rhs.rank() == 2 && *a == rhs.shape[1] {
+        Some("write `{1}.T`".into())
+    } else if lhs.rank() == 2 && lhs.shape[0] == *b {
+        Some("write `{0}.T`".into())
+    } else {
+        rules::equate(a, b)
+    };
+    Err(error.into())
+}
+
+/// A value with its last two axes swapped.
+fn transposed(p: &mut Pullback<'_>, value: ValueId) -> Result<ValueId, AutodiffError> {
+    let rank = p.ty(value).rank();
+    let mut permutation: Vec<i64> = (0..rank as i64).collect();
+    permutation.swap(rank - 2, rank - 1);
+    p.push(Op::Transpose { permutation }, &[value])
+}
+
+fn matmul_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
+    let (lhs, rhs, dy) = (p.operand(0), p.operand(1), p.cotangent());
+    if p.wants(0) {
+        let rhs = transposed(p, rhs)?;
+        let value = p.push(Op::MatMul, &[dy, rhs])?;
+        p.contribute(0, value)?;
+    }
+    if p.wants(1) {
+        let lhs = transposed(p, lhs)?;
+        let value = p.push(Op::MatMul, &[lhs, dy])?;
+        p.contribute(1, value)?;
+    }
+    Ok(())
+}
+
+fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
+    let (lhs, rhs, dy) = (p.operand(0), p.operand(1), p.cotangent());
+    let lhs_is_matrix = p.ty(lhs).rank() == 2;
+    let rhs_is_matrix = p.ty(rhs).rank() == 2;
+    if lhs_is_matrix && rhs_is_matrix {
+        return matmul_back(p);
+    }
+    if p.wants(0) {
+        let value = if lhs_is_matrix {
+            outer(p, dy, rhs)?
+        } else if rhs_is_matrix {
+            p.push(Op::Dot, &[rhs, dy])?
+        } else {
+            p.push(Op::Mul, &[dy, rhs])?
+        };
+        p.contribute(0, value)?;
+    }
+    if p.wants(1) {
+        let value = if lhs_is_matrix {
+            p.push(Op::Dot, &[dy, lhs])?
+        } else if rhs_is_matrix {
+            outer(p, lhs, dy)?
+        } else {
+            p.push(Op::Mul, &[dy, lhs])?
+        };
+        p.contribute(1, value)?;
+    }
+    Ok(())
+}
+
+/// The matrix of all products of two vectors.
+fn outer(p: &mut Pullback<'_>, rows: ValueId, columns: ValueId) -> Result<ValueId, AutodiffError> {
+    let rows = p.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
+    let columns = p.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
+    p.push(Op::Mul, &[rows, columns])
+}

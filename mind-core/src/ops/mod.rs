@@ -1,0 +1,348 @@
+//! The table of operations: one row an operation, one file a family, and all that is known of an operation in its row.
+//!
+//! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, the reference semantics, the derivative,
+//! where each result dimension comes from, the cost, and how generated tests sample it. Everything else in the
+//! compiler asks the row and never lists operations of its own; where an operation must be told from another,
+//! the match on [`Op`] is exhaustive.
+
+mod constant;
+mod convolution;
+mod elementwise;
+mod error;
+mod indexing;
+mod linear;
+mod reduction;
+mod rules;
+pub mod sample;
+mod shape;
+
+use std::sync::Arc;
+
+pub use error::{Focus, OpError};
+
+use crate::{
+    dim::{Bindings, Dim, Overflow},
+    grad::AutodiffError,
+    grad::Pullback,
+    interp::{RunError, Value},
+    ir::{Convolution, Op, Reduction, Slice},
+    ty::{DType, MAX_RANK, Shape, Type},
+};
+
+/// What a rule answers: the type of the result, or what is wrong.
+pub type Inferred = Result<Type, Box<OpError>>;
+
+/// One row of the table: everything the compiler knows of an operation.
+pub struct OpInfo {
+    /// As in Core IR text, `MatMul`.
+    pub name: &'static str,
+    /// As in MIC, `matmul`.
+    pub mnemonic: &'static str,
+    /// As users know it in messages, `@` or `matmul`; shown in backquotes.
+    pub label: &'static str,
+    /// Core v1 or an extension.
+    pub profile: Profile,
+    /// What kind of work it is; planners and printers group by it.
+    pub class: Class,
+    /// Whether the operands may be swapped without changing a bit of the result.
+    pub commutative: bool,
+    /// The number of operands.
+    pub arity: usize,
+    /// Shape and dtype rule. The operands are as many as `arity`.
+    pub infer: fn(&Op, &[&Type]) -> Inferred,
+    /// What must hold of symbolic dims for the operation to run, beyond every extent being at least 1.
+    pub requirements: fn(&Op, &[&Type]) -> Vec<Requirement>,
+    /// Which operand's axis gives the extent of a result axis, for messages; nothing where it is computed or written.
+    pub origin: fn(&Op, &[&Type], usize) -> Option<(usize, usize)>,
+    /// Reference semantics in naive loops.
+    pub evaluate: fn(&Op, &[&Value], &Concrete<'_>) -> Result<Value, RunError>,
+    /// How a cotangent flows back.
+    pub derivative: Derivative,
+    /// Arithmetic operations one evaluation takes: adds, multiplications, and 1 for each exp, log, division.
+    pub flops: fn(&Op, &[&Type], &Type) -> Result<Dim, Overflow>,
+    /// The attributes, in the order they print.
+    pub attributes: fn(&Op) -> Vec<(&'static str, Attribute)>,
+    /// How generated tests sample the operation.
+    pub sample: sample::Sampling,
+}
+
+/// A set of operations a module may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// The operations of the specification.
+    CoreV1,
+    /// Those and this project's extensions.
+    Extended,
+}
+
+/// What kind of work an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// An input of the module.
+    Input,
+    /// Known values.
+    Constant,
+    /// Each result element from the elements at its position, operands broadcast.
+    Elementwise,
+    /// Sums over axes.
+    Reduction,
+    /// The same elements seen in another arrangement: a view wherever strides allow.
+    View,
+    /// Everything that has a kernel of its own.
+    Kernel,
+}
+
+/// How a cotangent flows back through an operation.
+#[derive(Clone, Copy)]
+pub enum Derivative {
+    /// By this rule, which reads operand or result values.
+    Rule(Rule),
+    /// By this rule, which is the transpose of a linear map and reads no operand values.
+    Linear(Rule),
+    /// Not at all: the result does not depend on its operands in a differentiable way.
+    Zero,
+    /// There is no rule; differentiating is E5001.
+    Unsupported,
+}
+
+/// Emits what an operation adds to the cotangents of its operands.
+pub type Rule = fn(&mut Pullback<'_>) -> Result<(), AutodiffError>;
+
+/// What must hold of symbolic dims when the program runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Requirement {
+    /// The dim is at least 1; broken, it is E3006.
+    Positive(Dim),
+    /// The first dim is at most the second; broken, it is E6009.
+    AtMost(Dim, Dim),
+}
+
+/// What an evaluation knows beside its operands: the extents of this run.
+pub struct Concrete<'a> {
+    /// The element type of the result.
+    pub dtype: DType,
+    /// The extents of the result.
+    pub shape: &'a [usize],
+    /// The extent of each symbol.
+    pub bindings: &'a Bindings,
+}
+
+/// An attribute as printers see it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// A name.
+    Text(Arc<str>),
+    /// Yes or no.
+    Flag(bool),
+    /// A single number: the value of a scalar constant.
+    Number(crate::data::TensorData),
+    /// Positions, steps.
+    Integers(Vec<i64>),
+    /// Extents or bounds.
+    Dims(Vec<Dim>),
+    /// The elements of a constant tensor.
+    Data(crate::data::TensorData),
+    /// The slice, `start:end:step` an axis.
+    Slice(Slice),
+    /// The padding of a convolution.
+    Padding(crate::ir::Padding),
+}
+
+macro_rules! table {
+    ($($pattern:pat => $family:ident :: $row:ident,)+) => {
+        /// Every row, in the order of [`Op`].
+        pub static TABLE: &[&OpInfo] = &[$(&$family::$row),+];
+
+        /// The row of an operation.
+        pub(crate) fn info(op: &Op) -> &'static OpInfo {
+            match op {
+                $($pattern => &$family::$row,)+
+            }
+        }
+    };
+}
+
+table! {
+    Op::Input { .. } => constant::INPUT,
+    Op::ConstI64(_) => constant::CONST_I64,
+    Op::ConstF32(_) => constant::CONST_F32,
+    Op::ConstF64(_) => constant::CONST_F64,
+    Op::ConstTensor { .. } => constant::CONST_TENSOR,
+    Op::Add => elementwise::ADD,
+    Op::Sub => elementwise::SUB,
+    Op::Mul => elementwise::MUL,
+    Op::Div => elementwise::DIV,
+    Op::Sum(_) => reduction::SUM,
+    Op::Mean(_) => reduction::MEAN,
+    Op::Reshape { .. } => shape::RESHAPE,
+    Op::Transpose { .. } => shape::TRANSPOSE,
+    Op::ExpandDims { .. } => shape::EXPAND_DIMS,
+    Op::Squeeze { .. } => shape::SQUEEZE,
+    Op::Index { .. } => indexing::INDEX,
+    Op::Slice(_) => indexing::SLICE,
+    Op::Gather => indexing::GATHER,
+    Op::Dot => linear::DOT,
+    Op::MatMul => linear::MAT_MUL,
+    Op::Conv2d(_) => convolution::CONV2D,
+    Op::Relu => elementwise::RELU,
+    Op::Neg => elementwise::NEG,
+    Op::Exp => elementwise::EXP,
+    Op::Log => elementwise::LOG,
+    Op::BroadcastTo { .. } => shape::BROADCAST_TO,
+    Op::ReluGrad => elementwise::RELU_GRAD,
+    Op::SliceGrad { .. } => indexing::SLICE_GRAD,
+    Op::ScatterAdd { .. } => indexing::SCATTER_ADD,
+    Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
+    Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
+    Op::StopGradient => elementwise::STOP_GRADIENT,
+}
+
+/// The type of the result of `op` on operands of these types: the one inference that builder and verifier share.
+///
+/// # Errors
+/// The rule that is broken; E2007 where the number of operands is wrong; E3006 and E1008 where the result is not a
+/// type a value may have.
+pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
+    let row = info(op);
+    if operands.len() != row.arity {
+        return Err(OpError::new(op, crate::diag::Code::E2007)
+            .problem(format!("{} operands given, {} needed", operands.len(), row.arity))
+            .into());
+    }
+    let ty = (row.infer)(op, operands)?;
+    if let Some(position) = operands.iter().position(|operand| operand.dtype == DType::Bool) {
+        return Err(OpError::dtype(op, position, DType::Bool, &DType::NUMERIC).into());
+    }
+    check_type(op, &ty)?;
+    Ok(ty)
+}
+
+/// Whether a value may have this type: rank, extents and element count are within the limits.
+fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
+    use crate::diag::Code;
+    if ty.rank() > MAX_RANK {
+        let problem = format!("rank {} exceeds the limit of {MAX_RANK}", ty.rank());
+        return Err(OpError::new(op, Code::E1008).problem(problem).into());
+    }
+    for (axis, dim) in ty.shape.iter().enumerate() {
+        if dim.as_literal().is_some_and(|extent| extent < 1) {
+            let problem = format!("dimension {axis} of {ty} is {dim}, needed at least 1");
+            return Err(OpError::new(op, Code::E3006).problem(problem).into());
+        }
+    }
+    if ty.shape.element_count().is_err() {
+        let problem = format!("{ty} has more than 2^63 elements");
+        return Err(OpError::new(op, Code::E1008).problem(problem).into());
+    }
+    Ok(())
+}
+
+/// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
+pub(crate) fn check_input<'a>(
+    before: impl Iterator<Item = &'a Op>,
+    name: &Arc<str>,
+    ty: &Type,
+) -> Result<(), Box<OpError>> {
+    use crate::diag::Code;
+    let op = Op::Input { name: name.clone() };
+    let fault = |problem: String| Err(OpError::new(&op, Code::E4004).problem(problem).into());
+    if name.is_empty() {
+        return fault("an input has no name".into());
+    }
+    for earlier in before {
+        let Op::Input { name: other } = earlier else {
+            return fault(format!(
+                "input `{name}` stands after `{}`; inputs come first",
+                earlier.info().name
+            ));
+        };
+        if other == name {
+            return fault(format!("two inputs are named `{name}`"));
+        }
+    }
+    if ty.dtype == DType::Bool {
+        return Err(OpError::new(&op, Code::E2005).problem("found bool, allowed i32, i64, f32, f64").into());
+    }
+    check_type(&op, ty)
+}
+
+impl Op {
+    /// With every bound symbol replaced in the attributes.
+    ///
+    /// # Errors
+    /// If a dim leaves 64 bits.
+    pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
+        let dims =
+            |dims: &[Dim]| dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<Vec<_>, _>>();
+        let slice = |slice: &Slice| -> Result<Box<Slice>, Overflow> {
+            Ok(Box::new(Slice {
+                starts: dims(&slice.starts)?,
+                ends: dims(&slice.ends)?,
+                steps: slice.steps.clone(),
+            }))
+        };
+        let shape = |shape: &Shape| shape.substitute(bindings);
+        Ok(match self {
+            Self::Reshape { shape: s } => Self::Reshape { shape: shape(s)? },
+            Self::BroadcastTo { shape: s } => Self::BroadcastTo { shape: shape(s)? },
+            Self::ScatterAdd { shape: s } => Self::ScatterAdd { shape: shape(s)? },
+            Self::Index { indices } => Self::Index { indices: dims(indices)? },
+            Self::Slice(s) => Self::Slice(slice(s)?),
+            Self::SliceGrad { shape: to, slice: s } => {
+                Self::SliceGrad { shape: shape(to)?, slice: slice(s)? }
+            }
+            Self::Conv2dGradInput { shape: s, convolution } => {
+                Self::Conv2dGradInput { shape: shape(s)?, convolution: convolution.clone() }
+            }
+            Self::Conv2dGradFilter { shape: s, convolution } => {
+                Self::Conv2dGradFilter { shape: shape(s)?, convolution: convolution.clone() }
+            }
+            Self::Input { .. }
+            | Self::ConstI64(_)
+            | Self::ConstF32(_)
+            | Self::ConstF64(_)
+            | Self::ConstTensor { .. }
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Sum(Reduction { .. })
+            | Self::Mean(Reduction { .. })
+            | Self::Transpose { .. }
+            | Self::ExpandDims { .. }
+            | Self::Squeeze { .. }
+            | Self::Gather
+            | Self::Dot
+            | Self::MatMul
+            | Self::Conv2d(Convolution { .. })
+            | Self::Relu
+            | Self::Neg
+            | Self::Exp
+            | Self::Log
+            | Self::ReluGrad
+            | Self::StopGradient => self.clone(),
+        })
+    }
+}
+
+// Defaults that several rows share.
+
+fn no_requirements(_: &Op, _: &[&Type]) -> Vec<Requirement> {
+    Vec::new()
+}
+
+fn no_attributes(_: &Op) -> Vec<(&'static str, Attribute)> {
+    Vec::new()
+}
+
+fn no_origin(_: &Op, _: &[&Type], _: usize) -> Option<(usize, usize)> {
+    None
+}
+
+fn no_flops(_: &Op, _: &[&Type], _: &Type) -> Result<Dim, Overflow> {
+    Ok(Dim::ZERO)
+}
+
+fn pending(op: &Op, _: &[&Value], _: &Concrete<'_>) -> Result<Value, RunError> {
+    todo!("{}", op.info().name)
+}

@@ -1,0 +1,146 @@
+//! The shape and dtype rules that several families share.
+
+use mind_shape::AxisFault;
+
+use super::{Focus, Inferred, OpError};
+use crate::{
+    diag::Code,
+    dim::Dim,
+    ir::Op,
+    ty::{DType, Shape, Type},
+};
+
+/// The element types of an operation on floats.
+const FLOATS: [DType; 2] = [DType::F32, DType::F64];
+
+/// Stands where a row was asked about another row's operation.
+#[track_caller]
+pub(super) fn foreign(op: &Op) -> ! {
+    unreachable!("the table asks each row about its own operation only, not about `{}`", op.info().name)
+}
+
+/// E2005 unless the operand is `f32` or `f64`.
+pub(super) fn floats(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
+    let dtype = operands[position].dtype;
+    if dtype.is_float() { Ok(()) } else { Err(OpError::dtype(op, position, dtype, &FLOATS).into()) }
+}
+
+/// E2004 unless both operands have one element type.
+pub(super) fn same_dtype(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
+    if lhs.dtype == rhs.dtype { Ok(()) } else { Err(OpError::mixed(op, lhs, rhs).into()) }
+}
+
+/// E3002 unless the operand has this rank.
+pub(super) fn rank(op: &Op, operands: &[&Type], position: usize, needed: usize) -> Result<(), Box<OpError>> {
+    let found = operands[position].rank();
+    if found == needed {
+        return Ok(());
+    }
+    let problem = format!("operand of rank {found}, needed rank {needed}");
+    Err(OpError::new(op, Code::E3002)
+        .problem(problem)
+        .focus(Focus::Operand(position))
+        .operands(&[position])
+        .into())
+}
+
+/// Two operands of one element type, broadcast.
+pub(super) fn infer_broadcast(op: &Op, operands: &[&Type]) -> Inferred {
+    let [lhs, rhs] = operands else { foreign(op) };
+    same_dtype(op, lhs, rhs)?;
+    Ok(lhs.with_shape(broadcast(op, &lhs.shape, &rhs.shape)?))
+}
+
+/// The shape that two shapes broadcast to, aligned at their last dimensions.
+pub(super) fn broadcast(op: &Op, lhs: &[Dim], rhs: &[Dim]) -> Result<Shape, Box<OpError>> {
+    let rank = lhs.len().max(rhs.len());
+    let one = Dim::ONE;
+    (0..rank)
+        .map(|axis| {
+            let on = |shape: &[Dim]| (axis + shape.len()).checked_sub(rank);
+            let (on_lhs, on_rhs) = (on(lhs), on(rhs));
+            let a = on_lhs.map_or(&one, |axis| &lhs[axis]);
+            let b = on_rhs.map_or(&one, |axis| &rhs[axis]);
+            broadcast_dim(a, b).ok_or_else(|| {
+                let mut dims = Vec::new();
+                dims.extend(on_lhs.map(|axis| (0, axis)));
+                dims.extend(on_rhs.map(|axis| (1, axis)));
+                let mut error = OpError::new(op, Code::E3001)
+                    .problem(format!("extents {a} and {b} do not broadcast in dimension {axis}"))
+                    .operands(&[0, 1])
+                    .dims(&dims);
+                error.help = equate(a, b);
+                error.into()
+            })
+        })
+        .collect()
+}
+
+/// The extent two dims broadcast to: equal dims to themselves, 1 to the other.
+pub(super) fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
+    match (a.as_literal(), b.as_literal()) {
+        (Some(a), Some(b)) => mind_shape::broadcast_extent(a, b).map(Dim::literal),
+        (Some(1), None) => Some(b.clone()),
+        (None, Some(1)) => Some(a.clone()),
+        (None, None) if a == b => Some(a.clone()),
+        (Some(_) | None, None) | (None, Some(_)) => None,
+    }
+}
+
+/// What to declare where a symbol meets something it is not known to equal.
+pub(super) fn equate(a: &Dim, b: &Dim) -> Option<String> {
+    match (a.as_symbol(), b.as_symbol()) {
+        (Some(a), Some(b)) => {
+            Some(format!("use one symbol for both if they are equal: `{a}` in place of `{b}`"))
+        }
+        (Some(symbol), None) if b.as_literal().is_some() => Some(declare(symbol, b)),
+        (None, Some(symbol)) if a.as_literal().is_some() => Some(declare(symbol, a)),
+        (Some(_) | None, None) | (None, Some(_)) => None,
+    }
+}
+
+fn declare(symbol: &str, extent: &Dim) -> String {
+    format!("declare the dimension as {extent} in place of `{symbol}` if it is always {extent}")
+}
+
+/// The operand and axis that give a broadcast result its extent.
+pub(super) fn broadcast_origin(_: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
+    let rank = operands.iter().map(|operand| operand.rank()).max()?;
+    let on = |position: usize| {
+        let operand = operands[position];
+        let axis = (axis + operand.rank()).checked_sub(rank)?;
+        Some((position, axis))
+    };
+    let stretched = |&(position, axis): &(usize, usize)| operands[position].shape[axis].is_one();
+    let candidates: Vec<_> = (0..operands.len()).filter_map(on).collect();
+    candidates.iter().find(|place| !stretched(place)).or(candidates.first()).copied()
+}
+
+/// Each result extent is the first operand's at the same axis.
+pub(super) fn same_origin(_: &Op, _: &[&Type], axis: usize) -> Option<(usize, usize)> {
+    Some((0, axis))
+}
+
+/// E3004 for an axis out of `0..rank`, E3005 for one that stands twice.
+pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Result<(), Box<OpError>> {
+    let Err(fault) = mind_shape::check_axes(axes, rank) else { return Ok(()) };
+    let (code, problem) = match fault {
+        AxisFault::OutOfRange(axis) => (Code::E3004, format!("axis {axis} is out of range for rank {rank}")),
+        AxisFault::Duplicate(axis) => (Code::E3005, format!("axis {axis} stands twice in axes {axes:?}")),
+        AxisFault::Length => unreachable!("only permutations have a needed length"),
+    };
+    Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())
+}
+
+/// E3006 unless every extent written in an attribute is at least 1, as far as it is known.
+pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
+    let bad = shape.iter().enumerate().find(|(_, dim)| dim.as_literal().is_some_and(|extent| extent < 1));
+    let Some((axis, dim)) = bad else { return Ok(()) };
+    let problem = format!("dimension {axis} of {shape} is {dim}, needed at least 1");
+    Err(OpError::new(op, Code::E3006).problem(problem).focus(Focus::Attribute("shape")).into())
+}
+
+/// The axis as a position; it was checked to be one.
+pub(super) fn position(axis: i64) -> usize {
+    usize::try_from(axis).expect("inference refuses negative axes")
+}

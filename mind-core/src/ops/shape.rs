@@ -1,0 +1,322 @@
+//! The same elements in another arrangement, and broadcasting to a shape.
+
+use mind_shape::{AxisFault, check_permutation};
+
+use super::{
+    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_flops, no_origin,
+    no_requirements, pending,
+    rules::{self, broadcast_dim, foreign, position},
+    sample::{self, Case, Domain, Sampling},
+};
+use crate::{
+    diag::Code,
+    dim::Dim,
+    ir::Op,
+    ty::{Shape, Type},
+};
+
+/// `Reshape(x; new_shape)`: the same elements in row-major order in another shape.
+///
+/// - **Shape**: `new_shape`.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: element `i` in row-major order is element `i` of the operand.
+/// - **Derivative**: the cotangent in the operand's shape.
+/// - **Constraints**: 1. extents at least 1 (E3006). 2. As many elements as the operand has, whatever the symbols are
+///   (E3007).
+/// - **Example**: `%1 = Reshape (%0) {new_shape=[6]} : f32[6]`.
+pub(super) static RESHAPE: OpInfo = OpInfo {
+    name: "Reshape",
+    mnemonic: "reshape",
+    label: "reshape",
+    infer: infer_reshape,
+    derivative: Derivative::Linear(|p| {
+        let shape = p.ty(p.operand(0)).shape;
+        let dy = p.cotangent();
+        let dx = p.push(Op::Reshape { shape }, &[dy])?;
+        p.contribute(0, dx)
+    }),
+    attributes: |op| {
+        let Op::Reshape { shape } = op else { foreign(op) };
+        vec![("new_shape", Attribute::Dims(shape.to_vec()))]
+    },
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [(&[i64], &[i64]); 5] =
+                [(&[2, 3], &[6]), (&[6], &[3, 2]), (&[2, 3], &[3, 1, 2]), (&[], &[1]), (&[1, 1], &[])];
+            let op = |shape: &[i64]| Op::Reshape { shape: Shape::literal(shape) };
+            forms.map(|(from, to)| Case::new(op(to), dtype, &[from])).into()
+        },
+        ..VIEW.sample
+    },
+    ..VIEW
+};
+
+/// `Transpose(x; permutation)`: the axes in another order.
+///
+/// - **Shape**: `result[i] = operand[permutation[i]]`.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: result axis `i` runs along operand axis `permutation[i]`.
+/// - **Derivative**: the cotangent under the inverse permutation.
+/// - **Constraints**: 1. one entry an axis, each axis of `0..rank` once (E3008).
+/// - **Example**: `%1 = Transpose (%0) {permutation=[1, 0]} : f32[3, 2]`.
+pub(super) static TRANSPOSE: OpInfo = OpInfo {
+    name: "Transpose",
+    mnemonic: "transpose",
+    label: "transpose",
+    infer: infer_transpose,
+    origin: |op, _, axis| Some((0, position(permutation(op)[axis]))),
+    derivative: Derivative::Linear(|p| {
+        let permutation = inverse(permutation(p.op()));
+        let dy = p.cotangent();
+        let dx = p.push(Op::Transpose { permutation }, &[dy])?;
+        p.contribute(0, dx)
+    }),
+    attributes: |op| vec![("permutation", Attribute::Integers(permutation(op).to_vec()))],
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [(&[i64], &[i64]); 4] =
+                [(&[], &[]), (&[2, 3], &[1, 0]), (&[2, 3, 4], &[2, 0, 1]), (&[2, 3, 4], &[0, 1, 2])];
+            let op = |permutation: &[i64]| Op::Transpose { permutation: permutation.to_vec() };
+            forms.map(|(shape, permutation)| Case::new(op(permutation), dtype, &[shape])).into()
+        },
+        ..VIEW.sample
+    },
+    ..VIEW
+};
+
+/// `ExpandDims(x; axes)`: new axes of extent 1.
+///
+/// - **Shape**: extent 1 at each position of `axes`, which are positions in the result; the operand's extents in order
+///   elsewhere.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: the same elements.
+/// - **Derivative**: the cotangent squeezed.
+/// - **Constraints**: 1. positions within the rank of the result (E3004). 2. Each once (E3005).
+/// - **Example**: `%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1, 4]`.
+pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
+    name: "ExpandDims",
+    mnemonic: "expand",
+    label: "expand_dims",
+    infer: infer_expand,
+    origin: |op, _, axis| {
+        let axes = axes(op);
+        let before = axes.iter().filter(|added| position(**added) < axis).count();
+        (!axes.contains(&(axis as i64))).then(|| (0, axis - before))
+    },
+    derivative: Derivative::Linear(|p| {
+        let axes = axes(p.op()).to_vec();
+        let dy = p.cotangent();
+        let dx = p.push(Op::Squeeze { axes }, &[dy])?;
+        p.contribute(0, dx)
+    }),
+    attributes: |op| vec![("axes", Attribute::Integers(axes(op).to_vec()))],
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [(&[i64], &[i64]); 4] =
+                [(&[], &[0]), (&[3], &[1]), (&[2, 3], &[0, 2]), (&[2, 3], &[2, 3])];
+            let op = |axes: &[i64]| Op::ExpandDims { axes: axes.to_vec() };
+            forms.map(|(shape, axes)| Case::new(op(axes), dtype, &[shape])).into()
+        },
+        ..VIEW.sample
+    },
+    ..VIEW
+};
+
+/// `Squeeze(x; axes)`: axes of extent 1 removed.
+///
+/// - **Shape**: the operand's extents without those of `axes`.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: the same elements; the identity where `axes` is empty.
+/// - **Derivative**: the cotangent with the axes put back.
+/// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Each of extent 1, whatever the symbols
+///   are (E3009).
+/// - **Example**: `%1 = Squeeze (%0) {axes=[0, 2]} : f32[3, 4]`.
+pub(super) static SQUEEZE: OpInfo = OpInfo {
+    name: "Squeeze",
+    mnemonic: "squeeze",
+    label: "squeeze",
+    infer: infer_squeeze,
+    origin: |op, operands, axis| {
+        let axes = axes(op);
+        (0..operands[0].rank()).filter(|axis| !axes.contains(&(*axis as i64))).nth(axis).map(|axis| (0, axis))
+    },
+    derivative: Derivative::Linear(|p| {
+        let axes = axes(p.op()).to_vec();
+        let dy = p.cotangent();
+        let dx = if axes.is_empty() { dy } else { p.push(Op::ExpandDims { axes }, &[dy])? };
+        p.contribute(0, dx)
+    }),
+    attributes: |op| vec![("axes", Attribute::Integers(axes(op).to_vec()))],
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [(&[i64], &[i64]); 4] =
+                [(&[1], &[0]), (&[2, 1, 3], &[1]), (&[1, 3, 1], &[0, 2]), (&[2], &[])];
+            let op = |axes: &[i64]| Op::Squeeze { axes: axes.to_vec() };
+            forms.map(|(shape, axes)| Case::new(op(axes), dtype, &[shape])).into()
+        },
+        ..VIEW.sample
+    },
+    ..VIEW
+};
+
+/// `BroadcastTo(x; shape)`: the operand broadcast to a shape; an extension.
+///
+/// - **Shape**: `shape`.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: each element repeated along the axes that are new or had extent 1.
+/// - **Derivative**: the cotangent summed over those axes.
+/// - **Constraints**: 1. extents at least 1 (E3006). 2. The operand broadcasts to exactly this shape (E3001).
+/// - **Example**: `%1 = BroadcastTo (%0) {shape=[2, 3]} : f32[2, 3]`.
+pub(super) static BROADCAST_TO: OpInfo = OpInfo {
+    name: "BroadcastTo",
+    mnemonic: "broadcast_to",
+    label: "broadcast_to",
+    profile: Profile::Extended,
+    infer: infer_broadcast_to,
+    origin: |op, operands, axis| {
+        let Op::BroadcastTo { shape } = op else { foreign(op) };
+        let axis = (axis + operands[0].rank()).checked_sub(shape.rank())?;
+        (!operands[0].shape[axis].is_one()).then_some((0, axis))
+    },
+    derivative: Derivative::Linear(|p| {
+        let dy = p.cotangent();
+        p.contribute(0, dy)
+    }),
+    attributes: |op| {
+        let Op::BroadcastTo { shape } = op else { foreign(op) };
+        vec![("shape", Attribute::Dims(shape.to_vec()))]
+    },
+    sample: Sampling {
+        cases: |dtype| {
+            let forms: [(&[i64], &[i64]); 5] =
+                [(&[], &[2, 3]), (&[3], &[2, 3]), (&[2, 1], &[2, 3]), (&[1, 1], &[2, 3]), (&[2, 3], &[2, 3])];
+            let op = |shape: &[i64]| Op::BroadcastTo { shape: Shape::literal(shape) };
+            forms.map(|(from, to)| Case::new(op(to), dtype, &[from])).into()
+        },
+        ..VIEW.sample
+    },
+    ..VIEW
+};
+
+/// What the rows share.
+const VIEW: OpInfo = OpInfo {
+    name: "",
+    mnemonic: "",
+    label: "",
+    profile: Profile::CoreV1,
+    class: Class::View,
+    commutative: false,
+    arity: 1,
+    infer: |op, _| foreign(op),
+    requirements: no_requirements,
+    origin: no_origin,
+    evaluate: pending,
+    derivative: Derivative::Zero,
+    flops: no_flops,
+    attributes: super::no_attributes,
+    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+};
+
+fn permutation(op: &Op) -> &[i64] {
+    if let Op::Transpose { permutation } = op { permutation } else { foreign(op) }
+}
+
+fn axes(op: &Op) -> &[i64] {
+    if let Op::ExpandDims { axes } | Op::Squeeze { axes } = op { axes } else { foreign(op) }
+}
+
+/// The permutation that undoes one.
+pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
+    let mut inverse = vec![0; permutation.len()];
+    for (to, from) in permutation.iter().enumerate() {
+        inverse[position(*from)] = to as i64;
+    }
+    inverse
+}
+
+fn infer_reshape(op: &Op, operands: &[&Type]) -> Inferred {
+    let Op::Reshape { shape } = op else { foreign(op) };
+    let operand = operands[0];
+    rules::positive(op, shape)?;
+    let count = |shape: &Shape| shape.element_count().map_err(|overflow| OpError::overflow(op, overflow));
+    let (from, to) = (count(&operand.shape)?, count(shape)?);
+    if from != to {
+        return Err(OpError::new(op, Code::E3007)
+            .problem(format!("{} has {from} elements, {shape} has {to}", operand.shape))
+            .focus(Focus::Attribute("shape"))
+            .operands(&[0])
+            .into());
+    }
+    Ok(operand.with_shape(shape.clone()))
+}
+
+fn infer_transpose(op: &Op, operands: &[&Type]) -> Inferred {
+    let (permutation, operand) = (permutation(op), operands[0]);
+    let rank = operand.rank();
+    if let Err(fault) = check_permutation(permutation, rank) {
+        let why = match fault {
+            AxisFault::Length => format!("it has length {}", permutation.len()),
+            AxisFault::OutOfRange(axis) => format!("axis {axis} is out of range"),
+            AxisFault::Duplicate(axis) => format!("axis {axis} stands twice"),
+        };
+        return Err(OpError::new(op, Code::E3008)
+            .problem(format!("{permutation:?} is no permutation of the axes of rank {rank}: {why}"))
+            .focus(Focus::Attribute("permutation"))
+            .operands(&[0])
+            .into());
+    }
+    Ok(operand.with_shape(permutation.iter().map(|axis| operand.shape[position(*axis)].clone()).collect()))
+}
+
+fn infer_expand(op: &Op, operands: &[&Type]) -> Inferred {
+    let (axes, operand) = (axes(op), operands[0]);
+    let rank = operand.rank() + axes.len();
+    rules::axes(op, axes, rank, &[0])?;
+    let mut dims = operand.shape.iter().cloned();
+    let dim = |axis: usize| if axes.contains(&(axis as i64)) { Some(Dim::ONE) } else { dims.next() };
+    Ok(operand.with_shape((0..rank).map_while(dim).collect()))
+}
+
+fn infer_squeeze(op: &Op, operands: &[&Type]) -> Inferred {
+    let (axes, operand) = (axes(op), operands[0]);
+    rules::axes(op, axes, operand.rank(), &[0])?;
+    if let Some(axis) = axes.iter().find(|axis| !operand.shape[position(**axis)].is_one()) {
+        let extent = &operand.shape[position(*axis)];
+        return Err(OpError::new(op, Code::E3009)
+            .problem(format!("axis {axis} of {} has extent {extent}, needed 1", operand.shape))
+            .focus(Focus::Attribute("axes"))
+            .operands(&[0])
+            .dims(&[(0, position(*axis))])
+            .into());
+    }
+    let kept = operand.shape.iter().enumerate().filter(|(axis, _)| !axes.contains(&(*axis as i64)));
+    Ok(operand.with_shape(kept.map(|(_, dim)| dim.clone()).collect()))
+}
+
+fn infer_broadcast_to(op: &Op, operands: &[&Type]) -> Inferred {
+    let Op::BroadcastTo { shape } = op else { foreign(op) };
+    let operand = operands[0];
+    rules::positive(op, shape)?;
+    let error = |problem: String| {
+        OpError::new(op, Code::E3001).problem(problem).focus(Focus::Attribute("shape")).operands(&[0])
+    };
+    let Some(added) = shape.rank().checked_sub(operand.rank()) else {
+        let problem = format!(
+            "shape {} of rank {} does not broadcast to {shape} of rank {}",
+            operand.shape,
+            operand.rank(),
+            shape.rank()
+        );
+        return Err(error(problem).into());
+    };
+    for (axis, from) in operand.shape.iter().enumerate() {
+        let to = &shape[added + axis];
+        if broadcast_dim(from, to).as_ref() != Some(to) {
+            let problem = format!("extent {from} does not broadcast to {to} in dimension {}", added + axis);
+            let mut error = error(problem).dims(&[(0, axis)]);
+            error.help = rules::equate(from, to);
+            return Err(error.into());
+        }
+    }
+    Ok(operand.with_shape(shape.clone()))
+}

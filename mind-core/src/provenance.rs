@@ -1,0 +1,39 @@
+//! Where the extents of a value come from, for messages.
+
+use crate::ir::{Inst, Op, ValueId};
+
+/// Where an extent first appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// In the declared type of an input.
+    Input {
+        /// The input.
+        input: ValueId,
+        /// The axis of the input.
+        axis: usize,
+    },
+    /// In an instruction that computes it or has it written in an attribute.
+    Made {
+        /// The value that first has the extent.
+        value: ValueId,
+    },
+}
+
+/// Follows one axis of a value back to where its extent first appears, as the rows of the table say.
+///
+/// # Panics
+/// If the value is not made by one of `insts`.
+pub fn origin(insts: &[Inst], value: ValueId, axis: usize) -> Origin {
+    let (mut value, mut axis) = (value, axis);
+    loop {
+        let inst = &insts[value.index()];
+        if matches!(inst.op, Op::Input { .. }) {
+            return Origin::Input { input: value, axis };
+        }
+        let types: Vec<_> = inst.operands.iter().map(|operand| &insts[operand.index()].ty).collect();
+        match (inst.op.info().origin)(&inst.op, &types, axis) {
+            Some((operand, of_axis)) => (value, axis) = (inst.operands[operand], of_axis),
+            None => return Origin::Made { value },
+        }
+    }
+}
