@@ -10,6 +10,7 @@ pub mod interp;
 pub mod ir;
 pub mod ops;
 pub mod provenance;
+pub mod surface;
 pub mod text;
 pub mod ty;
 pub mod verify;

@@ -1,0 +1,453 @@
+//! The syntax tree of the surface language.
+//!
+//! A body is a flat list in evaluation order ([`Body::nodes`]): operands stand before what uses them, statements
+//! between the expressions before and after them. A pass over a body is a loop and dropping one frees a list, so
+//! no chain of operators, however long, costs stack. Only brackets nest, and [`super::nesting`] bounds those.
+
+use std::ops::Index;
+
+use proc_macro2::{Ident, TokenStream};
+
+use crate::diag::Site;
+use crate::ty::DType;
+
+/// What one `mind!` holds.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// `fn` and `const` items.
+    Block(Block),
+    /// `|x: f32[2, 3]| relu(x)`.
+    Closure(Closure),
+}
+
+/// The items of a block, in source order.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// `const H: dim = 256;`
+    pub constants: Vec<Constant>,
+    /// The functions whose signature could be read.
+    pub functions: Vec<Function>,
+    /// The names of items that could not be read, so that uses of them are not reported again.
+    pub unread: Vec<Ident>,
+}
+
+/// `pub const H: dim = 256;`
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// `H`
+    pub name: Ident,
+    /// `256`
+    pub value: DimExpr,
+}
+
+/// A function of a block.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Doc comments and other attributes to be passed on, as written; `#[grad(…)]` is not among them.
+    pub attributes: TokenStream,
+    /// `#[grad(w, b)]`: the gradient function asked for.
+    pub gradient: Option<Wrt>,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// `f`
+    pub name: Ident,
+    /// The dimensions declared in `<N, M>`.
+    pub symbols: Vec<Ident>,
+    /// The parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// The type after `->`; nothing means `()`.
+    pub result: Option<TypeExpr>,
+    /// The body; nothing where an error in it, already reported, hides which names it binds.
+    pub body: Option<Body>,
+    /// From `fn` to the end of the signature.
+    pub site: Site,
+}
+
+/// A closure.
+#[derive(Clone, Debug)]
+pub struct Closure {
+    /// The parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// The type after `->`; nothing means that it is inferred.
+    pub result: Option<TypeExpr>,
+    /// As for [`Function::body`].
+    pub body: Option<Body>,
+    /// From `|` to `|` or the result type.
+    pub site: Site,
+}
+
+/// `w: &mut f32[64, 32]`
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// `w`
+    pub name: Ident,
+    /// Whether it is `&mut`: read as it was, written in place.
+    pub update: bool,
+    /// `f32[64, 32]`
+    pub ty: TypeExpr,
+    /// The whole declaration.
+    pub site: Site,
+}
+
+/// A written type.
+#[derive(Clone, Debug)]
+pub struct TypeExpr {
+    /// What it is.
+    pub kind: TypeKind,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// The kinds of types.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// `f32[N, 784]`; `f32[]` and `f32` have no dims.
+    Tensor {
+        /// `f32`
+        dtype: DType,
+        /// `N`, `784`
+        dims: Vec<DimExpr>,
+    },
+    /// `(f32, (f32[3], f32))`, `()`
+    Tuple(Vec<TypeExpr>),
+}
+
+/// An extent in a type or a constant, in postfix order: each operator follows its two operands.
+#[derive(Clone, Debug)]
+pub struct DimExpr {
+    /// Never empty; evaluates on a stack to one value.
+    pub steps: Vec<DimStep>,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// A step of a [`DimExpr`].
+#[derive(Clone, Debug)]
+pub struct DimStep {
+    /// What it does.
+    pub kind: DimStepKind,
+    /// The integer, the name or the operator itself.
+    pub site: Site,
+}
+
+/// What a step of a [`DimExpr`] does.
+#[derive(Clone, Debug)]
+pub enum DimStepKind {
+    /// An integer, never negative.
+    Integer(i64),
+    /// A symbol or a constant.
+    Name(Ident),
+    /// Replaces the two operands before it.
+    Operator(DimOperator),
+}
+
+/// The operators of dims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DimOperator {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`, rounded down
+    Div,
+}
+
+/// The statements and expressions of a function.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// In evaluation order.
+    pub nodes: Vec<Node>,
+    /// The value of the body, if it ends with one.
+    pub tail: Option<ExprId>,
+}
+
+/// A node of a [`Body`] that is an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+impl ExprId {
+    /// Where it stands in [`Body::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Index<ExprId> for Body {
+    type Output = Node;
+    fn index(&self, id: ExprId) -> &Node {
+        &self.nodes[id.index()]
+    }
+}
+
+/// A statement or expression; an operand is the id of an earlier node and is used once.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// From its first to its last token, brackets around it included.
+    pub site: Site,
+}
+
+/// The kinds of statements and expressions.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// An expression that could not be read and has been reported.
+    Unread,
+    /// `2`, `-1.5_f64`
+    Number(Number),
+    /// `true`, `false`: the value of a named argument.
+    Bool(bool),
+    /// A variable, a symbol, a constant, or a word such as `same`.
+    Name(Ident),
+    /// `-a`
+    Neg {
+        /// `a`
+        operand: ExprId,
+        /// The sign itself.
+        operator: Site,
+    },
+    /// `a + b`
+    Binary {
+        /// `+`
+        op: BinaryOp,
+        /// The operator itself.
+        operator: Site,
+        /// `a`
+        lhs: ExprId,
+        /// `b`
+        rhs: ExprId,
+    },
+    /// `f(a, b, axes = [0])`
+    Call {
+        /// `f`
+        callee: Ident,
+        /// `a`, `b`, `axes = [0]`; the receiver first in the method form.
+        arguments: Vec<Argument>,
+        /// Whether it is `a.f(b)`.
+        method: bool,
+    },
+    /// `grad(f, wrt = a)(x)`
+    Transformed {
+        /// `grad(·, wrt = a)`, innermost first; never empty.
+        transforms: Vec<Transform>,
+        /// `f`
+        function: Ident,
+        /// `x`
+        arguments: Vec<Argument>,
+    },
+    /// `a.T`
+    Transpose(ExprId),
+    /// `a.0`
+    Field {
+        /// `a`
+        base: ExprId,
+        /// `0`
+        index: usize,
+        /// The index itself.
+        field: Site,
+    },
+    /// `a[0, 1..3, ..]`
+    Subscript {
+        /// `a`
+        base: ExprId,
+        /// `0`, `1..3`, `..`
+        subscripts: Vec<Subscript>,
+    },
+    /// `[a, b]`
+    Array(Vec<ExprId>),
+    /// `(a, b)`, `()`
+    Tuple(Vec<ExprId>),
+    /// `{`: a scope begins.
+    Open,
+    /// `}`: the scope's names end; the block's value is `tail`.
+    Close {
+        /// The last expression, if it has no `;`.
+        tail: Option<ExprId>,
+    },
+    /// `let (a, b): (f32, f32) = value;`
+    Let {
+        /// `(a, b)`
+        pattern: Pattern,
+        /// `(f32, f32)`
+        ty: Option<TypeExpr>,
+        /// `value`
+        value: ExprId,
+    },
+    /// `w = value;`, `w -= value;`
+    Assign {
+        /// `w`
+        target: Ident,
+        /// The `-` of `-=`.
+        op: Option<BinaryOp>,
+        /// The operator itself.
+        operator: Site,
+        /// `value`
+        value: ExprId,
+    },
+    /// `value;`
+    Discard(ExprId),
+}
+
+/// The binary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `@`, binds like `*`
+    MatMul,
+}
+
+impl BinaryOp {
+    /// As written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::MatMul => "@",
+        }
+    }
+}
+
+/// A number as written; its dtype comes from the suffix or the context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// As written, with its sign.
+    pub text: String,
+    /// What it is.
+    pub value: NumberValue,
+    /// `f32` of `2.0_f32`.
+    pub suffix: Option<DType>,
+}
+
+/// The value of a [`Number`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum NumberValue {
+    /// An integer that fits in 64 bits.
+    Integer(i64),
+    /// Decimal digits with sign, point and exponent as [`str::parse`] reads them: rounded once the dtype is known.
+    Float(String),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// `axes` of `axes = [0]`.
+    pub name: Option<Ident>,
+    /// The value.
+    pub value: ExprId,
+    /// The whole argument.
+    pub site: Site,
+}
+
+/// `grad(·, wrt = a)`
+#[derive(Clone, Debug)]
+pub struct Transform {
+    /// Which one.
+    pub kind: TransformKind,
+    /// The parameters to differentiate by.
+    pub wrt: Wrt,
+    /// From its name to its closing parenthesis.
+    pub site: Site,
+}
+
+/// The transforms of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransformKind {
+    /// The gradient of a scalar.
+    Grad,
+    /// The value and the gradient.
+    ValueAndGrad,
+    /// A cotangent, given as the last argument, pulled back.
+    Vjp,
+}
+
+impl TransformKind {
+    /// Every transform.
+    pub const ALL: [Self; 3] = [Self::Grad, Self::ValueAndGrad, Self::Vjp];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Grad => "grad",
+            Self::ValueAndGrad => "value_and_grad",
+            Self::Vjp => "vjp",
+        }
+    }
+}
+
+/// The parameters to differentiate by: `a`, or `(a, zero_ok b)`.
+#[derive(Clone, Debug)]
+pub struct Wrt {
+    /// In the order of the gradients; never empty.
+    pub targets: Vec<WrtTarget>,
+    /// Whether the gradients come as a tuple even where there is one.
+    pub tuple: bool,
+    /// The whole list.
+    pub site: Site,
+}
+
+/// A parameter to differentiate by.
+#[derive(Clone, Debug)]
+pub struct WrtTarget {
+    /// The parameter.
+    pub name: Ident,
+    /// Whether a parameter that does not reach the output has a gradient of zeros rather than being an error.
+    pub zero_ok: bool,
+}
+
+/// One position of an index expression.
+#[derive(Clone, Debug)]
+pub struct Subscript {
+    /// What it takes.
+    pub kind: SubscriptKind,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// What a position of an index expression takes.
+#[derive(Clone, Debug)]
+pub enum SubscriptKind {
+    /// `3`: one place, dropping the axis.
+    At(ExprId),
+    /// `a..b;s`, each part optional; `..` alone is [`Self::Rest`].
+    Range {
+        /// `a`
+        start: Option<ExprId>,
+        /// `b`
+        end: Option<ExprId>,
+        /// `s`
+        step: Option<ExprId>,
+    },
+    /// `..`: as many whole axes as are not written.
+    Rest,
+}
+
+/// What a `let` binds.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// `_`
+    Wildcard(Site),
+    /// `a`
+    Name(Ident),
+    /// `(a, (b, _))`
+    Tuple {
+        /// `a`, `(b, _)`
+        elements: Vec<Pattern>,
+        /// Its tokens.
+        site: Site,
+    },
+}

@@ -1,0 +1,11 @@
+//! The surface language: from tokens to a syntax tree.
+//!
+//! [`parse`] reads what stands in `mind!`, collecting every independent mistake: an error costs the statement it is
+//! in, seldom the function, never the others.
+
+pub mod ast;
+pub mod nesting;
+pub mod parse;
+pub mod print;
+
+pub use parse::{parse, parse_block, parse_closure};

@@ -1,0 +1,317 @@
+//! Items: functions and constants, with recovery at the next item.
+
+use proc_macro2::{Delimiter, Ident, TokenStream};
+use syn::buffer::Cursor;
+
+use super::expressions::is_reserved;
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{Block, Constant, DimExpr, Function, Parameter, TypeExpr, TypeKind, Wrt};
+
+const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
+
+/// Attributes that mean to the generated item what they mean to a written one.
+const PASSED_ON: &[&str] = &[
+    "allow", "cfg", "cfg_attr", "clippy", "cold", "deny", "deprecated", "doc", "expect", "forbid", "inline",
+    "must_use", "rustfmt", "warn",
+];
+
+/// What stands before `fn` or `const`.
+struct Head {
+    attributes: TokenStream,
+    gradient: Option<Wrt>,
+    visibility: TokenStream,
+}
+
+impl Parser<'_> {
+    /// Reads items to the end; reports every mistake.
+    pub(super) fn block(&mut self) -> Block {
+        let mut block = Block::default();
+        while !self.at_end() {
+            let before = self.cursor;
+            if let Err(diag) = self.item(&mut block) {
+                self.diags.push(diag);
+                if self.cursor == before {
+                    self.skip_token();
+                }
+                self.skip_item();
+            }
+        }
+        for symbol in block.functions.iter().flat_map(|function| &function.symbols) {
+            if let Some(constant) = block.constants.iter().find(|constant| constant.name == *symbol) {
+                self.diags.push(defined_twice("dimension", symbol, &constant.name));
+            }
+        }
+        block
+    }
+
+    fn item(&mut self, block: &mut Block) -> Result<(), Diag> {
+        let head = self.head()?;
+        if self.at_word("const") && !self.followed_by("fn") {
+            return self.constant(head, block);
+        }
+        let start = self.here();
+        if self.take_word("fn").is_none() {
+            return Err(self.unexpected("`fn` or `const`"));
+        }
+        let name = self.name("a function name")?;
+        let function = match self.function(head, name.clone(), start) {
+            Ok(function) => function,
+            Err(diag) => {
+                block.unread.push(name);
+                return Err(diag);
+            }
+        };
+        match block.functions.iter().find(|first| first.name == function.name) {
+            Some(first) => {
+                let diag = defined_twice("function", &function.name, &first.name);
+                self.diags.push(diag);
+            }
+            None => block.functions.push(function),
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, head: Head, name: Ident, start: Site) -> Result<Function, Diag> {
+        if is_reserved(&name) {
+            let message = format!("`{name}` is a transform of the language, expected another function name");
+            return Err(Diag::new(Code::E2008, Site::token(name.span()), message));
+        }
+        let symbols = self.symbols()?;
+        let parameters = self
+            .group(Delimiter::Parenthesis, "`(` and parameters", |parser| {
+                parser.parameters(&symbols, Self::at_end, "`,` or `)`")
+            })?
+            .0;
+        let result = self.result()?;
+        let site = start.to(self.before());
+        let (body, _) = self.group(Delimiter::Brace, "`{` and a body", |parser| {
+            Ok(parser.body(Self::statements))
+        })?;
+        let Head { attributes, gradient, visibility } = head;
+        Ok(Function { attributes, gradient, visibility, name, symbols, parameters, result, body, site })
+    }
+
+    /// Reads `<N, M>`.
+    fn symbols(&mut self) -> Result<Vec<Ident>, Diag> {
+        let mut symbols: Vec<Ident> = Vec::new();
+        if self.take("<").is_none() {
+            return Ok(symbols);
+        }
+        while self.take(">").is_none() {
+            if self.at_word("const") {
+                return Err(self.unexpected("the name of a dimension").help("write `<N>` alone"));
+            }
+            let symbol = self.name("the name of a dimension")?;
+            if self.at(":") {
+                return Err(self.unexpected("`,` or `>`").help("dimensions need no bounds: write `<N>` alone"));
+            }
+            match symbols.iter().find(|first| **first == symbol) {
+                Some(first) => {
+                    let diag = defined_twice("dimension", &symbol, first);
+                    self.diags.push(diag);
+                }
+                None => symbols.push(symbol),
+            }
+            if !self.at(">") && self.take(",").is_none() {
+                return Err(self.unexpected("`,` or `>`"));
+            }
+        }
+        Ok(symbols)
+    }
+
+    /// Reads parameters until `at_end`.
+    fn parameters(
+        &mut self,
+        symbols: &[Ident],
+        at_end: fn(&Self) -> bool,
+        separator: &str,
+    ) -> Result<Vec<Parameter>, Diag> {
+        let mut parameters: Vec<Parameter> = Vec::new();
+        while !at_end(self) {
+            let parameter = self.parameter()?;
+            let names = parameters.iter().map(|first| &first.name);
+            let twice = names.map(|first| ("parameter", first)).chain(symbols.iter().map(|s| ("name", s)));
+            match twice.into_iter().find(|(_, first)| **first == parameter.name) {
+                Some((what, first)) => {
+                    let diag = defined_twice(what, &parameter.name, first);
+                    self.diags.push(diag);
+                }
+                None => parameters.push(parameter),
+            }
+            if !at_end(self) && self.take(",").is_none() {
+                return Err(self.unexpected(separator));
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn parameter(&mut self) -> Result<Parameter, Diag> {
+        let start = self.here();
+        if self.at_word("self") {
+            return Err(self.unexpected(PARAMETER).help("pass the fields as parameters"));
+        }
+        if self.at_word("mut") {
+            return Err(self.unexpected(PARAMETER).help("to update it in place write `w: &mut f32[3]`"));
+        }
+        let name = self.name(PARAMETER)?;
+        self.expect(":")?;
+        let update = match (self.at("&"), self.followed_by("mut")) {
+            (true, true) => {
+                self.take("&");
+                self.take_word("mut");
+                true
+            }
+            (true, false) | (false, _) => false,
+        };
+        let ty = self.type_expr()?;
+        if let TypeKind::Tuple(_) = ty.kind {
+            let message = "found a tuple, expected the type of one tensor as `f32[2, 3]`";
+            return Err(Diag::new(Code::E1007, ty.site, message).help("give each element its own parameter"));
+        }
+        Ok(Parameter { name, update, ty, site: start.to(self.before()) })
+    }
+
+    /// Reads `-> type`.
+    fn result(&mut self) -> Result<Option<TypeExpr>, Diag> {
+        self.take("->").map(|_| self.type_expr()).transpose()
+    }
+
+    /// Reads `|x: f32[3]| -> f32[3]`.
+    pub(super) fn closure_signature(&mut self) -> Result<(Vec<Parameter>, Option<TypeExpr>, Site), Diag> {
+        let start = self.here();
+        let mut parameters = Vec::new();
+        if self.take("||").is_none() {
+            self.expect("|")?;
+            parameters = self.parameters(&[], |parser| parser.at("|") || parser.at_end(), "`,` or `|`")?;
+            self.expect("|")?;
+        }
+        let result = self.result()?;
+        Ok((parameters, result, start.to(self.before())))
+    }
+
+    fn constant(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
+        if let Some(gradient) = head.gradient {
+            let message = "found `#[grad(…)]` before `const`, expected it before `fn`";
+            return Err(Diag::new(Code::E1007, gradient.site, message));
+        }
+        self.take_word("const");
+        let name = self.name("the name of a constant")?;
+        let value = self.constant_value(&name);
+        let value = match value {
+            Ok(value) => value,
+            Err(diag) => {
+                block.unread.push(name);
+                return Err(diag);
+            }
+        };
+        if let Some(first) = block.constants.iter().find(|first| first.name == name) {
+            let diag = defined_twice("constant", &name, &first.name);
+            self.diags.push(diag);
+            return Ok(());
+        }
+        let Head { attributes, visibility, gradient: _ } = head;
+        block.constants.push(Constant { attributes, visibility, name, value });
+        Ok(())
+    }
+
+    fn constant_value(&mut self, name: &Ident) -> Result<DimExpr, Diag> {
+        let help = format!("constants are dimensions: `const {name}: dim = 256;`");
+        self.expect(":").map_err(|diag| diag.help(&help))?;
+        if self.take_word("dim").is_none() {
+            return Err(self.unexpected("`dim`").help(&help));
+        }
+        self.expect("=")?;
+        let value = self.dim_expr()?;
+        self.expect(";")?;
+        Ok(value)
+    }
+
+    /// Reads attributes and visibility.
+    fn head(&mut self) -> Result<Head, Diag> {
+        let (mut attributes, mut gradient) = (TokenStream::new(), None);
+        while self.at("#") {
+            let start = self.cursor;
+            self.take("#");
+            if self.at("!") {
+                return Err(self.unexpected("`[`").help("put attributes of the crate or module outside the block"));
+            }
+            let bracketed = self.at_group(Delimiter::Bracket);
+            match self.group(Delimiter::Bracket, "`[` and an attribute", Self::attribute) {
+                Ok((None, _)) => attributes.extend(tokens_between(start, self.cursor)),
+                Ok((Some(wrt), _)) => {
+                    if let Some(first) = &gradient {
+                        let diag = second_gradient(&wrt, first);
+                        self.diags.push(diag);
+                    }
+                    gradient.get_or_insert(wrt);
+                }
+                // The item behind a bad attribute is read all the same.
+                Err(diag) if bracketed => self.diags.push(diag),
+                Err(diag) => return Err(diag),
+            }
+        }
+        let start = self.cursor;
+        if self.take_word("pub").is_some() && self.at_group(Delimiter::Parenthesis) {
+            self.skip_token();
+        }
+        let visibility = tokens_between(start, self.cursor);
+        Ok(Head { attributes, gradient, visibility })
+    }
+
+    /// Reads the inside of `#[…]`: what `grad` lists, or nothing for one to be passed on.
+    fn attribute(&mut self) -> Result<Option<Wrt>, Diag> {
+        let expected = "`grad`, a doc comment or a lint attribute";
+        let here = self.here();
+        let name = self.name(expected)?;
+        if name == "grad" {
+            let wrt = self.gradient_attribute()?;
+            self.expect_end("`]`")?;
+            return Ok(Some(wrt));
+        }
+        if PASSED_ON.iter().any(|passed| name == passed) {
+            while !self.at_end() {
+                self.skip_token();
+            }
+            return Ok(None);
+        }
+        Err(Diag::new(Code::E1007, here, format!("found attribute `{name}`, expected {expected}")))
+    }
+
+    fn followed_by(&self, word: &str) -> bool {
+        let next = self.cursor.token_tree();
+        next.is_some_and(|(_, rest)| rest.ident().is_some_and(|(ident, _)| ident == word))
+    }
+
+    /// Skips to the next item: behind a `{ … }` or a `;`, or before what can only begin one.
+    fn skip_item(&mut self) {
+        while !self.at_end() && !self.at_word("fn") && !self.at_word("pub") && !self.at("#") {
+            let ends = self.at_group(Delimiter::Brace) || self.at(";");
+            self.skip_token();
+            if ends {
+                return;
+            }
+        }
+    }
+}
+
+fn defined_twice(what: &str, second: &Ident, first: &Ident) -> Diag {
+    Diag::new(Code::E2008, Site::token(second.span()), format!("the {what} `{second}` is defined twice"))
+        .note_at(Site::token(first.span()), format!("`{first}` is defined first"))
+}
+
+fn second_gradient(second: &Wrt, first: &Wrt) -> Diag {
+    Diag::new(Code::E2008, second.site, "a second `#[grad(…)]` on one function")
+        .note_at(first.site, "the first is")
+        .help("list every parameter in one attribute")
+}
+
+fn tokens_between(start: Cursor<'_>, end: Cursor<'_>) -> TokenStream {
+    let mut cursor = start;
+    let next = || {
+        let (tree, rest) = (cursor != end).then(|| cursor.token_tree()).flatten()?;
+        cursor = rest;
+        Some(tree)
+    };
+    std::iter::from_fn(next).collect()
+}

@@ -1,0 +1,113 @@
+//! From tokens to the syntax tree, with recovery.
+
+use proc_macro2::{Span, TokenStream};
+use syn::buffer::TokenBuffer;
+
+use super::ast::{Block, Closure, Program};
+use super::nesting::check_nesting;
+use crate::diag::{Diag, Diags};
+use parser::{Parser, Unexpected};
+
+mod dim_expr;
+mod expressions;
+mod items;
+mod literals;
+mod parser;
+mod rustisms;
+mod statements;
+mod transforms;
+mod types;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+/// Reads what stands in `mind!`: items or a closure.
+///
+/// ```
+/// use mind_core::surface::{ast::Program, parse};
+/// let (program, diags) = parse("fn twice(x: f32[3]) -> f32[3] { x + x }".parse().unwrap());
+/// assert!(diags.is_empty());
+/// let Program::Block(block) = program else { unreachable!() };
+/// assert_eq!(block.functions[0].name, "twice");
+/// ```
+///
+/// # Errors
+/// The second part holds every mistake; the first is then what could be read, an empty block if nothing.
+pub fn parse(tokens: TokenStream) -> (Program, Diags) {
+    read(tokens, |parser| match parser.form() {
+        Ok(Form::Items) => Program::Block(parser.block()),
+        Ok(Form::Closure) => match parser.closure() {
+            Ok(closure) => Program::Closure(closure),
+            Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+        },
+        Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+    })
+    .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
+}
+
+/// Reads a block of functions and constants.
+///
+/// # Errors
+/// As for [`parse`].
+pub fn parse_block(tokens: TokenStream) -> (Block, Diags) {
+    read(tokens, |parser| parser.block()).unwrap_or_else(|diags| (Block::default(), diags))
+}
+
+/// Reads `|x: f32[2, 3], w: f32[3, 4]| relu(x @ w)`.
+///
+/// # Errors
+/// The second part holds every mistake; the first is nothing where the parameters cannot be read.
+pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
+    read(tokens, |parser| match parser.closure() {
+        Ok(closure) => Some(closure),
+        Err(diag) => parser.give_up(diag, None),
+    })
+    .unwrap_or_else(|diags| (None, diags))
+}
+
+/// The forms an input can have, told by its first token.
+enum Form {
+    Items,
+    Closure,
+}
+
+impl Parser<'_> {
+    fn form(&self) -> Result<Form, Diag> {
+        match self.found() {
+            Unexpected::Word(word) if ["fn", "pub", "const"].contains(&word.as_str()) => Ok(Form::Items),
+            Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
+            Unexpected::Operator("|" | "||") => Ok(Form::Closure),
+            Unexpected::Word(_) | Unexpected::Operator(_) | Unexpected::Open(_) | Unexpected::Other(_) => {
+                Err(self.unexpected("`fn`, `const` or a closure `|x: f32[3]| …`"))
+            }
+        }
+    }
+
+    fn closure(&mut self) -> Result<Closure, Diag> {
+        let (parameters, result, site) = self.closure_signature()?;
+        let body = self.body(|parser| {
+            let value = parser.expression();
+            let value = value.and_then(|value| parser.expect_end("an operator or the end of the closure").map(|()| value));
+            match value {
+                Ok(value) => Some(value.id),
+                Err(diag) => Some(parser.replace_by_unread(0, diag)),
+            }
+        });
+        Ok(Closure { parameters, result, body, site })
+    }
+}
+
+/// Runs a parser over tokens that do not nest too deep.
+fn read<T>(tokens: TokenStream, run: impl FnOnce(&mut Parser<'_>) -> T) -> Result<(T, Diags), Diags> {
+    check_nesting(&tokens).map_err(|diag| {
+        let mut diags = Diags::new();
+        diags.push(diag);
+        diags
+    })?;
+    let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+    let buffer = TokenBuffer::new2(tokens);
+    let mut parser = Parser::new(buffer.begin(), first);
+    let value = run(&mut parser);
+    Ok((value, parser.into_diags()))
+}

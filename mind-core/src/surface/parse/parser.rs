@@ -1,0 +1,292 @@
+//! The state of a parse, single tokens, and what to say of an unexpected one.
+
+use proc_macro2::{Delimiter, Ident, Literal, Span};
+use syn::buffer::Cursor;
+
+use super::rustisms;
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::surface::ast::{Body, ExprId, Node, NodeKind};
+
+/// Reads one sequence of tokens at a time: the input, or the inside of a bracket.
+pub(super) struct Parser<'a> {
+    pub(super) cursor: Cursor<'a>,
+    /// The last token read, where "found the end" points.
+    last: Span,
+    /// What the bracket around the current tokens is closed by; empty at the top.
+    closing: &'static str,
+    /// The nodes of the body being read.
+    pub(super) nodes: Vec<Node>,
+    /// Whether the body binds names that could not be read.
+    pub(super) names_lost: bool,
+    pub(super) diags: Diags,
+}
+
+/// The next token, as a message speaks of it.
+pub(super) enum Unexpected {
+    Word(String),
+    Operator(&'static str),
+    Open(char),
+    Other(String),
+    End,
+}
+
+/// Operators, longest first.
+const OPERATORS: &[&str] = &[
+    "..=", "<<=", ">>=", "->", "=>", "..", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "@=",
+    "^=", "<<", ">>", "**", "::", "+", "-", "*", "/", "%", "@", "=", "<", ">", "!", "&", "|", "^", "?", ":", ";",
+    ",", ".", "#", "$", "~",
+];
+
+/// Rust's keywords: none can be a name here.
+const KEYWORDS: &[&str] = &[
+    "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct",
+    "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
+    "yield",
+];
+
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(cursor: Cursor<'a>, first: Span) -> Self {
+        let nodes = Vec::new();
+        Self { cursor, last: first, closing: "", nodes, names_lost: false, diags: Diags::new() }
+    }
+
+    pub(super) fn into_diags(self) -> Diags {
+        self.diags
+    }
+
+    /// Reports `diag` and goes on with `value`.
+    pub(super) fn give_up<T>(&mut self, diag: Diag, value: T) -> T {
+        self.diags.push(diag);
+        value
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.cursor.eof()
+    }
+
+    /// Where the next token stands, or the last one before the end.
+    pub(super) fn here(&self) -> Site {
+        match self.peek_operator() {
+            Some((_, site, _)) => site,
+            None if self.at_end() && self.closing.is_empty() => Site::token(self.last),
+            None => match self.cursor.any_group() {
+                Some((_, delimiter, span, _)) if delimiter != Delimiter::None => Site::token(span.open()),
+                Some(_) | None => Site::token(self.cursor.span()),
+            },
+        }
+    }
+
+    /// The last token read.
+    pub(super) fn before(&self) -> Site {
+        Site::token(self.last)
+    }
+
+    pub(super) fn last_span(&self) -> Span {
+        self.last
+    }
+
+    pub(super) fn advance(&mut self, last: Span, rest: Cursor<'a>) {
+        self.last = last;
+        self.cursor = rest;
+    }
+
+    /// The next token, for messages and for choosing between forms.
+    pub(super) fn found(&self) -> Unexpected {
+        if self.at_end() {
+            return Unexpected::End;
+        }
+        if let Some((ident, _)) = self.cursor.ident() {
+            return Unexpected::Word(ident.to_string());
+        }
+        if let Some((operator, _, _)) = self.peek_operator() {
+            return Unexpected::Operator(operator);
+        }
+        let open = [(Delimiter::Parenthesis, '('), (Delimiter::Bracket, '['), (Delimiter::Brace, '{')];
+        match open.into_iter().find(|(delimiter, _)| self.cursor.group(*delimiter).is_some()) {
+            Some((_, open)) => Unexpected::Open(open),
+            None => {
+                Unexpected::Other(self.cursor.token_tree().map_or_else(String::new, |(tree, _)| tree.to_string()))
+            }
+        }
+    }
+
+    /// E1007 at the next token, with the fix for what looks like Rust.
+    pub(super) fn unexpected(&self, expected: &str) -> Diag {
+        let (found, help) = match self.found() {
+            Unexpected::Word(word) if is_keyword(&word) => (format!("keyword `{word}`"), rustisms::word(&word)),
+            Unexpected::Word(word) => (format!("`{word}`"), None),
+            Unexpected::Operator(operator) => (format!("`{operator}`"), rustisms::operator(operator)),
+            Unexpected::Open(open) => (format!("`{open}`"), None),
+            Unexpected::Other(token) => (format!("`{token}`"), rustisms::literal(&token)),
+            Unexpected::End if self.closing.is_empty() => ("the end".to_owned(), None),
+            Unexpected::End => (format!("`{}`", self.closing), None),
+        };
+        let diag = Diag::new(Code::E1007, self.here(), format!("found {found}, expected {expected}"));
+        match help {
+            Some(help) => diag.help(help),
+            None => diag,
+        }
+    }
+
+    /// The operator that comes next, its place, and what follows it.
+    pub(super) fn peek_operator(&self) -> Option<(&'static str, Site, Cursor<'a>)> {
+        OPERATORS.iter().find_map(|operator| {
+            let (mut cursor, mut first, mut last) = (self.cursor, None, None);
+            let mut joint = true;
+            for char in operator.chars() {
+                let (punct, rest) = cursor.punct().filter(|(punct, _)| joint && punct.as_char() == char)?;
+                joint = punct.spacing() == proc_macro2::Spacing::Joint;
+                first.get_or_insert(punct.span());
+                last = Some(punct.span());
+                cursor = rest;
+            }
+            let (first, last) = first.zip(last)?;
+            Some((*operator, Site::Tokens { first, last }, cursor))
+        })
+    }
+
+    pub(super) fn at(&self, operator: &str) -> bool {
+        self.peek_operator().is_some_and(|(found, _, _)| found == operator)
+    }
+
+    /// Reads `operator` if it comes next.
+    pub(super) fn take(&mut self, operator: &str) -> Option<Site> {
+        let (_, site, rest) = self.peek_operator().filter(|(found, _, _)| *found == operator)?;
+        if let Site::Tokens { last, .. } = site {
+            self.advance(last, rest);
+        }
+        Some(site)
+    }
+
+    /// Reads `operator`.
+    pub(super) fn expect(&mut self, operator: &str) -> Result<Site, Diag> {
+        self.take(operator).ok_or_else(|| self.unexpected(&format!("`{operator}`")))
+    }
+
+    /// Reads `,`, or finds the end; `expected` says what else could have gone on.
+    pub(super) fn separator(&mut self, expected: &str) -> Result<(), Diag> {
+        match self.at_end() || self.take(",").is_some() {
+            true => Ok(()),
+            false => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Checks that nothing is left.
+    pub(super) fn expect_end(&mut self, expected: &str) -> Result<(), Diag> {
+        if self.at_end() { Ok(()) } else { Err(self.unexpected(expected)) }
+    }
+
+    pub(super) fn at_word(&self, word: &str) -> bool {
+        self.cursor.ident().is_some_and(|(ident, _)| ident == word)
+    }
+
+    /// Reads the keyword or word if it comes next.
+    pub(super) fn take_word(&mut self, word: &str) -> Option<Ident> {
+        let (ident, rest) = self.cursor.ident().filter(|(ident, _)| ident == word)?;
+        self.advance(ident.span(), rest);
+        Some(ident)
+    }
+
+    /// Reads a name: an identifier that is no keyword.
+    pub(super) fn name(&mut self, expected: &str) -> Result<Ident, Diag> {
+        match self.cursor.ident().filter(|(ident, _)| !is_keyword(&ident.to_string())) {
+            Some((ident, rest)) => {
+                self.advance(ident.span(), rest);
+                Ok(ident)
+            }
+            None => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Skips a token, a bracket with all it holds.
+    pub(super) fn skip_token(&mut self) {
+        if let Some((tree, rest)) = self.cursor.token_tree() {
+            self.advance(tree.span(), rest);
+        }
+    }
+
+    pub(super) fn take_literal(&mut self) -> Option<Literal> {
+        let (literal, rest) = self.cursor.literal()?;
+        self.advance(literal.span(), rest);
+        Some(literal)
+    }
+
+    /// Whether a bracket comes next.
+    pub(super) fn at_group(&self, delimiter: Delimiter) -> bool {
+        self.cursor.group(delimiter).is_some()
+    }
+
+    /// Reads a bracket, its inside with `read`; afterwards, and after an error too, the parser stands behind it.
+    pub(super) fn group<T>(
+        &mut self,
+        delimiter: Delimiter,
+        expected: &str,
+        read: impl FnOnce(&mut Self) -> Result<T, Diag>,
+    ) -> Result<(T, Site), Diag> {
+        let Some((inside, span, after)) = self.cursor.group(delimiter) else {
+            return Err(self.unexpected(expected));
+        };
+        let closing = match delimiter {
+            Delimiter::Parenthesis => ")",
+            Delimiter::Bracket => "]",
+            Delimiter::Brace => "}",
+            Delimiter::None => self.closing,
+        };
+        let outer = std::mem::replace(&mut self.closing, closing);
+        self.advance(span.open(), inside);
+        let result = read(self);
+        self.closing = outer;
+        self.advance(span.close(), after);
+        // A bracket without tokens of its own is a fragment from another macro: what it holds has the place.
+        let site = Site::Tokens { first: span.open(), last: span.close() };
+        result.map(|value| (value, site))
+    }
+
+    /// Reads a bracket with comma-separated elements.
+    pub(super) fn list<T>(
+        &mut self,
+        delimiter: Delimiter,
+        expected: &str,
+        separator: &str,
+        mut element: impl FnMut(&mut Self) -> Result<T, Diag>,
+    ) -> Result<(Vec<T>, Site), Diag> {
+        self.group(delimiter, expected, |parser| {
+            let mut elements = Vec::new();
+            while !parser.at_end() {
+                elements.push(element(parser)?);
+                parser.separator(separator)?;
+            }
+            Ok(elements)
+        })
+    }
+
+    /// Adds a node.
+    pub(super) fn push(&mut self, kind: NodeKind, site: Site) -> ExprId {
+        let id = u32::try_from(self.nodes.len()).expect("a body has fewer nodes than the compiler has bytes");
+        self.nodes.push(Node { kind, site });
+        ExprId(id)
+    }
+
+    /// Reports `diag` and puts one node in place of those read since `start`.
+    pub(super) fn replace_by_unread(&mut self, start: usize, diag: Diag) -> ExprId {
+        let site = diag.site;
+        self.diags.push(diag);
+        self.nodes.truncate(start);
+        self.push(NodeKind::Unread, site)
+    }
+
+    /// Reads a body with `read`, which gives its value.
+    pub(super) fn body(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<Body> {
+        self.nodes.clear();
+        self.names_lost = false;
+        let tail = read(self);
+        let nodes = std::mem::take(&mut self.nodes);
+        if self.names_lost { None } else { Some(Body { nodes, tail }) }
+    }
+}

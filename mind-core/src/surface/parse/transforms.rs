@@ -1,0 +1,112 @@
+//! `grad(f, wrt = a)(x)` and what `wrt` and `#[grad(…)]` list.
+
+use proc_macro2::{Delimiter, Ident};
+
+use super::expressions::Operand;
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{NodeKind, Transform, TransformKind, Wrt, WrtTarget};
+
+const EXPECTED: &str = "the name of a parameter";
+
+impl Parser<'_> {
+    /// Reads the rest of an application whose outermost transform is `name`.
+    pub(super) fn transformed(&mut self, name: Ident) -> Result<Operand, Diag> {
+        let start = Site::token(name.span());
+        let mut transforms = Vec::new();
+        let function = self.transform(&name, &mut transforms)?;
+        if !self.at_group(Delimiter::Parenthesis) {
+            let help = format!("apply it to arguments: `{name}({function}, wrt = …)(…)`");
+            return Err(self.unexpected("`(` and the arguments of the function").help(help));
+        }
+        let (arguments, site) = self.arguments(Vec::new())?;
+        let kind = NodeKind::Transformed { transforms, function, arguments };
+        Ok(self.operand(kind, start.to(site)))
+    }
+
+    /// Reads `(f, wrt = a)` behind `name`, transforms inside it first; gives `f`.
+    fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Ident, Diag> {
+        let kind = TransformKind::ALL
+            .into_iter()
+            .find(|kind| name == kind.name())
+            .expect("the caller checked that this is the name of a transform");
+        let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
+            let mut function = parser.name("the name of a function in this block")?;
+            if parser.at_group(Delimiter::Parenthesis) {
+                function = match TransformKind::ALL.iter().any(|kind| function == kind.name()) {
+                    true => parser.transform(&function, transforms)?,
+                    false => {
+                        let help = format!("write `{name}({function}, wrt = …)(…)`, the arguments last");
+                        return Err(parser.unexpected("`,` and `wrt = …`").help(help));
+                    }
+                };
+            }
+            let missing = || format!("say what to differentiate by: `{name}({function}, wrt = …)`");
+            if parser.take(",").is_none() || parser.at_end() {
+                return Err(parser.unexpected("`, wrt = …`").help(missing()));
+            }
+            if parser.take_word("wrt").is_none() {
+                return Err(parser.unexpected("`wrt = …`").help(missing()));
+            }
+            parser.expect("=")?;
+            let wrt = parser.wrt()?;
+            parser.separator("`)`")?;
+            parser.expect_end("`)`")?;
+            Ok((function, wrt))
+        })?;
+        let site = Site::token(name.span()).to(site);
+        transforms.push(Transform { kind, wrt, site });
+        Ok(function)
+    }
+
+    /// Reads `a`, `zero_ok a` or `(a, zero_ok b)`.
+    fn wrt(&mut self) -> Result<Wrt, Diag> {
+        if self.at_group(Delimiter::Parenthesis) {
+            let ((targets, tuple), site) = self.group(Delimiter::Parenthesis, EXPECTED, Self::wrt_targets)?;
+            return checked(Wrt { targets, tuple, site });
+        }
+        let start = self.here();
+        let target = self.wrt_target()?;
+        Ok(Wrt { targets: vec![target], tuple: false, site: start.to(self.before()) })
+    }
+
+    /// Reads the list of `#[grad(a, b)]`, inside its parentheses; a single name is bare.
+    pub(super) fn gradient_attribute(&mut self) -> Result<Wrt, Diag> {
+        let ((targets, tuple), site) =
+            self.group(Delimiter::Parenthesis, "`(` and names of parameters", Self::wrt_targets)?;
+        checked(Wrt { targets, tuple, site })
+    }
+
+    fn wrt_targets(&mut self) -> Result<(Vec<WrtTarget>, bool), Diag> {
+        let (mut targets, mut comma) = (vec![self.wrt_target()?], false);
+        loop {
+            comma |= self.at(",");
+            self.separator("`,` or `)`")?;
+            if self.at_end() {
+                return Ok((targets, comma));
+            }
+            targets.push(self.wrt_target()?);
+        }
+    }
+
+    fn wrt_target(&mut self) -> Result<WrtTarget, Diag> {
+        let first = self.name(EXPECTED)?;
+        // `zero_ok` alone may be a parameter's name.
+        if first == "zero_ok" && !self.at_end() && !self.at(",") {
+            return Ok(WrtTarget { name: self.name(EXPECTED)?, zero_ok: true });
+        }
+        Ok(WrtTarget { name: first, zero_ok: false })
+    }
+}
+
+/// Refuses a parameter listed twice.
+fn checked(wrt: Wrt) -> Result<Wrt, Diag> {
+    for (i, target) in wrt.targets.iter().enumerate() {
+        if let Some(first) = wrt.targets[..i].iter().find(|first| first.name == target.name) {
+            let message = format!("`{}` is differentiated by twice", target.name);
+            return Err(Diag::new(Code::E2008, Site::token(target.name.span()), message)
+                .note_at(Site::token(first.name.span()), "it is listed first"));
+        }
+    }
+    Ok(wrt)
+}

@@ -1,0 +1,76 @@
+//! Types: `f32[N, 784]`, `i64`, `(f32, f32[3])`.
+
+use proc_macro2::Delimiter;
+
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{TypeExpr, TypeKind};
+use crate::ty::DType;
+
+const EXPECTED: &str = "a type as `f32[2, 3]`";
+
+impl Parser<'_> {
+    /// Reads a type.
+    pub(super) fn type_expr(&mut self) -> Result<TypeExpr, Diag> {
+        if self.at_group(Delimiter::Parenthesis) {
+            return self.tuple_type();
+        }
+        if self.at("&") {
+            return Err(self.unexpected(EXPECTED).help("write the type alone: tensors are borrowed by themselves"));
+        }
+        if self.at_group(Delimiter::Bracket) {
+            return Err(self.unexpected(EXPECTED).help("the dtype stands first, as `f32[3]`"));
+        }
+        let here = self.here();
+        let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
+        let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
+            Some((_, Some(dtype))) if DType::NUMERIC.contains(&dtype) => dtype,
+            Some((name, _)) if !super::parser::is_keyword(name) => {
+                let message = format!("found `{name}`, expected a type as `f32[2, 3]`");
+                return Err(Diag::new(Code::E1007, here, message).help(dtype_help(name)));
+            }
+            Some(_) | None => return Err(self.unexpected(EXPECTED)),
+        };
+        self.name(EXPECTED)?;
+        let (dims, site) = match self.at_group(Delimiter::Bracket) {
+            true => self.list(Delimiter::Bracket, EXPECTED, "an operator, `,` or `]`", Self::dim_expr)?,
+            false => (Vec::new(), here),
+        };
+        Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
+    }
+
+    /// Reads `(f32)`, which is `f32`, or a tuple.
+    fn tuple_type(&mut self) -> Result<TypeExpr, Diag> {
+        let ((mut elements, is_tuple), site) = self.group(Delimiter::Parenthesis, EXPECTED, |parser| {
+            let (mut elements, mut comma) = (Vec::new(), false);
+            while !parser.at_end() {
+                elements.push(parser.type_expr()?);
+                comma = parser.at(",");
+                parser.separator("`,` or `)`")?;
+            }
+            Ok((elements, comma))
+        })?;
+        match (elements.len(), is_tuple) {
+            (1, false) => Ok(TypeExpr { site, ..elements.remove(0) }),
+            _ => Ok(TypeExpr { kind: TypeKind::Tuple(elements), site }),
+        }
+    }
+
+    /// Reads `: type` if `:` comes next.
+    pub(super) fn annotation(&mut self) -> Result<Option<TypeExpr>, Diag> {
+        self.take(":").map(|_: Site| self.type_expr()).transpose()
+    }
+}
+
+fn dtype_help(name: &str) -> &'static str {
+    match name {
+        "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
+            "write dtype and dimensions, as `f32[N, 3]`"
+        }
+        "usize" | "u64" | "isize" | "int" => "dtypes are f32, f64, i32 and i64; write `i64`",
+        "u32" | "i8" | "u8" | "i16" | "u16" | "bool" => "dtypes are f32, f64, i32 and i64; write `i32`",
+        "f16" | "bf16" | "float" => "dtypes are f32, f64, i32 and i64; write `f32`",
+        "double" => "dtypes are f32, f64, i32 and i64; write `f64`",
+        _ => "dtypes are f32, f64, i32 and i64",
+    }
+}

@@ -1,0 +1,339 @@
+//! Syntax back to text: whole programs, and expressions shortened for messages.
+
+use std::fmt::{self, Write};
+
+use super::ast::{
+    Argument, BinaryOp, Block, Body, Closure, DimExpr, DimOperator, DimStepKind, ExprId, Function, NodeKind,
+    Parameter, Pattern, Program, Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
+};
+
+/// The longest text of an expression in a message, in characters.
+const SHORT: usize = 40;
+
+impl Body {
+    /// The expression as it would be written, in one line.
+    pub fn text(&self, id: ExprId) -> String {
+        let mut printer = Printer::default();
+        for index in 0..=id.index() {
+            printer.node(self, index);
+        }
+        printer.take(id)
+    }
+
+    /// The expression as messages name it: cut where it is long.
+    pub fn short_text(&self, id: ExprId) -> String {
+        let text = self.text(id);
+        match text.char_indices().nth(SHORT) {
+            None => text,
+            Some(_) => {
+                let end = text.char_indices().nth(SHORT - 1).map_or(text.len(), |(at, _)| at);
+                format!("{}…", text[..end].trim_end())
+            }
+        }
+    }
+}
+
+/// How tightly a text binds; an operand that binds looser is put in parentheses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sum,
+    Product,
+    Sign,
+    #[default]
+    Atom,
+}
+
+/// Prints nodes in order; each node's text is kept until the one node that uses it takes it, so the work is linear.
+#[derive(Default)]
+struct Printer {
+    texts: Vec<(String, Binding)>,
+    /// The statements of every block that is open.
+    blocks: Vec<Vec<String>>,
+}
+
+impl Printer {
+    fn take(&mut self, id: ExprId) -> String {
+        std::mem::take(&mut self.texts[id.index()]).0
+    }
+
+    fn take_within(&mut self, id: ExprId, binding: Binding) -> String {
+        let (text, own) = std::mem::take(&mut self.texts[id.index()]);
+        if own < binding { format!("({text})") } else { text }
+    }
+
+    fn statement(&mut self, text: String) -> (String, Binding) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(text);
+        }
+        (String::new(), Binding::Atom)
+    }
+
+    fn node(&mut self, body: &Body, index: usize) {
+        let text = match &body.nodes[index].kind {
+            NodeKind::Unread => ("<unread>".to_owned(), Binding::Atom),
+            NodeKind::Number(number) if number.text.starts_with('-') => (number.text.clone(), Binding::Sign),
+            NodeKind::Number(number) => (number.text.clone(), Binding::Atom),
+            NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
+            NodeKind::Name(name) => (name.to_string(), Binding::Atom),
+            NodeKind::Neg { operand, .. } => {
+                // Beside a literal the sign would become the literal's.
+                let own = match body[*operand].kind {
+                    NodeKind::Number(_) => Binding::Atom,
+                    _ => Binding::Sign,
+                };
+                let literal = matches!(body[*operand].kind, NodeKind::Number(_));
+                let text = self.take_within(*operand, own);
+                (if literal { format!("-({text})") } else { format!("-{text}") }, Binding::Sign)
+            }
+            NodeKind::Binary { op, lhs, rhs, .. } => {
+                let (own, tighter) = match op {
+                    BinaryOp::Add | BinaryOp::Sub => (Binding::Sum, Binding::Product),
+                    BinaryOp::Mul | BinaryOp::Div | BinaryOp::MatMul => (Binding::Product, Binding::Sign),
+                };
+                let rhs = self.take_within(*rhs, tighter);
+                let mut text = self.take_within(*lhs, own);
+                text.extend([" ", op.symbol(), " ", &rhs]);
+                (text, own)
+            }
+            NodeKind::Call { callee, arguments, method: false } => {
+                (format!("{callee}({})", self.arguments(arguments)), Binding::Atom)
+            }
+            NodeKind::Call { callee, arguments, method: true } => {
+                let rest = self.arguments(&arguments[1..]);
+                let mut text = self.take_within(arguments[0].value, Binding::Atom);
+                text.extend([".", &callee.to_string(), "(", &rest, ")"]);
+                (text, Binding::Atom)
+            }
+            NodeKind::Transformed { transforms, function, arguments } => {
+                let mut text = function.to_string();
+                for transform in transforms {
+                    text = format!("{}({text}, wrt = {})", transform.kind.name(), transform.wrt);
+                }
+                (format!("{text}({})", self.arguments(arguments)), Binding::Atom)
+            }
+            NodeKind::Transpose(base) => (self.take_within(*base, Binding::Atom) + ".T", Binding::Atom),
+            NodeKind::Field { base, index, .. } => {
+                (format!("{}.{index}", self.take_within(*base, Binding::Atom)), Binding::Atom)
+            }
+            NodeKind::Subscript { base, subscripts } => {
+                let subscripts: Vec<_> = subscripts.iter().map(|subscript| self.subscript(subscript)).collect();
+                let base = self.take_within(*base, Binding::Atom);
+                (format!("{base}[{}]", subscripts.join(", ")), Binding::Atom)
+            }
+            NodeKind::Array(elements) => {
+                let elements: Vec<_> = elements.iter().map(|element| self.take(*element)).collect();
+                (format!("[{}]", elements.join(", ")), Binding::Atom)
+            }
+            NodeKind::Tuple(elements) => {
+                let comma = if elements.len() == 1 { "," } else { "" };
+                let elements: Vec<_> = elements.iter().map(|element| self.take(*element)).collect();
+                (format!("({}{comma})", elements.join(", ")), Binding::Atom)
+            }
+            NodeKind::Open => {
+                self.blocks.push(Vec::new());
+                Default::default()
+            }
+            NodeKind::Close { tail } => {
+                let mut statements = self.blocks.pop().unwrap_or_default();
+                statements.extend(tail.map(|tail| self.take(tail)));
+                (format!("{{ {} }}", statements.join(" ")), Binding::Atom)
+            }
+            NodeKind::Let { pattern, ty, value } => {
+                let ty = ty.as_ref().map_or_else(String::new, |ty| format!(": {ty}"));
+                let value = self.take(*value);
+                self.statement(format!("let {pattern}{ty} = {value};"))
+            }
+            NodeKind::Assign { target, op, value, .. } => {
+                let value = self.take(*value);
+                self.statement(format!("{target} {}= {value};", op.map_or("", BinaryOp::symbol)))
+            }
+            NodeKind::Discard(value) => {
+                let value = self.take(*value);
+                self.statement(format!("{value};"))
+            }
+        };
+        self.texts.push(text);
+    }
+
+    fn arguments(&mut self, arguments: &[Argument]) -> String {
+        let mut texts = Vec::new();
+        for Argument { name, value, .. } in arguments {
+            let value = self.take(*value);
+            texts.push(name.as_ref().map_or_else(|| value.clone(), |name| format!("{name} = {value}")));
+        }
+        texts.join(", ")
+    }
+
+    fn subscript(&mut self, subscript: &Subscript) -> String {
+        match subscript.kind {
+            SubscriptKind::At(place) => self.take(place),
+            SubscriptKind::Rest => "..".to_owned(),
+            SubscriptKind::Range { start, end, step } => {
+                let mut part = |id: Option<ExprId>| id.map_or_else(String::new, |id| self.take(id));
+                let (start, end) = (part(start), part(end));
+                let step = step.map_or_else(String::new, |step| format!(";{}", part(Some(step))));
+                format!("{start}..{end}{step}")
+            }
+        }
+    }
+
+    /// The statements and the value of a body, one a line, each indented.
+    fn lines(body: &Body) -> Vec<String> {
+        let mut printer = Self { texts: Vec::new(), blocks: vec![Vec::new()] };
+        for index in 0..body.nodes.len() {
+            printer.node(body, index);
+        }
+        let mut lines = printer.blocks.pop().unwrap_or_default();
+        lines.extend(body.tail.map(|tail| printer.take(tail)));
+        lines
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Block(block) => block.fmt(f),
+            Self::Closure(closure) => closure.fmt(f),
+        }
+    }
+}
+
+/// Without attributes but `#[grad(…)]`, and without visibilities.
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for constant in &self.constants {
+            writeln!(f, "const {}: dim = {};", constant.name, constant.value)?;
+        }
+        for function in &self.functions {
+            function.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { gradient, name, symbols, parameters, result, body, .. } = self;
+        if let Some(gradient) = gradient {
+            let list = gradient.to_string();
+            let list = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')).unwrap_or(&list);
+            writeln!(f, "#[grad({list})]")?;
+        }
+        write!(f, "fn {name}")?;
+        if !symbols.is_empty() {
+            write!(f, "<{}>", join(symbols))?;
+        }
+        write!(f, "({})", join(parameters))?;
+        if let Some(result) = result {
+            write!(f, " -> {result}")?;
+        }
+        f.write_str(" {\n")?;
+        match body {
+            None => f.write_str("    <unread>\n")?,
+            Some(body) => {
+                for line in Printer::lines(body) {
+                    writeln!(f, "    {line}")?;
+                }
+            }
+        }
+        f.write_str("}\n")
+    }
+}
+
+impl fmt::Display for Closure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "|{}| ", join(&self.parameters))?;
+        if let Some(result) = &self.result {
+            write!(f, "-> {result} ")?;
+        }
+        match &self.body {
+            None => f.write_str("<unread>"),
+            Some(body) => f.write_str(&Printer::lines(body).concat()),
+        }
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}{}", self.name, if self.update { "&mut " } else { "" }, self.ty)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wildcard(_) => f.write_str("_"),
+            Self::Name(name) => name.fmt(f),
+            Self::Tuple { elements, .. } => write!(f, "({})", join_tuple(elements)),
+        }
+    }
+}
+
+impl fmt::Display for Wrt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let targets: Vec<String> = self
+            .targets
+            .iter()
+            .map(|target| format!("{}{}", if target.zero_ok { "zero_ok " } else { "" }, target.name))
+            .collect();
+        if self.tuple { write!(f, "({})", join_tuple(&targets)) } else { f.write_str(&join(&targets)) }
+    }
+}
+
+impl fmt::Display for TypeExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            TypeKind::Tensor { dtype, dims } if dims.is_empty() => dtype.fmt(f),
+            TypeKind::Tensor { dtype, dims } => write!(f, "{dtype}[{}]", join(dims)),
+            TypeKind::Tuple(elements) => write!(f, "({})", join_tuple(elements)),
+        }
+    }
+}
+
+impl fmt::Display for DimExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut operands: Vec<(String, Binding)> = Vec::new();
+        for step in &self.steps {
+            let operator = match &step.kind {
+                DimStepKind::Integer(value) => {
+                    operands.push((value.to_string(), Binding::Atom));
+                    continue;
+                }
+                DimStepKind::Name(name) => {
+                    operands.push((name.to_string(), Binding::Atom));
+                    continue;
+                }
+                DimStepKind::Operator(operator) => operator,
+            };
+            let (symbol, own, tighter) = match operator {
+                DimOperator::Add => ("+", Binding::Sum, Binding::Product),
+                DimOperator::Sub => ("-", Binding::Sum, Binding::Product),
+                DimOperator::Mul => ("*", Binding::Product, Binding::Sign),
+                DimOperator::Div => ("/", Binding::Product, Binding::Sign),
+            };
+            let rhs = within(operands.pop().unwrap_or_default(), tighter);
+            let mut text = within(operands.pop().unwrap_or_default(), own);
+            text.extend([" ", symbol, " ", &rhs]);
+            operands.push((text, own));
+        }
+        f.write_str(&operands.pop().unwrap_or_default().0)
+    }
+}
+
+fn within((text, own): (String, Binding), binding: Binding) -> String {
+    if own < binding { format!("({text})") } else { text }
+}
+
+fn join<T: fmt::Display>(items: &[T]) -> String {
+    let mut text = String::new();
+    for (i, item) in items.iter().enumerate() {
+        let separator = if i == 0 { "" } else { ", " };
+        write!(text, "{separator}{item}").expect("writing to a string does not fail");
+    }
+    text
+}
+
+/// As [`join`], with the comma that makes one element a tuple.
+fn join_tuple<T: fmt::Display>(items: &[T]) -> String {
+    join(items) + if items.len() == 1 { "," } else { "" }
+}
