@@ -4,6 +4,8 @@
 //! in, seldom the function, never the others.
 
 pub mod ast;
+#[cfg(test)]
+mod golden;
 pub mod nesting;
 pub mod parse;
 pub mod print;

@@ -116,7 +116,8 @@ impl Printer {
                 (format!("{}.{index}", self.take_within(*base, Binding::Atom)), Binding::Atom)
             }
             NodeKind::Subscript { base, subscripts } => {
-                let subscripts: Vec<_> = subscripts.iter().map(|subscript| self.subscript(subscript)).collect();
+                let subscripts: Vec<_> =
+                    subscripts.iter().map(|subscript| self.subscript(subscript)).collect();
                 let base = self.take_within(*base, Binding::Atom);
                 (format!("{base}[{}]", subscripts.join(", ")), Binding::Atom)
             }

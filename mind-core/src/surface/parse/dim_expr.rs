@@ -1,11 +1,11 @@
 //! Extents: `N`, `2 * N + 1`, `(H - K) / 2 + 1`.
 
 use proc_macro2::Delimiter;
+use syn::Lit;
 
-use super::literals::number;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{DimExpr, DimOperator, DimStep, DimStepKind, NumberValue};
+use crate::surface::ast::{DimExpr, DimOperator, DimStep, DimStepKind};
 
 const EXPECTED: &str = "a dimension: an integer, a symbol or a constant";
 
@@ -20,7 +20,8 @@ impl Parser<'_> {
 
     fn dim_sum(&mut self, steps: &mut Vec<DimStep>) -> Result<(), Diag> {
         self.dim_product(steps)?;
-        while let Some((kind, site)) = self.dim_operator(&[("+", DimOperator::Add), ("-", DimOperator::Sub)]) {
+        while let Some((kind, site)) = self.dim_operator(&[("+", DimOperator::Add), ("-", DimOperator::Sub)])
+        {
             self.dim_product(steps)?;
             steps.push(DimStep { kind: DimStepKind::Operator(kind), site });
         }
@@ -29,7 +30,8 @@ impl Parser<'_> {
 
     fn dim_product(&mut self, steps: &mut Vec<DimStep>) -> Result<(), Diag> {
         self.dim_atom(steps)?;
-        while let Some((kind, site)) = self.dim_operator(&[("*", DimOperator::Mul), ("/", DimOperator::Div)]) {
+        while let Some((kind, site)) = self.dim_operator(&[("*", DimOperator::Mul), ("/", DimOperator::Div)])
+        {
             self.dim_atom(steps)?;
             steps.push(DimStep { kind: DimStepKind::Operator(kind), site });
         }
@@ -51,14 +53,10 @@ impl Parser<'_> {
                     .map(|_| ());
             }
         }
-        if let Some((operator @ ("?" | "_" | "-"), _, _)) = self.peek_operator() {
-            let help = match operator {
-                "-" => "a dimension is at least 1",
-                _ => "declare a symbol for an unknown dimension: `fn f<N>(x: f32[N])`",
-            };
-            return Err(self.unexpected(EXPECTED).help(help));
+        if self.at("-") {
+            return Err(self.unexpected(EXPECTED).help("a dimension is at least 1"));
         }
-        if self.at_word("_") {
+        if self.at("?") || self.at_word("_") {
             let help = "declare a symbol for an unknown dimension: `fn f<N>(x: f32[N])`";
             return Err(self.unexpected(EXPECTED).help(help));
         }
@@ -69,19 +67,17 @@ impl Parser<'_> {
             return Ok(());
         };
         let site = Site::token(literal.span());
-        match number(literal, false)? {
-            number if number.suffix.is_some() => {
-                Err(Diag::new(Code::E1007, site, format!("found `{}`, expected {EXPECTED}", number.text))
-                    .help("write the integer without a suffix"))
-            }
-            number => match number.value {
-                NumberValue::Integer(value) => {
-                    self.take_literal();
-                    steps.push(DimStep { kind: DimStepKind::Integer(value), site });
-                    Ok(())
-                }
-                NumberValue::Float(_) => Err(self.unexpected(EXPECTED)),
-            },
-        }
+        let value = match Lit::new(literal) {
+            Lit::Int(int) if int.suffix().is_empty() => int.base10_digits().parse(),
+            Lit::Int(_) => return Err(self.unexpected(EXPECTED).help("write the integer without a suffix")),
+            _ => return Err(self.unexpected(EXPECTED)),
+        };
+        let literal = self.take_literal();
+        let value = value.map_err(|_| {
+            let text = literal.map_or_else(String::new, |literal| literal.to_string());
+            Diag::new(Code::E1005, site, format!("`{text}` is out of range for i64"))
+        })?;
+        steps.push(DimStep { kind: DimStepKind::Integer(value), site });
+        Ok(())
     }
 }

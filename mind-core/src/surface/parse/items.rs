@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
-use super::expressions::is_reserved;
+use super::machine::is_transform;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Block, Constant, DimExpr, Function, Parameter, TypeExpr, TypeKind, Wrt};
@@ -12,8 +12,20 @@ const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
 
 /// Attributes that mean to the generated item what they mean to a written one.
 const PASSED_ON: &[&str] = &[
-    "allow", "cfg", "cfg_attr", "clippy", "cold", "deny", "deprecated", "doc", "expect", "forbid", "inline",
-    "must_use", "rustfmt", "warn",
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "clippy",
+    "cold",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "forbid",
+    "inline",
+    "must_use",
+    "rustfmt",
+    "warn",
 ];
 
 /// What stands before `fn` or `const`.
@@ -54,7 +66,7 @@ impl Parser<'_> {
         if self.take_word("fn").is_none() {
             return Err(self.unexpected("`fn` or `const`"));
         }
-        let name = self.name("a function name")?;
+        let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
         let function = match self.function(head, name.clone(), start) {
             Ok(function) => function,
             Err(diag) => {
@@ -73,7 +85,7 @@ impl Parser<'_> {
     }
 
     fn function(&mut self, head: Head, name: Ident, start: Site) -> Result<Function, Diag> {
-        if is_reserved(&name) {
+        if is_transform(&name) {
             let message = format!("`{name}` is a transform of the language, expected another function name");
             return Err(Diag::new(Code::E2008, Site::token(name.span()), message));
         }
@@ -85,9 +97,7 @@ impl Parser<'_> {
             .0;
         let result = self.result()?;
         let site = start.to(self.before());
-        let (body, _) = self.group(Delimiter::Brace, "`{` and a body", |parser| {
-            Ok(parser.body(Self::statements))
-        })?;
+        let (body, _) = self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body()))?;
         let Head { attributes, gradient, visibility } = head;
         Ok(Function { attributes, gradient, visibility, name, symbols, parameters, result, body, site })
     }
@@ -104,7 +114,9 @@ impl Parser<'_> {
             }
             let symbol = self.name("the name of a dimension")?;
             if self.at(":") {
-                return Err(self.unexpected("`,` or `>`").help("dimensions need no bounds: write `<N>` alone"));
+                return Err(self
+                    .unexpected("`,` or `>`")
+                    .help("dimensions need no bounds: write `<N>` alone"));
             }
             match symbols.iter().find(|first| **first == symbol) {
                 Some(first) => {
@@ -155,7 +167,7 @@ impl Parser<'_> {
             return Err(self.unexpected(PARAMETER).help("to update it in place write `w: &mut f32[3]`"));
         }
         let name = self.name(PARAMETER)?;
-        self.expect(":")?;
+        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as `{name}: f32[2, 3]`")))?;
         let update = match (self.at("&"), self.followed_by("mut")) {
             (true, true) => {
                 self.take("&");
@@ -234,7 +246,9 @@ impl Parser<'_> {
             let start = self.cursor;
             self.take("#");
             if self.at("!") {
-                return Err(self.unexpected("`[`").help("put attributes of the crate or module outside the block"));
+                return Err(self
+                    .unexpected("`[`")
+                    .help("put attributes of the crate or module outside the block"));
             }
             let bracketed = self.at_group(Delimiter::Bracket);
             match self.group(Delimiter::Bracket, "`[` and an attribute", Self::attribute) {

@@ -6,12 +6,14 @@ use syn::buffer::TokenBuffer;
 use super::ast::{Block, Closure, Program};
 use super::nesting::check_nesting;
 use crate::diag::{Diag, Diags};
-use parser::{Parser, Unexpected};
+use parser::{Parser, Unexpected, is_keyword};
 
+mod brackets;
 mod dim_expr;
 mod expressions;
 mod items;
 mod literals;
+mod machine;
 mod parser;
 mod rustisms;
 mod statements;
@@ -75,7 +77,7 @@ enum Form {
 impl Parser<'_> {
     fn form(&self) -> Result<Form, Diag> {
         match self.found() {
-            Unexpected::Word(word) if ["fn", "pub", "const"].contains(&word.as_str()) => Ok(Form::Items),
+            Unexpected::Word(word) if is_keyword(&word) && word != "move" => Ok(Form::Items),
             Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
             Unexpected::Operator("|" | "||") => Ok(Form::Closure),
             Unexpected::Word(_) | Unexpected::Operator(_) | Unexpected::Open(_) | Unexpected::Other(_) => {
@@ -86,14 +88,7 @@ impl Parser<'_> {
 
     fn closure(&mut self) -> Result<Closure, Diag> {
         let (parameters, result, site) = self.closure_signature()?;
-        let body = self.body(|parser| {
-            let value = parser.expression();
-            let value = value.and_then(|value| parser.expect_end("an operator or the end of the closure").map(|()| value));
-            match value {
-                Ok(value) => Some(value.id),
-                Err(diag) => Some(parser.replace_by_unread(0, diag)),
-            }
-        });
+        let body = self.closure_body();
         Ok(Closure { parameters, result, body, site })
     }
 }

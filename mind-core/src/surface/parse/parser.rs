@@ -3,9 +3,10 @@
 use proc_macro2::{Delimiter, Ident, Literal, Span};
 use syn::buffer::Cursor;
 
+use super::machine::Level;
 use super::rustisms;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{Body, ExprId, Node, NodeKind};
+use crate::surface::ast::{ExprId, Node, NodeKind};
 
 /// Reads one sequence of tokens at a time: the input, or the inside of a bracket.
 pub(super) struct Parser<'a> {
@@ -13,13 +14,20 @@ pub(super) struct Parser<'a> {
     /// The last token read, where "found the end" points.
     last: Span,
     /// What the bracket around the current tokens is closed by; empty at the top.
-    closing: &'static str,
+    pub(super) closing: &'static str,
+    /// How many brackets are open whose inside is read by recursion.
+    depth: usize,
+    /// The brackets of the body being read that are open, innermost last.
+    pub(super) levels: Vec<Level<'a>>,
     /// The nodes of the body being read.
     pub(super) nodes: Vec<Node>,
     /// Whether the body binds names that could not be read.
     pub(super) names_lost: bool,
     pub(super) diags: Diags,
 }
+
+/// How deep brackets of types, dimensions, patterns and transforms may nest: reading those recurses.
+const MAX_RECURSION: usize = 32;
 
 /// The next token, as a message speaks of it.
 pub(super) enum Unexpected {
@@ -32,18 +40,18 @@ pub(super) enum Unexpected {
 
 /// Operators, longest first.
 const OPERATORS: &[&str] = &[
-    "..=", "<<=", ">>=", "->", "=>", "..", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "@=",
-    "^=", "<<", ">>", "**", "::", "+", "-", "*", "/", "%", "@", "=", "<", ">", "!", "&", "|", "^", "?", ":", ";",
-    ",", ".", "#", "$", "~",
+    "..=", "<<=", ">>=", "->", "=>", "..", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "%=",
+    "@=", "^=", "<<", ">>", "**", "::", "+", "-", "*", "/", "%", "@", "=", "<", ">", "!", "&", "|", "^", "?",
+    ":", ";", ",", ".", "#", "$", "~",
 ];
 
 /// Rust's keywords: none can be a name here.
 const KEYWORDS: &[&str] = &[
-    "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
-    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct",
-    "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while",
-    "yield",
+    "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+    "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+    "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self",
+    "static", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
 ];
 
 pub(super) fn is_keyword(word: &str) -> bool {
@@ -53,7 +61,17 @@ pub(super) fn is_keyword(word: &str) -> bool {
 impl<'a> Parser<'a> {
     pub(super) fn new(cursor: Cursor<'a>, first: Span) -> Self {
         let nodes = Vec::new();
-        Self { cursor, last: first, closing: "", nodes, names_lost: false, diags: Diags::new() }
+        let levels = Vec::new();
+        Self {
+            cursor,
+            last: first,
+            closing: "",
+            depth: 0,
+            levels,
+            nodes,
+            names_lost: false,
+            diags: Diags::new(),
+        }
     }
 
     pub(super) fn into_diags(self) -> Diags {
@@ -110,16 +128,18 @@ impl<'a> Parser<'a> {
         let open = [(Delimiter::Parenthesis, '('), (Delimiter::Bracket, '['), (Delimiter::Brace, '{')];
         match open.into_iter().find(|(delimiter, _)| self.cursor.group(*delimiter).is_some()) {
             Some((_, open)) => Unexpected::Open(open),
-            None => {
-                Unexpected::Other(self.cursor.token_tree().map_or_else(String::new, |(tree, _)| tree.to_string()))
-            }
+            None => Unexpected::Other(
+                self.cursor.token_tree().map_or_else(String::new, |(tree, _)| tree.to_string()),
+            ),
         }
     }
 
     /// E1007 at the next token, with the fix for what looks like Rust.
     pub(super) fn unexpected(&self, expected: &str) -> Diag {
         let (found, help) = match self.found() {
-            Unexpected::Word(word) if is_keyword(&word) => (format!("keyword `{word}`"), rustisms::word(&word)),
+            Unexpected::Word(word) if is_keyword(&word) => {
+                (format!("keyword `{word}`"), rustisms::word(&word))
+            }
             Unexpected::Word(word) => (format!("`{word}`"), None),
             Unexpected::Operator(operator) => (format!("`{operator}`"), rustisms::operator(operator)),
             Unexpected::Open(open) => (format!("`{open}`"), None),
@@ -232,20 +252,29 @@ impl<'a> Parser<'a> {
         let Some((inside, span, after)) = self.cursor.group(delimiter) else {
             return Err(self.unexpected(expected));
         };
-        let closing = match delimiter {
+        let outer = self.closing;
+        self.enter_tokens(delimiter, span.open(), inside);
+        self.depth += 1;
+        let result = match self.depth > MAX_RECURSION {
+            true => Err(too_deep(span.open())),
+            false => read(self),
+        };
+        self.depth -= 1;
+        self.closing = outer;
+        self.advance(span.close(), after);
+        let site = Site::Tokens { first: span.open(), last: span.close() };
+        result.map(|value| (value, site))
+    }
+
+    /// Goes on with the tokens inside a bracket.
+    pub(super) fn enter_tokens(&mut self, delimiter: Delimiter, open: Span, inside: Cursor<'a>) {
+        self.closing = match delimiter {
             Delimiter::Parenthesis => ")",
             Delimiter::Bracket => "]",
             Delimiter::Brace => "}",
             Delimiter::None => self.closing,
         };
-        let outer = std::mem::replace(&mut self.closing, closing);
-        self.advance(span.open(), inside);
-        let result = read(self);
-        self.closing = outer;
-        self.advance(span.close(), after);
-        // A bracket without tokens of its own is a fragment from another macro: what it holds has the place.
-        let site = Site::Tokens { first: span.open(), last: span.close() };
-        result.map(|value| (value, site))
+        self.advance(open, inside);
     }
 
     /// Reads a bracket with comma-separated elements.
@@ -280,13 +309,10 @@ impl<'a> Parser<'a> {
         self.nodes.truncate(start);
         self.push(NodeKind::Unread, site)
     }
+}
 
-    /// Reads a body with `read`, which gives its value.
-    pub(super) fn body(&mut self, read: impl FnOnce(&mut Self) -> Option<ExprId>) -> Option<Body> {
-        self.nodes.clear();
-        self.names_lost = false;
-        let tail = read(self);
-        let nodes = std::mem::take(&mut self.nodes);
-        if self.names_lost { None } else { Some(Body { nodes, tail }) }
-    }
+fn too_deep(open: Span) -> Diag {
+    let message =
+        format!("brackets nest deeper than the limit of {MAX_RECURSION} for types, dimensions and patterns");
+    Diag::new(Code::E1008, Site::token(open), message)
 }

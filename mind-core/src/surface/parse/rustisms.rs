@@ -3,7 +3,9 @@
 /// For a keyword.
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "if" | "else" | "match" => "there is no control flow: select with arithmetic, as `m * a + (1.0 - m) * b`",
+        "if" | "else" | "match" => {
+            "there is no control flow: select with arithmetic, as `m * a + (1.0 - m) * b`"
+        }
         "for" | "while" | "loop" | "break" | "continue" => {
             "there are no loops: operate on whole tensors, as `sum(x, axes = [0])`"
         }
@@ -16,7 +18,7 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
             "put Rust items outside the block"
         }
         "where" => "dimensions need no bounds: write relations into the types, as `f32[2 * N]`",
-        "let" => "end the statement before it with `;`",
+        "_" => "to discard a value write `let _ = …`",
         "true" | "false" => "truth values are for named arguments only, as `keepdims = true`",
         _ => return None,
     })
@@ -26,9 +28,10 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "%" | "%=" => "there is no remainder",
-        "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" | "!" => {
+        "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" => {
             "there are no comparisons and truth values: select with arithmetic, as `m * a + (1.0 - m) * b`"
         }
+        "!" => "there are no macros and truth values",
         "&" => "write the name alone: tensors are borrowed by themselves",
         "?" => "leave it out: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
@@ -43,5 +46,6 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
 
 /// For a literal.
 pub(super) fn literal(token: &str) -> Option<&'static str> {
-    token.starts_with(['"', '\'', 'b', 'c', 'r']).then_some("literals are numbers")
+    (token.len() > 1 && token.starts_with(['"', '\'', 'b', 'c', 'r']))
+        .then_some("literals are numbers, as `1.0`")
 }

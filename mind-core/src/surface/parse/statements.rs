@@ -1,11 +1,26 @@
-//! Statements and blocks, with recovery at `;`.
+//! Statements, with recovery at `;`.
 
 use proc_macro2::{Delimiter, Ident};
 
-use super::expressions::Operand;
+use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Pattern};
+use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Pattern, TypeExpr};
+
+/// A statement whose expression is being read.
+pub(super) struct Statement {
+    /// The first node that belongs to it.
+    start: usize,
+    /// Its first token.
+    first: Site,
+    kind: StatementKind,
+}
+
+enum StatementKind {
+    Let { pattern: Pattern, ty: Option<TypeExpr> },
+    Assign { target: Ident, op: Option<BinaryOp>, operator: Site },
+    Expression,
+}
 
 const PATTERN: &str = "a name, `_` or a tuple of them";
 const AFTER_VALUE: &str = "an operator or `;`";
@@ -18,119 +33,97 @@ const ASSIGNMENTS: &[(&str, Option<BinaryOp>)] = &[
 ];
 
 impl Parser<'_> {
-    /// Reads `{ … }` as an expression.
-    pub(super) fn block_expression(&mut self) -> Result<Operand, Diag> {
-        let open = self.here();
-        self.push(NodeKind::Open, open);
-        let (tail, site) = self.group(Delimiter::Brace, "`{`", |parser| Ok(parser.statements()))?;
-        Ok(self.operand(NodeKind::Close { tail }, site))
-    }
-
-    /// Reads statements to the end of the bracket; gives the value after the last `;`. Every mistake is reported
-    /// here, and leaves a value that is not spoken of again.
-    pub(super) fn statements(&mut self) -> Option<ExprId> {
-        while !self.at_end() {
-            if self.take(";").is_some() {
-                continue;
-            }
-            if self.at_word("let") {
-                self.let_statement();
-            } else if let Some((target, operator, op)) = self.assignment_start() {
-                self.assignment(target, operator, op);
-            } else if let Some(tail) = self.expression_statement() {
-                return Some(tail);
-            }
+    /// Reads a statement up to its expression, or leaves the block at its end.
+    pub(super) fn statement(&mut self) -> State {
+        while self.take(";").is_some() {}
+        if self.at_end() {
+            return self.leave_block(None);
         }
-        None
-    }
-
-    fn let_statement(&mut self) {
         let (start, first) = (self.nodes.len(), self.here());
-        self.take_word("let");
-        if self.at_word("mut") {
-            let diag = self.unexpected(PATTERN);
-            self.diags.push(diag);
-            self.take_word("mut");
-        }
-        let pattern = match self.pattern().and_then(checked) {
-            Ok(pattern) => pattern,
-            Err(diag) => {
-                self.names_lost = true;
-                self.recover(start, diag);
-                return;
+        let kind = if self.at_word("let") {
+            match self.let_start() {
+                Ok(pattern) => StatementKind::Let { pattern, ty: None },
+                Err(diag) => {
+                    self.names_lost = true;
+                    self.recover(start, diag);
+                    return State::Statement;
+                }
             }
+        } else if let Some((target, operator, op)) = self.assignment_start() {
+            StatementKind::Assign { target, op, operator }
+        } else {
+            StatementKind::Expression
         };
-        let mut ty = None;
-        let value = self.annotation().and_then(|annotation| {
-            ty = annotation;
-            self.expect("=")?;
-            self.expression()
-        });
-        let value = self.end_statement(start, value);
-        self.push(NodeKind::Let { pattern, ty, value: value.id }, first.to(value.site));
-    }
-
-    fn assignment(&mut self, target: Ident, operator: Site, op: Option<BinaryOp>) {
-        let (start, first) = (self.nodes.len(), Site::token(target.span()));
-        let value = self.expression();
-        // As in Rust, an assignment may end a block without `;`.
-        let value = match value {
-            Ok(value) if self.at_end() => value,
-            value => self.end_statement(start, value),
-        };
-        self.push(NodeKind::Assign { target, op, operator, value: value.id }, first.to(value.site));
-    }
-
-    /// Reads an expression; gives it if it ends the block.
-    fn expression_statement(&mut self) -> Option<ExprId> {
-        let start = self.nodes.len();
-        let value = self.expression().and_then(|value| self.refuse_assignment(value));
-        if let Ok(value) = value
-            && self.at_end()
+        let mut statement = Statement { start, first, kind };
+        if let StatementKind::Let { ty, .. } = &mut statement.kind
+            && let Err(diag) = self.annotation().and_then(|annotation| {
+                *ty = annotation;
+                self.expect("=")
+            })
         {
-            return Some(value.id);
+            return self.abandon(statement, diag);
         }
-        let value = self.end_statement(start, value);
-        if matches!(self.nodes[value.id.index()].kind, NodeKind::Unread) {
-            return self.at_end().then_some(value.id);
-        }
-        self.push(NodeKind::Discard(value.id), value.site);
-        None
+        self.level().kind = LevelKind::Block { statement: Some(statement) };
+        State::Operand
     }
 
-    fn refuse_assignment(&self, target: Operand) -> Result<Operand, Diag> {
-        match self.peek_operator() {
-            Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
-                let message = format!(
-                    "found an expression before `{operator}`, expected the name of a `&mut` parameter"
-                );
-                Err(Diag::new(Code::E1007, target.site, message)
-                    .help("assign to a whole parameter; name a new value with `let`"))
-            }
-            Some(_) | None => Ok(target),
-        }
-    }
-
-    /// Reads the `;` of a statement whose expression has been read from node `start` on. After a mistake it skips
-    /// the rest of the statement and gives a node in the expression's place.
-    fn end_statement(&mut self, start: usize, value: Result<Operand, Diag>) -> Operand {
-        let value = match value {
-            Ok(value) if self.take(";").is_some() => return value,
-            // Only the `;` is missing: the value is as good as any.
-            Ok(value) if self.at_end() || self.at_word("let") => {
-                let diag = self.unexpected(AFTER_VALUE);
-                self.diags.push(diag);
-                return value;
-            }
-            Ok(_) => Err(self.unexpected(AFTER_VALUE)),
-            Err(diag) => Err(diag),
+    /// Takes the expression of the statement being read, and what ends it.
+    pub(super) fn finish_statement(&mut self, value: Operand) -> Result<State, Diag> {
+        let LevelKind::Block { statement: Some(statement) } = &self.level().kind else {
+            unreachable!("an expression in a block belongs to a statement")
         };
-        match value {
-            Ok(value) => value,
-            Err(diag) => {
-                let site = diag.site;
-                Operand { id: self.recover(start, diag), site }
+        let expression = matches!(statement.kind, StatementKind::Expression);
+        let assignment = matches!(statement.kind, StatementKind::Assign { .. });
+        if expression {
+            self.refuse_assignment(value)?;
+            if self.at_end() {
+                return Ok(self.leave_block(Some(value.id)));
             }
+        }
+        // As in Rust, an assignment may end a block without `;`.
+        if self.take(";").is_none() && !(assignment && self.at_end()) {
+            let mut diag = self.unexpected(AFTER_VALUE);
+            if !self.at_end() && !self.at_word("let") {
+                return Err(diag);
+            }
+            // Only the `;` is missing: the value is as good as any.
+            if self.at_word("let") {
+                diag = diag.help("end the statement before it with `;`");
+            }
+            self.diags.push(diag);
+        }
+        let LevelKind::Block { statement } = &mut self.level().kind else {
+            unreachable!("the statement's block is open")
+        };
+        let statement = statement.take().expect("the statement is being read");
+        Ok(self.complete(statement, value))
+    }
+
+    /// Adds the node of a statement.
+    fn complete(&mut self, statement: Statement, value: Operand) -> State {
+        let site = statement.first.to(value.site);
+        let value = value.id;
+        match statement.kind {
+            StatementKind::Let { pattern, ty } => self.add(NodeKind::Let { pattern, ty, value }, site),
+            StatementKind::Assign { target, op, operator } => {
+                self.add(NodeKind::Assign { target, op, operator, value }, site)
+            }
+            StatementKind::Expression => self.add(NodeKind::Discard(value), site),
+        };
+        State::Statement
+    }
+
+    /// After a mistake: reports it and skips the statement; the names it binds stay bound.
+    pub(super) fn abandon(&mut self, statement: Statement, diag: Diag) -> State {
+        let site = diag.site;
+        let id = self.recover(statement.start, diag);
+        match statement.kind {
+            StatementKind::Let { .. } | StatementKind::Assign { .. } => {
+                self.complete(statement, Operand { id, site })
+            }
+            // What ends the block was meant as its value.
+            StatementKind::Expression if self.at_end() => self.leave_block(Some(id)),
+            StatementKind::Expression => State::Statement,
         }
     }
 
@@ -151,6 +144,43 @@ impl Parser<'_> {
         id
     }
 
+    fn refuse_assignment(&self, target: Operand) -> Result<(), Diag> {
+        match self.peek_operator() {
+            Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
+                let message = format!(
+                    "found an expression before `{operator}`, expected the name of a `&mut` parameter"
+                );
+                Err(Diag::new(Code::E1007, target.site, message)
+                    .help("assign to a whole parameter; name a new value with `let`"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Reads `let` and its pattern.
+    fn let_start(&mut self) -> Result<Pattern, Diag> {
+        self.take_word("let");
+        if self.at_word("mut") {
+            let diag = self.unexpected(PATTERN);
+            self.diags.push(diag);
+            self.take_word("mut");
+        }
+        let pattern = self.pattern()?;
+        check_distinct(&pattern)?;
+        Ok(pattern)
+    }
+
+    fn pattern(&mut self) -> Result<Pattern, Diag> {
+        if self.at_group(Delimiter::Parenthesis) {
+            let (elements, site) = self.list(Delimiter::Parenthesis, PATTERN, "`,` or `)`", Self::pattern)?;
+            return Ok(Pattern::Tuple { elements, site });
+        }
+        if let Some(wildcard) = self.take_word("_") {
+            return Ok(Pattern::Wildcard(Site::token(wildcard.span())));
+        }
+        self.name(PATTERN).map(Pattern::Name)
+    }
+
     /// Reads `w =` or `w -=`.
     fn assignment_start(&mut self) -> Option<(Ident, Site, Option<BinaryOp>)> {
         let before = (self.cursor, self.last_span());
@@ -164,21 +194,9 @@ impl Parser<'_> {
             }
         }
     }
-
-    fn pattern(&mut self) -> Result<Pattern, Diag> {
-        if self.at_group(Delimiter::Parenthesis) {
-            let (elements, site) = self.list(Delimiter::Parenthesis, PATTERN, "`,` or `)`", Self::pattern)?;
-            return Ok(Pattern::Tuple { elements, site });
-        }
-        if let Some(wildcard) = self.take_word("_") {
-            return Ok(Pattern::Wildcard(Site::token(wildcard.span())));
-        }
-        self.name(PATTERN).map(Pattern::Name)
-    }
 }
 
-/// Refuses a pattern that binds a name twice.
-fn checked(pattern: Pattern) -> Result<Pattern, Diag> {
+fn check_distinct(pattern: &Pattern) -> Result<(), Diag> {
     let names = pattern.names();
     for (i, name) in names.iter().enumerate() {
         if let Some(first) = names[..i].iter().find(|first| *first == name) {
@@ -187,7 +205,7 @@ fn checked(pattern: Pattern) -> Result<Pattern, Diag> {
                 .note_at(Site::token(first.span()), "it is bound first"));
         }
     }
-    Ok(pattern)
+    Ok(())
 }
 
 impl Pattern {

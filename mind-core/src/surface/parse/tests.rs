@@ -1,14 +1,21 @@
 //! What is read, and what is said of what cannot be.
 
+use proc_macro2::{Delimiter, Group, TokenStream};
+
 use super::{parse, parse_block, parse_closure};
-use crate::diag::{Code, Diags};
-use crate::surface::ast::{Block, NodeKind, Program};
+use crate::diag::{Diags, Site};
+use crate::surface::ast::{Block, NodeKind};
+use crate::surface::golden;
 
 /// Every message with its place and help, a line each.
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
     // Only line and column: the name counts the strings parsed before.
-    lines.split("<parsed string ").enumerate().map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest)).collect()
+    lines
+        .split("<parsed string ")
+        .enumerate()
+        .map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest))
+        .collect()
 }
 
 fn read(source: &str) -> Block {
@@ -28,11 +35,6 @@ fn body(statements: &str) -> String {
 fn wrong(source: &str) -> String {
     let (_, diags) = parse(source.parse().unwrap());
     report(&diags)
-}
-
-/// What is wrong with the statements of a function.
-fn wrong_body(statements: &str) -> String {
-    wrong(&format!("fn f() {{\n{statements}\n}}"))
 }
 
 /// The expression with every operation in parentheses.
@@ -56,22 +58,231 @@ fn grouped(expression: &str) -> String {
 }
 
 #[test]
-fn dbg() {
-    for s in [
-"x ** 2", "let y = x % 2; let z = y == 1; z", "if x { 1.0 } else { 2.0 }\nlet y = 3 as f32;\n y", "for i in 0..3 { w -= 1.0; }\nlet a = b c;\na",
-"let mut x = 1.0; x", "return x;", "let x = 1.0\nlet y = 2.0;\n y", "let x = 1.0", "let 3 = x; q % q", "let (a, (b, a)) = x; a", "let x: usize = 3; x",
-"x[0] = 3.0; x.0 += 2.0; w -= ; w =", "f(&x)?", "let a = &x; a", "f(a = 1, b)", "f(a b)", "f(a, , b)", "x.shape; x.t; x.await", "x[]; x[.., 0, ..]; x[1:2]; x[0..=3]; x[1..2..3]; x[..;]",
-"f(x)(y)", "grad(f)(x)", "grad(f, wrt = x)", "grad(f(x), wrt = x)", "grad(f, wrt = (x, x))(x)", "grad(f, wrt = 3)(x)", "grad(f, x)(x)", "grad(f, wrt = ())(x)", "value_and_grad(|x| x, wrt = x)(x)", 
-"\"text\"; 'a'; b\"a\"", "1.0_f16; 99999999999999999999; 3000000000_i32; 1e999; 1e39_f32; 1.5_i32; 2u8", "-9223372036854775808; 9223372036854775808", "std::f32::consts::PI * x", "#[allow(x)] let a = 3; a", "(1, 2", "+ x", "x +", "let x", "let x =", "{ let a = b % c; a } + { d e }", "x.0.a.1; x.0x1; x.1.5; x.0e1", "_", "_ = f(x);", "fn g() {}", "x = = y;", "let (a, b, = c;", "let (a, 3) = c;","!x","a < b", "x as f32", "|x| x", "let f = |x| x;", "a.0.1.T", "let = 3;", "1.0.relu; 1.T", "x.relu::<f32>()", "vec![1.0]", "loop { }", "a @= b;"] {
-        println!("## {s}\n{}", if s.parse::<proc_macro2::TokenStream>().is_ok() {wrong_body(s)} else {"lexerr".into()});
+fn every_mistake_is_named_where_it_stands() {
+    golden::check("parse/errors.txt", wrong);
+}
+
+#[test]
+fn programs_print_as_they_are_written() {
+    golden::check("parse/programs.txt", |source| {
+        let (program, diags) = parse(source.parse().unwrap());
+        assert!(diags.is_empty(), "{source}\n{}", report(&diags));
+        let printed = program.to_string();
+        let (again, diags) = parse(printed.parse().unwrap());
+        assert!(diags.is_empty(), "{printed}\n{}", report(&diags));
+        assert_eq!(again.to_string(), printed);
+        printed
+    });
+}
+
+#[test]
+fn operators_bind_as_in_rust_and_matmul_like_times() {
+    assert_eq!(grouped("a + b * c - d"), "((a + (b * c)) - d)");
+    assert_eq!(grouped("a @ b @ c / d * e"), "((((a @ b) @ c) / d) * e)");
+    assert_eq!(grouped("-a * b"), "((-a) * b)");
+    assert_eq!(grouped("a - -b"), "(a - (-b))");
+    assert_eq!(grouped("-a.T @ b"), "((-(a.T)) @ b)");
+    assert_eq!(grouped("a * (b + c).T"), "(a * ((b + c).T))");
+    assert_eq!(grouped("--2.0 + -1"), "((--2.0) + -1)");
+    assert_eq!(grouped("x.0.1 + x.1.T"), "(((x.0).1) + ((x.1).T))");
+}
+
+#[test]
+fn a_sign_before_a_literal_is_the_literals() {
+    assert_eq!(body("x[-1]"), "x[-1]");
+    assert_eq!(body("-9223372036854775808"), "-9223372036854775808");
+    assert_eq!(body("-2.0.relu()"), "-2.0.relu()");
+    assert_eq!(grouped("-2.0.relu()"), "(-2.0.relu())");
+}
+
+#[test]
+fn long_expressions_are_shortened_in_messages() {
+    let block = read("fn f() { relu(first @ second + third @ fourth + fifth @ sixth) }");
+    let body = block.functions[0].body.as_ref().unwrap();
+    let text = body.short_text(body.tail.unwrap());
+    assert_eq!(text, "relu(first @ second + third @ fourth +…");
+}
+
+#[test]
+fn sites_span_the_expression_and_name_the_operator() {
+    let block = read("fn f() { (a + b) @ c.T }");
+    let body = block.functions[0].body.as_ref().unwrap();
+    let node = &body[body.tail.unwrap()];
+    let NodeKind::Binary { operator, .. } = &node.kind else { panic!("{node:?}") };
+    let columns = |site: &Site| {
+        let Site::Tokens { first, last } = site else { panic!("{site:?}") };
+        (first.start().column, last.end().column)
+    };
+    assert_eq!(columns(operator), (17, 18));
+    assert_eq!(columns(&node.site), (9, 22));
+}
+
+#[test]
+fn attributes_are_passed_on_and_grad_is_read() {
+    let block = read(
+        "/// Doc.\n#[allow(clippy::all)] #[grad(w, zero_ok b)] #[inline] pub(crate) fn f(w: f32, b: f32) -> f32 { w }",
+    );
+    let function = &block.functions[0];
+    assert_eq!(function.attributes.to_string(), "# [doc = \" Doc.\"] # [allow (clippy :: all)] # [inline]");
+    assert_eq!(function.visibility.to_string(), "pub (crate)");
+    assert_eq!(function.gradient.as_ref().unwrap().to_string(), "(w, zero_ok b)");
+}
+
+#[test]
+fn a_function_whose_body_is_wrong_keeps_its_signature() {
+    let source = "fn f(x: f32[2]) -> f32 { let (a, 3) = x; a } fn g() { let y = 1 % 2; y } fn h(x: ) {}";
+    let (block, diags) = parse_block(source.parse().unwrap());
+    assert_eq!(diags.as_slice().len(), 3);
+    assert!(block.functions[0].body.is_none());
+    assert_eq!(block.functions[0].parameters.len(), 1);
+    assert!(matches!(block.functions[1].body.as_ref().unwrap().nodes[0].kind, NodeKind::Unread));
+    assert_eq!(block.unread[0], "h");
+}
+
+#[test]
+fn fragments_of_other_macros_keep_their_grouping() {
+    let sum = Group::new(Delimiter::None, "a + b".parse().unwrap());
+    let tokens: TokenStream =
+        "|x: f32|".parse::<TokenStream>().unwrap().into_iter().chain([sum.into()]).collect();
+    let tokens = tokens.into_iter().chain("* c".parse::<TokenStream>().unwrap()).collect();
+    let (closure, diags) = parse_closure(tokens);
+    assert!(diags.is_empty(), "{}", report(&diags));
+    assert_eq!(closure.unwrap().to_string(), "|x: f32| (a + b) * c");
+}
+
+fn nested(open: &str, close: &str, depth: usize) -> String {
+    format!("fn f() {{ {}x{} }}", open.repeat(depth), close.repeat(depth))
+}
+
+#[test]
+fn brackets_nest_to_the_limit_and_no_further() {
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("{", "}"), ("f(", ")"), ("-(", ")"), ("x[", "]"), ("x.f(", ")")]
+    {
+        // The body is a bracket too.
+        assert_eq!(wrong(&nested(open, close, 255)), "", "{open}");
+        for depth in [256, 10_000] {
+            let found = wrong(&nested(open, close, depth));
+            assert!(found.contains("[E1008] brackets nest deeper than the limit of 256"), "{found}");
+        }
+    }
+    for (before, open, inner, close, after) in [
+        ("fn f(x: f32[", "(", "N", ")", "]) {}"),
+        ("fn f() -> ", "(", "f32", ",)", " {}"),
+        ("fn f() { let ", "(", "a", ",)", " = x; }"),
+        ("fn f() { ", "grad(", "g", ", wrt = x)", "(x) }"),
+    ] {
+        let nested = |depth| format!("{before}{}{inner}{}{after}", open.repeat(depth), close.repeat(depth));
+        assert_eq!(wrong(&nested(29)), "");
+        for depth in [40, 200] {
+            let found = wrong(&nested(depth));
+            assert!(found.contains("[E1008] brackets nest deeper than the limit of 32 for"), "{found}");
+        }
     }
 }
+
 #[test]
-fn dbg2() {
-    for s in [
-"", "x + y", "async fn f() { x } fn g() { a b }", "#![allow(x)] fn f() {}", "#[foo] fn f() {x}", "#[grad()] fn f() {x}", "#[grad] fn f() {x}", "#[grad(a, a)] #[grad(b)] fn f() {x}", "#[grad(a)] const H: dim = 3;",
-"fn f<const N: usize>() {}", "fn f<N: Dim>() {}", "fn f<'a>() {}", "fn f<N, N>() {}", "fn f<N M>() {}", "fn f(mut x: f32) {}", "fn f(&self) {}", "fn f(self) {}","fn f(x) {}", "fn f(x: f32, x: f32) {}", "fn f<N>(N: f32[N]) {}",
-"fn f(x: &f32[3]) {}", "fn f(x: Tensor<f32>) {}", "fn f(x: [f32; 3]) {}", "fn f(x: usize) {}", "fn f(x: f32[?, 3]) {}", "fn f(x: f32[_, 3]) {}", "fn f(x: f32[-1]) {}", "fn f(x: f32[2.0]) {}", "fn f(x: f32[2usize]) {}", "fn f(x: f32[N M]) {}", "fn f(x: f32[N % 2]) {}", "fn f(x: (f32, f32)) {}", "fn f(x: f32 y: f32) {}", "fn f(x: f32) -> {}", "fn f(x: f32) where N: Dim {}", "fn f(x: f32);", "fn (x: f32) {}", "fn f {}", "fn grad(x: f32) {}", "fn f() {} fn f() {}", "const H: dim = 1; const H: dim = 2;", "const H: usize = 1;", "const H = 1;", "const H: dim = 1 fn f() {}", "const H: dim = x + ; fn f() { a % b }", "const N: dim = 3; fn f<N>() {}", "const fn f() {} fn g() { a b }", "struct X; fn g() { a b }", "fn f() {} x", "|x: f32| x y", "|x| x", "|x: f32, x: f32| x", "|x: f32 x", "|| 1.0", "move |x: f32| x", "|x: f32| -> f32[3] { let a = b % c; a }", "pub(crate) fn f() {}; fn g() {}", "fn if() {}", "let x = 3;", "use foo::bar; fn f() { a b }", "fn f(x: f32[N, 3) {}", "fn f(#[foo] x: f32) {}", "fn f(x: f32, ..) {}", "fn f(x: f64[N][M]) {}", "fn f(x: f32[99999999999999999999]) {}"] {
-        println!("## {s}\n{}", if s.parse::<proc_macro2::TokenStream>().is_ok() {wrong(s)} else {"lexerr".into()});
+fn chains_of_any_length_are_read_printed_and_dropped() {
+    let n = 10_000;
+    let sources = [
+        "x + ".repeat(n) + "x",
+        "x @ ".repeat(n) + "x",
+        "x + x * ".repeat(n) + "x",
+        "- ".repeat(n) + "x",
+        "x".to_owned() + &".relu()".repeat(n),
+        "x".to_owned() + &".T".repeat(n),
+        "x".to_owned() + &"[0]".repeat(n),
+        "let x = x;".repeat(n) + "x",
+    ];
+    for source in sources {
+        let block = read(&format!("fn f() {{ {source} }}"));
+        let printed = block.to_string();
+        assert_eq!(read(&printed).to_string(), printed);
+        let body = block.functions[0].body.as_ref().unwrap();
+        assert!(body.short_text(body.tail.unwrap()).chars().count() <= 40);
+    }
+    assert_eq!(wrong(&format!("fn f(x: f32[{}1]) {{}}", "1 + ".repeat(n))), "");
+}
+
+#[test]
+fn no_tokens_make_the_parser_panic() {
+    const WORDS: &[&str] = &[
+        "fn",
+        "f",
+        "x",
+        "N",
+        "let",
+        "mut",
+        "const",
+        "dim",
+        "pub",
+        "grad",
+        "value_and_grad",
+        "vjp",
+        "wrt",
+        "zero_ok",
+        "f32",
+        "i64",
+        "T",
+        "true",
+        "if",
+        "_",
+        "1",
+        "2.5",
+        "0.1",
+        "-",
+        "+",
+        "*",
+        "/",
+        "@",
+        "=",
+        "==",
+        "->",
+        "..",
+        "..=",
+        ";",
+        ",",
+        ":",
+        ".",
+        "&",
+        "|",
+        "||",
+        "#",
+        "<",
+        ">",
+        "!",
+        "\"s\"",
+        "'a",
+    ];
+    const BRACKETS: &[(&str, &str)] = &[("(", ")"), ("[", "]"), ("{", "}")];
+    // xorshift64*: the same streams in every run.
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = move |below: usize| {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        usize::try_from(state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % below
+    };
+    for round in 0..4_000 {
+        let mut source =
+            ["", "fn f() {", "|x: f32| ", "fn f(x: f32[N]) -> f32 { let a = "][round % 4].to_owned();
+        let mut open: Vec<&str> = if source.contains('{') { vec!["}"] } else { vec![] };
+        for _ in 0..random(40) {
+            match random(8) {
+                0 => {
+                    let (opening, closing) = BRACKETS[random(3)];
+                    source += opening;
+                    open.push(closing);
+                }
+                1 => source += open.pop().unwrap_or(""),
+                _ => source += WORDS[random(WORDS.len())],
+            }
+            source += " ";
+        }
+        source.extend(open.into_iter().rev());
+        let Ok(tokens) = source.parse::<TokenStream>() else { continue };
+        let (program, diags) = parse(tokens.clone());
+        let _ = (program.to_string(), report(&diags));
+        let _ = (parse_block(tokens.clone()), parse_closure(tokens));
     }
 }

@@ -2,26 +2,24 @@
 
 use proc_macro2::{Delimiter, Ident};
 
-use super::expressions::Operand;
+use super::brackets::Target;
+use super::machine::is_transform;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{NodeKind, Transform, TransformKind, Wrt, WrtTarget};
+use crate::surface::ast::{Transform, TransformKind, Wrt, WrtTarget};
 
 const EXPECTED: &str = "the name of a parameter";
 
 impl Parser<'_> {
-    /// Reads the rest of an application whose outermost transform is `name`.
-    pub(super) fn transformed(&mut self, name: Ident) -> Result<Operand, Diag> {
-        let start = Site::token(name.span());
+    /// Reads what is called by an application whose outermost transform is `name`, up to the arguments.
+    pub(super) fn transformed(&mut self, name: &Ident) -> Result<Target, Diag> {
         let mut transforms = Vec::new();
-        let function = self.transform(&name, &mut transforms)?;
+        let function = self.transform(name, &mut transforms)?;
         if !self.at_group(Delimiter::Parenthesis) {
             let help = format!("apply it to arguments: `{name}({function}, wrt = …)(…)`");
             return Err(self.unexpected("`(` and the arguments of the function").help(help));
         }
-        let (arguments, site) = self.arguments(Vec::new())?;
-        let kind = NodeKind::Transformed { transforms, function, arguments };
-        Ok(self.operand(kind, start.to(site)))
+        Ok(Target::Transformed { transforms, function })
     }
 
     /// Reads `(f, wrt = a)` behind `name`, transforms inside it first; gives `f`.
@@ -33,7 +31,7 @@ impl Parser<'_> {
         let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
             let mut function = parser.name("the name of a function in this block")?;
             if parser.at_group(Delimiter::Parenthesis) {
-                function = match TransformKind::ALL.iter().any(|kind| function == kind.name()) {
+                function = match is_transform(&function) {
                     true => parser.transform(&function, transforms)?,
                     false => {
                         let help = format!("write `{name}({function}, wrt = …)(…)`, the arguments last");

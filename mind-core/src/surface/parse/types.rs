@@ -16,7 +16,9 @@ impl Parser<'_> {
             return self.tuple_type();
         }
         if self.at("&") {
-            return Err(self.unexpected(EXPECTED).help("write the type alone: tensors are borrowed by themselves"));
+            return Err(self
+                .unexpected(EXPECTED)
+                .help("write the type alone: tensors are borrowed by themselves"));
         }
         if self.at_group(Delimiter::Bracket) {
             return Err(self.unexpected(EXPECTED).help("the dtype stands first, as `f32[3]`"));

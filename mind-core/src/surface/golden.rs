@@ -1,0 +1,35 @@
+//! Text tests: a file of sources, each followed by what must come of it.
+//!
+//! ```text
+//! source
+//! ----
+//! expected
+//! ====
+//! ```
+//! With `MIND_BLESS` set the file is rewritten with what came; review the difference.
+
+use std::path::Path;
+
+/// Checks every case of `file`, named from the package's `src/surface`.
+pub(super) fn check(file: &str, run: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface").join(file);
+    let text = std::fs::read_to_string(&path).expect("the cases are beside the code");
+    let mut blessed = String::new();
+    let mut wrong = String::new();
+    for case in text.split("====\n").filter(|case| !case.trim().is_empty()) {
+        let (source, expected) = case.split_once("----\n").expect("a case has a line `----`");
+        let mut found = run(source.trim_end());
+        if !found.is_empty() && !found.ends_with('\n') {
+            found.push('\n');
+        }
+        blessed += &format!("{source}----\n{found}====\n");
+        if found != expected {
+            wrong += &format!("{source}---- expected\n{expected}---- found\n{found}\n");
+        }
+    }
+    if std::env::var_os("MIND_BLESS").is_some() {
+        std::fs::write(&path, blessed).expect("the cases can be written");
+    } else {
+        assert!(wrong.is_empty(), "{file}:\n{wrong}");
+    }
+}

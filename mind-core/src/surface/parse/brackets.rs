@@ -1,0 +1,244 @@
+//! Elements of brackets: arguments, subscripts, arrays, tuples.
+
+use proc_macro2::Ident;
+
+use super::machine::{LevelKind, Operand, State};
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{Argument, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
+
+/// A call whose arguments are being read.
+pub(super) struct OpenCall {
+    pub(super) target: Target,
+    /// What is called, or the receiver.
+    pub(super) start: Site,
+    pub(super) arguments: Vec<Argument>,
+    /// `axes` where `axes =` has been read.
+    pub(super) name: Option<Ident>,
+}
+
+/// What is called.
+pub(super) enum Target {
+    Function(Ident),
+    Method(Ident),
+    Transformed { transforms: Vec<Transform>, function: Ident },
+}
+
+/// A subscript of which a part is being read.
+pub(super) struct OpenSubscript {
+    first: Site,
+    part: Part,
+}
+
+/// The part of a subscript being read, with those before it.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A place, or the start of a range.
+    Start,
+    End {
+        start: Option<ExprId>,
+    },
+    Step {
+        start: Option<ExprId>,
+        end: Option<ExprId>,
+    },
+}
+
+const SUBSCRIPT: &str = "an operator, `..`, `,` or `]`";
+
+impl Parser<'_> {
+    /// Reads up to the expression in the next element, or leaves the bracket at its end.
+    pub(super) fn element(&mut self) -> Result<State, Diag> {
+        if self.at_end() {
+            return self.close();
+        }
+        let name = match &self.level().kind {
+            LevelKind::Call(_) => self.argument_name(),
+            LevelKind::Subscripts { .. } => return self.subscript_start(),
+            LevelKind::Fragment
+            | LevelKind::Parenthesis { .. }
+            | LevelKind::Array { .. }
+            | LevelKind::Block { .. }
+            | LevelKind::Closure => None,
+        };
+        if let LevelKind::Call(call) = &mut self.level().kind {
+            call.name = name;
+        }
+        Ok(State::Operand)
+    }
+
+    /// Takes the expression as what it is in its bracket.
+    pub(super) fn whole(&mut self, operand: Operand) -> Result<State, Diag> {
+        match &mut self.level().kind {
+            LevelKind::Fragment => {
+                self.expect_end("an operator")?;
+                self.leave();
+                return Ok(State::Behind(operand));
+            }
+            LevelKind::Closure => {
+                self.expect_end("an operator or the end of the closure")?;
+                self.leave();
+                return Ok(State::Done(Some(operand.id)));
+            }
+            LevelKind::Block { .. } => return self.finish_statement(operand),
+            LevelKind::Subscripts { .. } => return self.subscript_part(operand),
+            LevelKind::Parenthesis { elements, .. } | LevelKind::Array { elements } => {
+                elements.push(operand.id);
+            }
+            LevelKind::Call(call) => {
+                let name = call.name.take();
+                let site =
+                    name.as_ref().map_or(operand.site, |name| Site::token(name.span()).to(operand.site));
+                call.arguments.push(Argument { name, value: operand.id, site });
+            }
+        }
+        let ends_with_comma = self.at(",");
+        if let LevelKind::Parenthesis { comma, .. } = &mut self.level().kind {
+            *comma = ends_with_comma;
+        }
+        let expected = match self.level().kind {
+            LevelKind::Array { .. } => "an operator, `,` or `]`",
+            LevelKind::Fragment
+            | LevelKind::Parenthesis { .. }
+            | LevelKind::Call(_)
+            | LevelKind::Subscripts { .. }
+            | LevelKind::Block { .. }
+            | LevelKind::Closure => "an operator, `,` or `)`",
+        };
+        self.separator(expected)?;
+        Ok(State::Element)
+    }
+
+    /// Makes a node of a bracket that has been read.
+    fn close(&mut self) -> Result<State, Diag> {
+        let (kind, site) = self.leave();
+        let site = site.expect("a body is closed by its last statement");
+        let operand = match kind {
+            LevelKind::Parenthesis { elements, comma: false } if elements.len() == 1 => {
+                Operand { id: elements[0], site }
+            }
+            LevelKind::Parenthesis { elements, .. } => self.add(NodeKind::Tuple(elements), site),
+            LevelKind::Array { elements } => self.add(NodeKind::Array(elements), site),
+            LevelKind::Subscripts { base, subscripts, .. } => {
+                check_subscripts(&subscripts, site)?;
+                self.add(NodeKind::Subscript { base: base.id, subscripts }, base.site.to(site))
+            }
+            LevelKind::Call(OpenCall { target, start, arguments, .. }) => {
+                check_arguments(&arguments)?;
+                let kind = match target {
+                    Target::Function(callee) => NodeKind::Call { callee, arguments, method: false },
+                    Target::Method(callee) => NodeKind::Call { callee, arguments, method: true },
+                    Target::Transformed { transforms, function } => {
+                        NodeKind::Transformed { transforms, function, arguments }
+                    }
+                };
+                self.add(kind, start.to(site))
+            }
+            LevelKind::Fragment | LevelKind::Block { .. } | LevelKind::Closure => {
+                unreachable!("these have no elements")
+            }
+        };
+        Ok(State::Behind(operand))
+    }
+
+    /// Reads `name =`.
+    fn argument_name(&mut self) -> Option<Ident> {
+        let before = (self.cursor, self.last_span());
+        let name = self.name("").ok()?;
+        if self.take("=").is_none() {
+            self.advance(before.1, before.0);
+            return None;
+        }
+        Some(name)
+    }
+
+    fn subscript_start(&mut self) -> Result<State, Diag> {
+        let first = self.here();
+        self.set_part(first, Part::Start);
+        if self.take("..").is_some() { self.behind_dots(first, None) } else { Ok(State::Operand) }
+    }
+
+    fn set_part(&mut self, first: Site, part: Part) {
+        if let LevelKind::Subscripts { current, .. } = &mut self.level().kind {
+            *current = Some(OpenSubscript { first, part });
+        }
+    }
+
+    fn behind_dots(&mut self, first: Site, start: Option<ExprId>) -> Result<State, Diag> {
+        if self.at_end() || self.at(",") || self.at(";") {
+            return self.behind_end(first, start, None);
+        }
+        self.set_part(first, Part::End { start });
+        Ok(State::Operand)
+    }
+
+    fn behind_end(&mut self, first: Site, start: Option<ExprId>, end: Option<ExprId>) -> Result<State, Diag> {
+        if self.take(";").is_some() {
+            self.set_part(first, Part::Step { start, end });
+            return Ok(State::Operand);
+        }
+        let kind = match (start, end) {
+            (None, None) => SubscriptKind::Rest,
+            (start, end) => SubscriptKind::Range { start, end, step: None },
+        };
+        self.subscript(first, kind)
+    }
+
+    /// Takes the expression as the part of a subscript that was to be read.
+    fn subscript_part(&mut self, operand: Operand) -> Result<State, Diag> {
+        let LevelKind::Subscripts { current, .. } = &mut self.level().kind else {
+            unreachable!("the caller has seen the subscripts")
+        };
+        let OpenSubscript { first, part } = current.take().expect("a subscript has been started");
+        match part {
+            Part::Start if self.take("..").is_some() => self.behind_dots(first, Some(operand.id)),
+            Part::Start => {
+                let help = match (self.at(":"), self.at("..=")) {
+                    (true, _) => "a range is written `a..b`, with a step `a..b;s`",
+                    (false, true) => "a range excludes its end: write `a..b` with the end one higher",
+                    (false, false) => return self.subscript(first, SubscriptKind::At(operand.id)),
+                };
+                Err(self.unexpected(SUBSCRIPT).help(help))
+            }
+            Part::End { start } => self.behind_end(first, start, Some(operand.id)),
+            Part::Step { start, end } => {
+                self.subscript(first, SubscriptKind::Range { start, end, step: Some(operand.id) })
+            }
+        }
+    }
+
+    fn subscript(&mut self, first: Site, kind: SubscriptKind) -> Result<State, Diag> {
+        let site = first.to(self.before());
+        if let LevelKind::Subscripts { subscripts, .. } = &mut self.level().kind {
+            subscripts.push(Subscript { kind, site });
+        }
+        self.separator(SUBSCRIPT)?;
+        Ok(State::Element)
+    }
+}
+
+fn check_arguments(arguments: &[Argument]) -> Result<(), Diag> {
+    let first_named = arguments.iter().position(|argument| argument.name.is_some());
+    match first_named.and_then(|named| arguments[named..].iter().find(|argument| argument.name.is_none())) {
+        Some(argument) => {
+            let message = "found a positional argument, expected named ones only after the first named one";
+            Err(Diag::new(Code::E1007, argument.site, message).help("put it before the named arguments"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_subscripts(subscripts: &[Subscript], site: Site) -> Result<(), Diag> {
+    if subscripts.is_empty() {
+        return Err(Diag::new(Code::E1007, site, "found `[]`, expected an index or a range"));
+    }
+    let mut rests = subscripts.iter().filter(|subscript| matches!(subscript.kind, SubscriptKind::Rest));
+    match (rests.next(), rests.next()) {
+        (Some(first), Some(second)) => {
+            Err(Diag::new(Code::E1007, second.site, "found a second `..`, expected one at most")
+                .note_at(first.site, "the first is")
+                .help("write `0..` for a whole axis"))
+        }
+        _ => Ok(()),
+    }
+}

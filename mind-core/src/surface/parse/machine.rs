@@ -1,0 +1,181 @@
+//! The machine that reads bodies: it keeps the open brackets on a list of its own, so that no nesting costs stack.
+
+use proc_macro2::{Delimiter, Ident, Span};
+use syn::buffer::Cursor;
+
+use super::brackets::{OpenCall, OpenSubscript};
+use super::parser::Parser;
+use super::statements::Statement;
+use crate::diag::{Diag, Site};
+use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Subscript};
+
+/// An expression that has been read.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    pub(super) id: ExprId,
+    /// Brackets around it included.
+    pub(super) site: Site,
+}
+
+/// What is to be read next.
+pub(super) enum State {
+    /// A statement, or the end of a block.
+    Statement,
+    /// An element, or the end of a list.
+    Element,
+    /// An operand, with the signs before it.
+    Operand,
+    /// What may follow an operand: a postfix form, an operator, or what ends the expression.
+    Behind(Operand),
+    /// What follows a whole expression in the innermost bracket.
+    Whole(Operand),
+    /// Nothing: the body has been read.
+    Done(Option<ExprId>),
+}
+
+/// An open bracket, or the whole body.
+pub(super) struct Level<'a> {
+    pub(super) kind: LevelKind,
+    /// Operators that wait for an operand.
+    pub(super) pending: Vec<Pending>,
+    outside: Option<Outside<'a>>,
+}
+
+/// Where to go on behind a bracket.
+struct Outside<'a> {
+    open: Span,
+    close: Span,
+    after: Cursor<'a>,
+    closing: &'static str,
+}
+
+/// What an open bracket is.
+pub(super) enum LevelKind {
+    /// An expression that another macro passed on, without a bracket to be seen.
+    Fragment,
+    /// `(a, b)`
+    Parenthesis { elements: Vec<ExprId>, comma: bool },
+    /// `[a, b]`
+    Array { elements: Vec<ExprId> },
+    /// `f(a, b)`
+    Call(OpenCall),
+    /// `a[0, 1..3]`
+    Subscripts { base: Operand, subscripts: Vec<Subscript>, current: Option<OpenSubscript> },
+    /// `{ … }`, with the statement being read.
+    Block { statement: Option<Statement> },
+    /// The expression of a closure.
+    Closure,
+}
+
+/// An operator that waits for an operand.
+pub(super) enum Pending {
+    Sign(Site),
+    Binary { op: BinaryOp, operator: Site, lhs: Operand },
+}
+
+impl<'a> Parser<'a> {
+    /// Reads the statements of a function up to the end of the bracket.
+    pub(super) fn block_body(&mut self) -> Option<Body> {
+        self.body(LevelKind::Block { statement: None }, State::Statement)
+    }
+
+    /// Reads the expression of a closure up to the end of the input.
+    pub(super) fn closure_body(&mut self) -> Option<Body> {
+        self.body(LevelKind::Closure, State::Operand)
+    }
+
+    fn body(&mut self, kind: LevelKind, mut state: State) -> Option<Body> {
+        self.names_lost = false;
+        self.levels.push(Level { kind, pending: Vec::new(), outside: None });
+        let tail = loop {
+            let next = match state {
+                State::Statement => Ok(self.statement()),
+                State::Element => self.element(),
+                State::Operand => self.operand(),
+                State::Behind(operand) => self.behind(operand),
+                State::Whole(operand) => self.whole(operand),
+                State::Done(tail) => break tail,
+            };
+            state = next.unwrap_or_else(|diag| self.unwind(diag));
+        };
+        let nodes = std::mem::take(&mut self.nodes);
+        if self.names_lost { None } else { Some(Body { nodes, tail }) }
+    }
+
+    /// The innermost open bracket.
+    pub(super) fn level(&mut self) -> &mut Level<'a> {
+        self.levels.last_mut().expect("the level of the body is there until it has been read")
+    }
+
+    /// Enters the bracket that comes next.
+    pub(super) fn enter(&mut self, delimiter: Delimiter, kind: LevelKind) -> State {
+        let (inside, span, after) = self.cursor.group(delimiter).expect("the caller has seen the bracket");
+        let outside = Outside { open: span.open(), close: span.close(), after, closing: self.closing };
+        let state = match kind {
+            LevelKind::Block { .. } => State::Statement,
+            LevelKind::Fragment | LevelKind::Closure => State::Operand,
+            LevelKind::Parenthesis { .. }
+            | LevelKind::Array { .. }
+            | LevelKind::Call(_)
+            | LevelKind::Subscripts { .. } => State::Element,
+        };
+        self.levels.push(Level { kind, pending: Vec::new(), outside: Some(outside) });
+        self.enter_tokens(delimiter, span.open(), inside);
+        state
+    }
+
+    /// Leaves the innermost bracket; gives what it is and where, nothing for the body itself.
+    pub(super) fn leave(&mut self) -> (LevelKind, Option<Site>) {
+        let level = self.levels.pop().expect("the level of the body is there until it has been read");
+        let site = level.outside.map(|Outside { open, close, after, closing }| {
+            self.closing = closing;
+            self.advance(close, after);
+            Site::Tokens { first: open, last: close }
+        });
+        (level.kind, site)
+    }
+
+    /// Leaves a block whose value is `tail`.
+    pub(super) fn leave_block(&mut self, tail: Option<ExprId>) -> State {
+        match self.leave().1 {
+            Some(site) => State::Behind(self.add(NodeKind::Close { tail }, site)),
+            None => State::Done(tail),
+        }
+    }
+
+    /// After a mistake: leaves brackets up to the statement it is in, and that.
+    fn unwind(&mut self, diag: Diag) -> State {
+        loop {
+            let level = self.level();
+            level.pending.clear();
+            match &mut level.kind {
+                LevelKind::Block { statement } => {
+                    let statement = statement.take().expect("mistakes outside statements are handled there");
+                    return self.abandon(statement, diag);
+                }
+                LevelKind::Closure => {
+                    let id = self.replace_by_unread(0, diag);
+                    self.leave();
+                    return State::Done(Some(id));
+                }
+                LevelKind::Fragment
+                | LevelKind::Parenthesis { .. }
+                | LevelKind::Array { .. }
+                | LevelKind::Call(_)
+                | LevelKind::Subscripts { .. } => {
+                    self.leave();
+                }
+            }
+        }
+    }
+
+    /// Adds a node.
+    pub(super) fn add(&mut self, kind: NodeKind, site: Site) -> Operand {
+        Operand { id: self.push(kind, site), site }
+    }
+}
+
+/// Whether `name` is followed by its arguments.
+pub(super) fn is_transform(name: &Ident) -> bool {
+    crate::surface::ast::TransformKind::ALL.iter().any(|kind| name == kind.name())
+}
