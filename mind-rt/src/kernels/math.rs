@@ -187,3 +187,163 @@ fn pow2_f32(exponent: i32) -> f32 {
 fn pow2_f64(exponent: i64) -> f64 {
     f64::from_bits((exponent.wrapping_add(1023) as u64).wrapping_shl(52))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error of `got` in units in the last place of a float32 near `exact`.
+    fn error_f32(got: f32, exact: f64) -> f64 {
+        if got.is_nan() && exact.is_nan() || f64::from(got) == exact {
+            return 0.0;
+        }
+        if exact.abs() >= f64::from(f32::MAX) * (1.0 + f64::from(f32::EPSILON) / 4.0) {
+            return if got == exact.signum() as f32 * f32::INFINITY { 0.0 } else { f64::INFINITY };
+        }
+        let exponent = (exact.abs().max(f64::from(f32::MIN_POSITIVE)).to_bits() >> 52) as i32 - 1023;
+        (f64::from(got) - exact).abs() / 2f64.powi(exponent - 23)
+    }
+
+    /// Every exponent of both signs, `per_exponent` mantissas each, those at the ends among them.
+    fn sample_f32(per_exponent: u32) -> impl Iterator<Item = f32> {
+        let step = (1 << 23) / per_exponent;
+        (0..512_u32).flat_map(move |exponent| {
+            let spread = (0..per_exponent).map(move |i| i * step + (i * 7919 + exponent * 104_729) % step);
+            spread
+                .chain([0, 1, 2, 0x35_04f2, 0x35_04f3, 0x35_04f4, 0x7f_fffe, 0x7f_ffff])
+                .map(move |mantissa| f32::from_bits((exponent << 23) | mantissa))
+        })
+    }
+
+    #[test]
+    fn exp_of_f32_is_within_its_bound_everywhere() {
+        let worst = sample_f32(4096).map(|x| error_f32(exp(x), f64::from(x).exp())).fold(0.0, f64::max);
+        assert!(worst <= 1.5, "{worst}");
+        // Where it matters most, and where results become subnormal.
+        let near = (-1_050_000..=900_000).map(|i| i as f32 * 1e-4);
+        let worst = near.map(|x| error_f32(exp(x), f64::from(x).exp())).fold(0.0, f64::max);
+        assert!(worst <= 1.5, "{worst}");
+    }
+
+    #[test]
+    fn ln_of_f32_is_within_its_bound_everywhere() {
+        let worst = sample_f32(4096).map(|x| error_f32(ln(x), f64::from(x).ln())).fold(0.0, f64::max);
+        assert!(worst <= 1.5, "{worst}");
+        let near_one =
+            (-500_000..=500_000).map(|i: i32| f32::from_bits((1.0_f32.to_bits() as i32 + 17 * i) as u32));
+        let worst = near_one.map(|x| error_f32(ln(x), f64::from(x).ln())).fold(0.0, f64::max);
+        assert!(worst <= 1.5, "{worst}");
+    }
+
+    /// How many floats apart; std's functions are within 1 ulp themselves, so 2 apart may be 3 from the truth.
+    fn apart(x: f64, y: f64) -> u64 {
+        let order = |x: f64| {
+            let bits = x.to_bits() as i64;
+            if bits < 0 { i64::MIN - bits } else { bits }
+        };
+        if x.is_nan() && y.is_nan() { 0 } else { order(x).abs_diff(order(y)) }
+    }
+
+    fn sample_f64(per_exponent: u64) -> impl Iterator<Item = f64> {
+        let step = (1_u64 << 52) / per_exponent;
+        (0..4096_u64).flat_map(move |exponent| {
+            let spread =
+                (0..per_exponent).map(move |i| i * step + (i * 7919 + exponent * 1_299_709) * 104_729 % step);
+            spread
+                .chain([0, 1, 2, 0x6_a09e_667f_3bcc, 0x6_a09e_667f_3bcd, 0xf_ffff_ffff_ffff])
+                .map(move |mantissa| f64::from_bits((exponent << 52) | mantissa))
+        })
+    }
+
+    #[test]
+    fn exp_of_f64_is_within_its_bound_everywhere() {
+        let worst = sample_f64(256).map(|x| apart(exp(x), x.exp())).max();
+        assert!(worst <= Some(1), "{worst:?}");
+        let near = (-7_500_000..=7_200_000).step_by(3).map(|i| f64::from(i) * 1e-4);
+        let worst = near.map(|x| apart(exp(x), x.exp())).max();
+        assert!(worst <= Some(1), "{worst:?}");
+    }
+
+    #[test]
+    fn ln_of_f64_is_within_its_bound_everywhere() {
+        let worst = sample_f64(256).map(|x| apart(ln(x), x.ln())).max();
+        assert!(worst <= Some(1), "{worst:?}");
+        let near_one = (-500_000..=500_000).map(|i| 1.0 + f64::from(i) * 1e-6);
+        let worst = near_one.map(|x| apart(ln(x), x.ln())).max();
+        assert!(worst <= Some(1), "{worst:?}");
+    }
+
+    #[test]
+    fn special_values() {
+        assert_eq!((exp(0.0_f32), exp(-0.0_f32), exp(0.0_f64), exp(-0.0_f64)), (1.0, 1.0, 1.0, 1.0));
+        assert_eq!((exp(f32::INFINITY), exp(f32::NEG_INFINITY)), (f32::INFINITY, 0.0));
+        assert_eq!((exp(f64::INFINITY), exp(f64::NEG_INFINITY)), (f64::INFINITY, 0.0));
+        assert_eq!(
+            (exp(f32::MAX), exp(f32::MIN), exp(f64::MAX), exp(f64::MIN)),
+            (f32::INFINITY, 0.0, f64::INFINITY, 0.0)
+        );
+        assert_eq!((exp(88.722_84_f32), exp(-103.972_1_f32)), (f32::INFINITY, 0.0));
+        assert!(exp(88.722_83_f32).is_finite() && exp(-103.972_07_f32) == f32::from_bits(1));
+        assert!(exp(709.782_712_893_384_f64).is_finite() && exp(709.782_712_893_385_f64) == f64::INFINITY);
+        assert!(exp(-745.133_219_101_941_f64) == f64::from_bits(1) && exp(-745.133_219_101_942_f64) == 0.0);
+        assert!(
+            exp(f32::NAN).is_nan()
+                && exp(f64::NAN).is_nan()
+                && ln(f32::NAN).is_nan()
+                && ln(f64::NAN).is_nan()
+        );
+        assert!(
+            exp(-f32::NAN).is_nan()
+                && exp(-f64::NAN).is_nan()
+                && ln(-f32::NAN).is_nan()
+                && ln(-f64::NAN).is_nan()
+        );
+        assert_eq!((ln(0.0_f32), ln(-0.0_f32)), (f32::NEG_INFINITY, f32::NEG_INFINITY));
+        assert_eq!((ln(0.0_f64), ln(-0.0_f64)), (f64::NEG_INFINITY, f64::NEG_INFINITY));
+        assert_eq!((ln(1.0_f32), ln(1.0_f64)), (0.0, 0.0));
+        assert!(ln(1.0_f32).is_sign_positive() && ln(1.0_f64).is_sign_positive());
+        assert_eq!((ln(f32::INFINITY), ln(f64::INFINITY)), (f32::INFINITY, f64::INFINITY));
+        for negative in [-f32::from_bits(1), -1.0, f32::MIN, f32::NEG_INFINITY] {
+            assert!(ln(negative).is_nan() && ln(f64::from(negative)).is_nan());
+        }
+    }
+
+    #[test]
+    fn the_rectifier_and_its_derivative() {
+        for (x, y) in [(2.0, 2.0), (0.0, 0.0), (-1.0, 0.0), (f32::INFINITY, f32::INFINITY), (f32::NAN, 0.0)] {
+            assert_eq!(relu(x), y);
+            assert_eq!(relu_grad(3.0, x), if y > 0.0 { 3.0 } else { 0.0 });
+        }
+        assert!(relu(-0.0_f64).is_sign_positive());
+        assert_eq!((relu(-5_i32), relu(5_i64), relu_grad(3_i64, 0)), (0, 5, 0));
+    }
+
+    struct Both<'a, T>(&'a [T], &'a mut [T]);
+
+    impl<T: Float> crate::simd::Kernel for Both<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            for (out, x) in self.1.iter_mut().zip(self.0) {
+                *out = ln(*x).plus(exp(*x));
+            }
+        }
+    }
+
+    fn same_at_every_level<T: Float>(data: &[T], bits: impl Fn(T) -> u64) {
+        let mut at_level = vec![T::ZERO; data.len()];
+        let mut portable = at_level.clone();
+        crate::simd::dispatch(Both(data, &mut at_level));
+        crate::simd::run_portable(Both(data, &mut portable));
+        assert!(at_level.into_iter().map(&bits).eq(portable.into_iter().map(&bits)));
+    }
+
+    #[test]
+    fn results_are_the_same_to_the_bit_at_every_level() {
+        let data: Vec<f32> = sample_f32(64).filter(|x| *x >= 0.0).collect();
+        same_at_every_level(&data, |x| x.to_bits().into());
+        let data: Vec<f64> = sample_f64(16).filter(|x| *x >= 0.0).collect();
+        same_at_every_level(&data, |x| x.to_bits());
+    }
+}

@@ -105,3 +105,75 @@ fn dot_by_lanes<T: Element, const L: usize>(lhs: &[T], rhs: &[T]) -> T {
     }
     reduce_lanes(lanes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::run_portable;
+
+    /// The documented order, spelt out.
+    fn by_definition(elements: &[f32]) -> f32 {
+        let mut lanes = vec![0.0; LANES_F32];
+        for (i, element) in elements.iter().enumerate() {
+            lanes[i % LANES_F32] += element;
+        }
+        while lanes.len() > 1 {
+            let upper = lanes.split_off(lanes.len() / 2);
+            lanes.iter_mut().zip(upper).for_each(|(lane, other)| *lane += other);
+        }
+        lanes[0]
+    }
+
+    fn uneven(len: usize) -> Vec<f32> {
+        (0..len).map(|i| ((i * 7919) % 1013) as f32 * 0.137 - 30.0).collect()
+    }
+
+    #[test]
+    fn a_sum_has_the_documented_order() {
+        for len in (0..100).chain([1000, 4099]) {
+            let elements = uneven(len);
+            assert_eq!(sum(&elements).to_bits(), by_definition(&elements).to_bits(), "{len}");
+        }
+    }
+
+    struct Dot<'a>(&'a [f32]);
+
+    impl Kernel for Dot<'_> {
+        type Output = f32;
+
+        #[inline(always)]
+        fn run(self) -> f32 {
+            f32::lane_dot(self.0, self.0)
+        }
+    }
+
+    #[test]
+    fn an_inner_product_is_the_same_to_the_bit_at_every_level() {
+        for len in (0..100).chain([4099]) {
+            let elements = uneven(len);
+            let squares: Vec<f32> = elements.iter().map(|x| x * x).collect();
+            let expected = by_definition(&squares).to_bits();
+            assert_eq!(dispatch(Dot(&elements)).to_bits(), expected);
+            assert_eq!(run_portable(Dot(&elements)).to_bits(), expected);
+        }
+    }
+
+    #[test]
+    fn sums_of_every_type() {
+        for len in 0..70_i32 {
+            let expected = len * (len + 1) / 2;
+            let ints: Vec<i32> = (1..=len).collect();
+            assert_eq!(sum(&ints), expected);
+            assert_eq!(sum(&ints.iter().map(|x| i64::from(*x)).collect::<Vec<_>>()), i64::from(expected));
+            assert_eq!(sum(&ints.iter().map(|x| f64::from(*x)).collect::<Vec<_>>()), f64::from(expected));
+        }
+        assert_eq!(sum(&[i32::MAX, 1]), i32::MIN);
+        assert_eq!(sum(&[i64::MAX, 1]), i64::MIN);
+    }
+
+    #[test]
+    fn lanes_add_up_as_a_tree() {
+        assert_eq!(reduce_lanes([1.0_f32]), 1.0);
+        assert_eq!(reduce_lanes([1e30_f32, 1.0, -1e30, 1.0]), 2.0);
+    }
+}
