@@ -131,19 +131,24 @@ impl<T: Element> Forward<'_, T> {
                         }
                     }
                 } else {
-                    for column in first..last {
-                        for (c, x) in pixel(column).iter().enumerate() {
+                    for (at, sum) in sums.iter_mut().enumerate() {
+                        if !(first..last).contains(&(j + at)) {
+                            continue;
+                        }
+                        for (c, x) in pixel(j + at).iter().enumerate() {
                             let tap =
                                 taps[c * g.c_out..].first_chunk().expect("a filter row has W channels left");
-                            multiply_add(&mut sums[column - j], *x, tap);
+                            multiply_add(sum, *x, tap);
                         }
                     }
                 }
             }
         }
         let row = ((image * g.h_out + i) * g.w_out + j) * g.c_out + start;
-        for (at, sum) in sums.iter().take(tile).enumerate() {
-            self.out[row + at * g.c_out..][..W].copy_from_slice(sum);
+        for (at, sum) in sums.iter().enumerate() {
+            if at < tile {
+                self.out[row + at * g.c_out..][..W].copy_from_slice(sum);
+            }
         }
     }
 }
@@ -220,8 +225,12 @@ impl<T: Element> Kernel for GradFilter<'_, T> {
         let g = *self.g;
         for a in 0..g.kh {
             for b in 0..g.kw {
-                for c in (0..g.c_in).step_by(TILE) {
-                    for_each_block!(g.c_out, |start, W| self.block::<W>(a, b, c, start));
+                let whole = g.c_in - g.c_in % TILE;
+                for c in (0..whole).step_by(TILE) {
+                    for_each_block!(g.c_out, |start, W| self.block::<TILE, W>(a, b, c, start));
+                }
+                for c in whole..g.c_in {
+                    for_each_block!(g.c_out, |start, W| self.block::<1, W>(a, b, c, start));
                 }
             }
         }
@@ -229,33 +238,27 @@ impl<T: Element> Kernel for GradFilter<'_, T> {
 }
 
 impl<T: Element> GradFilter<'_, T> {
-    /// `W` output channels from `start` on of `TILE` input channels from `c` on, at one place of the filter.
+    /// `W` output channels from `start` on of `C` input channels from `c` on, at one place of the filter.
     #[inline(always)]
-    fn block<const W: usize>(&mut self, a: usize, b: usize, c: usize, start: usize) {
+    fn block<const C: usize, const W: usize>(&mut self, a: usize, b: usize, c: usize, start: usize) {
         let g = self.g;
-        let tile = TILE.min(g.c_in - c);
-        let mut sums = [[T::ZERO; W]; TILE];
+        let mut sums = [[T::ZERO; W]; C];
         for image in 0..g.n {
             for i in inside(g.h_out, a, g.stride[0], g.pad[0][0], g.h) {
                 let y = i * g.stride[0] + a - g.pad[0][0];
                 for j in inside(g.w_out, b, g.stride[1], g.pad[1][0], g.w) {
                     let x = j * g.stride[1] + b - g.pad[1][0];
-                    let pixel = &self.input[((image * g.h + y) * g.w + x) * g.c_in + c..][..tile];
+                    let pixel = &self.input[((image * g.h + y) * g.w + x) * g.c_in + c..];
+                    let pixel: &[T; C] = pixel.first_chunk().expect("a pixel has C channels left");
                     let dy = &self.dy[((image * g.h_out + i) * g.w_out + j) * g.c_out + start..];
                     let dy: &[T; W] = dy.first_chunk().expect("a pixel has W channels left");
-                    if let Some(pixel) = pixel.first_chunk::<TILE>() {
-                        for at in 0..TILE {
-                            multiply_add(&mut sums[at], pixel[at], dy);
-                        }
-                    } else {
-                        for (sum, x) in sums.iter_mut().zip(pixel) {
-                            multiply_add(sum, *x, dy);
-                        }
+                    for at in 0..C {
+                        multiply_add(&mut sums[at], pixel[at], dy);
                     }
                 }
             }
         }
-        for (at, sum) in sums.iter().take(tile).enumerate() {
+        for (at, sum) in sums.iter().enumerate() {
             let row = ((a * g.kw + b) * g.c_in + c + at) * g.c_out + start;
             self.dfilter[row..][..W].copy_from_slice(sum);
         }
