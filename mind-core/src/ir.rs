@@ -1,6 +1,6 @@
 //! Core IR: a flat list of instructions in SSA order, and the builder that makes it.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
     data::{F32, F64, TensorData},
@@ -216,6 +216,9 @@ impl Operands {
     /// The most operands an operation takes.
     pub const MAX: usize = 3;
 
+    /// None.
+    pub const NONE: Self = Self { ids: [ValueId(0); Self::MAX], count: 0 };
+
     /// These operands; nothing if there are too many.
     pub fn new(operands: &[ValueId]) -> Option<Self> {
         let mut ids = [ValueId(0); Self::MAX];
@@ -316,6 +319,7 @@ impl Module {
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     insts: Vec<Inst>,
+    input_names: BTreeSet<Arc<str>>,
 }
 
 impl Builder {
@@ -330,7 +334,9 @@ impl Builder {
     /// E4004 if the name is empty or taken, or an operation came before; E3006, E1008 and E2005 for a bad type.
     pub fn input(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Result<ValueId, Box<OpError>> {
         let name = name.into();
-        crate::ops::check_input(self.insts.iter().map(|inst| &inst.op), &name, &ty)?;
+        let before = self.insts.last().map(|inst| &inst.op);
+        crate::ops::check_input(before, &self.input_names, &name, &ty)?;
+        self.input_names.insert(name.clone());
         Ok(self.add(Op::Input { name }, &[], ty))
     }
 

@@ -3,6 +3,7 @@
 
 pub mod canon;
 pub mod data;
+pub mod definitions;
 pub mod diag;
 pub mod dim;
 pub mod grad;

@@ -1,10 +1,20 @@
 //! The verifier: the only way from a module to one that later phases trust.
 
-use std::ops::Deref;
+use std::{collections::BTreeSet, fmt, ops::Deref};
 
-use crate::{ir::Module, ops::Profile};
+use crate::{
+    diag::Code,
+    dim::Symbol,
+    interp::bindable,
+    ir::{Inst, Module, Op, ValueId},
+    ops::{self, OpError, Profile, Requirement},
+    ty::Type,
+};
 
-/// A module that keeps every rule of its profile.
+/// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
+/// is the inferred one, every output is a value, and the inputs give every symbol.
+///
+/// Only [`verify`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     module: Module,
@@ -16,11 +26,201 @@ impl Verified {
     pub const fn profile(&self) -> Profile {
         self.profile
     }
+
+    /// The module.
+    pub fn into_module(self) -> Module {
+        self.module
+    }
+
+    /// The same module changed by a pass that keeps every rule, which debug builds check.
+    pub(crate) fn rewrite(self, pass: impl FnOnce(Module) -> Module) -> Self {
+        let module = pass(self.module);
+        debug_assert_eq!(check(&module, self.profile), [], "a pass keeps every rule");
+        Self { module, ..self }
+    }
 }
 
 impl Deref for Verified {
     type Target = Module;
     fn deref(&self) -> &Module {
         &self.module
+    }
+}
+
+/// A broken rule of a module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct VerifyError {
+    /// The stable number.
+    pub code: Code,
+    /// The value of the instruction at fault; nothing where the fault is of the outputs.
+    pub value: Option<ValueId>,
+    /// The position among the outputs, where one of them is at fault.
+    pub output: Option<usize>,
+    /// What is wrong, with the operands and their types.
+    pub message: String,
+}
+
+impl VerifyError {
+    pub(crate) fn of_value(code: Code, value: ValueId, message: impl Into<String>) -> Self {
+        Self { code, value: Some(value), output: None, message: message.into() }
+    }
+
+    pub(crate) fn of_outputs(code: Code, output: Option<usize>, message: impl Into<String>) -> Self {
+        Self { code, value: None, output, message: message.into() }
+    }
+}
+
+/// As `[E3003] %2: message`.
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] ", self.code)?;
+        if let Some(value) = self.value {
+            write!(f, "{value}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Checks every rule; the module is unchanged.
+///
+/// # Errors
+/// Every independent mistake in the order of the instructions, then of the outputs: E4001 (an operand that is not an
+/// earlier value), E4003 (an output that is no value), E4004 (an input out of place, without a name of its own), E4012
+/// (a declared type that is not the inferred one), E4013 (an operation outside the profile), E4014 (no output), E2003 (a
+/// symbol that no input gives), and the codes of the operations' own rules. After a mistake the declared type counts,
+/// so that one mistake gives one error.
+pub fn verify(module: Module, profile: Profile) -> Result<Verified, Vec<VerifyError>> {
+    let errors = check(&module, profile);
+    if errors.is_empty() { Ok(Verified { module, profile }) } else { Err(errors) }
+}
+
+/// What must hold of the symbols for the module to run, beyond every symbol being at least 1; sorted, each once.
+pub fn requirements(module: &Verified) -> Vec<Requirement> {
+    let mut needed = BTreeSet::new();
+    for inst in module.insts() {
+        let unproved = inst.ty.shape.iter().filter(|dim| !dim.is_positive());
+        needed.extend(unproved.cloned().map(Requirement::Positive));
+        let operands: Vec<_> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
+        needed.extend((inst.op.info().requirements)(&inst.op, &operands));
+    }
+    needed.into_iter().collect()
+}
+
+fn check(module: &Module, profile: Profile) -> Vec<VerifyError> {
+    let mut checker = Checker::new(module, profile);
+    for (value, inst) in module.iter() {
+        checker.instruction(value, inst);
+    }
+    for (position, output) in module.outputs().iter().enumerate() {
+        if output.index() >= module.insts().len() {
+            let message = format!("output {position} is {output}, which no instruction makes");
+            checker.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
+        }
+    }
+    if module.outputs().is_empty() {
+        checker.errors.push(VerifyError::of_outputs(Code::E4014, None, "the module has no output"));
+    }
+    checker.errors
+}
+
+struct Checker<'a> {
+    module: &'a Module,
+    profile: Profile,
+    errors: Vec<VerifyError>,
+    input_names: BTreeSet<std::sync::Arc<str>>,
+    /// The symbols that the inputs give, and those that were reported as missing.
+    known_symbols: BTreeSet<Symbol>,
+    /// Whether the declared type of each value so far is one that no value may have: what reads it is not judged.
+    impossible: Vec<bool>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(module: &'a Module, profile: Profile) -> Self {
+        let inputs: Vec<&Type> = module.inputs().map(|(_, ty)| ty).collect();
+        Self {
+            module,
+            profile,
+            errors: Vec::new(),
+            input_names: BTreeSet::new(),
+            known_symbols: bindable(&inputs),
+            impossible: Vec::with_capacity(module.insts().len()),
+        }
+    }
+
+    fn instruction(&mut self, value: ValueId, inst: &Inst) {
+        let row = inst.op.info();
+        if row.profile > self.profile {
+            let message = format!("`{}` is an extension, not of Core v1", row.name);
+            self.error(Code::E4013, value, message);
+        }
+        self.types(value, inst);
+        self.symbols(value, inst);
+        self.impossible.push(ops::check_type(&inst.op, &inst.ty).is_err());
+    }
+
+    /// Operands, shapes and element types.
+    fn types(&mut self, value: ValueId, inst: &Inst) {
+        let mut defined = true;
+        for operand in inst.operands.iter().filter(|operand| **operand >= value) {
+            let known = operand.index() < self.module.insts().len();
+            let why = if known { "which is not defined before it" } else { "which is never defined" };
+            self.error(Code::E4001, value, format!("`{}` reads {operand}, {why}", inst.op.info().name));
+            defined = false;
+        }
+        if let Op::Input { name } = &inst.op {
+            if !inst.operands.is_empty() {
+                let message = format!("`Input`: {} operands given, 0 needed", inst.operands.len());
+                self.error(Code::E2007, value, message);
+            }
+            let before = value.index().checked_sub(1).map(|before| &self.module.insts()[before].op);
+            if let Err(error) = ops::check_input(before, &self.input_names, name, &inst.ty) {
+                self.error(error.code, value, error.to_string());
+            }
+            self.input_names.insert(name.clone());
+            return;
+        }
+        if !defined || inst.operands.iter().any(|operand| self.impossible[operand.index()]) {
+            return;
+        }
+        let operands: Vec<&Type> = inst.operands.iter().map(|operand| self.module.ty(*operand)).collect();
+        match ops::infer(&inst.op, &operands) {
+            Ok(inferred) if inferred == inst.ty => {}
+            Ok(inferred) => {
+                let error = OpError::new(&inst.op, Code::E4012)
+                    .problem(format!("declared {}, inferred {inferred}", inst.ty))
+                    .operands(&(0..operands.len()).collect::<Vec<_>>());
+                self.rule(value, inst, &error);
+            }
+            Err(error) => self.rule(value, inst, &error),
+        }
+    }
+
+    /// Every symbol is given by an input; each that is not is reported once.
+    fn symbols(&mut self, value: ValueId, inst: &Inst) {
+        let mut missing = Vec::new();
+        let known = &mut self.known_symbols;
+        let mut visit = |symbol: &Symbol| {
+            if known.insert(symbol.clone()) {
+                missing.push(symbol.clone());
+            }
+        };
+        inst.ty.shape.iter().for_each(|dim| dim.for_each_symbol(&mut visit));
+        inst.op.for_each_dim(&mut |dim| dim.for_each_symbol(&mut visit));
+        for symbol in missing {
+            let message = format!("no dimension of an input gives `{symbol}`; one that is `{symbol}` would");
+            self.error(Code::E2003, value, message);
+        }
+    }
+
+    fn rule(&mut self, value: ValueId, inst: &Inst, error: &OpError) {
+        let message = error.message(|operand| {
+            let operand = inst.operands[operand];
+            format!("{operand} is {}", self.module.ty(operand))
+        });
+        self.error(error.code, value, message);
+    }
+
+    fn error(&mut self, code: Code, value: ValueId, message: impl Into<String>) {
+        self.errors.push(VerifyError::of_value(code, value, message));
     }
 }

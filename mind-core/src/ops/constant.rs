@@ -3,13 +3,14 @@
 use mind_shape::element_count;
 
 use super::{
-    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_flops,
-    no_origin, no_requirements, pending, rules::foreign, sample,
+    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes,
+    no_flops, no_origin, no_requirements, rules::foreign, sample,
 };
 use crate::{
-    data::TensorData,
+    data::{F32, F64, TensorData},
     diag::Code,
     dim::Dim,
+    interp::{Number, Value, with_number},
     ir::Op,
     ty::{DType, Type},
 };
@@ -26,7 +27,7 @@ const NULLARY: OpInfo = OpInfo {
     infer: |op, _| foreign(op),
     requirements: no_requirements,
     origin: no_origin,
-    evaluate: pending,
+    evaluate: |op, _, to| Ok(with_number!(to.dtype, T => fill::<T>(op, to))),
     derivative: Derivative::Zero,
     flops: no_flops,
     attributes: no_attributes,
@@ -110,7 +111,7 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
 /// - **Derivative**: zero.
 /// - **Constraints**: 1. every extent is known, and there are as many elements as the shape holds (E4005). 2. Extents
 ///   are at least 1 (E3006).
-/// - **Example**: `%1 = ConstTensor () {data=[1.0, 2.0], dtype="f32", shape=[2]} : f32[2]`.
+/// - **Example**: `%1 = ConstTensor () {data=[1.0, 2.0], dtype=f32, shape=[2]} : f32[2]`.
 pub(super) static CONST_TENSOR: OpInfo = OpInfo {
     name: "ConstTensor",
     mnemonic: "const.tensor",
@@ -139,29 +140,64 @@ fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
     Ok(Type::new(data.dtype(), shape.clone()))
 }
 
+/// A constant of an element type.
+trait Constant: Number {
+    fn element(data: &TensorData, offset: usize) -> Self;
+}
+
+macro_rules! constant {
+    ($number:ty, $variant:ident, $get:expr) => {
+        impl Constant for $number {
+            fn element(data: &TensorData, offset: usize) -> Self {
+                let TensorData::$variant(elements) = data else {
+                    unreachable!("the result has the element type of the data")
+                };
+                $get(elements[if elements.len() == 1 { 0 } else { offset }])
+            }
+        }
+    };
+}
+
+constant!(i32, I32, std::convert::identity);
+constant!(i64, I64, std::convert::identity);
+constant!(f32, F32, F32::get);
+constant!(f64, F64, F64::get);
+
+fn fill<T: Constant>(op: &Op, to: &Concrete<'_>) -> Value {
+    let data = data(op);
+    let count: usize = to.shape.iter().product();
+    Value::new(to.shape, T::wrap((0..count).map(|offset| T::element(&data, offset)).collect()))
+}
+
+/// The elements of a constant, whichever operation makes it.
+fn data(op: &Op) -> TensorData {
+    if let Op::ConstI64(value) = op {
+        vec![*value].into()
+    } else if let Op::ConstF32(value) = op {
+        vec![value.get()].into()
+    } else if let Op::ConstF64(value) = op {
+        vec![value.get()].into()
+    } else if let Op::ConstTensor { data, .. } = op {
+        data.clone()
+    } else {
+        foreign(op)
+    }
+}
+
 fn input_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
     let Op::Input { name } = op else { foreign(op) };
     vec![("name", Attribute::Text(name.clone()))]
 }
 
 fn value_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
-    let data = if let Op::ConstI64(value) = op {
-        vec![*value].into()
-    } else if let Op::ConstF32(value) = op {
-        vec![value.get()].into()
-    } else if let Op::ConstF64(value) = op {
-        TensorData::from(vec![value.get()])
-    } else {
-        foreign(op)
-    };
-    vec![("value", Attribute::Number(data))]
+    vec![("value", Attribute::Number(data(op)))]
 }
 
 fn tensor_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
     let Op::ConstTensor { data, shape } = op else { foreign(op) };
     vec![
         ("data", Attribute::Data(data.clone())),
-        ("dtype", Attribute::Text(data.dtype().name().into())),
+        ("dtype", Attribute::DType(data.dtype())),
         ("shape", Attribute::Dims(shape.iter().map(Dim::clone).collect())),
     ]
 }

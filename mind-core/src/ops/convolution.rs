@@ -1,13 +1,14 @@
 //! Two-dimensional convolution and its derivatives.
 
 use super::{
-    Attribute, Class, Derivative, Focus, OpError, OpInfo, Profile, no_origin, no_requirements, pending,
+    Attribute, Class, Concrete, Derivative, Focus, OpError, OpInfo, Profile, no_origin, no_requirements,
     rules::{self, foreign, rank, same_dtype},
     sample::{self, Case, Domain, Sampling},
 };
 use crate::{
     diag::Code,
     dim::{Dim, DimResult},
+    interp::{Number, Value, offset, positions, with_number},
     ir::{Convolution, Op, Padding},
     ty::{DType, Shape, Type},
 };
@@ -41,6 +42,14 @@ pub(super) static CONV2D: OpInfo = OpInfo {
             3 => Some((1, 3)),
             spatial => (*padding == Padding::Same && strides[spatial - 1] == 1).then_some((0, spatial)),
         }
+    },
+    evaluate: |op, operands, to| {
+        let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
+        let shapes = Shapes { image: &image.shape, filter: &filter.shape, result: to.shape };
+        Ok(with_number!(to.dtype, T => {
+            let (a, b) = (T::elements(image), T::elements(filter));
+            shapes.total::<T>(convolution, to, |tap| (tap.result, a[tap.image], b[tap.filter]))
+        }))
     },
     // A multiplication and an addition for each result element, place in the window and channel.
     flops: |_, operands, result| work(&operands[1].shape, &result.shape),
@@ -90,6 +99,14 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
         infer_gradient(op, operands, shape, convolution, 0, (shape, &filter.shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
+    evaluate: |op, operands, to| {
+        let (Op::Conv2dGradInput { convolution, .. }, [dy, filter]) = (op, operands) else { foreign(op) };
+        let shapes = Shapes { image: to.shape, filter: &filter.shape, result: &dy.shape };
+        Ok(with_number!(to.dtype, T => {
+            let (a, b) = (T::elements(dy), T::elements(filter));
+            shapes.total::<T>(convolution, to, |tap| (tap.image, a[tap.result], b[tap.filter]))
+        }))
+    },
     flops: |_, operands, _| work(&operands[1].shape, &operands[0].shape),
     derivative: Derivative::Rule(|p| {
         p.needs_extended()?;
@@ -137,6 +154,14 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
         infer_gradient(op, operands, shape, convolution, 1, (&image.shape, shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
+    evaluate: |op, operands, to| {
+        let (Op::Conv2dGradFilter { convolution, .. }, [image, dy]) = (op, operands) else { foreign(op) };
+        let shapes = Shapes { image: &image.shape, filter: to.shape, result: &dy.shape };
+        Ok(with_number!(to.dtype, T => {
+            let (a, b) = (T::elements(image), T::elements(dy));
+            shapes.total::<T>(convolution, to, |tap| (tap.filter, a[tap.image], b[tap.result]))
+        }))
+    },
     flops: |_, operands, result| work(&result.shape, &operands[1].shape),
     derivative: Derivative::Rule(|p| {
         p.needs_extended()?;
@@ -177,7 +202,7 @@ const ROW: OpInfo = OpInfo {
     infer: |op, _| foreign(op),
     requirements: no_requirements,
     origin: no_origin,
-    evaluate: pending,
+    evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: super::no_flops,
     attributes,
@@ -221,6 +246,24 @@ fn convolved(
 }
 
 impl Convolution {
+    /// The zeros before the first row (axis 0) or column (axis 1) of an image of this extent.
+    ///
+    /// # Panics
+    /// If the convolution was not verified.
+    pub fn before(&self, axis: usize, extent: usize, window: usize) -> usize {
+        let before = match &self.padding {
+            Padding::Valid => 0,
+            Padding::Same => {
+                let [extent, window] =
+                    [extent, window].map(|n| i64::try_from(n).expect("extents are within 63 bits"));
+                let padding = mind_shape::same_padding(extent, window, self.strides[axis]);
+                padding.expect("verified convolutions are within 64 bits").0
+            }
+            Padding::Custom(pairs) => pairs[axis][0],
+        };
+        rules::position(before)
+    }
+
     /// The number of positions of a window along axis 0 or 1 of the image.
     ///
     /// # Errors
@@ -237,6 +280,50 @@ impl Convolution {
             return positions.map(Dim::literal).ok_or(crate::dim::Overflow);
         }
         extent.add_literal(before)?.add_literal(after)?.sub(window)?.floor_div(stride)?.add_literal(1)
+    }
+}
+
+/// The extents that a convolution and its derivatives run over.
+struct Shapes<'a> {
+    image: &'a [usize],
+    filter: &'a [usize],
+    result: &'a [usize],
+}
+
+/// One multiplication of a convolution: the offsets of the elements that meet.
+struct Tap {
+    image: usize,
+    filter: usize,
+    result: usize,
+}
+
+impl Shapes<'_> {
+    /// The sum over all taps of the products that `term` gives, each added where it says.
+    fn total<T: Number>(
+        &self,
+        convolution: &Convolution,
+        to: &Concrete<'_>,
+        term: impl Fn(Tap) -> (usize, T, T),
+    ) -> Value {
+        let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+        let before = [0, 1].map(|axis| convolution.before(axis, self.image[axis + 1], self.filter[axis]));
+        for at in positions(self.result) {
+            for window in positions(&self.filter[..3]) {
+                // The place in the image along an axis, if it is not in the padding.
+                let place = |axis: usize| {
+                    let padded = at[axis + 1] * rules::position(convolution.strides[axis]) + window[axis];
+                    padded.checked_sub(before[axis]).filter(|place| *place < self.image[axis + 1])
+                };
+                let (Some(row), Some(column)) = (place(0), place(1)) else { continue };
+                let (target, a, b) = term(Tap {
+                    image: offset(self.image, &[at[0], row, column, window[2]]),
+                    filter: offset(self.filter, &[window[0], window[1], window[2], at[3]]),
+                    result: offset(self.result, &at),
+                });
+                totals[target] = a.accumulate_product(b, totals[target]);
+            }
+        }
+        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     }
 }
 
@@ -299,16 +386,19 @@ fn attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
     attributes
 }
 
+/// The shapes of image and filter, strides and padding.
+type Form = ([i64; 4], [i64; 4], [i64; 2], Padding);
+
 /// Every padding, strides of 1 and more, windows larger than a step.
 fn cases(dtype: DType, case: impl Fn(Convolution, &[i64], &[i64], Type) -> Case) -> Vec<Case> {
-    let forms: [([i64; 4], [i64; 4], [i64; 2], Padding); 5] = [
+    let forms: [Form; 5] = [
         ([1, 3, 3, 1], [2, 2, 1, 1], [1, 1], Padding::Valid),
         ([2, 4, 5, 2], [3, 2, 2, 3], [1, 2], Padding::Valid),
         ([1, 4, 5, 2], [3, 3, 2, 2], [1, 1], Padding::Same),
         ([1, 5, 4, 1], [2, 3, 1, 2], [2, 2], Padding::Same),
         ([1, 3, 4, 1], [2, 2, 1, 1], [2, 1], Padding::Custom(vec![[1, 0], [0, 2]])),
     ];
-    let made = |(image, filter, strides, padding): ([i64; 4], [i64; 4], [i64; 2], Padding)| {
+    let made = |(image, filter, strides, padding): Form| {
         let convolution = Convolution { strides: strides.to_vec(), padding };
         let extent = |axis: usize| {
             let positions = convolution.positions(axis, &image[axis + 1].into(), &filter[axis].into());

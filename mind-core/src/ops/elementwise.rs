@@ -1,7 +1,7 @@
 //! Operations on each element, operands broadcast.
 
 use super::{
-    Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements, pending,
+    Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements,
     rules::{broadcast_origin, floats, foreign, infer_broadcast, same_dtype, same_origin},
     sample::{self, Case, Domain, Sampling},
 };
@@ -9,6 +9,7 @@ use crate::{
     diag::Code,
     dim::{Dim, Overflow},
     grad::{AutodiffError, Pullback},
+    interp::{Float, Number, RunError, Value, broadcast_offset, with_float, with_number},
     ir::Op,
     ty::{DType, Type},
 };
@@ -26,6 +27,7 @@ pub(super) static ADD: OpInfo = OpInfo {
     mnemonic: "add",
     label: "+",
     commutative: true,
+    evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::add)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
         p.contribute(0, dy)?;
@@ -47,6 +49,7 @@ pub(super) static SUB: OpInfo = OpInfo {
     name: "Sub",
     mnemonic: "sub",
     label: "-",
+    evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::sub)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
         p.contribute(0, dy)?;
@@ -73,6 +76,7 @@ pub(super) static MUL: OpInfo = OpInfo {
     mnemonic: "mul",
     label: "*",
     commutative: true,
+    evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::mul)),
     derivative: Derivative::Rule(|p| {
         let dy = p.cotangent();
         for (position, other) in [(0, p.operand(1)), (1, p.operand(0))] {
@@ -105,6 +109,7 @@ pub(super) static DIV: OpInfo = OpInfo {
         floats(op, operands, 0)?;
         Ok(ty)
     },
+    evaluate: |_, operands, to| with_float!(to.dtype, T => zip(operands, to, <T as Float>::div)),
     derivative: Derivative::Rule(divide_back),
     sample: Sampling {
         cases: |dtype| floats_only(dtype, || binary_cases(Op::Div, dtype)),
@@ -127,6 +132,7 @@ pub(super) static RELU: OpInfo = OpInfo {
     mnemonic: "relu",
     label: "relu",
     infer: infer_float,
+    evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, |x: T| if x.is_above_zero() { x } else { T::ZERO })),
     derivative: Derivative::Rule(|p| {
         let dy = p.cotangent();
         let dx = p.relu_grad(dy, p.operand(0))?;
@@ -152,6 +158,7 @@ pub(super) static NEG: OpInfo = OpInfo {
     name: "Neg",
     mnemonic: "neg",
     label: "-",
+    evaluate: |_, operands, to| with_number!(to.dtype, T => map(operands, to, <T as Number>::neg)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
         let dx = p.push(Op::Neg, &[dy])?;
@@ -174,6 +181,7 @@ pub(super) static EXP: OpInfo = OpInfo {
     mnemonic: "exp",
     label: "exp",
     infer: infer_float,
+    evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::exp)),
     derivative: Derivative::Rule(|p| {
         let dy = p.cotangent();
         let dx = p.push(Op::Mul, &[dy, p.result()])?;
@@ -196,6 +204,7 @@ pub(super) static LOG: OpInfo = OpInfo {
     mnemonic: "log",
     label: "log",
     infer: infer_float,
+    evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::ln)),
     derivative: Derivative::Rule(|p| {
         let dy = p.cotangent();
         let dx = p.divide_by_exp(dy, p.operand(0), p.result())?;
@@ -224,6 +233,7 @@ pub(super) static RELU_GRAD: OpInfo = OpInfo {
     profile: Profile::Extended,
     infer: infer_relu_grad,
     origin: same_origin,
+    evaluate: |_, operands, to| with_float!(to.dtype, T => zip(operands, to, |dy: T, x: T| if x.is_above_zero() { dy } else { T::ZERO })),
     derivative: Derivative::Rule(|p| {
         p.needs_extended()?;
         if p.wants(0) {
@@ -271,7 +281,7 @@ const BINARY: OpInfo = OpInfo {
     infer: infer_broadcast,
     requirements: no_requirements,
     origin: broadcast_origin,
-    evaluate: pending,
+    evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: one_an_element,
     attributes: no_attributes,
@@ -279,8 +289,28 @@ const BINARY: OpInfo = OpInfo {
 };
 
 /// What the rows of one operand share.
-const UNARY: OpInfo =
-    OpInfo { arity: 1, infer: |_, operands| Ok(operands[0].clone()), origin: same_origin, ..BINARY };
+const UNARY: OpInfo = OpInfo {
+    evaluate: |_, operands, _| Ok(operands[0].clone()),
+    arity: 1,
+    infer: |_, operands| Ok(operands[0].clone()),
+    origin: same_origin,
+    ..BINARY
+};
+
+fn map<T: Number>(operands: &[&Value], to: &Concrete<'_>, f: impl Fn(T) -> T) -> Result<Value, RunError> {
+    let x = T::elements(operands[0]);
+    Ok(Value::new(to.shape, T::wrap(x.iter().copied().map(f).collect())))
+}
+
+fn zip<T: Number>(operands: &[&Value], to: &Concrete<'_>, f: impl Fn(T, T) -> T) -> Result<Value, RunError> {
+    let (lhs, rhs) = (T::elements(operands[0]), T::elements(operands[1]));
+    let element = |position: Vec<usize>| {
+        let a = lhs[broadcast_offset(&operands[0].shape, &position)];
+        let b = rhs[broadcast_offset(&operands[1].shape, &position)];
+        f(a, b)
+    };
+    Ok(to.tabulate(element))
+}
 
 fn infer_float(op: &Op, operands: &[&Type]) -> Inferred {
     floats(op, operands, 0)?;

@@ -3,8 +3,8 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, Requirement, no_attributes,
-    no_flops, no_origin, no_requirements, pending,
+    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, Requirement,
+    no_attributes, no_flops, no_origin, no_requirements,
     rules::{self, foreign},
     sample::{self, Case, Domain, Sampling},
 };
@@ -12,6 +12,7 @@ use crate::{
     diag::Code,
     dim::Dim,
     grad::{AutodiffError, Pullback},
+    interp::{Number, RunError, Value, offset, positions, with_number},
     ir::{Op, Slice},
     ty::{DType, Shape, Type},
 };
@@ -32,14 +33,18 @@ pub(super) static INDEX: OpInfo = OpInfo {
     class: Class::View,
     infer: infer_index,
     requirements: |op, operands| {
-        let ends = indices(op).iter().map(|index| index.add_literal(1));
-        let starts = indices(op).iter();
         let mut needed = Vec::new();
-        for ((start, end), extent) in starts.zip(ends).zip(operands[0].shape.iter()) {
-            needed.extend(unproved(&Dim::ZERO, start));
-            needed.extend(end.ok().and_then(|end| unproved(&end, extent)));
+        for (index, extent) in indices(op).iter().zip(operands[0].shape.iter()) {
+            let next = index.add_literal(1).expect("inference refuses an index without a successor");
+            needed.extend(unproved(&Dim::ZERO, index));
+            needed.extend(unproved(&next, extent));
         }
         needed
+    },
+    evaluate: |op, operands, to| {
+        let at: Vec<_> = indices(op).iter().map(|index| to.extent(index)).collect();
+        let at = offset(&operands[0].shape, &at);
+        Ok(with_number!(to.dtype, T => to.tabulate(|_| T::elements(operands[0])[at])))
     },
     derivative: Derivative::Linear(index_back),
     attributes: |op| vec![("indices", Attribute::Dims(indices(op).to_vec()))],
@@ -84,6 +89,13 @@ pub(super) static SLICE: OpInfo = OpInfo {
             && slice.steps[axis] == 1;
         whole.then_some((0, axis))
     },
+    evaluate: |op, operands, to| {
+        let Op::Slice(slice) = op else { foreign(op) };
+        Ok(with_number!(to.dtype, T => {
+            let elements = T::elements(operands[0]);
+            to.tabulate(|position| elements[offset(&operands[0].shape, &taken(slice, &position, to))])
+        }))
+    },
     derivative: Derivative::Linear(|p| {
         let Op::Slice(slice) = p.op().clone() else { foreign(p.op()) };
         let shape = p.ty(p.operand(0)).shape;
@@ -122,6 +134,19 @@ pub(super) static GATHER: OpInfo = OpInfo {
     origin: |_, operands, axis| {
         let lead = operands[1].rank();
         Some(if axis < lead { (1, axis) } else { (0, axis - lead + 1) })
+    },
+    evaluate: |op, operands, to| {
+        let [table, indices] = operands else { foreign(op) };
+        let rows = rows(op, indices, table.shape[0])?;
+        Ok(with_number!(to.dtype, T => {
+            let elements = T::elements(table);
+            to.tabulate(|position| {
+                let (index, rest) = position.split_at(indices.shape.len());
+                let mut at = vec![rows[offset(&indices.shape, index)]];
+                at.extend(rest);
+                elements[offset(&table.shape, &at)]
+            })
+        }))
     },
     derivative: Derivative::Linear(|p| {
         if p.wants(0) {
@@ -168,6 +193,16 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
     requirements: |op, _| {
         let Op::SliceGrad { shape, slice } = op else { foreign(op) };
         slice_requirements(slice, shape)
+    },
+    evaluate: |op, operands, to| {
+        let Op::SliceGrad { slice, .. } = op else { foreign(op) };
+        Ok(with_number!(to.dtype, T => {
+            let mut elements = vec![T::ZERO; to.shape.iter().product()];
+            for (position, element) in positions(&operands[0].shape).zip(T::elements(operands[0])) {
+                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
+            }
+            Value::new(to.shape, T::wrap(elements))
+        }))
     },
     derivative: Derivative::Linear(|p| {
         let Op::SliceGrad { slice, .. } = p.op().clone() else { foreign(p.op()) };
@@ -217,6 +252,21 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
     profile: Profile::Extended,
     arity: 2,
     infer: infer_scatter,
+    evaluate: |op, operands, to| {
+        let [indices, updates] = operands else { foreign(op) };
+        let rows = rows(op, indices, to.shape[0])?;
+        Ok(with_number!(to.dtype, T => {
+            let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+            for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
+                let (index, rest) = position.split_at(indices.shape.len());
+                let mut at = vec![rows[offset(&indices.shape, index)]];
+                at.extend(rest);
+                let total = &mut totals[offset(to.shape, &at)];
+                *total = element.accumulate(*total);
+            }
+            Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+        }))
+    },
     flops: |_, operands, _| operands[1].shape.element_count(),
     derivative: Derivative::Linear(|p| {
         p.needs_extended()?;
@@ -261,7 +311,7 @@ const ROW: OpInfo = OpInfo {
     infer: |op, _| foreign(op),
     requirements: no_requirements,
     origin: no_origin,
-    evaluate: pending,
+    evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: no_flops,
     attributes: no_attributes,
@@ -270,6 +320,35 @@ const ROW: OpInfo = OpInfo {
 
 fn indices(op: &Op) -> &[Dim] {
     if let Op::Index { indices } = op { indices } else { foreign(op) }
+}
+
+/// The position that a slice takes its element at `position` from.
+fn taken(slice: &Slice, position: &[usize], to: &Concrete<'_>) -> Vec<usize> {
+    let starts = slice.starts.iter().map(|start| to.extent(start));
+    starts
+        .zip(&slice.steps)
+        .zip(position)
+        .map(|((start, step), at)| start + at * rules::position(*step))
+        .collect()
+}
+
+/// The rows that indices pick among `extent`: E6001 for one that is outside.
+fn rows(op: &Op, indices: &Value, extent: usize) -> Result<Vec<usize>, RunError> {
+    let row = |index: i64| {
+        let row = usize::try_from(index).ok().filter(|row| *row < extent);
+        row.ok_or_else(|| {
+            let label = op.info().label;
+            RunError::new(
+                Code::E6001,
+                format!("`{label}`: index {index} is outside dimension 0 of extent {extent}"),
+            )
+        })
+    };
+    if indices.dtype() == DType::I32 {
+        i32::elements(indices).iter().map(|index| row(i64::from(*index))).collect()
+    } else {
+        i64::elements(indices).iter().map(|index| row(*index)).collect()
+    }
 }
 
 /// `lhs <= rhs` as a requirement, where it is not proved.
@@ -301,6 +380,7 @@ fn infer_index(op: &Op, operands: &[&Type]) -> Inferred {
         return Err(fault(Code::E4006, problem).into());
     }
     for (axis, (index, extent)) in indices.iter().zip(operand.shape.iter()).enumerate() {
+        index.add_literal(1).map_err(|overflow| OpError::overflow(op, overflow))?;
         if below(index, &Dim::ZERO) || extent.at_most(index) {
             let problem = format!("index {index} is outside dimension {axis} of extent {extent}");
             return Err(fault(Code::E3011, problem).dims(&[(0, axis)]).into());

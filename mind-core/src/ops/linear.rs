@@ -1,7 +1,7 @@
 //! Products of vectors and matrices.
 
 use super::{
-    Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements, pending,
+    Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements,
     rules::{self, foreign, same_dtype},
     sample::{self, Case, Domain, Sampling},
 };
@@ -9,6 +9,7 @@ use crate::{
     diag::Code,
     dim::Dim,
     grad::{AutodiffError, Pullback},
+    interp::{Number, Value, broadcast_offset, offset, with_number},
     ir::{Op, ValueId},
     ty::Type,
 };
@@ -31,6 +32,7 @@ pub(super) static DOT: OpInfo = OpInfo {
         let from_lhs = operands[0].rank() - 1;
         if axis < from_lhs { Some((0, axis)) } else { Some((1, 1)) }
     },
+    evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to))),
     derivative: Derivative::Rule(dot_back),
     sample: Sampling {
         cases: |dtype| {
@@ -69,6 +71,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
             rules::broadcast_origin(op, operands, axis)
         }
     },
+    evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))),
     derivative: Derivative::Rule(matmul_back),
     sample: Sampling {
         cases: |dtype| {
@@ -99,7 +102,7 @@ const PRODUCT: OpInfo = OpInfo {
     infer: |op, _| foreign(op),
     requirements: no_requirements,
     origin: super::no_origin,
-    evaluate: pending,
+    evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     // A multiplication and an addition for each element of the result and position of the shared dimension.
     flops: |_, operands, result| {
@@ -109,6 +112,40 @@ const PRODUCT: OpInfo = OpInfo {
     attributes: no_attributes,
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
+
+fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+    let (a, b) = (T::elements(lhs), T::elements(rhs));
+    to.tabulate(|mut position| {
+        let column = if rhs.shape.len() == 2 { position.pop() } else { None };
+        let row = position.pop();
+        contract(rhs.shape[0], |k| {
+            let on_lhs: Vec<_> = row.into_iter().chain([k]).collect();
+            let on_rhs: Vec<_> = [k].into_iter().chain(column).collect();
+            (a[offset(&lhs.shape, &on_lhs)], b[offset(&rhs.shape, &on_rhs)])
+        })
+    })
+}
+
+fn matmul<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+    let (a, b) = (T::elements(lhs), T::elements(rhs));
+    let (lhs_batch, lhs_matrix) = lhs.shape.split_at(lhs.shape.len() - 2);
+    let (rhs_batch, rhs_matrix) = rhs.shape.split_at(rhs.shape.len() - 2);
+    let (rows, shared, columns) = (lhs_matrix[0], lhs_matrix[1], rhs_matrix[1]);
+    to.tabulate(|position| {
+        let (batch, at) = position.split_at(position.len() - 2);
+        let from_a = (broadcast_offset(lhs_batch, batch) * rows + at[0]) * shared;
+        let from_b = broadcast_offset(rhs_batch, batch) * shared * columns + at[1];
+        contract(shared, |k| (a[from_a + k], b[from_b + k * columns]))
+    })
+}
+
+/// The sum of `count` products.
+fn contract<T: Number>(count: usize, factors: impl Fn(usize) -> (T, T)) -> T {
+    T::narrow((0..count).fold(T::NOTHING, |total, k| {
+        let (a, b) = factors(k);
+        a.accumulate_product(b, total)
+    }))
+}
 
 fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
     let [lhs, rhs] = operands else { foreign(op) };

@@ -16,21 +16,25 @@ mod rules;
 pub mod sample;
 mod shape;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 pub use error::{Focus, OpError};
 
 use crate::{
+    diag::Code,
     dim::{Bindings, Dim, Overflow},
     grad::AutodiffError,
     grad::Pullback,
-    interp::{RunError, Value},
+    interp::{Number, RunError, Value, positions},
     ir::{Convolution, Op, Reduction, Slice},
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
 /// What a rule answers: the type of the result, or what is wrong.
 pub type Inferred = Result<Type, Box<OpError>>;
+
+/// An operand and one of its axes.
+pub type Place = (usize, usize);
 
 /// One row of the table: everything the compiler knows of an operation.
 pub struct OpInfo {
@@ -53,7 +57,7 @@ pub struct OpInfo {
     /// What must hold of symbolic dims for the operation to run, beyond every extent being at least 1.
     pub requirements: fn(&Op, &[&Type]) -> Vec<Requirement>,
     /// Which operand's axis gives the extent of a result axis, for messages; nothing where it is computed or written.
-    pub origin: fn(&Op, &[&Type], usize) -> Option<(usize, usize)>,
+    pub origin: fn(&Op, &[&Type], usize) -> Option<Place>,
     /// Reference semantics in naive loops.
     pub evaluate: fn(&Op, &[&Value], &Concrete<'_>) -> Result<Value, RunError>,
     /// How a cotangent flows back.
@@ -136,13 +140,15 @@ pub enum Attribute {
     Flag(bool),
     /// A single number: the value of a scalar constant.
     Number(crate::data::TensorData),
+    /// An element type.
+    DType(DType),
     /// Positions, steps.
     Integers(Vec<i64>),
     /// Extents or bounds.
     Dims(Vec<Dim>),
-    /// The elements of a constant tensor.
+    /// The elements of a constant tensor; a single one fills it.
     Data(crate::data::TensorData),
-    /// The slice, `start:end:step` an axis.
+    /// The bounds and steps of a slice.
     Slice(Slice),
     /// The padding of a convolution.
     Padding(crate::ir::Padding),
@@ -205,7 +211,7 @@ table! {
 pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let row = info(op);
     if operands.len() != row.arity {
-        return Err(OpError::new(op, crate::diag::Code::E2007)
+        return Err(OpError::new(op, Code::E2007)
             .problem(format!("{} operands given, {} needed", operands.len(), row.arity))
             .into());
     }
@@ -217,15 +223,19 @@ pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(ty)
 }
 
-/// Whether a value may have this type: rank, extents and element count are within the limits.
-fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
-    use crate::diag::Code;
+/// Whether a value may have this type: element type, rank, extents and element count are within the limits.
+pub(crate) fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
+    if ty.dtype == DType::Bool {
+        let allowed = DType::NUMERIC.map(DType::name).join(", ");
+        let problem = format!("found {}, allowed {allowed}", ty.dtype);
+        return Err(OpError::new(op, Code::E2005).problem(problem).into());
+    }
     if ty.rank() > MAX_RANK {
         let problem = format!("rank {} exceeds the limit of {MAX_RANK}", ty.rank());
         return Err(OpError::new(op, Code::E1008).problem(problem).into());
     }
     for (axis, dim) in ty.shape.iter().enumerate() {
-        if dim.as_literal().is_some_and(|extent| extent < 1) {
+        if Dim::ONE.sub(dim).is_ok_and(|gap| gap.is_positive()) {
             let problem = format!("dimension {axis} of {ty} is {dim}, needed at least 1");
             return Err(OpError::new(op, Code::E3006).problem(problem).into());
         }
@@ -238,35 +248,69 @@ fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
 }
 
 /// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
-pub(crate) fn check_input<'a>(
-    before: impl Iterator<Item = &'a Op>,
+pub(crate) fn check_input(
+    before: Option<&Op>,
+    taken: &BTreeSet<Arc<str>>,
     name: &Arc<str>,
     ty: &Type,
 ) -> Result<(), Box<OpError>> {
-    use crate::diag::Code;
     let op = Op::Input { name: name.clone() };
     let fault = |problem: String| Err(OpError::new(&op, Code::E4004).problem(problem).into());
     if name.is_empty() {
         return fault("an input has no name".into());
     }
-    for earlier in before {
-        let Op::Input { name: other } = earlier else {
-            return fault(format!(
-                "input `{name}` stands after `{}`; inputs come first",
-                earlier.info().name
-            ));
-        };
-        if other == name {
-            return fault(format!("two inputs are named `{name}`"));
-        }
+    if let Some(other) = before.filter(|op| !matches!(op, Op::Input { .. })) {
+        return fault(format!(
+            "input `{name}` stands after `{}`, needed before every operation",
+            other.info().name
+        ));
     }
-    if ty.dtype == DType::Bool {
-        return Err(OpError::new(&op, Code::E2005).problem("found bool, allowed i32, i64, f32, f64").into());
+    if taken.contains(name) {
+        return fault(format!("two inputs are named `{name}`"));
     }
     check_type(&op, ty)
 }
 
+impl Concrete<'_> {
+    /// The value of a dim of an attribute.
+    ///
+    /// # Panics
+    /// If a symbol is not bound or it leaves 64 bits: both are checked before anything runs.
+    fn dim(&self, dim: &Dim) -> i64 {
+        dim.evaluate(self.bindings).expect("dims are bound and in range before anything runs")
+    }
+
+    /// The same as the extent of an axis.
+    fn extent(&self, dim: &Dim) -> usize {
+        usize::try_from(self.dim(dim)).expect("extents are at least 1 before anything runs")
+    }
+
+    /// A value of the result's shape whose element at each position `element` gives.
+    fn tabulate<T: Number>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
+        Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
+    }
+}
+
 impl Op {
+    /// Calls `visit` with each dim of the attributes.
+    pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
+        for (_, attribute) in (self.info().attributes)(self) {
+            match attribute {
+                Attribute::Dims(dims) => dims.iter().for_each(&mut *visit),
+                Attribute::Slice(Slice { starts, ends, .. }) => {
+                    starts.iter().chain(&ends).for_each(&mut *visit)
+                }
+                Attribute::Text(_)
+                | Attribute::Flag(_)
+                | Attribute::Number(_)
+                | Attribute::DType(_)
+                | Attribute::Integers(_)
+                | Attribute::Data(_)
+                | Attribute::Padding(_) => {}
+            }
+        }
+    }
+
     /// With every bound symbol replaced in the attributes.
     ///
     /// # Errors
@@ -341,8 +385,4 @@ fn no_origin(_: &Op, _: &[&Type], _: usize) -> Option<(usize, usize)> {
 
 fn no_flops(_: &Op, _: &[&Type], _: &Type) -> Result<Dim, Overflow> {
     Ok(Dim::ZERO)
-}
-
-fn pending(op: &Op, _: &[&Value], _: &Concrete<'_>) -> Result<Value, RunError> {
-    todo!("{}", op.info().name)
 }

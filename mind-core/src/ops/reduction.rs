@@ -1,13 +1,14 @@
 //! Sums over axes.
 
 use super::{
-    Attribute, Class, Derivative, Inferred, OpInfo, Profile, no_requirements, pending,
+    Attribute, Class, Concrete, Derivative, Inferred, OpInfo, Profile, no_requirements,
     rules::{self, floats, foreign, position},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
     dim::{Dim, Overflow},
     grad::{AutodiffError, Pullback},
+    interp::{Float, Number, Value, offset, positions, with_float, with_number},
     ir::{Op, Reduction, ValueId},
     ty::{DType, Type},
 };
@@ -39,6 +40,7 @@ pub(super) static MEAN: OpInfo = OpInfo {
         floats(op, operands, 0)?;
         infer(op, operands)
     },
+    evaluate: |op, operands, to| Ok(with_float!(to.dtype, T => reduce::<T>(op, operands[0], to, T::average))),
     derivative: Derivative::Linear(average_back),
     flops: |_, operands, _| operands[0].shape.element_count(),
     sample: Sampling {
@@ -60,7 +62,9 @@ const SUM_ROW: OpInfo = OpInfo {
     infer,
     requirements: no_requirements,
     origin,
-    evaluate: pending,
+    evaluate: |op, operands, to| {
+        Ok(with_number!(to.dtype, T => reduce::<T>(op, operands[0], to, |total, _| T::narrow(total))))
+    },
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
         spread(p, dy)
@@ -102,6 +106,26 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
         dims.filter(|(axis, _)| !reduced.contains(axis)).map(|(_, dim)| dim.clone()).collect()
     };
     Ok(operand.with_shape(shape))
+}
+
+/// The total of each group of elements, finished with the number of elements of a group.
+fn reduce<T: Number>(
+    op: &Op,
+    operand: &Value,
+    to: &Concrete<'_>,
+    finish: impl Fn(T::Total, usize) -> T,
+) -> Value {
+    let (reduction, rank) = (reduction(op), operand.shape.len());
+    let reduced = reduction.positions(rank);
+    let count = reduced.iter().map(|axis| operand.shape[*axis]).product();
+    let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+    for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
+        let kept = (0..rank).filter(|axis| reduction.keeps() || !reduced.contains(axis));
+        let at: Vec<_> = kept.map(|axis| if reduced.contains(&axis) { 0 } else { position[axis] }).collect();
+        let total = &mut totals[offset(to.shape, &at)];
+        *total = element.accumulate(*total);
+    }
+    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
 }
 
 fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {

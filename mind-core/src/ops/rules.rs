@@ -140,7 +140,7 @@ pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
     Err(OpError::new(op, Code::E3006).problem(problem).focus(Focus::Attribute("shape")).into())
 }
 
-/// The axis as a position; it was checked to be one.
+/// An axis, step or amount as a position; it was checked not to be negative.
 pub(super) fn position(axis: i64) -> usize {
-    usize::try_from(axis).expect("inference refuses negative axes")
+    usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }

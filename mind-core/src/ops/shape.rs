@@ -3,14 +3,15 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_flops, no_origin,
-    no_requirements, pending,
+    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_flops, no_origin,
+    no_requirements,
     rules::{self, broadcast_dim, foreign, position},
     sample::{self, Case, Domain, Sampling},
 };
 use crate::{
     diag::Code,
     dim::Dim,
+    interp::{Number, Value, broadcast_offset, offset, with_number},
     ir::Op,
     ty::{Shape, Type},
 };
@@ -65,6 +66,12 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
     label: "transpose",
     infer: infer_transpose,
     origin: |op, _, axis| Some((0, position(permutation(op)[axis]))),
+    evaluate: |op, operands, to| {
+        Ok(with_number!(to.dtype, T => {
+            let inverse = inverse(permutation(op));
+            read::<T>(operands[0], to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
+        }))
+    },
     derivative: Derivative::Linear(|p| {
         let permutation = inverse(permutation(p.op()));
         let dy = p.cotangent();
@@ -178,6 +185,12 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
         let axis = (axis + operands[0].rank()).checked_sub(shape.rank())?;
         (!operands[0].shape[axis].is_one()).then_some((0, axis))
     },
+    evaluate: |_, operands, to| {
+        Ok(with_number!(to.dtype, T => {
+            let elements = T::elements(operands[0]);
+            to.tabulate(|position| elements[broadcast_offset(&operands[0].shape, &position)])
+        }))
+    },
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
         p.contribute(0, dy)
@@ -210,7 +223,8 @@ const VIEW: OpInfo = OpInfo {
     infer: |op, _| foreign(op),
     requirements: no_requirements,
     origin: no_origin,
-    evaluate: pending,
+    // The elements stay where they are in row-major order.
+    evaluate: |_, operands, to| Ok(Value::new(to.shape, operands[0].elements.clone())),
     derivative: Derivative::Zero,
     flops: no_flops,
     attributes: super::no_attributes,
@@ -232,6 +246,12 @@ pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
         inverse[position(*from)] = to as i64;
     }
     inverse
+}
+
+/// Each result element from the position of the operand that `place` gives for its own.
+fn read<T: Number>(operand: &Value, to: &Concrete<'_>, place: impl Fn(Vec<usize>) -> Vec<usize>) -> Value {
+    let elements = T::elements(operand);
+    to.tabulate(|position| elements[offset(&operand.shape, &place(position))])
 }
 
 fn infer_reshape(op: &Op, operands: &[&Type]) -> Inferred {

@@ -1,0 +1,144 @@
+//! What the extents of a run say of the symbols, and whether they keep what the module requires.
+
+use std::collections::BTreeSet;
+
+use super::{RunError, Value};
+use crate::{
+    diag::Code,
+    dim::{Atom, Bindings, Dim, Symbol, Term},
+    ir::Module,
+    ops::Requirement,
+    ty::Type,
+};
+
+/// The extent of each symbol that the extents of the inputs give.
+///
+/// A symbol is bound by a dimension that is the symbol, or by one that is linear in it once every other is bound
+/// (`2 * N + 1`).
+///
+/// # Errors
+/// As [`run`] says of inputs; E2003 where no dimension gives a symbol.
+pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
+    let declared: Vec<_> = module.inputs().collect();
+    if declared.len() != inputs.len() {
+        let message = format!("{} inputs given, {} needed", inputs.len(), declared.len());
+        return Err(RunError::new(Code::E2007, message));
+    }
+    let mut open = Vec::new();
+    for ((name, ty), input) in declared.iter().zip(inputs) {
+        if (input.dtype(), input.shape.len()) != (ty.dtype, ty.rank()) {
+            let message = format!("`{name}` is {} of rank {}, needed {ty}", input.dtype(), input.shape.len());
+            return Err(RunError::new(Code::E2001, message));
+        }
+        for (axis, (dim, extent)) in ty.shape.iter().zip(&input.shape).enumerate() {
+            if *extent == 0 {
+                let message = format!("dimension {axis} of `{name}` is 0, needed {dim} of at least 1");
+                return Err(RunError::new(Code::E3006, message));
+            }
+            let extent = i64::try_from(*extent).map_err(|_| {
+                RunError::new(Code::E6009, format!("dimension {axis} of `{name}` exceeds 64 bits"))
+            })?;
+            open.push((*name, axis, dim, extent));
+        }
+    }
+    let mut bindings = Bindings::new();
+    for (_, _, dim, extent) in &open {
+        if let Some(symbol) = dim.as_symbol() {
+            bindings.entry(symbol.clone()).or_insert_with(|| Dim::literal(*extent));
+        }
+    }
+    // Each round binds at least one symbol or is the last.
+    loop {
+        let before = bindings.len();
+        for (_, _, dim, extent) in &open {
+            if let Some((symbol, value)) = solve(dim, *extent, &bindings) {
+                bindings.insert(symbol, Dim::literal(value));
+            }
+        }
+        if bindings.len() == before {
+            break;
+        }
+    }
+    for (name, axis, dim, extent) in open {
+        match dim.evaluate(&bindings) {
+            Some(needed) if needed == extent => {}
+            Some(needed) => {
+                let message = format!("dimension {axis} of `{name}` is {extent}, needed {dim} = {needed}");
+                return Err(RunError::new(Code::E6009, message));
+            }
+            None => {
+                let message = format!("no dimension of an input gives the symbols of {dim} in `{name}`");
+                return Err(RunError::new(Code::E2003, message));
+            }
+        }
+    }
+    Ok(bindings)
+}
+
+/// The symbols that [`bind`] can bind, whatever the extents.
+pub(crate) fn bindable(inputs: &[&Type]) -> BTreeSet<Symbol> {
+    let mut bound = Bindings::new();
+    let dims = || inputs.iter().flat_map(|ty| ty.shape.iter());
+    loop {
+        let before = bound.len();
+        for dim in dims() {
+            if let Some((symbol, _, _)) = linear(dim, &bound) {
+                bound.insert(symbol, Dim::ONE);
+            }
+        }
+        if bound.len() == before {
+            return bound.into_keys().collect();
+        }
+    }
+}
+
+/// The one symbol that `dim` leaves unbound and the value that makes it `extent`, where it is linear in it.
+fn solve(dim: &Dim, extent: i64, bindings: &Bindings) -> Option<(Symbol, i64)> {
+    let (symbol, coefficient, constant) = linear(dim, bindings)?;
+    let rest = extent.checked_sub(constant)?;
+    (rest % coefficient == 0 && rest / coefficient >= 1).then(|| (symbol, rest / coefficient))
+}
+
+/// `(s, a, c)` where `dim` under the bindings is `a * s + c`.
+fn linear(dim: &Dim, bindings: &Bindings) -> Option<(Symbol, i64, i64)> {
+    let rest = dim.substitute(bindings).ok()?;
+    let terms = rest.terms();
+    let (Term { factors, coefficient }, constant) = match &terms[..] {
+        [symbol] => (symbol, 0),
+        [symbol, constant] if constant.factors.is_empty() => (symbol, constant.coefficient),
+        _ => return None,
+    };
+    match &factors[..] {
+        [(Atom::Symbol(symbol), 1)] => Some((symbol.clone(), *coefficient, constant)),
+        _ => None,
+    }
+}
+
+/// Whether every requirement holds under these extents.
+///
+/// # Errors
+/// E3006 for a dimension below 1, E6009 for a bound that is not kept.
+pub fn check_requirements(requirements: &[Requirement], bindings: &Bindings) -> Result<(), RunError> {
+    for requirement in requirements {
+        let value = |dim: &Dim| {
+            let message = || format!("the symbols of {dim} are not bound, or it exceeds 64 bits");
+            dim.evaluate(bindings).ok_or_else(|| RunError::new(Code::E6009, message()))
+        };
+        match requirement {
+            Requirement::Positive(dim) => {
+                let extent = value(dim)?;
+                if extent < 1 {
+                    return Err(RunError::new(Code::E3006, format!("{dim} is {extent}, needed at least 1")));
+                }
+            }
+            Requirement::AtMost(low, high) => {
+                let (a, b) = (value(low)?, value(high)?);
+                if a > b {
+                    let message = format!("{low} = {a} exceeds {high} = {b}");
+                    return Err(RunError::new(Code::E6009, message));
+                }
+            }
+        }
+    }
+    Ok(())
+}

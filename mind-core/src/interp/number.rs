@@ -1,0 +1,175 @@
+//! Arithmetic on elements as the reference defines it.
+
+use super::{Elements, Value};
+
+/// An element type of values.
+///
+/// Sums of `f32` are kept in `f64` and rounded once, so that the order of addition hardly matters and a kernel is
+/// judged by the exact sum; sums of `f64` are plain, sums of integers wrap.
+pub(crate) trait Number: Copy + PartialEq {
+    /// What sums are kept in.
+    type Total: Copy;
+    const ZERO: Self;
+    const NOTHING: Self::Total;
+    fn elements(value: &Value) -> &[Self];
+    fn wrap(elements: Vec<Self>) -> Elements;
+    fn add(self, rhs: Self) -> Self;
+    fn sub(self, rhs: Self) -> Self;
+    fn mul(self, rhs: Self) -> Self;
+    fn neg(self) -> Self;
+    /// `total + self * rhs`.
+    fn accumulate_product(self, rhs: Self, total: Self::Total) -> Self::Total;
+    /// `total + self`.
+    fn accumulate(self, total: Self::Total) -> Self::Total;
+    fn narrow(total: Self::Total) -> Self;
+}
+
+/// An element type with fractions.
+pub(crate) trait Float: Number {
+    fn div(self, rhs: Self) -> Self;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn is_above_zero(self) -> bool;
+    /// `total / count`, rounded once.
+    fn average(total: Self::Total, count: usize) -> Self;
+}
+
+macro_rules! conversions {
+    ($number:ty, $variant:ident) => {
+        fn elements(value: &Value) -> &[Self] {
+            let Elements::$variant(elements) = &value.elements else {
+                unreachable!("operands have the element types that verification saw")
+            };
+            elements
+        }
+        fn wrap(elements: Vec<Self>) -> Elements {
+            Elements::$variant(elements)
+        }
+    };
+}
+
+macro_rules! integer {
+    ($number:ty, $variant:ident) => {
+        impl Number for $number {
+            type Total = Self;
+            const ZERO: Self = 0;
+            const NOTHING: Self = 0;
+            conversions!($number, $variant);
+            fn add(self, rhs: Self) -> Self {
+                self.wrapping_add(rhs)
+            }
+            fn sub(self, rhs: Self) -> Self {
+                self.wrapping_sub(rhs)
+            }
+            fn mul(self, rhs: Self) -> Self {
+                self.wrapping_mul(rhs)
+            }
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+            fn accumulate_product(self, rhs: Self, total: Self) -> Self {
+                total.wrapping_add(self.wrapping_mul(rhs))
+            }
+            fn accumulate(self, total: Self) -> Self {
+                total.wrapping_add(self)
+            }
+            fn narrow(total: Self) -> Self {
+                total
+            }
+        }
+    };
+}
+
+macro_rules! float {
+    ($number:ty, $variant:ident) => {
+        impl Number for $number {
+            type Total = f64;
+            const ZERO: Self = 0.0;
+            const NOTHING: f64 = 0.0;
+            conversions!($number, $variant);
+            fn add(self, rhs: Self) -> Self {
+                self + rhs
+            }
+            fn sub(self, rhs: Self) -> Self {
+                self - rhs
+            }
+            fn mul(self, rhs: Self) -> Self {
+                self * rhs
+            }
+            fn neg(self) -> Self {
+                -self
+            }
+            fn accumulate_product(self, rhs: Self, total: f64) -> f64 {
+                total + f64::from(self) * f64::from(rhs)
+            }
+            fn accumulate(self, total: f64) -> f64 {
+                total + f64::from(self)
+            }
+            fn narrow(total: f64) -> Self {
+                total as Self
+            }
+        }
+
+        impl Float for $number {
+            fn div(self, rhs: Self) -> Self {
+                self / rhs
+            }
+            fn exp(self) -> Self {
+                f64::from(self).exp() as Self
+            }
+            fn ln(self) -> Self {
+                f64::from(self).ln() as Self
+            }
+            fn is_above_zero(self) -> bool {
+                self > 0.0
+            }
+            fn average(total: f64, count: usize) -> Self {
+                (total / count as f64) as Self
+            }
+        }
+    };
+}
+
+integer!(i32, I32);
+integer!(i64, I64);
+float!(f32, F32);
+float!(f64, F64);
+
+/// Evaluates an expression with `$number` standing for the Rust type of a [`crate::ty::DType`].
+macro_rules! with_number {
+    ($dtype:expr, $number:ident => $body:expr) => {{
+        use $crate::ty::DType;
+        match $dtype {
+            DType::I32 => {
+                type $number = i32;
+                $body
+            }
+            DType::I64 => {
+                type $number = i64;
+                $body
+            }
+            DType::F32 | DType::F64 => $crate::interp::with_float!($dtype, $number => $body),
+            DType::Bool => unreachable!("verification refuses truth values"),
+        }
+    }};
+}
+
+/// As [`with_number`] where only floats can arise.
+macro_rules! with_float {
+    ($dtype:expr, $number:ident => $body:expr) => {{
+        use $crate::ty::DType;
+        match $dtype {
+            DType::F32 => {
+                type $number = f32;
+                $body
+            }
+            DType::F64 => {
+                type $number = f64;
+                $body
+            }
+            DType::I32 | DType::I64 | DType::Bool => unreachable!("verification asks for floats here"),
+        }
+    }};
+}
+
+pub(crate) use {with_float, with_number};
