@@ -1,16 +1,322 @@
-//! The canonical form that later phases read.
+//! The canonical form that differentiation, optimisation and planning read.
+//!
+//! - Operands of commutative operations stand in ascending order.
+//! - `Dot` of two matrices is `MatMul`.
+//! - A rank-0 `ConstTensor` of `i64`, `f32` or `f64` is `ConstI64`, `ConstF32` or `ConstF64`.
+//! - Reductions name their axes, ascending; so do `ExpandDims` and `Squeeze`.
+//! - What changes neither shape nor elements is gone: an empty `Squeeze` or `ExpandDims`, the identity permutation, a
+//!   reshape or broadcast to the operand's own shape, a slice of everything.
+//! - Arithmetic on single constants is done, where the result has the bits that run time would give.
+//! - What no output needs is gone; inputs stay, in order.
+//! - Values are numbered densely.
+//!
+//! One pass forward and one back: each instruction is rewritten after its operands were, so nothing is left to rewrite.
 
 use std::ops::Deref;
 
-use crate::{ir::Module, verify::Verified};
+use crate::{
+    data::TensorData,
+    dim::Dim,
+    ir::{Inst, Module, Op, Operands, Reduction, Slice, ValueId},
+    ty::{DType, Shape, Type},
+    verify::Verified,
+};
 
-/// A verified module in canonical form.
+/// A verified module in canonical form; only [`canonicalise`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Canonical(Verified);
 
-impl Deref for Canonical {
-    type Target = Module;
-    fn deref(&self) -> &Module {
+impl Canonical {
+    /// The module as what it was before: verified.
+    pub fn into_verified(self) -> Verified {
+        self.0
+    }
+
+    /// The module, verified.
+    pub const fn as_verified(&self) -> &Verified {
         &self.0
     }
+}
+
+impl Deref for Canonical {
+    type Target = Verified;
+    fn deref(&self) -> &Verified {
+        &self.0
+    }
+}
+
+/// The canonical form of a module: the same inputs, the same outputs to the bit.
+///
+/// ```
+/// use mind_core::{canon::canonicalise, ir::{Builder, Op}, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
+/// let mut b = Builder::new();
+/// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
+/// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;
+/// let unused = b.push(Op::Neg, &[x])?;
+/// let product = b.push(Op::Dot, &[x, y])?;
+/// let module = canonicalise(verify(b.finish([product]), Profile::CoreV1).expect("it is valid"));
+/// assert_eq!(module.insts().len(), 3);
+/// assert_eq!(module.insts()[2].op, Op::MatMul);
+/// # Ok::<(), Box<mind_core::ops::OpError>>(())
+/// ```
+pub fn canonicalise(module: Verified) -> Canonical {
+    Canonical(module.rewrite(|module| prune(rewrite(module))))
+}
+
+/// The forward pass.
+fn rewrite(module: Module) -> Module {
+    let (insts, outputs) = module.into_parts();
+    let mut rewritten: Vec<Inst> = Vec::with_capacity(insts.len());
+    let mut values: Vec<ValueId> = Vec::with_capacity(insts.len());
+    for Inst { op, operands, ty } in insts {
+        let mut operands = operands.map(|operand| values[operand.index()]);
+        if op.info().commutative && operands[0] > operands[1] {
+            operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
+        }
+        let types: Vec<&Type> = operands.iter().map(|operand| &rewritten[operand.index()].ty).collect();
+        if is_identity(&op, &types, &ty) {
+            values.push(operands[0]);
+            continue;
+        }
+        let inst = match fold(&op, &operands, &rewritten) {
+            Some(constant) => Inst { op: constant, operands: Operands::NONE, ty },
+            None => Inst { op: normal(op, &types), operands, ty },
+        };
+        values.push(ValueId::new(rewritten.len()));
+        rewritten.push(inst);
+    }
+    let outputs = outputs.into_iter().map(|output| values[output.index()]).collect();
+    Module::from_parts(rewritten, outputs)
+}
+
+/// Whether the result is the operand, to the bit.
+fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
+    match op {
+        Op::Squeeze { axes } | Op::ExpandDims { axes } => axes.is_empty(),
+        Op::Transpose { permutation } => permutation.iter().enumerate().all(|(to, from)| to as i64 == *from),
+        Op::Reshape { .. } | Op::BroadcastTo { .. } => operands[0].shape == result.shape,
+        Op::Slice(slice) => is_whole(slice, &operands[0].shape),
+        Op::SliceGrad { shape, slice } => is_whole(slice, shape),
+        Op::Input { .. }
+        | Op::ConstI64(_)
+        | Op::ConstF32(_)
+        | Op::ConstF64(_)
+        | Op::ConstTensor { .. }
+        | Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Div
+        | Op::Sum(_)
+        | Op::Mean(_)
+        | Op::Index { .. }
+        | Op::Gather
+        | Op::Dot
+        | Op::MatMul
+        | Op::Conv2d(_)
+        | Op::Relu
+        | Op::Neg
+        | Op::Exp
+        | Op::Log
+        | Op::ReluGrad
+        | Op::ScatterAdd { .. }
+        | Op::Conv2dGradInput { .. }
+        | Op::Conv2dGradFilter { .. }
+        | Op::StopGradient => false,
+    }
+}
+
+fn is_whole(slice: &Slice, shape: &Shape) -> bool {
+    slice.starts.iter().all(|start| *start == Dim::ZERO)
+        && slice.ends.iter().eq(shape.iter())
+        && slice.steps.iter().all(|step| *step == 1)
+}
+
+/// The one way to write an operation.
+fn normal(op: Op, operands: &[&Type]) -> Op {
+    match op {
+        Op::Dot if operands.iter().all(|operand| operand.rank() == 2) => Op::MatMul,
+        Op::ConstTensor { ref data, ref shape } if shape.rank() == 0 => scalar(data).unwrap_or(op),
+        Op::Sum(reduction) => Op::Sum(explicit(&reduction, operands[0].rank())),
+        Op::Mean(reduction) => Op::Mean(explicit(&reduction, operands[0].rank())),
+        Op::ExpandDims { axes } => Op::ExpandDims { axes: ascending(axes) },
+        Op::Squeeze { axes } => Op::Squeeze { axes: ascending(axes) },
+        Op::Input { .. }
+        | Op::ConstI64(_)
+        | Op::ConstF32(_)
+        | Op::ConstF64(_)
+        | Op::ConstTensor { .. }
+        | Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Div
+        | Op::Reshape { .. }
+        | Op::Transpose { .. }
+        | Op::Index { .. }
+        | Op::Slice(_)
+        | Op::Gather
+        | Op::Dot
+        | Op::MatMul
+        | Op::Conv2d(_)
+        | Op::Relu
+        | Op::Neg
+        | Op::Exp
+        | Op::Log
+        | Op::BroadcastTo { .. }
+        | Op::ReluGrad
+        | Op::SliceGrad { .. }
+        | Op::ScatterAdd { .. }
+        | Op::Conv2dGradInput { .. }
+        | Op::Conv2dGradFilter { .. }
+        | Op::StopGradient => op,
+    }
+}
+
+fn explicit(reduction: &Reduction, rank: usize) -> Reduction {
+    let axes = reduction.positions(rank).into_iter().map(|axis| axis as i64).collect();
+    Reduction { axes, keepdims: reduction.keeps() }
+}
+
+fn ascending(mut axes: Vec<i64>) -> Vec<i64> {
+    axes.sort_unstable();
+    axes
+}
+
+/// The constant operation of a single number, where its element type has one.
+fn scalar(data: &TensorData) -> Option<Op> {
+    match data {
+        TensorData::I64(elements) => Some(Op::ConstI64(elements[0])),
+        TensorData::F32(elements) => Some(Op::ConstF32(elements[0])),
+        TensorData::F64(elements) => Some(Op::ConstF64(elements[0])),
+        TensorData::I32(_) => None,
+    }
+}
+
+/// A single known number.
+#[derive(Clone, Copy)]
+enum Number {
+    I32(i32),
+    I64(i64),
+    F32(f32),
+    F64(f64),
+}
+
+impl Number {
+    /// The number that a canonical instruction is a constant of.
+    fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
+        if let Op::ConstI64(value) = op {
+            Some(Self::I64(*value))
+        } else if let Op::ConstF32(value) = op {
+            Some(Self::F32(value.get()))
+        } else if let Op::ConstF64(value) = op {
+            Some(Self::F64(value.get()))
+        } else if let Op::ConstTensor { data: TensorData::I32(elements), .. } = op {
+            (*ty == Type::scalar(DType::I32)).then(|| Self::I32(elements[0]))
+        } else {
+            None
+        }
+    }
+
+    /// The instruction's operation, unless a NaN: its sign and payload depend on the machine.
+    fn into_op(self) -> Option<Op> {
+        match self {
+            Self::I32(value) => Some(Op::ConstTensor { data: vec![value].into(), shape: Shape::scalar() }),
+            Self::I64(value) => Some(Op::ConstI64(value)),
+            Self::F32(value) => (!value.is_nan()).then(|| Op::ConstF32(value.into())),
+            Self::F64(value) => (!value.is_nan()).then(|| Op::ConstF64(value.into())),
+        }
+    }
+}
+
+/// Applies one of the exact operations to numbers of one element type.
+macro_rules! combine {
+    ($a:expr, $b:expr, $integer:ident, $float:tt) => {
+        match ($a, $b) {
+            (Number::I32(a), Number::I32(b)) => Some(Number::I32(a.$integer(b))),
+            (Number::I64(a), Number::I64(b)) => Some(Number::I64(a.$integer(b))),
+            (Number::F32(a), Number::F32(b)) => Some(Number::F32(a $float b)),
+            (Number::F64(a), Number::F64(b)) => Some(Number::F64(a $float b)),
+            (Number::I32(_) | Number::I64(_) | Number::F32(_) | Number::F64(_), _) => None,
+        }
+    };
+}
+
+/// The constant that an instruction on constants gives, where every machine gives the same bits.
+fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
+    let number = |position: usize| Number::of(&insts[operands[position].index()]);
+    let result = match op {
+        Op::Add => combine!(number(0)?, number(1)?, wrapping_add, +),
+        Op::Sub => combine!(number(0)?, number(1)?, wrapping_sub, -),
+        Op::Mul => combine!(number(0)?, number(1)?, wrapping_mul, *),
+        Op::Div => match (number(0)?, number(1)?) {
+            (Number::F32(a), Number::F32(b)) => Some(Number::F32(a / b)),
+            (Number::F64(a), Number::F64(b)) => Some(Number::F64(a / b)),
+            (Number::I32(_) | Number::I64(_) | Number::F32(_) | Number::F64(_), _) => None,
+        },
+        Op::Neg => Some(match number(0)? {
+            Number::I32(a) => Number::I32(a.wrapping_neg()),
+            Number::I64(a) => Number::I64(a.wrapping_neg()),
+            Number::F32(a) => Number::F32(-a),
+            Number::F64(a) => Number::F64(-a),
+        }),
+        Op::Relu => match number(0)? {
+            Number::F32(a) => Some(Number::F32(if a > 0.0 { a } else { 0.0 })),
+            Number::F64(a) => Some(Number::F64(if a > 0.0 { a } else { 0.0 })),
+            Number::I32(_) | Number::I64(_) => None,
+        },
+        Op::Input { .. }
+        | Op::ConstI64(_)
+        | Op::ConstF32(_)
+        | Op::ConstF64(_)
+        | Op::ConstTensor { .. }
+        | Op::Sum(_)
+        | Op::Mean(_)
+        | Op::Reshape { .. }
+        | Op::Transpose { .. }
+        | Op::ExpandDims { .. }
+        | Op::Squeeze { .. }
+        | Op::Index { .. }
+        | Op::Slice(_)
+        | Op::Gather
+        | Op::Dot
+        | Op::MatMul
+        | Op::Conv2d(_)
+        | Op::Exp
+        | Op::Log
+        | Op::BroadcastTo { .. }
+        | Op::ReluGrad
+        | Op::SliceGrad { .. }
+        | Op::ScatterAdd { .. }
+        | Op::Conv2dGradInput { .. }
+        | Op::Conv2dGradFilter { .. }
+        | Op::StopGradient => None,
+    };
+    result?.into_op()
+}
+
+/// The backward pass: keeps inputs and what outputs need.
+fn prune(module: Module) -> Module {
+    let (insts, outputs) = module.into_parts();
+    let mut needed: Vec<bool> = insts.iter().map(|inst| matches!(inst.op, Op::Input { .. })).collect();
+    for output in &outputs {
+        needed[output.index()] = true;
+    }
+    for (position, inst) in insts.iter().enumerate().rev() {
+        if needed[position] {
+            inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    let mut kept: Vec<Inst> = Vec::with_capacity(insts.len());
+    let mut values: Vec<Option<ValueId>> = Vec::with_capacity(insts.len());
+    let new = |values: &[Option<ValueId>], value: ValueId| {
+        values[value.index()].expect("what is needed was marked before anything was dropped")
+    };
+    for (inst, needed) in insts.into_iter().zip(needed) {
+        values.push(needed.then(|| ValueId::new(kept.len())));
+        if needed {
+            let operands = inst.operands.map(|operand| new(&values, operand));
+            kept.push(Inst { operands, ..inst });
+        }
+    }
+    let outputs = outputs.into_iter().map(|output| new(&values, output)).collect();
+    Module::from_parts(kept, outputs)
 }
