@@ -1,14 +1,29 @@
 //! Static reverse-mode autodiff: from a canonical module to the module of its gradient.
+//!
+//! The gradient module begins with a copy of the primal. Then the primal's instructions are taken in reverse order; each
+//! one's rule, in its row of the table of operations, reads the cotangent of the result from a [`Pullback`] and
+//! contributes to the cotangents of the operands. One cotangent a value: contributions are summed in the order they are
+//! made. Only values on a differentiable way from a parameter to an output take part.
+//!
+//! Two profiles: [`Profile::Extended`] uses this project's extensions where they are faster; [`Profile::CoreV1`] stays
+//! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There
+//! [`Op::StopGradient`] has no operation to stand for it and its operand takes its place, so a gradient of such a
+//! gradient no longer stops there.
 
+mod activity;
+mod core_v1;
+mod primal;
 mod pullback;
 
 use crate::{
     canon::Canonical,
     diag::Code,
-    ir::{Module, ValueId},
-    ops::Profile,
+    ir::{Builder, Module, Op, ValueId},
+    ops::{Derivative, OpError, Profile},
 };
 
+use activity::Activity;
+use primal::Copy;
 pub use pullback::Pullback;
 
 /// What to differentiate, by what, and in which operations.
@@ -38,7 +53,8 @@ pub struct Wrt {
 pub enum Cotangent {
     /// At 1: the module has one output, a single float.
     One,
-    /// At one more input an output, named `cotangent` (`cotangent1`, … where there are several outputs or the name is taken).
+    /// At one more input an output, in order, each of its output's type. Their names are the first that no input has of
+    /// `cotangent`, `cotangent1`, `cotangent2`, ….
     Input,
 }
 
@@ -47,7 +63,8 @@ pub enum Cotangent {
 pub struct Gradient {
     /// Inputs: the primal's, then the cotangents asked for. Outputs: the primal's, then the gradients in `wrt` order.
     pub module: Canonical,
-    /// For each primal value that was differentiated (as it is numbered in `module`), its gradient; ascending.
+    /// For each primal value that was differentiated and whose gradient the outputs need, its gradient; both as they are
+    /// numbered in `module`, ascending.
     pub gradients: Vec<(ValueId, ValueId)>,
 }
 
@@ -103,10 +120,94 @@ impl AutodiffError {
 /// # Errors
 /// See [`AutodiffError`].
 pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gradient, AutodiffError> {
-    let _ = (module, options);
-    todo!("written by the autodiff work")
+    let primal: &Module = module;
+    primal::check_outputs(primal, options.cotangent)?;
+    primal::check_parameters(primal, &options.wrt)?;
+    let activity = Activity::new(primal, options.wrt.iter().map(|wrt| wrt.input));
+    let Copy { mut builder, values: copies, seeds } = primal::copy(primal, options, &activity)?;
+
+    let mut cotangents = vec![None; primal.insts().len()];
+    for (output, seed) in primal.outputs().iter().zip(seeds) {
+        if activity.is_active(*output) {
+            accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
+        }
+    }
+    for (value, inst) in primal.iter().rev() {
+        let Some(cotangent) = cotangents[value.index()] else { continue };
+        match inst.op.info().derivative {
+            Derivative::Rule(rule) | Derivative::Linear(rule) => rule(&mut Pullback {
+                profile: options.profile,
+                activity: &activity,
+                value,
+                inst,
+                cotangent,
+                builder: &mut builder,
+                copies: &copies,
+                cotangents: &mut cotangents,
+            })?,
+            Derivative::Zero => {}
+            Derivative::Unsupported => return Err(activity.unsupported(value)),
+        }
+    }
+
+    let mut outputs: Vec<_> = primal.outputs().iter().map(|output| copies[output.index()]).collect();
+    for Wrt { input, zero_ok } in &options.wrt {
+        outputs.push(match cotangents[input.index()] {
+            Some(cotangent) => cotangent,
+            None if *zero_ok => zeros(&mut builder, copies[input.index()], options.profile)?,
+            None => return Err(activity.unreached(*input, &cotangents)),
+        });
+    }
+    let pairs = copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
+    finish(builder.finish(outputs), pairs.collect(), options)
 }
 
-/// The same module with every output kept.
-#[allow(dead_code)]
-fn placeholder(_: &Module) {}
+/// Adds a contribution to the cotangent of one value.
+fn accumulate(
+    builder: &mut Builder,
+    cotangent: &mut Option<ValueId>,
+    contribution: ValueId,
+) -> Result<(), AutodiffError> {
+    *cotangent = Some(match *cotangent {
+        Some(sum) => push(builder, Op::Add, &[sum, contribution])?,
+        None => contribution,
+    });
+    Ok(())
+}
+
+/// Zeros of the type of an input.
+fn zeros(builder: &mut Builder, input: ValueId, profile: Profile) -> Result<ValueId, AutodiffError> {
+    let ty = builder.ty(input).clone();
+    match (ty.shape.as_literals(), profile) {
+        (Some(_), Profile::CoreV1 | Profile::Extended) => core_v1::filled(builder, &ty, 0.0),
+        (None, Profile::CoreV1) => core_v1::zeros_like(builder, input),
+        (None, Profile::Extended) => {
+            let zero = builder.constant(ty.dtype, 0.0);
+            push(builder, Op::BroadcastTo { shape: ty.shape }, &[zero])
+        }
+    }
+}
+
+/// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.
+fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
+    builder.push(op, operands).map_err(|error| refused(builder, &error, operands))
+}
+
+fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> AutodiffError {
+    let message = error.message(|operand| builder.ty(operands[operand]).to_string());
+    if error.code == Code::E1008 {
+        AutodiffError::UnsupportedShape(message)
+    } else {
+        AutodiffError::Verification(format!("[{}] {message}", error.code))
+    }
+}
+
+/// Verifies the gradient unless that is off, brings it into canonical form, and follows the gradients there.
+fn finish(
+    module: Module,
+    gradients: Vec<(ValueId, ValueId)>,
+    options: &GradientOptions,
+) -> Result<Gradient, AutodiffError> {
+    let _ = (module, gradients, options);
+    todo!("canonicalisation is being written")
+}

@@ -2,91 +2,325 @@
 
 use crate::{
     dim::Dim,
-    grad::AutodiffError,
-    ir::{Op, Slice, ValueId},
+    grad::{AutodiffError, accumulate, activity::Activity, core_v1, push},
+    ir::{Builder, Inst, Op, Reduction, Slice, ValueId},
     ops::Profile,
     ty::{Shape, Type},
 };
 
 /// One primal instruction on the way back. All values are of the gradient module.
 pub struct Pullback<'a> {
-    _private: std::marker::PhantomData<&'a mut ()>,
+    pub(super) profile: Profile,
+    pub(super) activity: &'a Activity<'a>,
+    /// Where the instruction stands in the primal.
+    pub(super) value: ValueId,
+    pub(super) inst: &'a Inst,
+    pub(super) cotangent: ValueId,
+    pub(super) builder: &'a mut Builder,
+    /// The copy of each primal value.
+    pub(super) copies: &'a [ValueId],
+    /// The sum of the contributions to each primal value so far.
+    pub(super) cotangents: &'a mut [Option<ValueId>],
 }
 
 type Emitted = Result<ValueId, AutodiffError>;
 
-#[allow(unused_variables, clippy::todo)]
-impl Pullback<'_> {
+impl<'a> Pullback<'a> {
     /// The operation.
-    pub fn op(&self) -> &Op {
-        todo!()
+    pub fn op(&self) -> &'a Op {
+        &self.inst.op
     }
+
     /// An operand.
     pub fn operand(&self, position: usize) -> ValueId {
-        todo!()
+        self.copies[self.inst.operands[position].index()]
     }
+
     /// The result of the primal instruction.
     pub fn result(&self) -> ValueId {
-        todo!()
+        self.copies[self.value.index()]
     }
+
     /// The cotangent of the result; it has the result's type.
     pub fn cotangent(&self) -> ValueId {
-        todo!()
+        self.cotangent
     }
+
     /// The type of a value.
     pub fn ty(&self, value: ValueId) -> Type {
-        todo!()
+        self.builder.ty(value).clone()
     }
+
     /// Which operations may be used.
     pub fn profile(&self) -> Profile {
-        todo!()
+        self.profile
     }
+
     /// Whether a contribution to this operand is of use: it leads to a parameter.
     pub fn wants(&self, position: usize) -> bool {
-        todo!()
+        self.activity.is_active(self.inst.operands[position])
     }
+
+    /// Adds `value` to the cotangent of an operand, summed back to its type where it was broadcast.
+    ///
+    /// Contributions to one value are summed in the order they are made, which is the reverse of the primal's order and,
+    /// within one instruction, the order of its rule. One that is not wanted is left out.
+    ///
+    /// # Errors
+    /// E5002 if the contribution does not fit the operand, which is a fault of the rule.
+    pub fn contribute(&mut self, position: usize, value: ValueId) -> Result<(), AutodiffError> {
+        if !self.wants(position) {
+            return Ok(());
+        }
+        let ty = self.ty(self.operand(position));
+        let fits = reduced_axes(&self.builder.ty(value).shape, &ty.shape).is_some();
+        let summed = if fits { self.sum_to(value, &ty.shape)? } else { value };
+        if *self.builder.ty(summed) != ty {
+            let (name, found) = (self.inst.op.info().name, self.builder.ty(summed));
+            return Err(AutodiffError::Verification(format!(
+                "the rule of `{name}` contributes {found} to operand {position} of {}, which is {ty}",
+                self.value
+            )));
+        }
+        let operand = self.inst.operands[position].index();
+        accumulate(self.builder, &mut self.cotangents[operand], summed)
+    }
+
     /// Emits an operation that both profiles have.
+    ///
+    /// # Errors
+    /// E5002 if the operation breaks a rule of the IR, a fault of the derivative; E5004 if its result leaves the limits
+    /// on shapes.
     pub fn push(&mut self, op: Op, operands: &[ValueId]) -> Emitted {
-        todo!()
+        push(self.builder, op, operands)
     }
+
     /// A single number of the element type of `like`.
     pub fn constant_like(&mut self, like: ValueId, value: f64) -> ValueId {
-        todo!()
+        let dtype = self.builder.ty(like).dtype;
+        self.builder.constant(dtype, value)
     }
+
     /// `value` broadcast to a shape it broadcasts to.
+    ///
+    /// Core v1 multiplies by ones. Where an extent is a symbol they are computed from a value of that shape, so the shape
+    /// must be that of an operand, the result or the cotangent.
+    ///
+    /// # Errors
+    /// E5004 in Core v1 if no value has a shape with symbols in it.
     pub fn broadcast_to(&mut self, value: ValueId, shape: &Shape) -> Emitted {
-        todo!()
+        if self.builder.ty(value).shape == *shape {
+            return Ok(value);
+        }
+        match self.profile {
+            Profile::Extended => self.push(Op::BroadcastTo { shape: shape.clone() }, &[value]),
+            Profile::CoreV1 => {
+                let ty = self.builder.ty(value).with_shape(shape.clone());
+                let ones = match shape.as_literals() {
+                    Some(_) => core_v1::filled(self.builder, &ty, 1.0)?,
+                    None => {
+                        let witness = self.value_of_type(&ty).ok_or_else(|| {
+                            self.unsupported_shape(format!("no value at hand has the shape {shape} to broadcast to"))
+                        })?;
+                        core_v1::ones_like(self.builder, witness)?
+                    }
+                };
+                self.push(Op::Mul, &[value, ones])
+            }
+        }
     }
+
     /// `value` summed over the axes that broadcasting `shape` to its shape adds or stretches.
+    ///
+    /// # Errors
+    /// E5004 if `shape` does not broadcast to the shape of `value`.
     pub fn sum_to(&mut self, value: ValueId, shape: &Shape) -> Emitted {
-        todo!()
+        let from = self.ty(value).shape;
+        let axes = reduced_axes(&from, shape)
+            .ok_or_else(|| self.unsupported_shape(format!("{shape} does not broadcast to {from}")))?;
+        if axes.is_empty() {
+            return Ok(value);
+        }
+        let added = from.rank() - shape.rank();
+        let stretched = axes.len() > added;
+        match self.profile {
+            Profile::CoreV1 if shape.as_literals().is_some() => {
+                let sum = self.push(Op::Sum(Reduction { axes, keepdims: false }), &[value])?;
+                core_v1::reshaped(self.builder, sum, shape.clone())
+            }
+            Profile::CoreV1 | Profile::Extended => {
+                let sum = self.push(Op::Sum(Reduction { axes, keepdims: stretched }), &[value])?;
+                if stretched && added > 0 {
+                    self.push(Op::Squeeze { axes: (0..added as i64).collect() }, &[sum])
+                } else {
+                    Ok(sum)
+                }
+            }
+        }
     }
-    /// `value / count`.
+
+    /// `value / count`, where `count` is the number of elements that a reduction of `of` over `axes` takes together.
+    ///
+    /// # Errors
+    /// E5003 if an axis is out of range.
     pub fn divide_by_count(&mut self, value: ValueId, count: &Dim, of: ValueId, axes: &[i64]) -> Emitted {
-        todo!()
+        let ty = self.ty(of);
+        if let Some(axis) = axes.iter().find(|axis| !(0..ty.rank() as i64).contains(*axis)) {
+            let (op, shape) = (self.inst.op.info().name, ty.shape.to_string());
+            return Err(AutodiffError::InvalidAxis { op, axis: *axis, shape });
+        }
+        let every: Vec<i64> = (0..ty.rank() as i64).collect();
+        let axes = if axes.is_empty() { &every[..] } else { axes };
+        match (self.profile, count.as_literal()) {
+            (_, Some(1)) => Ok(value),
+            (Profile::Extended, Some(count)) => {
+                let count = self.constant_like(value, count as f64);
+                self.push(Op::Div, &[value, count])
+            }
+            (Profile::Extended, None) => {
+                let count = self.count_by_broadcast(value, &ty.shape, axes)?;
+                self.push(Op::Div, &[value, count])
+            }
+            (Profile::CoreV1, Some(count)) => {
+                let inverse = self.constant_like(value, 1.0 / count as f64);
+                self.push(Op::Mul, &[value, inverse])
+            }
+            (Profile::CoreV1, None) => {
+                let inverse = core_v1::inverse_count(self.builder, of, axes)?;
+                self.push(Op::Mul, &[value, inverse])
+            }
+        }
     }
+
     /// `x > 0 ? dy : 0`.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
     pub fn relu_grad(&mut self, dy: ValueId, x: ValueId) -> Emitted {
-        todo!()
+        match self.profile {
+            Profile::Extended => self.push(Op::ReluGrad, &[dy, x]),
+            Profile::CoreV1 => {
+                let mask = core_v1::positive_mask(self.builder, x)?;
+                self.push(Op::Mul, &[dy, mask])
+            }
+        }
     }
+
     /// `dy / x` where `y = log(x)`.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
     pub fn divide_by_exp(&mut self, dy: ValueId, x: ValueId, y: ValueId) -> Emitted {
-        todo!()
+        match self.profile {
+            Profile::Extended => self.push(Op::Div, &[dy, x]),
+            Profile::CoreV1 => {
+                let negative = self.push(Op::Neg, &[y])?;
+                let inverse = self.push(Op::Exp, &[negative])?;
+                self.push(Op::Mul, &[dy, inverse])
+            }
+        }
     }
+
     /// Zeros of `shape` with `dy` where the slice takes from.
+    ///
+    /// # Errors
+    /// E5004 in Core v1 if an extent or a bound is not known.
     pub fn slice_grad(&mut self, dy: ValueId, shape: &Shape, slice: &Slice) -> Emitted {
-        todo!()
+        match self.profile {
+            Profile::Extended => {
+                self.push(Op::SliceGrad { shape: shape.clone(), slice: Box::new(slice.clone()) }, &[dy])
+            }
+            Profile::CoreV1 => {
+                let extents = self.known(shape, shape)?;
+                let starts = self.known(&slice.starts, shape)?;
+                let ends = self.known(&slice.ends, shape)?;
+                core_v1::place(self.builder, dy, &extents, (&starts, &ends, &slice.steps))
+            }
+        }
     }
+
     /// Zeros of `shape` with the rows of `updates` added at `indices`.
+    ///
+    /// # Errors
+    /// E5004 in Core v1 if an extent is not known, or the element type cannot hold every index exactly.
     pub fn scatter_add(&mut self, indices: ValueId, updates: ValueId, shape: &Shape) -> Emitted {
-        todo!()
+        match self.profile {
+            Profile::Extended => self.push(Op::ScatterAdd { shape: shape.clone() }, &[indices, updates]),
+            Profile::CoreV1 => {
+                let rows = self.ty(updates);
+                let extents = self.known(shape, shape)?;
+                self.known(&self.ty(indices).shape, &rows.shape)?;
+                if extents.first().is_some_and(|rows_of| *rows_of > core_v1::largest_index(rows.dtype)) {
+                    let problem = format!("{} does not hold every index of {shape} exactly", rows.dtype);
+                    return Err(self.unsupported_shape(problem));
+                }
+                core_v1::scatter_add(self.builder, indices, updates, &extents)
+            }
+        }
     }
+
     /// E5001 where the profile is Core v1; an extension may be pushed after it.
+    ///
+    /// # Errors
+    /// As said.
     pub fn needs_extended(&self) -> Result<(), AutodiffError> {
-        todo!()
+        match self.profile {
+            Profile::CoreV1 => Err(self.activity.unsupported(self.value)),
+            Profile::Extended => Ok(()),
+        }
     }
-    /// Adds `value` to the cotangent of an operand, summed back to its type where it was broadcast.
-    pub fn contribute(&mut self, position: usize, value: ValueId) -> Result<(), AutodiffError> {
-        todo!()
+
+    /// The product of the extents of `axes` as a single number of the element type of `like`.
+    ///
+    /// It is a product of one sum an axis, so no sum runs past what `f32` counts exactly before an extent does.
+    fn count_by_broadcast(&mut self, like: ValueId, shape: &Shape, axes: &[i64]) -> Emitted {
+        let extents = axes.iter().map(|axis| &shape[*axis as usize]);
+        let known: f64 = extents.clone().filter_map(Dim::as_literal).map(|extent| extent as f64).product();
+        let mut count = self.constant_like(like, known);
+        for extent in extents.filter(|extent| extent.as_literal().is_none()) {
+            let one = self.constant_like(like, 1.0);
+            let ones = self.push(Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() }, &[one])?;
+            let sum = self.push(Op::Sum(Reduction { axes: vec![0], keepdims: false }), &[ones])?;
+            count = if known == 1.0 && self.builder.inst(count).operands.is_empty() {
+                sum
+            } else {
+                self.push(Op::Mul, &[count, sum])?
+            };
+        }
+        Ok(count)
     }
+
+    /// A value of a type among those at hand.
+    fn value_of_type(&self, ty: &Type) -> Option<ValueId> {
+        let operands = self.inst.operands.iter().map(|operand| self.copies[operand.index()]);
+        operands.chain([self.result(), self.cotangent]).find(|value| self.builder.ty(*value) == ty)
+    }
+
+    /// The numbers that `dims` are, which Core v1 needs to differentiate what has `shape`.
+    fn known(&self, dims: &[Dim], shape: &Shape) -> Result<Vec<i64>, AutodiffError> {
+        dims.iter().map(Dim::as_literal).collect::<Option<_>>().ok_or_else(|| {
+            self.unsupported_shape(format!("its derivative in Core v1 needs known extents and bounds, found {shape}"))
+        })
+    }
+
+    fn unsupported_shape(&self, problem: String) -> AutodiffError {
+        let (name, path) = (self.inst.op.info().name, self.activity.path(self.value));
+        AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
+    }
+}
+
+/// The axes of `from` that broadcasting `to` to it adds or stretches, ascending; nothing if it does not broadcast.
+fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
+    let added = from.rank().checked_sub(to.rank())?;
+    let mut axes: Vec<i64> = (0..added as i64).collect();
+    for (axis, (from, to)) in from[added..].iter().zip(to.iter()).enumerate() {
+        if from == to {
+            continue;
+        }
+        if !to.is_one() {
+            return None;
+        }
+        axes.push((added + axis) as i64);
+    }
+    Some(axes)
 }

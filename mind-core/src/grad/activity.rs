@@ -1,0 +1,187 @@
+//! Which values a parameter reaches in a differentiable way, and how to tell a user where the way is and where it ends.
+
+use std::collections::VecDeque;
+
+use crate::{
+    grad::AutodiffError,
+    ir::{Inst, Module, Op, ValueId},
+    ops::Derivative,
+};
+
+/// The values of a module on a differentiable way from some of its inputs.
+pub(super) struct Activity<'a> {
+    module: &'a Module,
+    active: Vec<bool>,
+}
+
+impl<'a> Activity<'a> {
+    /// The floats that depend on `inputs` through operations that have a derivative or should have one.
+    pub(super) fn new(module: &'a Module, inputs: impl IntoIterator<Item = ValueId>) -> Self {
+        let mut active = vec![false; module.insts().len()];
+        for input in inputs {
+            active[input.index()] = module.ty(input).dtype.is_float();
+        }
+        for (value, inst) in module.iter() {
+            if !active[value.index()] {
+                active[value.index()] = passes(inst) && inst.operands.iter().any(|operand| active[operand.index()]);
+            }
+        }
+        Self { module, active }
+    }
+
+    /// Whether a cotangent of the value leads to a parameter.
+    pub(super) fn is_active(&self, value: ValueId) -> bool {
+        self.active[value.index()]
+    }
+
+    /// E5001 for an operation.
+    pub(super) fn unsupported(&self, value: ValueId) -> AutodiffError {
+        AutodiffError::UnsupportedOp { op: self.module.inst(value).op.info().name, value, path: self.path(value) }
+    }
+
+    /// The shortest way from an output through `value` to a parameter, `%7 Mul <- %4 Conv2d <- %0 x`; up to `value` where
+    /// it does not depend on one.
+    pub(super) fn path(&self, value: ValueId) -> String {
+        let on_the_way = |through: ValueId| self.is_active(through) || !self.is_active(value);
+        let parameter =
+            |value: ValueId| self.is_active(value) && matches!(self.module.inst(value).op, Op::Input { .. });
+        let mut path = self.shortest(self.module.outputs(), on_the_way, |found| found == value).unwrap_or(vec![value]);
+        let at = path.len() - 1;
+        if let Some(rest) = self.shortest(&[value], |through| self.is_active(through), parameter) {
+            path.extend(&rest[1..]);
+        }
+        self.describe(&path, at)
+    }
+
+    /// E5005 for a float input that got no cotangent.
+    pub(super) fn unreached(&self, input: ValueId, cotangents: &[Option<ValueId>]) -> AutodiffError {
+        let (module, name) = (self.module, self.describe_value(input));
+        let outputs = if module.outputs().len() == 1 { "the output" } else { "any output" };
+        let none = AutodiffError::NotDifferentiable(format!("`{name}` does not reach {outputs}"));
+        let Some(leads) = self.leading_to_outputs(input) else { return none };
+
+        // A value on the way from the input stops the cotangent where it has one, or would, and its operand has none.
+        let from_input = Activity::new(module, [input]);
+        let stops = |consumer: ValueId, operand: ValueId| {
+            let ends = !from_input.is_active(consumer) || cotangents[consumer.index()].is_some();
+            from_input.is_active(operand) && cotangents[operand.index()].is_none() && ends
+        };
+        let mut labels = Vec::new();
+        let mut first = None;
+        for (consumer, inst) in module.iter().filter(|(value, _)| leads[value.index()]) {
+            if inst.operands.iter().any(|operand| stops(consumer, *operand)) {
+                let label = format!("`{}`", inst.op.info().label);
+                first = first.or(Some(consumer));
+                if !labels.contains(&label) {
+                    labels.push(label);
+                }
+            }
+        }
+        let Some(first) = first else { return none };
+        let down = self.shortest(module.outputs(), |through| leads[through.index()], |found| found == first);
+        let rest = self.shortest(&[first], |through| leads[through.index()], |found| found == input);
+        let mut path = down.unwrap_or(vec![first]);
+        let at = path.len() - 1;
+        path.extend(rest.iter().flat_map(|rest| &rest[1..]));
+        AutodiffError::NotDifferentiable(format!(
+            "`{name}` reaches {outputs} only through {}, where no derivative flows back to it: {}",
+            labels.join(" and "),
+            self.describe(&path, at)
+        ))
+    }
+
+    /// The name of an input; the number of any other value.
+    pub(super) fn describe_value(&self, value: ValueId) -> String {
+        match input_name(self.module.inst(value)) {
+            Some(name) => name.to_owned(),
+            None => value.to_string(),
+        }
+    }
+
+    /// The values that depend on `input` in any way and lead to an output; nothing if no output does.
+    fn leading_to_outputs(&self, input: ValueId) -> Option<Vec<bool>> {
+        let insts = self.module.insts();
+        let mut depends = vec![false; insts.len()];
+        depends[input.index()] = true;
+        for (position, inst) in insts.iter().enumerate() {
+            depends[position] |= inst.operands.iter().any(|operand| depends[operand.index()]);
+        }
+        let mut leads = vec![false; insts.len()];
+        for output in self.module.outputs() {
+            leads[output.index()] = depends[output.index()];
+        }
+        for (position, inst) in insts.iter().enumerate().rev() {
+            if leads[position] {
+                for operand in inst.operands.iter() {
+                    leads[operand.index()] |= depends[operand.index()];
+                }
+            }
+        }
+        leads[input.index()].then_some(leads)
+    }
+
+    /// The shortest way down the operands from one of `starts`, over what `through` allows, to what is `wanted`.
+    fn shortest(
+        &self,
+        starts: &[ValueId],
+        through: impl Fn(ValueId) -> bool,
+        wanted: impl Fn(ValueId) -> bool,
+    ) -> Option<Vec<ValueId>> {
+        let mut reached_from = vec![None; self.module.insts().len()];
+        let mut queue = VecDeque::new();
+        for start in starts.iter().copied().filter(|start| through(*start)) {
+            reached_from[start.index()] = Some(start);
+            queue.push_back(start);
+        }
+        while let Some(value) = queue.pop_front() {
+            if wanted(value) {
+                let from = |value: &ValueId| reached_from[value.index()].filter(|from| from != value);
+                let mut path: Vec<_> = std::iter::successors(Some(value), from).collect();
+                path.reverse();
+                return Some(path);
+            }
+            for operand in self.module.inst(value).operands.iter().copied().filter(|operand| through(*operand)) {
+                if reached_from[operand.index()].is_none() {
+                    reached_from[operand.index()] = Some(value);
+                    queue.push_back(operand);
+                }
+            }
+        }
+        None
+    }
+
+    /// A path in words; of a long one the ends and what surrounds position `at`.
+    fn describe(&self, path: &[ValueId], at: usize) -> String {
+        let shown = |position: usize| {
+            path.len() <= 10 || position < 3 || position + 2 >= path.len() || position.abs_diff(at) <= 1
+        };
+        let mut steps = Vec::new();
+        let mut left_out = 0;
+        for (position, value) in path.iter().enumerate() {
+            if !shown(position) {
+                left_out += 1;
+                continue;
+            }
+            if left_out > 0 {
+                steps.push(format!("… {left_out} more …"));
+                left_out = 0;
+            }
+            let inst = self.module.inst(*value);
+            steps.push(format!("{value} {}", input_name(inst).unwrap_or(inst.op.info().name)));
+        }
+        steps.join(" <- ")
+    }
+}
+
+/// Whether a result can depend on an operand in a differentiable way.
+fn passes(inst: &Inst) -> bool {
+    inst.ty.dtype.is_float()
+        && match inst.op.info().derivative {
+            Derivative::Rule(_) | Derivative::Linear(_) | Derivative::Unsupported => true,
+            Derivative::Zero => false,
+        }
+}
+
+fn input_name(inst: &Inst) -> Option<&str> {
+    if let Op::Input { name } = &inst.op { Some(name) } else { None }
+}

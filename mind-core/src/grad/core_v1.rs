@@ -1,0 +1,180 @@
+//! What derivatives need and Core v1 has no operation for, made of Core v1 operations.
+//!
+//! No constant here grows faster than the sum of the extents: constants of many elements are filled by one, or hold one
+//! element a position of a single axis. Masks are exactly 0 or 1.
+
+use crate::{
+    data::TensorData,
+    grad::{AutodiffError, push},
+    ir::{Builder, Op, Reduction, ValueId},
+    ty::{DType, Shape, Type},
+};
+
+type Emitted = Result<ValueId, AutodiffError>;
+
+/// 1 where `x > 0`, else 0, NaN included: `1 - relu(1 - relu((x * B) * B))`.
+///
+/// `B` is the largest power of two of the type, so twice multiplied by it the smallest subnormal exceeds 1: 2^-149 becomes
+/// 2^105, 2^-1074 becomes 2^972. Both multiplications must happen as written: `B * B` is infinite, and `0 * (B * B)` NaN.
+pub(super) fn positive_mask(builder: &mut Builder, x: ValueId) -> Emitted {
+    let dtype = builder.ty(x).dtype;
+    let largest = if dtype == DType::F32 { 2f64.powi(127) } else { 2f64.powi(1023) };
+    let largest = builder.constant(dtype, largest);
+    let one = builder.constant(dtype, 1.0);
+    let scaled = push(builder, Op::Mul, &[x, largest])?;
+    let scaled = push(builder, Op::Mul, &[scaled, largest])?;
+    let above_one_or_zero = push(builder, Op::Relu, &[scaled])?;
+    let complement = push(builder, Op::Sub, &[one, above_one_or_zero])?;
+    let complement = push(builder, Op::Relu, &[complement])?;
+    push(builder, Op::Sub, &[one, complement])
+}
+
+/// A constant filled with one number; every extent is known.
+pub(super) fn filled(builder: &mut Builder, ty: &Type, value: f64) -> Emitted {
+    if ty.rank() == 0 {
+        return Ok(builder.constant(ty.dtype, value));
+    }
+    constant(builder, TensorData::splat(ty.dtype, value), ty.shape.clone())
+}
+
+/// Zeros of the type of `x`, whatever `x` holds: `relu(-relu(x))`.
+pub(super) fn zeros_like(builder: &mut Builder, x: ValueId) -> Emitted {
+    let not_negative = push(builder, Op::Relu, &[x])?;
+    let not_positive = push(builder, Op::Neg, &[not_negative])?;
+    push(builder, Op::Relu, &[not_positive])
+}
+
+/// Ones of the type of `x`, whatever `x` holds.
+pub(super) fn ones_like(builder: &mut Builder, x: ValueId) -> Emitted {
+    let zeros = zeros_like(builder, x)?;
+    let one = builder.constant(builder.ty(x).dtype, 1.0);
+    push(builder, Op::Add, &[zeros, one])
+}
+
+/// One over the product of the extents of `axes` as a single number: `exp(-log(sum(ones)))`.
+///
+/// The ones keep the reduced axes only, and one axis is summed after the other, so no sum runs past what `f32` counts
+/// exactly before an extent does.
+pub(super) fn inverse_count(builder: &mut Builder, of: ValueId, axes: &[i64]) -> Emitted {
+    let others: Vec<i64> = (0..builder.ty(of).rank() as i64).filter(|axis| !axes.contains(axis)).collect();
+    let mut zeros = zeros_like(builder, of)?;
+    if !others.is_empty() {
+        zeros = push(builder, Op::Sum(Reduction { axes: others, keepdims: false }), &[zeros])?;
+    }
+    let one = builder.constant(builder.ty(of).dtype, 1.0);
+    let mut count = push(builder, Op::Add, &[zeros, one])?;
+    for axis in (0..axes.len() as i64).rev() {
+        count = push(builder, Op::Sum(Reduction { axes: vec![axis], keepdims: false }), &[count])?;
+    }
+    let log = push(builder, Op::Log, &[count])?;
+    let negative = push(builder, Op::Neg, &[log])?;
+    push(builder, Op::Exp, &[negative])
+}
+
+/// The same elements in another shape, which may be the one they have.
+pub(super) fn reshaped(builder: &mut Builder, value: ValueId, shape: Shape) -> Emitted {
+    if builder.ty(value).shape == shape { Ok(value) } else { push(builder, Op::Reshape { shape }, &[value]) }
+}
+
+/// Zeros of `extents` with `dy` at the strided box `(starts, ends, steps)`, one axis after the other.
+///
+/// An axis of more than one position is spread by gathering rows of `dy`, any row where none belongs; then a 0/1 constant
+/// clears what does not. An axis of one position is spread by that multiplication alone.
+pub(super) fn place(
+    builder: &mut Builder,
+    dy: ValueId,
+    extents: &[i64],
+    (starts, ends, steps): (&[i64], &[i64], &[i64]),
+) -> Emitted {
+    let mut placed = dy;
+    for axis in (0..extents.len()).rev() {
+        let (extent, start, end, step) = (extents[axis], starts[axis], ends[axis], steps[axis]);
+        if (start, end, step) == (0, extent, 1) {
+            continue;
+        }
+        let source = |at: i64| ((start..end).contains(&at) && (at - start) % step == 0).then(|| (at - start) / step);
+        if !builder.ty(placed).shape[axis].is_one() {
+            let rows: Vec<i64> = (0..extent).map(|at| source(at).unwrap_or(0)).collect();
+            placed = gather_axis(builder, placed, axis, rows)?;
+        }
+        let belongs = (0..extent).map(|at| f64::from(u8::from(source(at).is_some())));
+        let mut along = vec![1; extents.len() - axis];
+        along[0] = extent;
+        let data = floats(builder.ty(dy).dtype, belongs);
+        let mask = constant(builder, data, Shape::literal(&along))?;
+        placed = push(builder, Op::Mul, &[placed, mask])?;
+    }
+    Ok(placed)
+}
+
+/// The positions `rows` of an axis.
+fn gather_axis(builder: &mut Builder, value: ValueId, axis: usize, rows: Vec<i64>) -> Emitted {
+    let shape = Shape::literal(&[rows.len() as i64]);
+    let rows = constant(builder, rows.into(), shape)?;
+    if axis == 0 {
+        return push(builder, Op::Gather, &[value, rows]);
+    }
+    let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
+    permutation.swap(0, axis);
+    let first = push(builder, Op::Transpose { permutation: permutation.clone() }, &[value])?;
+    let gathered = push(builder, Op::Gather, &[first, rows])?;
+    push(builder, Op::Transpose { permutation }, &[gathered])
+}
+
+/// Zeros of `extents` with the rows of `updates` added at `indices`: a matrix product with a one-hot matrix.
+///
+/// Integers become floats by gathering from `0, 1, 2, …`; then `relu(1 - |i - j|)` is 1 where `i = j` and else 0.
+pub(super) fn scatter_add(
+    builder: &mut Builder,
+    indices: ValueId,
+    updates: ValueId,
+    extents: &[i64],
+) -> Emitted {
+    let dtype = builder.ty(updates).dtype;
+    let too_many =
+        |_| AutodiffError::UnsupportedShape(format!("{} has more than 2^63 elements", Shape::literal(extents)));
+    let count = |shape: &[i64]| Shape::literal(shape).element_count().map_err(too_many);
+    let rows = extents[0];
+    let width = count(&extents[1..])?;
+    let picked = builder.ty(indices).shape.element_count().map_err(too_many)?;
+
+    let positions = constant(builder, floats(dtype, (0..rows).map(|row| row as f64)), Shape::literal(&[rows]))?;
+    let targets = push(builder, Op::Gather, &[positions, indices])?;
+    let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
+    let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;
+    let distance = push(builder, Op::Sub, &[targets, positions])?;
+    let distance = absolute(builder, distance)?;
+    let one = builder.constant(dtype, 1.0);
+    let nearness = push(builder, Op::Sub, &[one, distance])?;
+    let one_hot = push(builder, Op::Relu, &[nearness])?;
+
+    let updates = reshaped(builder, updates, [picked, width].into_iter().collect())?;
+    let sums = push(builder, Op::MatMul, &[one_hot, updates])?;
+    reshaped(builder, sums, Shape::literal(extents))
+}
+
+/// The largest number of rows whose positions the type counts exactly.
+pub(super) fn largest_index(dtype: DType) -> i64 {
+    match dtype {
+        DType::F32 => 1 << 24,
+        DType::F64 | DType::I64 | DType::I32 | DType::Bool => 1 << 53,
+    }
+}
+
+fn absolute(builder: &mut Builder, x: ValueId) -> Emitted {
+    let above = push(builder, Op::Relu, &[x])?;
+    let negative = push(builder, Op::Neg, &[x])?;
+    let below = push(builder, Op::Relu, &[negative])?;
+    push(builder, Op::Add, &[above, below])
+}
+
+fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {
+    push(builder, Op::ConstTensor { data, shape }, &[])
+}
+
+fn floats(dtype: DType, values: impl Iterator<Item = f64>) -> TensorData {
+    match dtype {
+        DType::F32 => values.map(|value| value as f32).collect::<Vec<_>>().into(),
+        DType::F64 | DType::I64 | DType::I32 | DType::Bool => values.collect::<Vec<_>>().into(),
+    }
+}

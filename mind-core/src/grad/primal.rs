@@ -1,0 +1,115 @@
+//! The primal's part of a gradient module: what may be differentiated, and its copy.
+
+use std::sync::Arc;
+
+use crate::{
+    grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
+    ir::{Builder, Module, Op, ValueId},
+};
+
+/// A copy of a primal and where the derivative starts.
+pub(super) struct Copy {
+    /// Holds the copy and nothing else yet.
+    pub(super) builder: Builder,
+    /// The copy of each primal value.
+    pub(super) values: Vec<ValueId>,
+    /// The cotangent of each output.
+    pub(super) seeds: Vec<ValueId>,
+}
+
+/// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
+///
+/// In Core v1 the operand takes the place of [`Op::StopGradient`]; any other extension is E5001.
+pub(super) fn copy(
+    primal: &Module,
+    options: &GradientOptions,
+    activity: &Activity<'_>,
+) -> Result<Copy, AutodiffError> {
+    let mut builder = Builder::new();
+    let mut values = Vec::with_capacity(primal.insts().len());
+    let fault = |error| AutodiffError::Verification(format!("{error}"));
+    for (name, ty) in primal.inputs() {
+        values.push(builder.input(name.clone(), ty.clone()).map_err(fault)?);
+    }
+    let mut seeds = Vec::new();
+    match options.cotangent {
+        Cotangent::One => {}
+        Cotangent::Input => {
+            let names = cotangent_names(primal);
+            for (output, name) in primal.outputs().iter().zip(names) {
+                seeds.push(builder.input(name, primal.ty(*output).clone()).map_err(fault)?);
+            }
+        }
+    }
+    for (value, inst) in primal.iter().skip(values.len()) {
+        let operands = inst.operands.map(|operand| values[operand.index()]);
+        let allowed = inst.op.info().profile <= options.profile;
+        values.push(if allowed {
+            push(&mut builder, inst.op.clone(), &operands)?
+        } else if inst.op == Op::StopGradient {
+            operands[0]
+        } else {
+            return Err(activity.unsupported(value));
+        });
+    }
+    match options.cotangent {
+        Cotangent::One => {
+            seeds.extend(primal.outputs().iter().map(|output| builder.constant(primal.ty(*output).dtype, 1.0)));
+        }
+        Cotangent::Input => {}
+    }
+    Ok(Copy { builder, values, seeds })
+}
+
+/// E5004 where the derivative has nowhere to start.
+pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(), AutodiffError> {
+    let fault = |problem: String| Err(AutodiffError::UnsupportedShape(problem));
+    let types = || primal.outputs().iter().map(|output| primal.ty(*output));
+    if let Some(ty) = types().find(|ty| !ty.dtype.is_float()) {
+        return fault(format!("the output is {ty}, needed f32 or f64: only floats have a derivative"));
+    }
+    match cotangent {
+        Cotangent::Input => Ok(()),
+        Cotangent::One if primal.outputs().len() > 1 => {
+            let types: Vec<_> = types().map(ToString::to_string).collect();
+            fault(format!("there are {} outputs, {}; needed one, or a cotangent each", types.len(), types.join(", ")))
+        }
+        Cotangent::One => match types().find(|ty| ty.rank() > 0) {
+            Some(ty) => fault(format!("the output is {ty}, needed a single {}, or a cotangent", ty.dtype)),
+            None => Ok(()),
+        },
+    }
+}
+
+/// E5005 where a parameter cannot have a gradient whatever the module computes.
+pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), AutodiffError> {
+    let inputs: Vec<_> = primal.inputs().collect();
+    for Wrt { input, .. } in wrt {
+        let Some((name, ty)) = inputs.get(input.index()) else {
+            return Err(AutodiffError::NotDifferentiable(format!("{input} is not an input")));
+        };
+        if !ty.dtype.is_float() {
+            let mut problem = format!("`{name}` is {ty}, needed f32 or f64");
+            if let Some(uses) = only_as_indices(primal, *input) {
+                problem.push_str(uses);
+            }
+            return Err(AutodiffError::NotDifferentiable(problem));
+        }
+    }
+    Ok(())
+}
+
+/// How the message on an integer goes on where it does nothing but index.
+fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
+    let mut uses = primal.insts().iter().filter(|inst| inst.operands.contains(&input)).peekable();
+    uses.peek()?;
+    uses.all(|inst| matches!(inst.op, Op::Gather) && inst.operands[0] != input)
+        .then_some("; it reaches the output only as gather indices")
+}
+
+/// Names that no input has: `cotangent`, `cotangent1`, ….
+fn cotangent_names(primal: &Module) -> impl Iterator<Item = Arc<str>> {
+    let taken: std::collections::BTreeSet<Arc<str>> = primal.inputs().map(|(name, _)| name.clone()).collect();
+    let numbered = (1u64..).map(|number| format!("cotangent{number}"));
+    std::iter::once("cotangent".to_owned()).chain(numbered).map(Arc::from).filter(move |name| !taken.contains(name))
+}
