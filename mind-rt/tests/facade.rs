@@ -26,7 +26,7 @@ fn try_scale<N: facade::__private::Dim>(
     let mut out = Tensor::<f32, (N,)>::try_zeros_with((x.shape().0,))?;
     rt::with_workspace(rt::segment_bytes(rt::Lens { f32: n, ..rt::Lens::NONE }), |workspace| {
         let segments = workspace.segments(rt::Lens { f32: n, ..rt::Lens::NONE })?;
-        let [sums] = rt::split(segments.f32, [0..n]);
+        let [sums, _] = rt::split(segments.f32, [0..n, n..n]);
         rt::dispatch(Rows { x: x.as_slice(), sums });
         rt::dispatch(Times { sums, y: y.as_slice(), out: out.as_mut_slice() });
         Ok(out)

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::blocks::{for_each_block, multiply_add};
 use super::check;
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
@@ -56,29 +57,6 @@ pub fn conv2d_grad_filter<T: Element>(g: &Conv2d, input: &[T], dy: &[T], dfilter
 const BLOCK: usize = 16;
 /// Output columns at a time: each filter element read serves all of them.
 const TILE: usize = 4;
-
-/// Calls `$self.$block::<W>(start, ..)` for blocks of channels, as wide as there are channels left.
-macro_rules! for_each_block {
-    ($channels:expr, |$start:ident, $width:ident| $body:expr) => {{
-        let channels: usize = $channels;
-        let mut $start = 0;
-        while $start + 16 <= channels {
-            const $width: usize = 16;
-            $body;
-            $start += 16;
-        }
-        while $start + 4 <= channels {
-            const $width: usize = 4;
-            $body;
-            $start += 4;
-        }
-        while $start < channels {
-            const $width: usize = 1;
-            $body;
-            $start += 1;
-        }
-    }};
-}
 
 struct Forward<'a, T> {
     g: &'a Conv2d,
@@ -262,13 +240,6 @@ impl<T: Element> GradFilter<'_, T> {
             let row = ((a * g.kw + b) * g.c_in + c + at) * g.c_out + start;
             self.dfilter[row..][..W].copy_from_slice(sum);
         }
-    }
-}
-
-#[inline(always)]
-fn multiply_add<T: Element, const W: usize>(sums: &mut [T; W], factor: T, row: &[T; W]) {
-    for lane in 0..W {
-        sums[lane] = sums[lane].plus(factor.times(row[lane]));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Matrix products.
 
+use super::blocks::{for_each_block, multiply_add};
 use super::{check, matvec};
 use crate::element::Element;
 use crate::shape::MAX_RANK;
@@ -106,6 +107,9 @@ fn stack<'b, 'a, T>(
     (batch, rows, lhs)
 }
 
+/// Up to so many multiplications, packing costs more than it gains.
+const SMALL: usize = 2048;
+
 /// One product, nothing of it empty, the operands' indices in bounds.
 fn product<T: Element>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>, out: &mut [T]) {
     if n == 1 && matvec::matvec([m, k], lhs, rhs.column(), out) {
@@ -113,6 +117,9 @@ fn product<T: Element>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_
     }
     if m == 1 && matvec::matvec([n, k], rhs.transposed(), lhs.transposed().column(), out) {
         return;
+    }
+    if rhs.col_stride == 1 && m.saturating_mul(k).saturating_mul(n) <= SMALL {
+        return dispatch(Loops { dims: [m, k, n], lhs, rhs, out });
     }
     let last = |mat: MatRef<'_, T>, rows, cols| {
         last_index(mat.offset, [(rows, mat.row_stride), (cols, mat.col_stride)].into_iter())
@@ -177,7 +184,7 @@ macro_rules! gemm_by_loops {
 
 gemm_by_loops!(i32, i64);
 
-/// Row by row: each row of `out` collects rows of `rhs`.
+/// Without packing: each element of `out` is summed in the order of `k`, some of a row at a time.
 struct Loops<'a, T> {
     dims: [usize; 3],
     lhs: MatRef<'a, T>,
@@ -189,24 +196,38 @@ impl<T: Element> Kernel for Loops<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
-        let Self { dims: [_, k, n], lhs, rhs, out } = self;
-        out.fill(T::ZERO);
-        for (i, out) in out.chunks_exact_mut(n).enumerate() {
-            for l in 0..k {
-                let factor = lhs.data[lhs.offset + i * lhs.row_stride + l * lhs.col_stride];
-                let row = &rhs.data[rhs.offset + l * rhs.row_stride..];
-                if rhs.col_stride == 1 {
-                    for (out, element) in out.iter_mut().zip(row) {
-                        *out = out.plus(factor.times(*element));
-                    }
-                } else {
-                    for (j, out) in out.iter_mut().enumerate() {
-                        *out = out.plus(factor.times(row[j * rhs.col_stride]));
-                    }
-                }
+    fn run(mut self) {
+        let [m, k, n] = self.dims;
+        for i in 0..m {
+            if self.rhs.col_stride == 1 {
+                for_each_block!(n, |start, W| self.block::<W>(i, start));
+                continue;
+            }
+            for j in 0..n {
+                let column = &self.rhs.data[self.rhs.offset + j * self.rhs.col_stride..];
+                let products = (0..k).map(|l| self.factor(i, l).times(column[l * self.rhs.row_stride]));
+                self.out[i * n + j] = products.fold(T::ZERO, T::plus);
             }
         }
+    }
+}
+
+impl<T: Element> Loops<'_, T> {
+    /// `W` columns from `start` on of row `i`, `rhs` having contiguous rows.
+    #[inline(always)]
+    fn block<const W: usize>(&mut self, i: usize, start: usize) {
+        let [_, k, n] = self.dims;
+        let mut sums = [T::ZERO; W];
+        for l in 0..k {
+            let row = &self.rhs.data[self.rhs.offset + l * self.rhs.row_stride + start..];
+            multiply_add(&mut sums, self.factor(i, l), row.first_chunk().expect("a row has W columns left"));
+        }
+        self.out[i * n + start..][..W].copy_from_slice(&sums);
+    }
+
+    #[inline(always)]
+    fn factor(&self, i: usize, l: usize) -> T {
+        self.lhs.data[self.lhs.offset + i * self.lhs.row_stride + l * self.lhs.col_stride]
     }
 }
 

@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 pub mod arithmetic;
+mod blocks;
 pub mod conv;
 pub mod copy;
 pub mod gather;

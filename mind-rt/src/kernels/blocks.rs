@@ -1,0 +1,36 @@
+//! Loops over a contiguous axis in blocks whose sums stay in registers.
+
+use crate::element::Element;
+
+/// Runs the body for blocks covering `0..len`: `start` is where one begins, `W` (a constant) its width: 16, then 4, then
+/// 1 as fewer positions are left.
+macro_rules! for_each_block {
+    ($len:expr, |$start:ident, $width:ident| $body:expr) => {{
+        let len: usize = $len;
+        let mut $start = 0;
+        while $start + 16 <= len {
+            const $width: usize = 16;
+            $body;
+            $start += 16;
+        }
+        while $start + 4 <= len {
+            const $width: usize = 4;
+            $body;
+            $start += 4;
+        }
+        while $start < len {
+            const $width: usize = 1;
+            $body;
+            $start += 1;
+        }
+    }};
+}
+pub(crate) use for_each_block;
+
+/// `sums += factor * row`, lane by lane.
+#[inline(always)]
+pub fn multiply_add<T: Element, const W: usize>(sums: &mut [T; W], factor: T, row: &[T; W]) {
+    for lane in 0..W {
+        sums[lane] = sums[lane].plus(factor.times(row[lane]));
+    }
+}
