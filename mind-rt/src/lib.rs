@@ -1,6 +1,6 @@
 //! The run time of the mind tensor language: tensors, and the CPU kernels that generated code calls.
 //!
-//! A [`Tensor`] owns its elements, contiguous, row-major and 64-byte aligned. Its type carries the element type and a
+//! A [`Tensor`](struct@Tensor) owns its elements, contiguous, row-major and 64-byte aligned. Its type carries the element type and a
 //! shape: a tuple of dims, each [`Const<784>`](Const) (static), `usize` (dynamic) or named by [`dim!`]. The macro
 //! [`Tensor!`] writes the type. [`TensorView`] and [`TensorViewMut`] borrow; all three dereference to [`TensorRef`],
 //! which is what functions take.
