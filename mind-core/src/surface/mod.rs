@@ -6,8 +6,10 @@
 pub mod ast;
 #[cfg(test)]
 mod golden;
+pub mod lower;
 pub mod nesting;
 pub mod parse;
 pub mod print;
 
+pub use lower::lower;
 pub use parse::{parse, parse_block, parse_closure};

@@ -33,6 +33,41 @@ impl Body {
     }
 }
 
+impl Body {
+    /// The expression as an operand of a postfix form: in parentheses where they are needed.
+    pub fn operand_text(&self, id: ExprId) -> String {
+        let text = self.short_text(id);
+        match &self[id].kind {
+            NodeKind::Neg { .. } | NodeKind::Binary { .. } => format!("({text})"),
+            NodeKind::Number(number) if number.text.starts_with('-') => format!("({text})"),
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Name(_)
+            | NodeKind::Call { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Field { .. }
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => text,
+        }
+    }
+
+    /// The elements of an expression that is written as a tuple of `count`.
+    pub(super) fn tuple_parts(&self, id: ExprId, count: usize) -> Option<Vec<ExprId>> {
+        match &self[id].kind {
+            NodeKind::Tuple(elements) if elements.len() == count => Some(elements.clone()),
+            _ => None,
+        }
+    }
+}
+
 /// How tightly a text binds; an operand that binds looser is put in parentheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
@@ -62,10 +97,13 @@ impl Printer {
     }
 
     fn statement(&mut self, text: String) -> (String, Binding) {
-        if let Some(block) = self.blocks.last_mut() {
-            block.push(text);
+        match self.blocks.last_mut() {
+            Some(block) => {
+                block.push(text);
+                Default::default()
+            }
+            None => (text, Binding::Atom),
         }
-        (String::new(), Binding::Atom)
     }
 
     fn node(&mut self, body: &Body, index: usize) {

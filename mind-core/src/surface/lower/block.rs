@@ -1,0 +1,231 @@
+//! Whole programs: constants, signatures, the order of functions, and what each of them comes to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+use super::body::{Compiled, lower_body};
+use super::order::order;
+use super::signature::{Signature, closure_signature, function_signature, public_parameters};
+use super::types::{DimNames, Structure};
+use super::{Constant, Function, Lowered};
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::surface::ast::{self, DimStepKind, NodeKind};
+
+/// The functions of a block, as bodies see them.
+#[derive(Default)]
+pub(super) struct Table {
+    entries: Vec<Entry>,
+    positions: BTreeMap<String, usize>,
+    /// The names of items that could not be read.
+    unread: Vec<String>,
+}
+
+/// A function of a block.
+#[derive(Default)]
+pub(super) struct Entry {
+    /// Nothing where the signature makes no sense, which has been reported.
+    pub(super) signature: Option<Signature>,
+    /// Nothing where the body makes none, or has not been lowered so far.
+    pub(super) compiled: Option<Compiled>,
+}
+
+impl Table {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
+
+    pub(super) fn entry(&self, position: usize) -> &Entry {
+        &self.entries[position]
+    }
+
+    pub(super) fn is_unread(&self, name: &str) -> bool {
+        self.unread.iter().any(|unread| unread == name)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.positions.keys().map(String::as_str)
+    }
+
+    /// Whether a function has a parameter that it may update.
+    pub(super) fn updates(&self, name: &str) -> bool {
+        let signature = self.position(name).and_then(|position| self.entries[position].signature.as_ref());
+        signature.is_some_and(|signature| signature.parameters.iter().any(|parameter| parameter.update))
+    }
+}
+
+/// Lowers a block.
+pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
+    let mut diags = Diags::new();
+    let unread: Vec<_> = block.unread.iter().map(Ident::to_string).collect();
+    let (constants, dims) = constants(block, unread.clone(), &mut diags);
+    let mut table = Table { unread, ..Table::default() };
+    // One list a function: mistakes are told in the order of the source, not in that of the calls.
+    let mut found: Vec<Diags> = Vec::new();
+    for (position, function) in block.functions.iter().enumerate() {
+        let mut own = Diags::new();
+        let signature = function_signature(function, &dims, &mut own);
+        found.push(own);
+        table.positions.insert(function.name.to_string(), position);
+        table.entries.push(Entry { signature, compiled: None });
+    }
+    let calls: Vec<Vec<Call>> = block.functions.iter().map(|function| calls(function, &table)).collect();
+    let needs: Vec<Vec<usize>> =
+        calls.iter().map(|calls| calls.iter().map(|call| call.callee).collect()).collect();
+    let order = order(&needs);
+    for cycle in &order.cycles {
+        found[cycle[0]].push(cycle_diag(block, &calls, cycle));
+    }
+    for position in order.nodes {
+        let function = &block.functions[position];
+        let (Some(signature), Some(body)) = (&table.entries[position].signature, &function.body) else {
+            continue;
+        };
+        let (compiled, own) = lower_body(&table, signature, body);
+        found[position].extend(own);
+        table.entries[position].compiled = compiled;
+    }
+    diags.extend(found.into_iter().flatten());
+    let functions = block.functions.iter().zip(table.entries);
+    let functions = functions.filter_map(|(function, entry)| public_function(function, entry)).collect();
+    (Lowered { constants, functions }, diags)
+}
+
+/// Lowers a closure.
+pub(super) fn lower_closure(closure: &ast::Closure) -> (Lowered, Diags) {
+    let mut diags = Diags::new();
+    let signature = closure_signature(closure, &mut diags);
+    let (Some(signature), Some(body)) = (signature, &closure.body) else { return (Lowered::default(), diags) };
+    let (compiled, own) = lower_body(&Table::default(), &signature, body);
+    diags.extend(own);
+    let function = compiled.map(|compiled| Function {
+        attributes: TokenStream::new(),
+        visibility: TokenStream::new(),
+        name: Ident::new("closure", Span::call_site()),
+        symbols: Vec::new(),
+        parameters: public_parameters(&closure.parameters, &signature),
+        result: compiled.result,
+        updates: compiled.updates,
+        gradient: None,
+        program: Some(compiled.source),
+    });
+    (Lowered { constants: Vec::new(), functions: function.into_iter().collect() }, diags)
+}
+
+fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
+    let signature = entry.signature?;
+    let parameters = public_parameters(&function.parameters, &signature);
+    let updates = entry.compiled.as_ref().map(|compiled| compiled.updates.clone()).unwrap_or_default();
+    Some(Function {
+        attributes: function.attributes.clone(),
+        visibility: function.visibility.clone(),
+        name: function.name.clone(),
+        symbols: function.symbols.clone(),
+        parameters,
+        result: signature.result.unwrap_or(Structure::UNIT),
+        updates,
+        gradient: signature.gradient,
+        program: entry.compiled.map(|compiled| compiled.source),
+    })
+}
+
+/// Works out the constants, which may be defined in any order.
+fn constants(block: &ast::Block, unread: Vec<String>, diags: &mut Diags) -> (Vec<Constant>, DimNames) {
+    let position = |name: &Ident| block.constants.iter().position(|constant| constant.name == *name);
+    let needs = |constant: &ast::Constant| -> Vec<usize> {
+        let steps = constant.value.steps.iter();
+        let name = steps.filter_map(|step| match &step.kind {
+            DimStepKind::Name(name) => Some(name),
+            DimStepKind::Integer(_) | DimStepKind::Operator(_) => None,
+        });
+        name.filter_map(position).collect()
+    };
+    let order = order(&block.constants.iter().map(needs).collect::<Vec<_>>());
+    let mut unread = unread;
+    for cycle in &order.cycles {
+        let names: Vec<_> = cycle.iter().map(|position| block.constants[*position].name.to_string()).collect();
+        let message = format!("constants are defined by each other: {}", path(&names));
+        diags.push(Diag::new(Code::E2009, block.constants[cycle[0]].value.site, message));
+        unread.extend(names);
+    }
+    let mut dims = DimNames { unread: Arc::new(unread), ..DimNames::default() };
+    let mut found: Vec<Option<i64>> = vec![None; block.constants.len()];
+    for at in order.nodes {
+        let constant = &block.constants[at];
+        match dims.dim(&constant.value) {
+            Ok(dim) => {
+                found[at] = dim.as_literal();
+                Arc::make_mut(&mut dims.constants).insert(constant.name.to_string(), dim);
+            }
+            Err(diag) => {
+                diags.extend(diag);
+                Arc::make_mut(&mut dims.unread).push(constant.name.to_string());
+            }
+        }
+    }
+    let public = |(constant, value): (&ast::Constant, Option<i64>)| {
+        Some(Constant {
+            attributes: constant.attributes.clone(),
+            visibility: constant.visibility.clone(),
+            name: constant.name.clone(),
+            value: value?,
+        })
+    };
+    (block.constants.iter().zip(found).filter_map(public).collect(), dims)
+}
+
+/// A call of a function of the block.
+struct Call {
+    callee: usize,
+    site: Site,
+}
+
+fn calls(function: &ast::Function, table: &Table) -> Vec<Call> {
+    let nodes = function.body.iter().flat_map(|body| &body.nodes);
+    let callee = |kind: &NodeKind| match kind {
+        NodeKind::Call { callee, .. } => table.position(&callee.to_string()),
+        NodeKind::Transformed { function, .. } => table.position(&function.to_string()),
+        NodeKind::Unread
+        | NodeKind::Number(_)
+        | NodeKind::Bool(_)
+        | NodeKind::Name(_)
+        | NodeKind::Neg { .. }
+        | NodeKind::Binary { .. }
+        | NodeKind::Transpose(_)
+        | NodeKind::Field { .. }
+        | NodeKind::Subscript { .. }
+        | NodeKind::Array(_)
+        | NodeKind::Tuple(_)
+        | NodeKind::Open
+        | NodeKind::Close { .. }
+        | NodeKind::Let { .. }
+        | NodeKind::Assign { .. }
+        | NodeKind::Discard(_) => None,
+    };
+    nodes.filter_map(|node| Some(Call { callee: callee(&node.kind)?, site: node.site })).collect()
+}
+
+fn cycle_diag(block: &ast::Block, calls: &[Vec<Call>], cycle: &[usize]) -> Diag {
+    let names: Vec<_> = cycle.iter().map(|position| block.functions[*position].name.to_string()).collect();
+    let site_of_call = |from: usize, to: usize| {
+        calls[from].iter().find(|call| call.callee == to).map_or(Site::Nowhere, |call| call.site)
+    };
+    let next = |i: usize| cycle[(i + 1) % cycle.len()];
+    let message = match &names[..] {
+        [name] => format!("`{name}` calls itself"),
+        _ => format!("functions call each other in a cycle: {}", path(&names)),
+    };
+    let mut diag = Diag::new(Code::E2009, site_of_call(cycle[0], next(0)), message);
+    for (i, from) in cycle.iter().enumerate().skip(1) {
+        let text = format!("`{}` calls `{}`", names[i], names[(i + 1) % names.len()]);
+        diag = diag.note_at(site_of_call(*from, next(i)), text);
+    }
+    diag.help("calls are inlined: write the recursion out")
+}
+
+/// `f -> g -> f`
+fn path(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().chain(names.first()).map(|name| format!("`{name}`")).collect();
+    names.join(" -> ")
+}

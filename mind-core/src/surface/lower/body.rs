@@ -1,0 +1,479 @@
+//! One body, lowered in one loop over its nodes.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+
+use super::block::Table;
+use super::literals::Literals;
+use super::names::undefined;
+use super::signature::Signature;
+use super::types::Structure;
+use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word};
+use super::Source;
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::ir::{Builder, Op, ValueId};
+use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Pattern, TypeExpr};
+
+/// A body on its way to a module.
+pub(super) struct BodyLowering<'a> {
+    pub(super) table: &'a Table,
+    pub(super) signature: &'a Signature,
+    pub(super) body: &'a Body,
+    pub(super) builder: Builder,
+    /// The expression that each instruction was emitted for; nothing for an input.
+    pub(super) made: Vec<Option<ExprId>>,
+    /// What each node of the body stands for.
+    pub(super) values: Vec<Value>,
+    pub(super) literals: Literals,
+    names: Names,
+    /// The current version of each parameter.
+    pub(super) versions: Vec<Value>,
+    /// Whether each parameter has been assigned to.
+    pub(super) updated: Vec<bool>,
+    diags: Diags,
+    /// The undefined names that have been reported.
+    reported: BTreeSet<String>,
+}
+
+/// A body that has been lowered.
+pub(super) struct Compiled {
+    pub(super) source: Source,
+    pub(super) result: Structure,
+    pub(super) updates: Vec<usize>,
+}
+
+/// Lowers a body; nothing where it has a mistake.
+pub(super) fn lower_body(
+    table: &Table,
+    signature: &Signature,
+    body: &Body,
+) -> (Option<Compiled>, Diags) {
+    let mut lowering = BodyLowering {
+        table,
+        signature,
+        body,
+        builder: Builder::new(),
+        made: Vec::new(),
+        values: Vec::with_capacity(body.nodes.len()),
+        literals: Literals::default(),
+        names: Names::default(),
+        versions: Vec::new(),
+        updated: vec![false; signature.parameters.len()],
+        diags: Diags::new(),
+        reported: BTreeSet::new(),
+    };
+    lowering.declare_parameters();
+    for index in 0..body.nodes.len() {
+        let value = lowering.node(index);
+        let value = lowering.value_or_poison(value);
+        lowering.values.push(value);
+    }
+    let result = lowering.result();
+    let result = match result {
+        Ok(result) => Some(result),
+        Err(Stop::Poisoned) => None,
+        Err(Stop::Mistake(diag)) => {
+            lowering.diags.push(*diag);
+            None
+        }
+    };
+    let BodyLowering { builder, made, updated, diags, .. } = lowering;
+    if !diags.is_empty() {
+        return (None, diags);
+    }
+    let compiled = result.map(|(result, outputs)| {
+        let input = |position: usize| signature.parameters[position].site;
+        let site = |(position, expr): (usize, &Option<ExprId>)| match expr {
+            Some(expr) => body[*expr].site,
+            None => input(position),
+        };
+        let sites = made.iter().enumerate().map(site).collect();
+        let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
+        Compiled { source: Source { module: builder.finish(outputs), sites }, result, updates }
+    });
+    (compiled, diags)
+}
+
+impl BodyLowering<'_> {
+    fn declare_parameters(&mut self) {
+        for (position, parameter) in self.signature.parameters.iter().enumerate() {
+            let input = self.builder.input(parameter.name.as_str(), parameter.ty.clone());
+            let input = input.expect("the signature has distinct names and types that values may have");
+            self.made.push(None);
+            self.versions.push(Value::Tensor(input));
+            self.names.bind(parameter.name.clone(), Binding::Parameter(position));
+        }
+    }
+
+    fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
+        match value {
+            Ok(value) => value,
+            Err(Stop::Poisoned) => Value::Poison,
+            Err(Stop::Mistake(diag)) => {
+                self.diags.push(*diag);
+                Value::Poison
+            }
+        }
+    }
+
+    /// Reports a mistake and goes on.
+    pub(super) fn report(&mut self, stop: Stop) {
+        self.value_or_poison(Err(stop));
+    }
+
+    /// Reports an undefined name, once however often it is used.
+    pub(super) fn undefined(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+
+    fn node(&mut self, index: usize) -> Lowered<Value> {
+        let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+        let body = self.body;
+        match &body.nodes[index].kind {
+            NodeKind::Unread => Err(Stop::Poisoned),
+            NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
+            NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+            NodeKind::Name(name) => self.name(name, expr),
+            NodeKind::Neg { operand, operator } => self.neg(*operand, *operator, expr),
+            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
+            NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
+            NodeKind::Transformed { transforms, function, arguments } => {
+                self.transformed(transforms, function, arguments, expr)
+            }
+            NodeKind::Transpose(base) => self.transpose(*base, None, expr),
+            NodeKind::Field { base, index, field } => self.field(*base, *index, *field),
+            NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
+            NodeKind::Array(elements) => self.array(elements, expr),
+            NodeKind::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
+                self.tuple(elements, expr)
+            }
+            NodeKind::Open => {
+                self.names.enter();
+                Ok(Value::unit())
+            }
+            NodeKind::Close { tail } => {
+                self.names.leave();
+                Ok(tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone()))
+            }
+            NodeKind::Let { pattern, ty, value } => {
+                self.let_statement(pattern, ty.as_ref(), *value);
+                Ok(Value::unit())
+            }
+            NodeKind::Assign { target, op, operator, value } => {
+                self.assign(target, *op, *operator, *value, expr)?;
+                Ok(Value::unit())
+            }
+            NodeKind::Discard(value) => self.discard(*value),
+        }
+    }
+
+    fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value> {
+        let text = name.to_string();
+        match self.names.get(&text) {
+            Some(Binding::Parameter(position)) => return Ok(self.versions[*position].clone()),
+            Some(Binding::Local(value)) => return Ok(value.clone()),
+            None => {}
+        }
+        if let Some(dim) = self.signature.dims.get(&text) {
+            return Ok(Value::Literal(self.literals.dim(dim, expr)));
+        }
+        if self.signature.dims.is_unread(&text) {
+            return Err(Stop::Poisoned);
+        }
+        if let Some(word) = [Word::Same, Word::Valid].into_iter().find(|word| word.name() == text) {
+            return Ok(Value::Word(word));
+        }
+        let diag = {
+            let known = self.names.all().chain(self.signature.dims.all());
+            undefined("name", &text, Site::token(name.span()), known)
+        };
+        let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
+        let help = format!("`{text}` is a function: call it, as `{text}(…)`");
+        let diag = if is_function { diag.help(help) } else { diag };
+        Err(self.undefined(text, || diag))
+    }
+
+    fn field(&self, base: ExprId, index: usize, field: Site) -> Lowered<Value> {
+        let value = &self.values[base.index()];
+        let message = match value {
+            Value::Poison => return Err(Stop::Poisoned),
+            Value::Tuple(tuple) => match tuple.elements.get(index) {
+                Some(element) => return Ok(element.clone()),
+                None => format!("no element {index} in {}", self.describe(base)),
+            },
+            Value::Tensor(_) | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {
+                format!("expected a tuple before `.{index}`, found {}", self.describe(base))
+            }
+        };
+        let diag = Diag::new(Code::E2001, field, message);
+        let indexed = matches!(value, Value::Tensor(_));
+        let help = indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.body.operand_text(base)));
+        Err(Diag { help, ..diag }.into())
+    }
+
+    pub(super) fn tuple(&self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
+        Value::tuple(elements).ok_or_else(|| {
+            let message = format!(
+                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
+            );
+            Diag::new(Code::E1008, self.body[expr].site, message).into()
+        })
+    }
+
+    fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
+        let mut value = self.values[expr.index()].clone();
+        if let Some(ty) = ty {
+            let coerced = self.signature.dims.structure(ty).map_err(Stop::from).and_then(|expected| {
+                let what = match pattern {
+                    Pattern::Name(name) => format!("`{name}`"),
+                    Pattern::Wildcard(_) | Pattern::Tuple { .. } => "`let`".to_owned(),
+                };
+                self.coerce(&value, &expected, expr, &what)
+            });
+            value = self.value_or_poison(coerced);
+        }
+        if matches!(value, Value::Bool(_) | Value::Word(_)) {
+            let message = format!("{} is for named arguments only", self.text(expr));
+            self.report(Diag::new(Code::E2001, self.body[expr].site, message).into());
+            value = Value::Poison;
+        }
+        let mut rest = vec![(pattern, value)];
+        while let Some((pattern, value)) = rest.pop() {
+            match (pattern, value) {
+                (Pattern::Wildcard(_), _) => {}
+                (Pattern::Name(name), value) => self.names.bind(name.to_string(), Binding::Local(value)),
+                (Pattern::Tuple { elements, .. }, Value::Tuple(tuple))
+                    if elements.len() == tuple.elements.len() =>
+                {
+                    rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
+                }
+                (Pattern::Tuple { elements, site }, value) => {
+                    if !matches!(value, Value::Poison) {
+                        let message = format!(
+                            "the pattern {pattern} has {} elements, {} is {}",
+                            elements.len(),
+                            self.text(expr),
+                            self.type_text(&value)
+                        );
+                        self.report(Diag::new(Code::E2001, *site, message).into());
+                    }
+                    rest.extend(elements.iter().map(|element| (element, Value::Poison)).rev());
+                }
+            }
+        }
+    }
+
+    /// The position of a parameter that may be written.
+    pub(super) fn writable(&mut self, name: &Ident) -> Lowered<usize> {
+        let (text, site) = (name.to_string(), Site::token(name.span()));
+        let diag = match self.names.get(&text) {
+            Some(Binding::Parameter(position)) => {
+                let parameter = &self.signature.parameters[*position];
+                if parameter.update {
+                    return Ok(*position);
+                }
+                Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
+                    .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
+                    .help(format!("declare `{text}: &mut {}`, or name the new value with `let`", parameter.written))
+            }
+            Some(Binding::Local(_)) => {
+                Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
+                    .help(format!("bind the new value with another `let {text} = …`"))
+            }
+            None => {
+                let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
+                let diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
+                return Err(self.undefined(text, || diag));
+            }
+        };
+        Err(diag.into())
+    }
+
+    fn assign(
+        &mut self,
+        target: &Ident,
+        op: Option<BinaryOp>,
+        operator: Site,
+        value: ExprId,
+        expr: ExprId,
+    ) -> Lowered<()> {
+        let position = self.writable(target)?;
+        let ty = self.signature.parameters[position].ty.clone();
+        // After a mistake the parameter's own type is known all the same: it keeps its version.
+        let assigned = match op {
+            None => self.values[value.index()].clone(),
+            Some(op) => {
+                let Value::Tensor(old) = self.versions[position] else { return Err(Stop::Poisoned) };
+                self.updated_by(op, operator, old, value, expr)?
+            }
+        };
+        let what = format!("`{target}`");
+        let site_of = if op.is_some() { expr } else { value };
+        let assigned = self.coerce(&assigned, &Structure::Value(ty), site_of, &what)?;
+        self.versions[position] = assigned;
+        self.updated[position] = true;
+        Ok(())
+    }
+
+    /// A statement whose value is not used must do something.
+    fn discard(&self, value: ExprId) -> Lowered<Value> {
+        let discarded = &self.values[value.index()];
+        if matches!(discarded, Value::Poison) || self.has_effect(value) {
+            return Ok(Value::unit());
+        }
+        let message = format!("the value of {} is not used", self.text(value));
+        let last = value.index() + 2 == self.body.nodes.len();
+        let help = match last && self.signature.result.as_ref() != Some(&Structure::UNIT) {
+            true => "to make it the result leave out the `;`",
+            false => "bind it with `let`, or leave it out",
+        };
+        Err(Diag::new(Code::E1007, self.body[value].site, message).help(help).into())
+    }
+
+    /// Whether evaluating an expression updates a parameter.
+    fn has_effect(&self, value: ExprId) -> bool {
+        match &self.body[value].kind {
+            NodeKind::Call { callee, .. } => self.table.updates(&callee.to_string()),
+            // What is in a block has been looked at by itself.
+            NodeKind::Close { tail } => match tail {
+                None => true,
+                Some(tail) => self.values[tail.index()].is_unit() || self.has_effect_of_call(*tail),
+            },
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Name(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Field { .. }
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => false,
+        }
+    }
+
+    fn has_effect_of_call(&self, value: ExprId) -> bool {
+        matches!(&self.body[value].kind, NodeKind::Call { callee, .. } if self.table.updates(&callee.to_string()))
+    }
+
+    /// The type of the result, and every output of the module.
+    fn result(&mut self) -> Lowered<(Structure, Vec<ValueId>)> {
+        let value = self.body.tail.map(|tail| (self.values[tail.index()].clone(), tail));
+        let name = self.signature.name.clone();
+        let (structure, value) = match (&self.signature.result, value) {
+            (Some(result), None) if *result == Structure::UNIT => (Structure::UNIT, Value::unit()),
+            (Some(result), None) => {
+                // The value that a `;` took away has been reported.
+                if self.ends_with_unused_value() {
+                    return Err(Stop::Poisoned);
+                }
+                let message = format!("`{name}` declares the result {result}, its body ends without a value");
+                return Err(Diag::new(Code::E2001, self.signature.site, message)
+                    .help("end the body with an expression without `;`")
+                    .into());
+            }
+            (Some(result), Some((value, tail))) => {
+                if *result == Structure::UNIT && !value.is_unit() && !matches!(value, Value::Poison) {
+                    let found = self.type_text(&value);
+                    let message = format!("`{name}` declares no result, found {found}");
+                    let diag = Diag::new(Code::E2001, self.body[tail].site, message);
+                    let help = match value {
+                        Value::Tensor(_) | Value::Tuple(_) => format!("declare it: `-> {found}`"),
+                        Value::Literal(_) | Value::Bool(_) | Value::Word(_) | Value::Poison => {
+                            "declare it, or leave the value out".to_owned()
+                        }
+                    };
+                    return Err(diag.help(help).into());
+                }
+                let result = result.clone();
+                let value = self.coerce(&value, &result, tail, &format!("result of `{name}`"))?;
+                (result, value)
+            }
+            (None, value) => {
+                let value = value.map_or_else(|| Ok(Value::unit()), |(value, tail)| self.infer(value, tail))?;
+                (self.structure_of(&value), value)
+            }
+        };
+        let mut outputs = self.leaves(&value);
+        let updated = self.versions.iter().zip(&self.updated).filter(|(_, updated)| **updated);
+        outputs.extend(updated.filter_map(|(version, _)| match version {
+            Value::Tensor(value) => Some(*value),
+            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => None,
+        }));
+        if outputs.is_empty() && self.diags.is_empty() {
+            let message = format!("`{name}` has no result and updates no parameter");
+            return Err(Diag::new(Code::E4014, self.signature.site, message)
+                .help("declare a result with `->`, or assign to a `&mut` parameter")
+                .into());
+        }
+        Ok((structure, outputs))
+    }
+
+    fn ends_with_unused_value(&self) -> bool {
+        let last = self.body.nodes.last();
+        matches!(last, Some(node) if matches!(node.kind, NodeKind::Discard(_) | NodeKind::Unread))
+    }
+
+    /// Gives literals their own dtypes.
+    fn infer(&mut self, value: Value, expr: ExprId) -> Lowered<Value> {
+        match value {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Tensor(_) => Ok(value),
+            Value::Literal(id) => {
+                let dtype = self.literals.default_dtype(id);
+                self.materialise(id, dtype).map(Value::Tensor)
+            }
+            Value::Tuple(tuple) => {
+                let elements = tuple.elements.iter();
+                let elements = elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
+                self.tuple(elements, expr)
+            }
+            Value::Bool(_) | Value::Word(_) => {
+                let message = format!("{} is for named arguments only", self.text(expr));
+                Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
+            }
+        }
+    }
+
+    /// The type of a value without literals.
+    pub(super) fn structure_of(&self, value: &Value) -> Structure {
+        match value {
+            Value::Tensor(value) => Structure::Value(self.builder.ty(*value).clone()),
+            Value::Tuple(tuple) => {
+                Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
+            }
+            Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => Structure::UNIT,
+        }
+    }
+
+    /// The tensors of a value without literals, in order.
+    pub(super) fn leaves(&self, value: &Value) -> Vec<ValueId> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![value]);
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::Tensor(value) => leaves.push(*value),
+                Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
+                Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {}
+            }
+        }
+        leaves
+    }
+
+    /// Emits the transposition of an operand; without a permutation all axes are reversed.
+    pub(super) fn transpose(&mut self, base: ExprId, permutation: Option<Vec<i64>>, expr: ExprId) -> Lowered<Value> {
+        let operand = self.tensor(base, None)?;
+        let rank = self.builder.ty(operand).rank();
+        let reversed = || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
+        let permutation = permutation.unwrap_or_else(reversed);
+        let spot = super::report::Spot::of(expr);
+        self.emit(&spot, Op::Transpose { permutation }, &[(operand, base)]).map(Value::Tensor)
+    }
+}

@@ -1,0 +1,389 @@
+//! Calls of functions of the block: arguments are matched, dimensions bound, and the callee is inlined.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use proc_macro2::Ident;
+
+use super::block::Entry;
+use super::body::BodyLowering;
+use super::names::{nearest, undefined};
+use super::signature::Signature;
+use super::types::Structure;
+use super::values::{Lowered, Stop, Value};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Bindings, Symbol};
+use crate::ir::{Module, ValueId};
+use crate::surface::ast::{Argument, ExprId, NodeKind};
+
+/// The most instructions a function may come to once what it calls is inlined.
+const MAX_INSTRUCTIONS: usize = 1 << 20;
+
+/// What is called: a function, or one made of a function by transforms.
+pub(super) struct Callable<'a> {
+    /// As messages name it.
+    pub(super) name: String,
+    pub(super) symbols: &'a [Symbol],
+    pub(super) formals: Vec<Formal>,
+    pub(super) result: Structure,
+    /// The formals whose final versions are outputs behind those of the result.
+    pub(super) updates: Vec<usize>,
+    pub(super) module: Cow<'a, Module>,
+}
+
+/// What a call must give.
+#[derive(Clone)]
+pub(super) struct Formal {
+    pub(super) name: String,
+    pub(super) update: bool,
+    pub(super) structure: Structure,
+    pub(super) written: String,
+    pub(super) site: Site,
+}
+
+impl Formal {
+    pub(super) fn all(signature: &Signature) -> Vec<Self> {
+        let formal = |parameter: &super::signature::SignatureParameter| Self {
+            name: parameter.name.clone(),
+            update: parameter.update,
+            structure: Structure::Value(parameter.ty.clone()),
+            written: parameter.written.clone(),
+            site: parameter.site,
+        };
+        signature.parameters.iter().map(formal).collect()
+    }
+}
+
+impl Entry {
+    /// The function as something to call; nothing where it has a mistake.
+    pub(super) fn callable(&self) -> Option<Callable<'_>> {
+        let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
+        Some(Callable {
+            name: signature.name.clone(),
+            symbols: signature.symbols(),
+            formals: Formal::all(signature),
+            result: compiled.result.clone(),
+            updates: compiled.updates.clone(),
+            module: Cow::Borrowed(&compiled.source.module),
+        })
+    }
+}
+
+/// Which argument is which formal.
+pub(super) struct Arguments<'a> {
+    /// Each formal's argument.
+    pub(super) given: Vec<Option<&'a Argument>>,
+}
+
+/// Matches arguments with formals: in order, then by name.
+pub(super) fn match_arguments<'a>(
+    callee: &str,
+    formals: &[&str],
+    required: usize,
+    arguments: &'a [Argument],
+    call: Site,
+) -> Result<Arguments<'a>, Diag> {
+    let mut given: Vec<Option<&Argument>> = vec![None; formals.len()];
+    let takes = || {
+        let count = match (required, formals.len()) {
+            (_, 1) if required == 1 => "1 argument".to_owned(),
+            (required, all) if required == all => format!("{all} arguments"),
+            (required, all) => format!("{required} to {all} arguments"),
+        };
+        format!("`{callee}` takes {count}")
+    };
+    let mut next = 0;
+    for argument in arguments {
+        let position = match &argument.name {
+            None if next < formals.len() => next,
+            None => {
+                let message = format!("{}, found {}", takes(), arguments.len());
+                return Err(Diag::new(Code::E2007, argument.site, message));
+            }
+            Some(name) => {
+                let text = name.to_string();
+                // One axis may be called so.
+                let wanted = if text == "axis" && !formals.contains(&"axis") { "axes" } else { text.as_str() };
+                match formals.iter().position(|formal| *formal == wanted) {
+                    Some(position) => position,
+                    None => {
+                        let message = format!("`{callee}` has no argument `{text}`, expected {}", list(formals));
+                        let diag = Diag::new(Code::E2007, Site::token(name.span()), message);
+                        return Err(match nearest(&text, formals.iter().copied()) {
+                            Some(near) => diag.help(format!("write `{near}`")),
+                            None => diag,
+                        });
+                    }
+                }
+            }
+        };
+        next += 1;
+        if let Some(first) = given[position] {
+            let message = format!("`{}` of `{callee}` is given twice", formals[position]);
+            return Err(Diag::new(Code::E2007, argument.site, message).note_at(first.site, "it is given first"));
+        }
+        given[position] = Some(argument);
+    }
+    let missing: Vec<_> = (0..required).filter(|position| given[*position].is_none()).map(|i| formals[i]).collect();
+    if missing.is_empty() {
+        return Ok(Arguments { given });
+    }
+    let message = format!("{}, found {}: {} missing", takes(), arguments.len(), list(&missing));
+    Err(Diag::new(Code::E2007, call, message))
+}
+
+/// `a`, `b`
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl BodyLowering<'_> {
+    /// Lowers a call by name.
+    pub(super) fn call(&mut self, callee: &Ident, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+        let name = callee.to_string();
+        let table = self.table;
+        match table.position(&name) {
+            Some(position) => {
+                let entry = table.entry(position);
+                match (entry.callable(), &entry.signature) {
+                    (Some(callable), _) => self.apply(&callable, arguments, expr),
+                    (None, Some(signature)) => self.check_call(signature, arguments, expr),
+                    (None, None) => Err(Stop::Poisoned),
+                }
+            }
+            None if table.is_unread(&name) => Err(Stop::Poisoned),
+            None => match super::builtins::find(&name) {
+                Some(builtin) => self.call_builtin(builtin, arguments, expr),
+                None => Err(self.undefined_function(callee)),
+            },
+        }
+    }
+
+    pub(super) fn undefined_function(&mut self, callee: &Ident) -> Stop {
+        let name = callee.to_string();
+        let table = self.table;
+        let known = table.names().chain(super::builtins::names());
+        let diag = undefined("function", &name, Site::token(callee.span()), known);
+        self.undefined(format!("{name}()"), || diag)
+    }
+
+    /// Checks the call of a function that has a mistake of its own.
+    fn check_call(&mut self, signature: &Signature, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+        let callable = Callable {
+            name: signature.name.clone(),
+            symbols: signature.symbols(),
+            formals: Formal::all(signature),
+            result: Structure::UNIT,
+            updates: Vec::new(),
+            module: Cow::Owned(Module::default()),
+        };
+        self.bind(&callable, arguments, expr)?;
+        Err(Stop::Poisoned)
+    }
+
+    /// Calls: binds the arguments and inlines the module.
+    pub(super) fn apply(&mut self, callable: &Callable<'_>, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+        let bound = self.bind(callable, arguments, expr)?;
+        let site = self.body[expr].site;
+        if self.builder.insts().len() + callable.module.insts().len() > MAX_INSTRUCTIONS {
+            let message = format!(
+                "with `{}` inlined the function exceeds the limit of {MAX_INSTRUCTIONS} instructions",
+                callable.name
+            );
+            return Err(Diag::new(Code::E1008, site, message).into());
+        }
+        let inlined = self.builder.inline(&callable.module, &bound.values, &bound.bindings);
+        self.made.resize(self.builder.insts().len(), Some(expr));
+        let outputs = inlined.map_err(|error| {
+            let mut diag = Diag::new(error.code, site, format!("in `{}`: {error}", callable.name));
+            for (symbol, dim) in &bound.bindings {
+                diag = diag.note(format!("`{symbol}` is {dim} in this call"));
+            }
+            diag
+        })?;
+        let mut outputs = outputs.into_iter();
+        let value = self.rebuild(&callable.result, &mut outputs, expr)?;
+        for (formal, position) in &bound.written {
+            let version = callable.updates.contains(formal).then(|| outputs.next()).flatten();
+            if let Some(version) = version {
+                self.versions[*position] = Value::Tensor(version);
+                self.updated[*position] = true;
+            }
+        }
+        Ok(value)
+    }
+
+    /// A value of this structure, its tensors taken in order.
+    fn rebuild(
+        &self,
+        structure: &Structure,
+        outputs: &mut dyn Iterator<Item = ValueId>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        match structure {
+            Structure::Value(_) => {
+                Ok(Value::Tensor(outputs.next().expect("a module has an output for each leaf of its result")))
+            }
+            Structure::Tuple(elements) => {
+                let mut values = Vec::new();
+                for element in elements {
+                    values.push(self.rebuild(element, outputs, expr)?);
+                }
+                self.tuple(values, expr)
+            }
+        }
+    }
+
+    /// Matches arguments with formals and works out what each symbol stands for.
+    fn bind(&mut self, callable: &Callable<'_>, arguments: &[Argument], expr: ExprId) -> Lowered<Bound> {
+        let names: Vec<&str> = callable.formals.iter().map(|formal| formal.name.as_str()).collect();
+        let call = self.body[expr].site;
+        let matched = match_arguments(&callable.name, &names, names.len(), arguments, call)?;
+        let given: Vec<ExprId> =
+            matched.given.iter().map(|given| given.expect("every formal is required").value).collect();
+        let mut bindings = Bindings::new();
+        // The argument and the axis that gave each symbol its dimension.
+        let mut givers: BTreeMap<Symbol, (ExprId, usize)> = BTreeMap::new();
+        for (formal, argument) in callable.formals.iter().zip(&given) {
+            let Structure::Value(ty) = &formal.structure else { continue };
+            if let Value::Literal(id) = self.values[argument.index()]
+                && self.literals.fits(id, ty.dtype)
+            {
+                let made = self.materialise(id, ty.dtype)?;
+                self.values[argument.index()] = Value::Tensor(made);
+            }
+            let Value::Tensor(value) = self.values[argument.index()] else { continue };
+            let found = self.builder.ty(value);
+            if found.rank() != ty.rank() {
+                continue;
+            }
+            for (axis, dim) in ty.shape.iter().enumerate() {
+                if let Some(symbol) = dim.as_symbol()
+                    && callable.symbols.contains(symbol)
+                    && !bindings.contains_key(symbol)
+                {
+                    bindings.insert(symbol.clone(), found.shape[axis].clone());
+                    givers.insert(symbol.clone(), (*argument, axis));
+                }
+            }
+        }
+        let mut bound = Bound { values: Vec::new(), bindings, written: Vec::new() };
+        let mut whole = true;
+        for (position, (formal, argument)) in callable.formals.iter().zip(&given).enumerate() {
+            match self.bind_one(callable, formal, *argument, &bound.bindings, &givers) {
+                Ok(value) => bound.values.extend(self.leaves(&value)),
+                Err(stop) => {
+                    self.report(stop);
+                    whole = false;
+                }
+            }
+            if formal.update {
+                match self.written(formal, *argument, &bound.written) {
+                    Ok(parameter) => bound.written.push((position, parameter)),
+                    Err(stop) => {
+                        self.report(stop);
+                        whole = false;
+                    }
+                }
+            }
+        }
+        if whole { Ok(bound) } else { Err(Stop::Poisoned) }
+    }
+
+    fn bind_one(
+        &mut self,
+        callable: &Callable<'_>,
+        formal: &Formal,
+        argument: ExprId,
+        bindings: &Bindings,
+        givers: &BTreeMap<Symbol, (ExprId, usize)>,
+    ) -> Lowered<Value> {
+        let value = self.values[argument.index()].clone();
+        let what = format!("argument `{}` of `{}`", formal.name, callable.name);
+        let site = self.body[argument].site;
+        let mut symbols = Vec::new();
+        for leaf in formal.structure.leaves() {
+            leaf.shape.iter().for_each(|dim| dim.for_each_symbol(&mut |symbol| symbols.push(symbol.clone())));
+        }
+        let unbound = symbols.iter().any(|symbol| !bindings.contains_key(symbol));
+        let expected = substitute(&formal.structure, bindings)
+            .map_err(|overflow| Stop::from(Diag::new(Code::E1008, site, format!("{what}: {overflow}"))))?;
+        match self.coerce(&value, &expected, argument, &what) {
+            Ok(value) => Ok(value),
+            // Without its symbols the type is the callee's own, not one that the argument could have.
+            Err(Stop::Mistake(_)) if unbound && self.same_rank(&value, &formal.structure) => Err(Stop::Poisoned),
+            Err(Stop::Mistake(mut diag)) => {
+                let note = format!("`{}: {}` is declared", formal.name, formal.written);
+                *diag = diag.note_at(formal.site, note);
+                symbols.sort();
+                symbols.dedup();
+                for symbol in symbols {
+                    let Some((giver, _)) = givers.get(&symbol).filter(|(giver, _)| *giver != argument) else {
+                        continue;
+                    };
+                    let note = format!(
+                        "`{symbol}` is {} because {} is {}",
+                        bindings[&symbol],
+                        self.text(*giver),
+                        self.type_text(&self.values[giver.index()])
+                    );
+                    *diag = diag.note_at(self.body[*giver].site, note);
+                }
+                Err(Stop::Mistake(diag))
+            }
+            Err(Stop::Poisoned) => Err(Stop::Poisoned),
+        }
+    }
+
+    fn same_rank(&self, value: &Value, structure: &Structure) -> bool {
+        match (value, structure) {
+            (Value::Tensor(value), Structure::Value(ty)) => self.builder.ty(*value).rank() == ty.rank(),
+            (
+                Value::Tensor(_)
+                | Value::Poison
+                | Value::Literal(_)
+                | Value::Tuple(_)
+                | Value::Bool(_)
+                | Value::Word(_),
+                Structure::Value(_) | Structure::Tuple(_),
+            ) => false,
+        }
+    }
+
+    /// The parameter that a `&mut` argument names.
+    fn written(&mut self, formal: &Formal, argument: ExprId, before: &[(usize, usize)]) -> Lowered<usize> {
+        let site = self.body[argument].site;
+        let body = self.body;
+        let NodeKind::Name(name) = &body[argument].kind else {
+            let message = format!("`{}` is updated in place, found an expression", formal.name);
+            return Err(Diag::new(Code::E2010, site, message)
+                .note_at(formal.site, format!("`{}: {}` is declared", formal.name, formal.written))
+                .help("pass a `&mut` parameter by its name")
+                .into());
+        };
+        let parameter = self.writable(name)?;
+        if before.iter().any(|(_, earlier)| *earlier == parameter) {
+            let message = format!("`{name}` is passed twice to be updated in place");
+            return Err(Diag::new(Code::E2010, site, message).into());
+        }
+        Ok(parameter)
+    }
+}
+
+/// Arguments that fit.
+struct Bound {
+    /// The tensors of all of them, in order.
+    values: Vec<ValueId>,
+    bindings: Bindings,
+    /// Each formal that is updated, with the caller's parameter that it is.
+    written: Vec<(usize, usize)>,
+}
+
+fn substitute(structure: &Structure, bindings: &Bindings) -> Result<Structure, crate::dim::Overflow> {
+    match structure {
+        Structure::Value(ty) => ty.substitute(bindings).map(Structure::Value),
+        Structure::Tuple(elements) => {
+            elements.iter().map(|element| substitute(element, bindings)).collect::<Result<_, _>>().map(Structure::Tuple)
+        }
+    }
+}

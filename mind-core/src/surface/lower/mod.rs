@@ -1,0 +1,134 @@
+//! From the syntax tree to Core IR: names, types, calls and literals are worked out here, and every mistake that has
+//! to do with them is reported in the user's words.
+//!
+//! A body is lowered in one loop over its nodes ([`body`]). A mistake makes the value of its node poison; what uses
+//! poison is poison and is not spoken of.
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::ast::Program;
+use crate::diag::{Diags, Site};
+use crate::grad::Wrt;
+use crate::ir::Module;
+use crate::ty::Type;
+
+mod attributes;
+mod block;
+mod body;
+mod builtins;
+mod calls;
+mod literals;
+mod names;
+mod operators;
+mod order;
+mod report;
+mod signature;
+mod subscripts;
+mod transforms;
+mod types;
+mod values;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+pub use types::Structure;
+
+/// What a program means.
+#[derive(Clone, Debug, Default)]
+pub struct Lowered {
+    /// The constants, in source order.
+    pub constants: Vec<Constant>,
+    /// The functions, in source order; a closure is one function named `closure`. A function is missing where its
+    /// signature makes no sense.
+    pub functions: Vec<Function>,
+}
+
+/// A constant of a block.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub` or nothing.
+    pub visibility: TokenStream,
+    /// Its name.
+    pub name: Ident,
+    /// Its value.
+    pub value: i64,
+}
+
+/// A function: its interface, and the module that computes it.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Doc comments and other attributes to be passed on, as written.
+    pub attributes: TokenStream,
+    /// `pub` or nothing.
+    pub visibility: TokenStream,
+    /// Its name.
+    pub name: Ident,
+    /// The symbolic dimensions, in the order they are declared; each is an extent of a parameter.
+    pub symbols: Vec<Ident>,
+    /// The parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// The result.
+    pub result: Structure,
+    /// The parameters, by position, that the function assigns to; ascending.
+    pub updates: Vec<usize>,
+    /// The gradient function that `#[grad(…)]` asks for.
+    pub gradient: Option<GradientRequest>,
+    /// What it computes; nothing where a mistake in it has been reported.
+    pub program: Option<Source>,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Ident,
+    /// Whether it is `&mut`.
+    pub update: bool,
+    /// Its type.
+    pub ty: Type,
+    /// Its declaration.
+    pub site: Site,
+}
+
+/// A gradient function asked for by `#[grad(…)]`.
+#[derive(Clone, Debug)]
+pub struct GradientRequest {
+    /// The parameters in the order of the gradients.
+    pub wrt: Vec<Wrt>,
+    /// Whether the gradients come as a tuple even where there is one.
+    pub tuple: bool,
+    /// The list in the attribute.
+    pub site: Site,
+}
+
+/// A module and where each of its instructions comes from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Inputs: the parameters. Outputs: the leaves of the result in order, then the final versions of
+    /// [`Function::updates`].
+    pub module: Module,
+    /// The place of each instruction; of an inlined one, of the call.
+    pub sites: Vec<Site>,
+}
+
+/// Lowers a program.
+///
+/// ```
+/// use mind_core::surface::{lower, parse};
+/// let (program, _) = parse("fn f<N>(x: f32[N, 3], w: f32[3]) -> f32[N] { x @ w }".parse().unwrap());
+/// let (lowered, diags) = lower(&program);
+/// assert!(diags.is_empty());
+/// assert_eq!(lowered.functions[0].program.as_ref().unwrap().module.insts().len(), 3);
+/// ```
+///
+/// # Errors
+/// The second part holds every mistake; the first is then what made sense.
+pub fn lower(program: &Program) -> (Lowered, Diags) {
+    match program {
+        Program::Block(block) => block::lower_block(block),
+        Program::Closure(closure) => block::lower_closure(closure),
+    }
+}

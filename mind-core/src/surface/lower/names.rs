@@ -1,0 +1,61 @@
+//! Names that nothing has, and those that were probably meant.
+
+use crate::diag::{Code, Diag, Site};
+
+/// E2002 for a name, with the nearest of the names there are.
+pub(super) fn undefined<'a>(
+    what: &str,
+    name: &str,
+    site: Site,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diag {
+    let diag = Diag::new(Code::E2002, site, format!("undefined {what} `{name}`"));
+    match nearest(name, known) {
+        Some(near) => diag.help(format!("write `{near}`")),
+        None => diag,
+    }
+}
+
+/// The name at the smallest distance that is near enough to be a slip; the first of equals.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
+    let near = distances.filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count());
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+/// The number of letters to add, drop, replace or swap with the next.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let above = &rows[i - 1];
+            let replaced = above[j - 1] + usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut least = replaced.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_near_and_other_names_are_not() {
+        let known = ["logits", "labels", "x", "w1"];
+        assert_eq!(nearest("logit", known), Some("logits"));
+        assert_eq!(nearest("lgoits", known), Some("logits"));
+        assert_eq!(nearest("w2", known), Some("w1"));
+        assert_eq!(nearest("y", known), None);
+        assert_eq!(nearest("X", known), Some("x"));
+        assert_eq!(nearest("hidden", known), None);
+    }
+}

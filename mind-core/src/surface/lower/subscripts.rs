@@ -1,0 +1,183 @@
+//! Index expressions: `x[0, 1..3, .., -1]`.
+
+use super::body::BodyLowering;
+use super::report::{Operand, Spot};
+use super::values::{Lowered, Stop, Value};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::ir::{Op, Slice};
+use crate::surface::ast::{ExprId, Subscript, SubscriptKind};
+
+/// What is taken of one axis.
+struct Taken {
+    start: Dim,
+    end: Dim,
+    step: i64,
+    /// Whether it is an index, which drops the axis.
+    index: bool,
+}
+
+impl BodyLowering<'_> {
+    pub(super) fn subscript(&mut self, base: ExprId, subscripts: &[Subscript], expr: ExprId) -> Lowered<Value> {
+        let operand = (self.tensor(base, None)?, base);
+        let taken = self.taken(operand, subscripts, expr)?;
+        if taken.iter().all(|taken| taken.index) && !taken.is_empty() {
+            let indices = taken.into_iter().map(|taken| taken.start).collect();
+            let spot = Spot::of(expr).label("index");
+            return self.emit(&spot, Op::Index { indices }, &[operand]).map(Value::Tensor);
+        }
+        let sliced = self.slice_of(operand, &taken, expr)?;
+        let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
+        let axes: Vec<i64> =
+            dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
+        if axes.is_empty() {
+            return Ok(Value::Tensor(sliced.0));
+        }
+        let spot = Spot::of(expr).label("index");
+        self.emit(&spot, Op::Squeeze { axes }, &[sliced]).map(Value::Tensor)
+    }
+
+    /// The slice, or the operand itself where all of it is taken.
+    fn slice_of(&mut self, operand: Operand, taken: &[Taken], expr: ExprId) -> Lowered<Operand> {
+        let shape = &self.builder.ty(operand.0).shape;
+        let is_whole = |(taken, extent): (&Taken, &Dim)| {
+            taken.start == Dim::ZERO && taken.end == *extent && taken.step == 1
+        };
+        if taken.iter().zip(shape.iter()).all(is_whole) {
+            return Ok(operand);
+        }
+        let slice = Slice {
+            starts: taken.iter().map(|taken| taken.start.clone()).collect(),
+            ends: taken.iter().map(|taken| taken.end.clone()).collect(),
+            steps: taken.iter().map(|taken| taken.step).collect(),
+        };
+        let spot = Spot::of(expr).label("index");
+        Ok((self.emit(&spot, Op::Slice(slice.into()), &[operand])?, operand.1))
+    }
+
+    /// What is taken of each axis, bounds resolved and, as far as they are known, checked.
+    fn taken(&self, operand: Operand, subscripts: &[Subscript], expr: ExprId) -> Lowered<Vec<Taken>> {
+        let (value, base) = operand;
+        let ty = self.builder.ty(value);
+        let written = subscripts.iter().filter(|subscript| !matches!(subscript.kind, SubscriptKind::Rest)).count();
+        if written > ty.rank() {
+            let message = format!(
+                "`index`: {written} indices given, at most {} needed: {} is {ty}",
+                ty.rank(),
+                self.text(base)
+            );
+            return Err(Diag::new(Code::E4006, self.body[expr].site, message).into());
+        }
+        let whole = |axis: usize| Taken {
+            start: Dim::ZERO,
+            end: ty.shape[axis].clone(),
+            step: 1,
+            index: false,
+        };
+        let mut taken: Vec<Taken> = Vec::new();
+        for subscript in subscripts {
+            let axis = taken.len();
+            match subscript.kind {
+                SubscriptKind::Rest => {
+                    taken.extend((axis..axis + ty.rank() - written).map(whole));
+                }
+                SubscriptKind::At(place) => taken.push(self.index(operand, axis, place)?),
+                SubscriptKind::Range { start, end, step } => {
+                    let range = self.range(operand, axis, (start, end, step), subscript.site)?;
+                    taken.push(range);
+                }
+            }
+        }
+        taken.extend((taken.len()..ty.rank()).map(whole));
+        Ok(taken)
+    }
+
+    fn index(&self, operand: Operand, axis: usize, place: ExprId) -> Lowered<Taken> {
+        let extent = &self.builder.ty(operand.0).shape[axis];
+        let site = self.body[place].site;
+        if let Value::Tensor(_) = self.values[place.index()] {
+            let message = format!("an index is an integer known here, found {}", self.describe(place));
+            let help = format!(
+                "to pick rows by a tensor write `gather({}, {})`",
+                self.body.short_text(operand.1),
+                self.body.short_text(place)
+            );
+            return Err(Diag::new(Code::E2001, site, message).help(help).into());
+        }
+        let written = self.dim_attribute(place)?;
+        let start = from_end(&written, extent);
+        let outside = below_zero(&start) || extent.at_most(&start);
+        if outside {
+            let problem = format!("index {written} is outside dimension {axis} of extent {extent}");
+            return Err(self.bound_fault(Code::E3011, problem, operand, axis, site));
+        }
+        let end = start.add_literal(1).map_err(|_| self.overflow(site))?;
+        Ok(Taken { start, end, step: 1, index: true })
+    }
+
+    fn range(
+        &self,
+        operand: Operand,
+        axis: usize,
+        (start, end, step): (Option<ExprId>, Option<ExprId>, Option<ExprId>),
+        site: Site,
+    ) -> Lowered<Taken> {
+        let extent = &self.builder.ty(operand.0).shape[axis];
+        let bound = |bound: Option<ExprId>, default: &Dim| match bound {
+            None => Ok(default.clone()),
+            Some(bound) => {
+                let written = self.dim_attribute(bound)?;
+                let resolved = from_end(&written, extent);
+                if below_zero(&resolved) || above(&resolved, extent) {
+                    let problem = format!("bound {written} is outside dimension {axis} of extent {extent}");
+                    return Err(self.bound_fault(Code::E3011, problem, operand, axis, self.body[bound].site));
+                }
+                Ok(resolved)
+            }
+        };
+        let (start, end) = (bound(start, &Dim::ZERO)?, bound(end, extent)?);
+        if end.at_most(&start) {
+            let problem = format!("{start}..{end} in dimension {axis} is empty");
+            return Err(self.bound_fault(Code::E3006, problem, operand, axis, site));
+        }
+        let step = match step {
+            None => 1,
+            Some(step) => {
+                let value = self.integer_attribute(step)?;
+                if value < 1 {
+                    let problem = format!("step {value} in dimension {axis}, needed at least 1");
+                    return Err(self.bound_fault(Code::E4008, problem, operand, axis, self.body[step].site));
+                }
+                value
+            }
+        };
+        Ok(Taken { start, end, step, index: false })
+    }
+
+    fn bound_fault(&self, code: Code, problem: String, operand: Operand, axis: usize, site: Site) -> Stop {
+        let (value, base) = operand;
+        let message = format!("`index`: {problem}: {} is {}", self.text(base), self.builder.ty(value));
+        let mut diag = Diag::new(code, site, message);
+        self.add_origin(&mut diag, operand, axis);
+        diag.into()
+    }
+
+    fn overflow(&self, site: Site) -> Stop {
+        Diag::new(Code::E1008, site, "the index exceeds the limit of 64-bit integers").into()
+    }
+}
+
+/// A bound known to be negative counts from the end.
+fn from_end(written: &Dim, extent: &Dim) -> Dim {
+    if below_zero(written) { extent.add(written).unwrap_or_else(|_| written.clone()) } else { written.clone() }
+}
+
+/// Whether a bound is negative whatever the symbols are.
+fn below_zero(bound: &Dim) -> bool {
+    above(&Dim::ZERO, bound)
+}
+
+/// Whether `a > b` whatever the symbols are.
+fn above(a: &Dim, b: &Dim) -> bool {
+    b.add_literal(1).is_ok_and(|next| next.at_most(a))
+}

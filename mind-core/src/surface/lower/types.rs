@@ -1,0 +1,184 @@
+//! Written types and dimensions, worked out.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use proc_macro2::Ident;
+
+use super::names::undefined;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Dim, Symbol};
+use crate::ops::{OpError, check_input};
+use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
+use crate::ty::{Shape, Type};
+
+/// The type of an expression: a tensor or a tuple of types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// A tensor.
+    Value(Type),
+    /// A tuple; the empty one where there is no result.
+    Tuple(Vec<Structure>),
+}
+
+impl Structure {
+    /// The type of what has no result, `()`.
+    pub const UNIT: Self = Self::Tuple(Vec::new());
+
+    /// The types of the tensors in it, in order.
+    pub fn leaves(&self) -> Vec<&Type> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
+        while let Some(structure) = rest.pop() {
+            match structure {
+                Self::Value(ty) => leaves.push(ty),
+                Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+            }
+        }
+        leaves
+    }
+}
+
+/// As in the surface language, `(f32, f32[N, 3])`.
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(ty) => ty.fmt(f),
+            Self::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(if elements.len() == 1 { ",)" } else { ")" })
+            }
+        }
+    }
+}
+
+/// The names that can stand in dimensions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DimNames {
+    pub(super) constants: Arc<BTreeMap<String, Dim>>,
+    pub(super) symbols: Vec<Symbol>,
+    /// Constants that have been reported: they stand for no dimension, and for no mistake.
+    pub(super) unread: Arc<Vec<String>>,
+}
+
+/// Why a dimension has no value: a mistake, or one that has been reported.
+pub(super) type Unknown = Option<Diag>;
+
+impl DimNames {
+    /// What a name stands for; nothing if it is none of these names.
+    pub(super) fn get(&self, name: &str) -> Option<Dim> {
+        match self.symbols.iter().find(|symbol| ***symbol == *name) {
+            Some(symbol) => Some(Dim::symbol(symbol.clone())),
+            None => self.constants.get(name).cloned(),
+        }
+    }
+
+    pub(super) fn is_unread(&self, name: &str) -> bool {
+        self.unread.iter().any(|unread| unread == name)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.symbols.iter().map(|symbol| &**symbol).chain(self.constants.keys().map(String::as_str))
+    }
+
+    /// Works out a dimension.
+    pub(super) fn dim(&self, written: &DimExpr) -> Result<Dim, Unknown> {
+        let mut operands: Vec<Dim> = Vec::new();
+        for step in &written.steps {
+            let dim = match &step.kind {
+                DimStepKind::Integer(value) => Dim::literal(*value),
+                DimStepKind::Name(name) => self.named(name, step.site)?,
+                DimStepKind::Operator(operator) => {
+                    let rhs = operands.pop().expect("each operator follows two operands");
+                    let lhs = operands.pop().expect("each operator follows two operands");
+                    operate(*operator, &lhs, &rhs).map_err(|fault| fault.at(step.site))?
+                }
+            };
+            operands.push(dim);
+        }
+        Ok(operands.pop().expect("a dimension evaluates to one value"))
+    }
+
+    fn named(&self, name: &Ident, site: Site) -> Result<Dim, Unknown> {
+        let name = name.to_string();
+        match self.get(&name) {
+            Some(dim) => Ok(dim),
+            None if self.is_unread(&name) => Err(None),
+            None => {
+                let diag = undefined("dimension", &name, site, self.all());
+                let help = || {
+                    format!("declare it, as in `fn f<{name}>(…)`, or define `const {name}: dim = …;` in the block")
+                };
+                Err(Some(if diag.help.is_some() { diag } else { diag.help(help()) }))
+            }
+        }
+    }
+
+    /// Works out a type.
+    pub(super) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
+        match &written.kind {
+            TypeKind::Tensor { .. } => self.tensor(written).map(Structure::Value),
+            TypeKind::Tuple(elements) => {
+                elements.iter().map(|element| self.structure(element)).collect::<Result<_, _>>().map(Structure::Tuple)
+            }
+        }
+    }
+
+    /// Works out the type of a tensor and checks that a value may have it.
+    pub(super) fn tensor(&self, written: &TypeExpr) -> Result<Type, Unknown> {
+        let TypeKind::Tensor { dtype, dims } = &written.kind else {
+            let message = format!("found {written}, expected the type of a tensor");
+            return Err(Some(Diag::new(Code::E2001, written.site, message)));
+        };
+        let shape = dims.iter().map(|dim| self.dim(dim)).collect::<Result<Shape, _>>()?;
+        let ty = Type::new(*dtype, shape);
+        let bad = ty.shape.iter().position(|dim| dim.as_literal().is_some_and(|extent| extent < 1));
+        let site = bad.map_or(written.site, |axis| dims[axis].site);
+        let name: Arc<str> = "x".into();
+        match check_input(std::iter::empty(), &name, &ty) {
+            Ok(()) => Ok(ty),
+            Err(error) => {
+                let OpError { code, problem, .. } = *error;
+                Err(Some(Diag::new(code, site, problem)))
+            }
+        }
+    }
+}
+
+/// Why an operation on dimensions has no value.
+pub(super) enum DimFault {
+    /// It leaves 64 bits.
+    Overflow,
+    /// It divides by what is not known to be at least 1.
+    Divisor(Dim),
+}
+
+impl DimFault {
+    pub(super) fn at(self, site: Site) -> Diag {
+        match self {
+            Self::Overflow => {
+                Diag::new(Code::E1008, site, "the dimension exceeds the limit of 64-bit integers")
+            }
+            Self::Divisor(divisor) => {
+                let message = format!("`/`: the divisor of a dimension is {divisor}, needed an integer of at least 1");
+                Diag::new(Code::E3006, site, message)
+            }
+        }
+    }
+}
+
+/// Applies an operator to dimensions; division rounds down where it does not come out.
+pub(super) fn operate(operator: DimOperator, lhs: &Dim, rhs: &Dim) -> Result<Dim, DimFault> {
+    let result = match operator {
+        DimOperator::Add => lhs.add(rhs),
+        DimOperator::Sub => lhs.sub(rhs),
+        DimOperator::Mul => lhs.mul(rhs),
+        DimOperator::Div => match rhs.as_literal() {
+            Some(divisor) if divisor >= 1 => lhs.floor_div(divisor),
+            Some(_) => return Err(DimFault::Divisor(rhs.clone())),
+            None => return lhs.exact_div(rhs).ok_or_else(|| DimFault::Divisor(rhs.clone())),
+        },
+    };
+    result.map_err(|_| DimFault::Overflow)
+}

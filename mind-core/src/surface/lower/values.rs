@@ -1,0 +1,150 @@
+//! What expressions stand for while a body is lowered, and the names in scope.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::literals::LiteralId;
+use crate::diag::Diag;
+use crate::ir::ValueId;
+
+/// What an expression stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// Nothing: a mistake in it has been reported.
+    Poison,
+    /// A tensor.
+    Tensor(ValueId),
+    /// A literal, or arithmetic on literals and dimensions, whose dtype the context decides.
+    Literal(LiteralId),
+    /// A tuple.
+    Tuple(Tuple),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A word that an argument may be.
+    Word(Word),
+}
+
+/// A word that an argument may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Same,
+    Valid,
+}
+
+impl Word {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Valid => "valid",
+        }
+    }
+}
+
+/// A tuple of bounded depth and size.
+#[derive(Clone, Debug)]
+pub(super) struct Tuple {
+    pub(super) elements: Rc<[Value]>,
+    depth: usize,
+    leaves: usize,
+}
+
+/// How deep tuples may nest, and how many values they may hold in all.
+pub(super) const MAX_TUPLE_DEPTH: usize = 64;
+pub(super) const MAX_TUPLE_LEAVES: usize = 4096;
+
+impl Value {
+    /// A tuple; nothing if it is beyond the limits.
+    pub(super) fn tuple(elements: Vec<Self>) -> Option<Self> {
+        let (mut depth, mut leaves) = (0, 0);
+        for element in &elements {
+            match element {
+                Self::Tuple(inner) => {
+                    depth = depth.max(inner.depth);
+                    leaves += inner.leaves;
+                }
+                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Bool(_) | Self::Word(_) => leaves += 1,
+            }
+        }
+        let tuple = Tuple { elements: elements.into(), depth: depth + 1, leaves };
+        (tuple.depth <= MAX_TUPLE_DEPTH && leaves <= MAX_TUPLE_LEAVES).then_some(Self::Tuple(tuple))
+    }
+
+    /// The value of what has no result.
+    pub(super) fn unit() -> Self {
+        Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })
+    }
+
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(self, Self::Tuple(tuple) if tuple.elements.is_empty())
+    }
+}
+
+/// Why an expression has no value.
+pub(super) enum Stop {
+    /// A part of it has none, which has been reported.
+    Poisoned,
+    /// This.
+    Mistake(Box<Diag>),
+}
+
+impl From<Diag> for Stop {
+    fn from(diag: Diag) -> Self {
+        Self::Mistake(diag.into())
+    }
+}
+
+impl From<Option<Diag>> for Stop {
+    fn from(diag: Option<Diag>) -> Self {
+        diag.map_or(Self::Poisoned, Self::from)
+    }
+}
+
+/// A value, or why there is none.
+pub(super) type Lowered<T> = Result<T, Stop>;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    /// The parameter at this position.
+    Parameter(usize),
+    /// What a `let` bound.
+    Local(Value),
+}
+
+/// The variables in scope, each name with what it stood for before, innermost last.
+#[derive(Default)]
+pub(super) struct Names {
+    bindings: BTreeMap<String, Vec<Binding>>,
+    /// The names bound since the first scope was entered.
+    bound: Vec<String>,
+    /// How many names were bound as each open scope was entered.
+    scopes: Vec<usize>,
+}
+
+impl Names {
+    pub(super) fn bind(&mut self, name: String, binding: Binding) {
+        self.bindings.entry(name.clone()).or_default().push(binding);
+        self.bound.push(name);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Binding> {
+        self.bindings.get(name)?.last()
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(name, _)| name.as_str())
+    }
+
+    pub(super) fn enter(&mut self) {
+        self.scopes.push(self.bound.len());
+    }
+
+    pub(super) fn leave(&mut self) {
+        let start = self.scopes.pop().expect("each scope that is left was entered");
+        for name in self.bound.drain(start..) {
+            if let Some(bindings) = self.bindings.get_mut(&name) {
+                bindings.pop();
+            }
+        }
+    }
+}
