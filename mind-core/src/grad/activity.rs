@@ -23,7 +23,8 @@ impl<'a> Activity<'a> {
         }
         for (value, inst) in module.iter() {
             if !active[value.index()] {
-                active[value.index()] = passes(inst) && inst.operands.iter().any(|operand| active[operand.index()]);
+                active[value.index()] =
+                    passes(inst) && inst.operands.iter().any(|operand| active[operand.index()]);
             }
         }
         Self { module, active }
@@ -36,7 +37,11 @@ impl<'a> Activity<'a> {
 
     /// E5001 for an operation.
     pub(super) fn unsupported(&self, value: ValueId) -> AutodiffError {
-        AutodiffError::UnsupportedOp { op: self.module.inst(value).op.info().name, value, path: self.path(value) }
+        AutodiffError::UnsupportedOp {
+            op: self.module.inst(value).op.info().name,
+            value,
+            path: self.path(value),
+        }
     }
 
     /// The shortest way from an output through `value` to a parameter, `%7 Mul <- %4 Conv2d <- %0 x`; up to `value` where
@@ -45,7 +50,8 @@ impl<'a> Activity<'a> {
         let on_the_way = |through: ValueId| self.is_active(through) || !self.is_active(value);
         let parameter =
             |value: ValueId| self.is_active(value) && matches!(self.module.inst(value).op, Op::Input { .. });
-        let mut path = self.shortest(self.module.outputs(), on_the_way, |found| found == value).unwrap_or(vec![value]);
+        let mut path =
+            self.shortest(self.module.outputs(), on_the_way, |found| found == value).unwrap_or(vec![value]);
         let at = path.len() - 1;
         if let Some(rest) = self.shortest(&[value], |through| self.is_active(through), parameter) {
             path.extend(&rest[1..]);
@@ -140,7 +146,9 @@ impl<'a> Activity<'a> {
                 path.reverse();
                 return Some(path);
             }
-            for operand in self.module.inst(value).operands.iter().copied().filter(|operand| through(*operand)) {
+            for operand in
+                self.module.inst(value).operands.iter().copied().filter(|operand| through(*operand))
+            {
                 if reached_from[operand.index()].is_none() {
                     reached_from[operand.index()] = Some(value);
                     queue.push_back(operand);

@@ -92,7 +92,8 @@ pub(super) fn place(
         if (start, end, step) == (0, extent, 1) {
             continue;
         }
-        let source = |at: i64| ((start..end).contains(&at) && (at - start) % step == 0).then(|| (at - start) / step);
+        let source =
+            |at: i64| ((start..end).contains(&at) && (at - start) % step == 0).then(|| (at - start) / step);
         if !builder.ty(placed).shape[axis].is_one() {
             let rows: Vec<i64> = (0..extent).map(|at| source(at).unwrap_or(0)).collect();
             placed = gather_axis(builder, placed, axis, rows)?;
@@ -131,14 +132,16 @@ pub(super) fn scatter_add(
     extents: &[i64],
 ) -> Emitted {
     let dtype = builder.ty(updates).dtype;
-    let too_many =
-        |_| AutodiffError::UnsupportedShape(format!("{} has more than 2^63 elements", Shape::literal(extents)));
+    let too_many = |_| {
+        AutodiffError::UnsupportedShape(format!("{} has more than 2^63 elements", Shape::literal(extents)))
+    };
     let count = |shape: &[i64]| Shape::literal(shape).element_count().map_err(too_many);
     let rows = extents[0];
     let width = count(&extents[1..])?;
     let picked = builder.ty(indices).shape.element_count().map_err(too_many)?;
 
-    let positions = constant(builder, floats(dtype, (0..rows).map(|row| row as f64)), Shape::literal(&[rows]))?;
+    let positions =
+        constant(builder, floats(dtype, (0..rows).map(|row| row as f64)), Shape::literal(&[rows]))?;
     let targets = push(builder, Op::Gather, &[positions, indices])?;
     let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
     let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;

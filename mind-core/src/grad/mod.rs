@@ -16,10 +16,11 @@ mod primal;
 mod pullback;
 
 use crate::{
-    canon::Canonical,
+    canon::{Canonical, canonicalise},
     diag::Code,
     ir::{Builder, Module, Op, ValueId},
     ops::{Derivative, OpError, Profile},
+    verify::{VerifyError, verify},
 };
 
 use activity::Activity;
@@ -35,7 +36,8 @@ pub struct GradientOptions {
     pub cotangent: Cotangent,
     /// Which operations the gradient may use.
     pub profile: Profile,
-    /// Whether the result is verified; it is canonical either way.
+    /// Whether the result is verified; it is canonical either way. Without, a gradient in the primal's own profile is
+    /// verified in debug builds only; one in another profile always.
     pub verify: bool,
 }
 
@@ -158,8 +160,10 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             None => return Err(activity.unreached(*input, &cotangents)),
         });
     }
-    let pairs = copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
-    finish(builder.finish(outputs), pairs.collect(), options)
+    let recorded =
+        copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
+    let recorded: Vec<_> = recorded.collect();
+    finish(module, builder.finish(outputs), &recorded, options)
 }
 
 /// Adds a contribution to the cotangent of one value.
@@ -202,12 +206,61 @@ fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> Autodiff
     }
 }
 
-/// Verifies the gradient unless that is off, brings it into canonical form, and follows the gradients there.
+/// Verifies the gradient unless that is off, brings it into canonical form, and follows the recorded gradients there.
 fn finish(
+    primal: &Canonical,
     module: Module,
-    gradients: Vec<(ValueId, ValueId)>,
+    gradients: &[(ValueId, ValueId)],
     options: &GradientOptions,
 ) -> Result<Gradient, AutodiffError> {
-    let _ = (module, gradients, options);
-    todo!("canonicalisation is being written")
+    // The recorded values stand among the outputs until they have their new numbers.
+    let (insts, mut outputs) = module.into_parts();
+    let kept = outputs.len();
+    outputs.extend(gradients.iter().flat_map(|(value, gradient)| [value, gradient]));
+    let marked = Module::from_parts(insts, outputs);
+
+    let verified = if options.verify || options.profile != primal.profile() {
+        verify(marked, options.profile).map_err(|errors| unverified(&errors))?
+    } else {
+        primal.as_verified().clone().rewrite(|_| marked)
+    };
+    let mut recorded = Vec::new();
+    let unmarked = canonicalise(verified).into_verified().rewrite(|module| {
+        let (insts, mut outputs) = module.into_parts();
+        recorded = outputs.split_off(kept);
+        Module::from_parts(insts, outputs)
+    });
+    let renumbered = renumbered(&unmarked);
+    let new = |value: ValueId| renumbered[value.index()];
+    let pairs = recorded.chunks_exact(2);
+    let gradients = pairs.filter_map(|pair| Some((new(pair[0])?, new(pair[1])?))).collect();
+    Ok(Gradient { module: canonicalise(unmarked), gradients })
+}
+
+/// The number that each value of a module has after canonicalisation, which leaves out what no output needs and changes
+/// nothing else of a module that was canonical but for that.
+fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
+    let mut needed: Vec<bool> =
+        module.insts().iter().map(|inst| matches!(inst.op, Op::Input { .. })).collect();
+    for output in module.outputs() {
+        needed[output.index()] = true;
+    }
+    for (value, inst) in module.iter().rev() {
+        if needed[value.index()] {
+            inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    let mut count = 0;
+    let number = |needed: bool| {
+        needed.then(|| {
+            count += 1;
+            ValueId::new(count - 1)
+        })
+    };
+    needed.into_iter().map(number).collect()
+}
+
+fn unverified(errors: &[VerifyError]) -> AutodiffError {
+    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    AutodiffError::Verification(errors.join("; "))
 }

@@ -54,7 +54,9 @@ pub(super) fn copy(
     }
     match options.cotangent {
         Cotangent::One => {
-            seeds.extend(primal.outputs().iter().map(|output| builder.constant(primal.ty(*output).dtype, 1.0)));
+            seeds.extend(
+                primal.outputs().iter().map(|output| builder.constant(primal.ty(*output).dtype, 1.0)),
+            );
         }
         Cotangent::Input => {}
     }
@@ -72,7 +74,11 @@ pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(),
         Cotangent::Input => Ok(()),
         Cotangent::One if primal.outputs().len() > 1 => {
             let types: Vec<_> = types().map(ToString::to_string).collect();
-            fault(format!("there are {} outputs, {}; needed one, or a cotangent each", types.len(), types.join(", ")))
+            fault(format!(
+                "there are {} outputs, {}; needed one, or a cotangent each",
+                types.len(),
+                types.join(", ")
+            ))
         }
         Cotangent::One => match types().find(|ty| ty.rank() > 0) {
             Some(ty) => fault(format!("the output is {ty}, needed a single {}, or a cotangent", ty.dtype)),
@@ -111,5 +117,8 @@ fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
 fn cotangent_names(primal: &Module) -> impl Iterator<Item = Arc<str>> {
     let taken: std::collections::BTreeSet<Arc<str>> = primal.inputs().map(|(name, _)| name.clone()).collect();
     let numbered = (1u64..).map(|number| format!("cotangent{number}"));
-    std::iter::once("cotangent".to_owned()).chain(numbered).map(Arc::from).filter(move |name| !taken.contains(name))
+    std::iter::once("cotangent".to_owned())
+        .chain(numbered)
+        .map(Arc::from)
+        .filter(move |name| !taken.contains(name))
 }

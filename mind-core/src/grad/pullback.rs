@@ -120,7 +120,9 @@ impl<'a> Pullback<'a> {
                     Some(_) => core_v1::filled(self.builder, &ty, 1.0)?,
                     None => {
                         let witness = self.value_of_type(&ty).ok_or_else(|| {
-                            self.unsupported_shape(format!("no value at hand has the shape {shape} to broadcast to"))
+                            self.unsupported_shape(format!(
+                                "no value at hand has the shape {shape} to broadcast to"
+                            ))
                         })?;
                         core_v1::ones_like(self.builder, witness)?
                     }
@@ -279,7 +281,8 @@ impl<'a> Pullback<'a> {
         let mut count = self.constant_like(like, known);
         for extent in extents.filter(|extent| extent.as_literal().is_none()) {
             let one = self.constant_like(like, 1.0);
-            let ones = self.push(Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() }, &[one])?;
+            let ones =
+                self.push(Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() }, &[one])?;
             let sum = self.push(Op::Sum(Reduction { axes: vec![0], keepdims: false }), &[ones])?;
             count = if known == 1.0 && self.builder.inst(count).operands.is_empty() {
                 sum
@@ -299,7 +302,9 @@ impl<'a> Pullback<'a> {
     /// The numbers that `dims` are, which Core v1 needs to differentiate what has `shape`.
     fn known(&self, dims: &[Dim], shape: &Shape) -> Result<Vec<i64>, AutodiffError> {
         dims.iter().map(Dim::as_literal).collect::<Option<_>>().ok_or_else(|| {
-            self.unsupported_shape(format!("its derivative in Core v1 needs known extents and bounds, found {shape}"))
+            self.unsupported_shape(format!(
+                "its derivative in Core v1 needs known extents and bounds, found {shape}"
+            ))
         })
     }
 

@@ -136,7 +136,7 @@ impl DimNames {
         let bad = ty.shape.iter().position(|dim| dim.as_literal().is_some_and(|extent| extent < 1));
         let site = bad.map_or(written.site, |axis| dims[axis].site);
         let name: Arc<str> = "x".into();
-        match check_input(std::iter::empty(), &name, &ty) {
+        match check_input(None, &std::collections::BTreeSet::new(), &name, &ty) {
             Ok(()) => Ok(ty),
             Err(error) => {
                 let OpError { code, problem, .. } = *error;

@@ -1,0 +1,84 @@
+//! The same module has the same gradient to the letter: twice in a process, in another process, in any build.
+
+use std::process::Command;
+
+use mind_core::{
+    canon::Canonical,
+    dim::Dim,
+    grad::differentiate,
+    ir::{Op, Reduction},
+    ops::{self, Profile},
+    ty::{DType, Shape, Type},
+};
+
+use crate::support::{PROFILES, build, every_float, push, single};
+
+/// Set where this program runs as the other process.
+const PRINT: &str = "MIND_PRINT_GRADIENTS";
+
+#[test]
+fn a_module_differentiated_twice_gives_identical_text() {
+    assert_eq!(every_gradient(), every_gradient());
+}
+
+#[test]
+fn another_process_gives_identical_text() {
+    let text = every_gradient();
+    if std::env::var_os(PRINT).is_some() {
+        println!("{text}");
+        return;
+    }
+    let program = std::env::current_exe().expect("this program");
+    let name = "determinism::another_process_gives_identical_text";
+    let other = Command::new(program).args([name, "--exact", "--nocapture"]).env(PRINT, "1").output();
+    let printed = String::from_utf8(other.expect("this program runs").stdout).expect("text");
+    assert!(printed.contains(&text), "the other process printed other gradients");
+}
+
+/// The gradients of every case of the table and of a network, in both profiles, as text.
+fn every_gradient() -> String {
+    let cases = ops::TABLE.iter().flat_map(|row| (row.sample.cases)(DType::F32));
+    let modules = cases.map(|case| single(&case.op, &case.operands)).chain([network()]);
+    modules
+        .flat_map(|module| PROFILES.map(|profile| gradient_text(&module, profile)))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn gradient_text(module: &Canonical, profile: Profile) -> String {
+    match differentiate(module, &every_float(module, profile)) {
+        Ok(gradient) => format!("{:?}\n{:?}", gradient.module, gradient.gradients),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Two dense layers with a symbolic batch and a cross-entropy.
+fn network() -> Canonical {
+    let n = Dim::symbol("N");
+    let f32s = |dims: &[Dim]| Type::new(DType::F32, Shape::new(dims));
+    let types = [
+        f32s(&[n.clone(), 8.into()]),
+        f32s(&[n.clone(), 3.into()]),
+        f32s(&[8.into(), 5.into()]),
+        f32s(&[5.into()]),
+        f32s(&[5.into(), 3.into()]),
+        f32s(&[3.into()]),
+    ];
+    let last = |keepdims| Reduction { axes: vec![1], keepdims };
+    build(&types, |b, inputs| {
+        let [x, y, w1, b1, w2, b2] = *inputs else { panic!("six inputs") };
+        let h = push(b, Op::MatMul, &[x, w1]);
+        let h = push(b, Op::Add, &[h, b1]);
+        let h = push(b, Op::Relu, &[h]);
+        let z = push(b, Op::MatMul, &[h, w2]);
+        let z = push(b, Op::Add, &[z, b2]);
+        let power = push(b, Op::Exp, &[z]);
+        let total = push(b, Op::Sum(last(true)), &[power]);
+        let log = push(b, Op::Log, &[total]);
+        let log = push(b, Op::Sub, &[z, log]);
+        let chosen = push(b, Op::Mul, &[y, log]);
+        let chosen = push(b, Op::Sum(last(false)), &[chosen]);
+        let mean = push(b, Op::Mean(Reduction { axes: vec![0], keepdims: false }), &[chosen]);
+        vec![push(b, Op::Neg, &[mean])]
+    })
+}

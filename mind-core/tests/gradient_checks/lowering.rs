@@ -1,0 +1,308 @@
+//! What the derivatives are made of in Core v1, and that both profiles agree.
+
+use mind_core::{
+    canon::Canonical,
+    dim::Dim,
+    grad::{Cotangent, Gradient, GradientOptions, differentiate},
+    ir::{Module, Op, Reduction, Slice, ValueId},
+    ops::{self, Derivative, Profile, sample::Domain},
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+use crate::support::{
+    FLOATS, PROFILES, Rng, arguments, build, canonical, every_float, like, numbers, push, rows, run,
+    scalar_options, single, vector,
+};
+
+fn f32s(extents: &[i64]) -> Type {
+    Type::new(DType::F32, Shape::literal(extents))
+}
+
+/// The names of the operations beside the primal's and the inputs, in order.
+fn operations(gradient: &Gradient, primal: &Module) -> Vec<&'static str> {
+    let mut names: Vec<_> = gradient.module.insts().iter().map(|inst| inst.op.info().name).collect();
+    for name in primal.insts().iter().map(|inst| inst.op.info().name).chain(["Input"]) {
+        if let Some(position) = names.iter().position(|other| *other == name) {
+            names.remove(position);
+        }
+    }
+    names.sort_unstable();
+    names
+}
+
+fn made_of(module: &Canonical, profile: Profile) -> Vec<&'static str> {
+    let options = GradientOptions { cotangent: Cotangent::Input, ..every_float(module, profile) };
+    operations(&differentiate(module, &options).expect("differentiable"), module)
+}
+
+fn of_single(op: Op, operands: &[Type], profile: Profile) -> Vec<&'static str> {
+    made_of(&single(&op, operands), profile)
+}
+
+#[test]
+fn core_v1_is_made_of_what_the_documentation_says() {
+    let symbolic = Type::new(DType::F32, Shape::new([Dim::symbol("N"), 3.into()]));
+    let rows = Reduction { axes: vec![0], keepdims: false };
+    let keep = Reduction { axes: vec![0], keepdims: true };
+    let slice = Slice { starts: vec![0.into(), 1.into()], ends: vec![4.into(), 3.into()], steps: vec![1, 1] };
+    let one = |op, operands: &[Type]| of_single(op, operands, Profile::CoreV1);
+
+    // Ones to broadcast; known ones are a constant, others `relu(-relu(x)) + 1`.
+    assert_eq!(one(Op::Sum(keep.clone()), &[f32s(&[2, 3])]), ["ConstTensor", "Mul"]);
+    assert_eq!(
+        one(Op::Sum(rows.clone()), std::slice::from_ref(&symbolic)),
+        ["Add", "ConstF32", "ExpandDims", "Mul", "Neg", "Relu", "Relu"]
+    );
+    // 1/n.
+    assert_eq!(one(Op::Mean(keep.clone()), &[f32s(&[2, 3])]), ["ConstF32", "ConstTensor", "Mul", "Mul"]);
+    // Summed back to a shape.
+    assert_eq!(one(Op::Add, &[f32s(&[2, 3]), f32s(&[1, 3])]), ["Reshape", "Sum"]);
+    assert_eq!(one(Op::Add, &[f32s(&[2, 3]), f32s(&[3])]), ["Sum"]);
+    assert_eq!(one(Op::Add, &[symbolic.clone(), f32s(&[1, 3])]), ["Reshape", "Sum"]);
+    let stretched = Type::new(DType::F32, Shape::new([Dim::symbol("N"), 1.into()]));
+    assert_eq!(one(Op::Add, &[f32s(&[2, 1, 3]), stretched]), ["Reshape", "Squeeze", "Sum", "Sum"]);
+    // dy * exp(-y).
+    assert_eq!(one(Op::Log, &[f32s(&[3])]), ["Exp", "Mul", "Neg"]);
+    // The mask, 1 - relu(1 - relu((x * B) * B)).
+    assert_eq!(
+        one(Op::Relu, &[f32s(&[3])]),
+        ["ConstF32", "ConstF32", "Mul", "Mul", "Mul", "Relu", "Relu", "Sub", "Sub"]
+    );
+    // A one-hot constant an axis.
+    let index = Op::Index { indices: vec![1.into(), 2.into()] };
+    assert_eq!(one(index, &[f32s(&[2, 3])]), ["ConstTensor", "ConstTensor", "ExpandDims", "Mul", "Mul"]);
+    // The first axis is whole; the second is gathered and masked.
+    assert_eq!(
+        one(Op::Slice(Box::new(slice)), &[f32s(&[4, 5])]),
+        ["ConstTensor", "ConstTensor", "Gather", "Mul", "Transpose", "Transpose"]
+    );
+    // relu(1 - |i - iota|) by matrix product.
+    assert_eq!(
+        one(Op::Gather, &[f32s(&[5, 2]), Type::new(DType::I32, Shape::literal(&[3]))]),
+        [
+            "Add",
+            "ConstF32",
+            "ConstTensor",
+            "Gather",
+            "MatMul",
+            "Neg",
+            "Relu",
+            "Relu",
+            "Relu",
+            "Reshape",
+            "Reshape",
+            "Sub",
+            "Sub"
+        ]
+    );
+}
+
+#[test]
+fn extended_is_made_of_the_fast_operations() {
+    let rows = Reduction { axes: vec![0], keepdims: false };
+    let slice = Slice { starts: vec![1.into()], ends: vec![3.into()], steps: vec![1] };
+    let one = |op, operands: &[Type]| of_single(op, operands, Profile::Extended);
+    assert_eq!(one(Op::Sum(rows.clone()), &[f32s(&[3])]), ["BroadcastTo", "ExpandDims"]);
+    assert_eq!(one(Op::Mean(rows), &[f32s(&[3])]), ["BroadcastTo", "ConstF32", "Div", "ExpandDims"]);
+    assert_eq!(one(Op::Relu, &[f32s(&[3])]), ["ReluGrad"]);
+    assert_eq!(one(Op::Log, &[f32s(&[3])]), ["Div"]);
+    assert_eq!(one(Op::Slice(Box::new(slice)), &[f32s(&[4])]), ["SliceGrad"]);
+    let indices = Type::new(DType::I64, Shape::literal(&[3]));
+    assert_eq!(one(Op::Gather, &[f32s(&[5, 2]), indices]), ["ScatterAdd"]);
+}
+
+#[test]
+fn no_constant_of_core_v1_is_larger_than_an_extent() {
+    let long = 1000;
+    let indices = Type::new(DType::I32, Shape::literal(&[long]));
+    let slice = Slice {
+        starts: vec![1.into(), 0.into()],
+        ends: vec![(long - 1).into(), (long / 2).into()],
+        steps: vec![2, 1],
+    };
+    for (op, operands) in [
+        (Op::Gather, vec![f32s(&[long, long]), indices]),
+        (Op::Slice(Box::new(slice)), vec![f32s(&[long, long])]),
+        (Op::Index { indices: vec![3.into(), 4.into()] }, vec![f32s(&[long, long])]),
+        (Op::Mean(Reduction { axes: vec![0, 1], keepdims: false }), vec![f32s(&[long, long])]),
+        (Op::Relu, vec![f32s(&[long, long])]),
+    ] {
+        let module = single(&op, &operands);
+        let gradient =
+            differentiate(&module, &every_float(&module, Profile::CoreV1)).expect("differentiable");
+        for inst in gradient.module.insts() {
+            if let Op::ConstTensor { data, shape } = &inst.op {
+                assert!(data.stored() <= long as usize, "{op:?}: a constant of shape {shape}");
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_verify_in_their_profile() {
+    for row in ops::TABLE {
+        for dtype in FLOATS {
+            for case in (row.sample.cases)(dtype) {
+                let module = single(&case.op, &case.operands);
+                for profile in PROFILES {
+                    if let Ok(gradient) = differentiate(&module, &every_float(&module, profile)) {
+                        let found = verify(Module::clone(&gradient.module), profile);
+                        assert!(found.is_ok(), "{} in {profile:?}: {found:?}", row.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn both_profiles_agree_on_every_case() {
+    for row in ops::TABLE {
+        match row.derivative {
+            Derivative::Rule(_) | Derivative::Linear(_) => {}
+            Derivative::Zero | Derivative::Unsupported => continue,
+        }
+        for dtype in FLOATS {
+            for case in (row.sample.cases)(dtype) {
+                let module = single(&case.op, &case.operands);
+                let Ok(core) = differentiate(&module, &every_float(&module, Profile::CoreV1)) else {
+                    continue;
+                };
+                let extended =
+                    differentiate(&module, &every_float(&module, Profile::Extended)).expect(row.name);
+                let mut given =
+                    arguments(&mut Rng::new(row.name), &case.operands, row.sample.domain, rows(&case));
+                let results = run(&module, &given);
+                given.extend(results.iter().map(|result| like(result, |i| 1.0 / (1.0 + i as f64))));
+                let eps = if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+                for (a, b) in run(&core.module, &given).iter().zip(run(&extended.module, &given)) {
+                    for (a, b) in numbers(a).into_iter().zip(numbers(&b)) {
+                        assert!((a - b).abs() <= 8.0 * eps * b.abs().max(1.0), "{}: {a} and {b}", row.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stop_gradient_stays_in_extended_and_gives_way_in_core_v1() {
+    let module = build(&[f32s(&[])], |b, inputs| {
+        let twice = push(b, Op::Add, &[inputs[0], inputs[0]]);
+        let stopped = push(b, Op::StopGradient, &[twice]);
+        vec![push(b, Op::Mul, &[inputs[0], stopped])]
+    });
+    for (profile, kept) in PROFILES.into_iter().zip([1, 0]) {
+        let gradient = differentiate(&module, &scalar_options(&[0], profile)).expect("differentiable");
+        let found = gradient.module.insts().iter().filter(|inst| inst.op == Op::StopGradient).count();
+        assert_eq!(found, kept, "{profile:?}");
+        let outputs = run(&gradient.module, &[crate::support::scalar(DType::F32, 3.0)]);
+        assert_eq!(outputs.iter().map(|output| numbers(output)[0]).collect::<Vec<_>>(), [18.0, 6.0]);
+    }
+}
+
+#[test]
+fn cotangent_inputs_follow_the_inputs_under_names_that_are_free() {
+    let names = |inputs: &[&str], outputs: usize| {
+        let mut b = mind_core::ir::Builder::new();
+        let values: Vec<ValueId> =
+            inputs.iter().map(|name| b.input(*name, f32s(&[2])).expect("an input")).collect();
+        let outputs: Vec<_> = (0..outputs).map(|_| push(&mut b, Op::Exp, &values[..1])).collect();
+        let module = canonical(b.finish(outputs));
+        let gradient =
+            differentiate(&module, &every_float(&module, Profile::Extended)).expect("differentiable");
+        gradient.module.inputs().map(|(name, _)| name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["x"], 1), ["x", "cotangent"]);
+    assert_eq!(names(&["x"], 3), ["x", "cotangent", "cotangent1", "cotangent2"]);
+    assert_eq!(
+        names(&["cotangent", "cotangent1"], 2),
+        ["cotangent", "cotangent1", "cotangent2", "cotangent3"]
+    );
+}
+
+#[test]
+fn several_outputs_add_their_cotangents() {
+    let module = build(&[f32s(&[2])], |b, inputs| {
+        let twice = push(b, Op::Add, &[inputs[0], inputs[0]]);
+        vec![twice, inputs[0], twice]
+    });
+    for profile in PROFILES {
+        let gradient = differentiate(&module, &every_float(&module, profile)).expect("linear");
+        let given =
+            [[1.0, 2.0], [10.0, 20.0], [100.0, 200.0], [0.5, 0.25]].map(|pair| vector(DType::F32, &pair));
+        let outputs = run(&gradient.module, &given);
+        assert_eq!(numbers(&outputs[3]), [121.0, 240.5]);
+    }
+}
+
+#[test]
+fn each_recorded_gradient_is_that_of_its_value() {
+    // f = sum(h * w) with h = exp(x), k = h * w.
+    let sum = || Op::Sum(Reduction { axes: vec![0], keepdims: false });
+    let module = build(&[f32s(&[2]), f32s(&[2])], |b, inputs| {
+        let h = push(b, Op::Exp, &inputs[..1]);
+        let k = push(b, Op::Mul, &[h, inputs[1]]);
+        vec![push(b, sum(), &[k])]
+    });
+    for profile in PROFILES {
+        let gradient = differentiate(&module, &scalar_options(&[0, 1], profile)).expect("differentiable");
+        assert!(gradient.gradients.is_sorted_by(|a, b| a.0 < b.0));
+        let given = [vector(DType::F32, &[0.0, 0.0]), vector(DType::F32, &[3.0, 5.0])];
+        let mut found = Vec::new();
+        for (value, of) in &gradient.gradients {
+            assert_eq!(gradient.module.ty(*value), gradient.module.ty(*of), "{value} and its gradient {of}");
+            let (insts, _) = Module::clone(&gradient.module).into_parts();
+            let outputs = run(&canonical(Module::from_parts(insts, vec![*of])), &given);
+            found.push((gradient.module.inst(*value).op.info().name, numbers(&outputs[0])));
+        }
+        let named = |name| {
+            found.iter().filter(|(other, _)| *other == name).map(|(_, of)| of.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(named("Input"), [[3.0, 5.0], [1.0, 1.0]]);
+        assert_eq!(named("Exp"), [[3.0, 5.0]]);
+        let position = gradient.module.outputs()[1];
+        assert!(gradient.gradients.contains(&(ValueId::new(0), position)));
+    }
+}
+
+#[test]
+fn gradients_that_the_outputs_do_not_need_leave_no_code_behind() {
+    // By `b` alone, nothing of the way to `a` is differentiated.
+    let module = build(&[f32s(&[3]), f32s(&[3])], |b, inputs| {
+        let power = push(b, Op::Exp, &inputs[..1]);
+        let log = push(b, Op::Log, &[power]);
+        vec![push(b, Op::Add, &[log, inputs[1]])]
+    });
+    for profile in PROFILES {
+        let by_b = GradientOptions { cotangent: Cotangent::Input, ..scalar_options(&[1], profile) };
+        let gradient = differentiate(&module, &by_b).expect("differentiable");
+        assert_eq!(operations(&gradient, &module), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn linear_operations_read_no_argument() {
+    // What a row calls linear must differentiate to the same numbers whatever its operands hold.
+    for row in ops::TABLE {
+        let Derivative::Linear(_) = row.derivative else { continue };
+        for case in (row.sample.cases)(DType::F64) {
+            let module = single(&case.op, &case.operands);
+            let gradient = differentiate(&module, &every_float(&module, Profile::Extended)).expect(row.name);
+            let at = |name: &str| {
+                let mut rng = Rng::new(name);
+                let mut given = arguments(&mut rng, &case.operands, Domain::Any, rows(&case));
+                for (position, ty) in case.operands.iter().enumerate().filter(|(_, ty)| ty.dtype.is_integer())
+                {
+                    given[position] = like(&given[position], |i| (i as i64 % rows(&case)) as f64);
+                    assert!(ty.dtype.is_integer());
+                }
+                let results = run(&module, &given);
+                given.extend(results.iter().map(|result| like(result, |i| 1.0 + i as f64)));
+                run(&gradient.module, &given)[results.len()..].iter().map(numbers).collect::<Vec<_>>()
+            };
+            assert_eq!(at("here"), at("there"), "{}", row.name);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What the gradient tests share: modules, arguments, and central differences by the reference interpreter.
+
+use mind_core::{
+    canon::{Canonical, canonicalise},
+    data::TensorData,
+    dim::{Bindings, Dim, Symbol},
+    grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
+    interp::{self, Elements, Value},
+    ir::{Builder, Module, Op, ValueId},
+    ops::{
+        Profile,
+        sample::{Case, Domain},
+    },
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+pub const PROFILES: [Profile; 2] = [Profile::Extended, Profile::CoreV1];
+pub const FLOATS: [DType; 2] = [DType::F32, DType::F64];
+
+/// Checks the gradient of every output by every float input against central differences in f64.
+///
+/// The analytic gradient runs in the module's own element type. A gradient may be off by `tolerance` times the larger of
+/// 1 and the difference quotient. Also: the primal's outputs come out bit for bit.
+pub fn assert_gradients(
+    what: &str,
+    module: &Canonical,
+    arguments: &[Value],
+    profile: Profile,
+    tolerance: f64,
+) -> Result<Gradient, AutodiffError> {
+    let gradient = differentiate(module, &every_float(module, profile))?;
+    let mut rng = Rng::new(what);
+    let results = run(module, arguments);
+    let cotangents: Vec<Value> =
+        results.iter().map(|result| like(result, |_| rng.between(-1.0, 1.0))).collect();
+    let outputs = run(&gradient.module, &[arguments, &cotangents].concat());
+    let (primal, analytic) = outputs.split_at(results.len());
+    assert_eq!(bits(primal), bits(&results), "{what}: the primal's results changed");
+
+    let reference = in_f64(module);
+    let wide: Vec<Value> = arguments.iter().map(widened).collect();
+    let weights: Vec<Vec<f64>> = cotangents.iter().map(numbers).collect();
+    let float_inputs = (0..arguments.len()).filter(|position| arguments[*position].dtype().is_float());
+    for (position, analytic) in float_inputs.zip(analytic) {
+        let quotients = central_differences(&reference, &wide, position, &weights);
+        for (element, (found, wanted)) in numbers(analytic).into_iter().zip(quotients).enumerate() {
+            let allowed = tolerance * wanted.abs().max(1.0);
+            assert!(
+                (found - wanted).abs() <= allowed,
+                "{what} in {profile:?}: input {position} element {element}: gradient {found:e}, differences {wanted:e}\n\
+                 module {module:?}\ngradient {:?}\narguments {arguments:?}\ncotangents {cotangents:?}",
+                gradient.module
+            );
+        }
+    }
+    Ok(gradient)
+}
+
+/// By every float input, from a cotangent an output.
+pub fn every_float(module: &Module, profile: Profile) -> GradientOptions {
+    let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
+    let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
+    GradientOptions { wrt, cotangent: Cotangent::Input, profile, verify: true }
+}
+
+/// By the inputs at these positions, which must reach the one output.
+pub fn scalar_options(wrt: &[usize], profile: Profile) -> GradientOptions {
+    let wrt = wrt.iter().map(|position| Wrt { input: ValueId::new(*position), zero_ok: false }).collect();
+    GradientOptions { wrt, cotangent: Cotangent::One, profile, verify: true }
+}
+
+/// Differences of the weighted sum of all outputs by every element of one argument, of fourth order.
+fn central_differences(
+    module: &Canonical,
+    arguments: &[Value],
+    position: usize,
+    weights: &[Vec<f64>],
+) -> Vec<f64> {
+    let at = |element: usize, offset: f64| {
+        let mut arguments = arguments.to_vec();
+        let Elements::F64(elements) = &mut arguments[position].elements else { panic!("widened to f64") };
+        elements[element] += offset;
+        let results = run(module, &arguments);
+        let products = results.iter().zip(weights).flat_map(|(result, weights)| {
+            numbers(result)
+                .into_iter()
+                .zip(weights)
+                .map(|(result, weight)| result * weight)
+                .collect::<Vec<_>>()
+        });
+        products.sum::<f64>()
+    };
+    let step = 1e-3;
+    let slope = |element, step: f64| (at(element, step) - at(element, -step)) / (2.0 * step);
+    (0..numbers(&arguments[position]).len())
+        .map(|element| (4.0 * slope(element, step / 2.0) - slope(element, step)) / 3.0)
+        .collect()
+}
+
+/// The module of one operation on inputs `a`, `b`, `c`.
+pub fn single(op: &Op, operands: &[Type]) -> Canonical {
+    build(operands, |b, inputs| vec![push(b, op.clone(), inputs)])
+}
+
+/// A module on inputs named `a`, `b`, ….
+pub fn build(inputs: &[Type], body: impl FnOnce(&mut Builder, &[ValueId]) -> Vec<ValueId>) -> Canonical {
+    let mut builder = Builder::new();
+    let names = ('a'..='z').map(String::from);
+    let values: Vec<_> = inputs
+        .iter()
+        .zip(names)
+        .map(|(ty, name)| builder.input(name, ty.clone()).expect("a valid input"))
+        .collect();
+    let outputs = body(&mut builder, &values);
+    canonical(builder.finish(outputs))
+}
+
+pub fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> ValueId {
+    builder.push(op, operands).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The module with its floats in f64.
+pub fn in_f64(module: &Module) -> Canonical {
+    let mut builder = Builder::new();
+    let mut values = Vec::new();
+    for (_, inst) in module.iter() {
+        let operands = inst.operands.map(|operand| values[operand.index()]);
+        values.push(match &inst.op {
+            Op::Input { name } => {
+                let dtype = if inst.ty.dtype == DType::F32 { DType::F64 } else { inst.ty.dtype };
+                builder.input(name.clone(), Type::new(dtype, inst.ty.shape.clone())).expect("was valid")
+            }
+            Op::ConstF32(number) => push(&mut builder, Op::ConstF64(f64::from(number.get()).into()), &[]),
+            Op::ConstTensor { data: TensorData::F32(data), shape } => {
+                let data: Vec<f64> = data.iter().map(|element| f64::from(element.get())).collect();
+                push(&mut builder, Op::ConstTensor { data: data.into(), shape: shape.clone() }, &[])
+            }
+            op => push(&mut builder, op.clone(), &operands),
+        });
+    }
+    let outputs: Vec<_> = module.outputs().iter().map(|output| values[output.index()]).collect();
+    canonical(builder.finish(outputs))
+}
+
+/// The extent that tests give a symbol: another one each, none of them 1.
+pub fn extent_of(symbol: &Symbol) -> i64 {
+    2 + symbol.bytes().map(i64::from).sum::<i64>() % 3
+}
+
+/// The shape with every symbol bound by [`extent_of`].
+pub fn bound(shape: &Shape) -> Vec<usize> {
+    let symbols = ["A", "B", "C", "H", "K", "L", "M", "N", "P", "Q", "W"].map(Symbol::from);
+    let bindings: Bindings = symbols.map(|symbol| (symbol.clone(), Dim::literal(extent_of(&symbol)))).into();
+    let shape = shape.substitute(&bindings).expect("small extents");
+    let extents = shape.as_literals().unwrap_or_else(|| panic!("a symbol of {shape} has no extent here"));
+    extents.into_iter().map(|extent| usize::try_from(extent).expect("positive")).collect()
+}
+
+/// Arguments for an operation or a module: floats from `domain`, integers as indices below `index_bound`.
+pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64) -> Vec<Value> {
+    types
+        .iter()
+        .map(|ty| {
+            let shape = bound(&ty.shape);
+            filled(ty.dtype, &shape, |_| {
+                if ty.dtype.is_float() { rng.float(domain) } else { rng.below(index_bound) as f64 }
+            })
+        })
+        .collect()
+}
+
+/// What the indices among the operands of a case stay below: the first extent of what they index.
+pub fn rows(case: &Case) -> i64 {
+    let indexed = if let Op::ScatterAdd { shape } = &case.op { Some(shape) } else { None };
+    let indexed = indexed.or(case.operands.first().map(|ty| &ty.shape));
+    indexed.and_then(|shape| bound(shape).first().copied()).map_or(1, |rows| rows as i64)
+}
+
+pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f64) -> Value {
+    let numbers: Vec<f64> = (0..shape.iter().product()).map(&mut element).collect();
+    let elements = match dtype {
+        DType::I32 => Elements::I32(numbers.iter().map(|number| *number as i32).collect()),
+        DType::I64 => Elements::I64(numbers.iter().map(|number| *number as i64).collect()),
+        DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),
+        DType::F64 => Elements::F64(numbers),
+        DType::Bool => panic!("no operation takes truth values"),
+    };
+    Value { shape: shape.to_vec(), elements }
+}
+
+pub fn like(value: &Value, element: impl FnMut(usize) -> f64) -> Value {
+    filled(value.dtype(), &value.shape, element)
+}
+
+pub fn vector(dtype: DType, elements: &[f64]) -> Value {
+    filled(dtype, &[elements.len()], |position| elements[position])
+}
+
+pub fn scalar(dtype: DType, element: f64) -> Value {
+    filled(dtype, &[], |_| element)
+}
+
+pub fn numbers(value: &Value) -> Vec<f64> {
+    value.elements.to_f64()
+}
+
+/// Elements by their bits, so that NaN and -0.0 compare as themselves.
+pub fn bits(values: &[Value]) -> Vec<Vec<u64>> {
+    let of = |value: &Value| match &value.elements {
+        Elements::I32(elements) => elements.iter().map(|element| *element as u64).collect(),
+        Elements::I64(elements) => elements.iter().map(|element| *element as u64).collect(),
+        Elements::F32(elements) => elements.iter().map(|element| u64::from(element.to_bits())).collect(),
+        Elements::F64(elements) => elements.iter().map(|element| element.to_bits()).collect(),
+    };
+    values.iter().map(of).collect()
+}
+
+fn widened(value: &Value) -> Value {
+    if value.dtype().is_float() {
+        filled(DType::F64, &value.shape, |element| numbers(value)[element])
+    } else {
+        value.clone()
+    }
+}
+
+pub fn canonical(module: Module) -> Canonical {
+    let verified = verify(module, Profile::Extended).unwrap_or_else(|error| panic!("{error:?}"));
+    canonicalise(verified)
+}
+
+pub fn run(module: &Canonical, arguments: &[Value]) -> Vec<Value> {
+    interp::run(module, arguments).unwrap_or_else(|error| panic!("{error} in {module:?}"))
+}
+
+/// SplitMix64, seeded by a name.
+pub struct Rng(u64);
+
+impl Rng {
+    pub fn new(name: &str) -> Self {
+        Self(
+            name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+            }),
+        )
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: i64) -> i64 {
+        (self.next() % bound as u64) as i64
+    }
+
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        // Of 20 bits, so that arguments are the same numbers in f32 and f64.
+        let unit = (self.next() >> 44) as f64 / (1u64 << 20) as f64;
+        f64::from((low + unit * (high - low)) as f32)
+    }
+
+    pub fn float(&mut self, domain: Domain) -> f64 {
+        match domain {
+            Domain::Any => self.between(-2.0, 2.0),
+            Domain::Positive => self.between(0.5, 2.0),
+            Domain::NonZero => {
+                let size = self.between(0.1, 2.0);
+                if self.next().is_multiple_of(2) { size } else { -size }
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Every operation of the table × every case of its row × f32 and f64 × both profiles, against central differences.
+
+use mind_core::{
+    dim::Dim,
+    grad::{AutodiffError, differentiate},
+    ir::{Builder, Inst, Module, Op, ValueId},
+    ops::{self, Derivative, OpInfo, Profile, sample::Case},
+    ty::{DType, Shape, Type},
+};
+
+use crate::support::{
+    FLOATS, PROFILES, Rng, arguments, assert_gradients, build, every_float, numbers, push, rows, run, single,
+};
+
+#[test]
+fn every_case_of_every_operation_agrees_with_central_differences() {
+    for row in differentiable() {
+        for dtype in FLOATS {
+            for (number, case) in float_cases(row, dtype).iter().enumerate() {
+                for profile in PROFILES {
+                    check(row, case, case, profile, &format!("{} {dtype} case {number}", row.name));
+                }
+            }
+        }
+    }
+}
+
+/// Each extent above 1 that the case has becomes a symbol, one after the other and all at once, where the rules allow it.
+#[test]
+fn cases_with_symbolic_extents_agree_with_central_differences() {
+    let mut checked = [0, 0];
+    for row in differentiable() {
+        for case in float_cases(row, DType::F64) {
+            for symbolic in symbolic_variants(&case) {
+                let what = format!("{} on {}", row.name, types(&symbolic.operands));
+                for (profile, checked) in PROFILES.into_iter().zip(&mut checked) {
+                    *checked += usize::from(check(row, &symbolic, &case, profile, &what));
+                }
+            }
+        }
+    }
+    assert!(checked.iter().all(|checked| *checked > 50), "too few symbolic cases were checked: {checked:?}");
+}
+
+#[test]
+fn every_operation_has_cases_unless_it_has_no_operands() {
+    for row in ops::TABLE {
+        for dtype in FLOATS {
+            assert_eq!((row.sample.cases)(dtype).is_empty(), row.arity == 0, "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_differentiable_operation_is_differentiated_in_both_profiles_or_refused_as_documented() {
+    for row in differentiable() {
+        for profile in PROFILES {
+            for case in float_cases(row, DType::F32) {
+                let module = single(&case.op, &case.operands);
+                let refused = differentiate(&module, &every_float(&module, profile)).is_err();
+                let expected = profile == Profile::CoreV1 && expects_e5001(&module);
+                assert_eq!(refused, expected, "{} in {profile:?}", row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_without_a_derivative_are_e5001() {
+    for row in ops::TABLE {
+        if let Derivative::Unsupported = row.derivative {
+            for case in float_cases(row, DType::F32) {
+                let module = single(&case.op, &case.operands);
+                let error =
+                    differentiate(&module, &every_float(&module, Profile::Extended)).expect_err(row.name);
+                assert_eq!(error.code().info().name, "E5001", "{}", row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_of_zero_derivative_give_zeros() {
+    for row in ops::TABLE.iter().filter(|row| row.arity > 0) {
+        if let Derivative::Zero = row.derivative {
+            for case in float_cases(row, DType::F64) {
+                // Beside an operand that has a gradient, to see that nothing of the other path is lost.
+                let module = build(&case.operands, |b, inputs| {
+                    let stopped = push(b, case.op.clone(), inputs);
+                    vec![push(b, Op::Mul, &[inputs[0], stopped])]
+                });
+                let mut rng = Rng::new(row.name);
+                let mut given = arguments(&mut rng, &case.operands, row.sample.domain, rows(&case));
+                for profile in PROFILES {
+                    let gradient = differentiate(&module, &every_float(&module, profile)).expect(row.name);
+                    given.truncate(case.operands.len());
+                    let result = run(&module, &given);
+                    given.extend(result.iter().cloned());
+                    let outputs = run(&gradient.module, &given);
+                    let wanted: Vec<f64> =
+                        numbers(&result[0]).iter().zip(numbers(&given[0])).map(|(y, x)| y * x).collect();
+                    assert_eq!(numbers(&outputs[1]), wanted);
+                }
+            }
+        }
+    }
+}
+
+/// Checks one case on arguments for `literal`, which has the extents known that `case` has as symbols, or that it is
+/// refused where it should be; tells whether gradients were compared.
+fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str) -> bool {
+    let module = single(&case.op, &case.operands);
+    let mut rng = Rng::new(what);
+    let arguments = arguments(&mut rng, &literal.operands, row.sample.domain, rows(literal));
+    let (narrow, wide) = row.sample.tolerance;
+    let tolerance = if module.ty(module.outputs()[0]).dtype == DType::F32 { narrow } else { wide };
+    match assert_gradients(what, &module, &arguments, profile, tolerance) {
+        Ok(gradient) => {
+            let refused = expects_e5001(&module) || expects_e5004(&module);
+            assert!(profile == Profile::Extended || !refused, "{what}: Core v1 was to refuse it");
+            let allowed = gradient.module.insts().iter().all(|inst| inst.op.info().profile <= profile);
+            assert!(allowed, "{what}: an extension in a Core v1 gradient");
+            true
+        }
+        Err(AutodiffError::UnsupportedOp { op, path, .. }) => {
+            assert!(
+                profile == Profile::CoreV1 && expects_e5001(&module),
+                "{what}: refused in {profile:?}: {path}"
+            );
+            assert_eq!(op, row.name);
+            false
+        }
+        Err(AutodiffError::UnsupportedShape(problem)) => {
+            assert!(
+                profile == Profile::CoreV1 && expects_e5004(&module),
+                "{what}: refused in {profile:?}: {problem}"
+            );
+            false
+        }
+        Err(error) => panic!("{what} in {profile:?}: {error}"),
+    }
+}
+
+/// Core v1 has no backward pass for a convolution, and cannot hold the extensions.
+fn expects_e5001(module: &Module) -> bool {
+    module
+        .insts()
+        .iter()
+        .any(|Inst { op, .. }| op.info().profile == Profile::Extended || matches!(op, Op::Conv2d(_)))
+}
+
+fn expects_e5004(module: &Module) -> bool {
+    let needs_extents = |op: &Op| matches!(op, Op::Index { .. } | Op::Slice(_) | Op::Gather);
+    let symbolic = |value: &ValueId| module.ty(*value).shape.as_literals().is_none();
+    module.insts().iter().any(|inst| needs_extents(&inst.op) && inst.operands.iter().any(symbolic))
+}
+
+fn differentiable() -> impl Iterator<Item = &'static OpInfo> {
+    ops::TABLE.iter().copied().filter(|row| match row.derivative {
+        Derivative::Rule(_) | Derivative::Linear(_) => true,
+        Derivative::Zero | Derivative::Unsupported => false,
+    })
+}
+
+fn float_cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
+    let cases = (row.sample.cases)(dtype);
+    cases.into_iter().filter(|case| case.operands.iter().any(|ty| ty.dtype == dtype)).collect()
+}
+
+fn types(types: &[Type]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The case with extents replaced by symbols everywhere they stand, kept where it is still well typed.
+fn symbolic_variants(case: &Case) -> Vec<Case> {
+    let mut extents: Vec<i64> = case
+        .operands
+        .iter()
+        .flat_map(|ty| ty.shape.iter().filter_map(Dim::as_literal))
+        .filter(|e| *e > 1)
+        .collect();
+    extents.sort_unstable();
+    extents.dedup();
+    let names = ["N", "M", "K", "P", "Q", "H", "W"];
+    let every: Vec<_> = extents.iter().copied().zip(names).collect();
+    let alone = every.iter().map(|pair| vec![*pair]);
+    let variants = alone.chain((every.len() > 1).then(|| every.clone()));
+    variants
+        .map(|names| {
+            let replace = |shape: &Shape| -> Shape {
+                let name = |dim: &Dim| names.iter().find(|(extent, _)| dim.as_literal() == Some(*extent));
+                shape
+                    .iter()
+                    .map(|dim| name(dim).map_or(dim.clone(), |(_, name)| Dim::symbol(*name)))
+                    .collect()
+            };
+            let op = match case.op.clone() {
+                Op::Reshape { shape } => Op::Reshape { shape: replace(&shape) },
+                Op::BroadcastTo { shape } => Op::BroadcastTo { shape: replace(&shape) },
+                Op::ScatterAdd { shape } => Op::ScatterAdd { shape: replace(&shape) },
+                Op::SliceGrad { shape, slice } => Op::SliceGrad { shape: replace(&shape), slice },
+                Op::Conv2dGradInput { shape, convolution } => {
+                    Op::Conv2dGradInput { shape: replace(&shape), convolution }
+                }
+                Op::Conv2dGradFilter { shape, convolution } => {
+                    Op::Conv2dGradFilter { shape: replace(&shape), convolution }
+                }
+                op => op,
+            };
+            Case { op, operands: case.operands.iter().map(|ty| ty.with_shape(replace(&ty.shape))).collect() }
+        })
+        .filter(|case| {
+            let mut builder = Builder::new();
+            let named = case.operands.iter().zip(["a", "b", "c"]);
+            let inputs: Vec<_> =
+                named.map(|(ty, name)| builder.input(name, ty.clone()).expect("valid")).collect();
+            builder.push(case.op.clone(), &inputs).is_ok()
+        })
+        .collect()
+}
