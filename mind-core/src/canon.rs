@@ -60,11 +60,23 @@ impl Deref for Canonical {
 /// # Ok::<(), Box<mind_core::ops::OpError>>(())
 /// ```
 pub fn canonicalise(module: Verified) -> Canonical {
-    Canonical(module.rewrite(|module| prune(rewrite(module))))
+    canonicalise_mapped(module).0
 }
 
-/// The forward pass.
-fn rewrite(module: Module) -> Module {
+/// [`canonicalise`], and for each value of `module` the canonical one that it became, if it is still there.
+pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>) {
+    let mut map = Vec::new();
+    let canonical = module.rewrite(|module| {
+        let (rewritten, values) = rewrite(module);
+        let (pruned, kept) = prune(rewritten);
+        map = values.into_iter().map(|value| kept[value.index()]).collect();
+        pruned
+    });
+    (Canonical(canonical), map)
+}
+
+/// The forward pass; also what each value became.
+fn rewrite(module: Module) -> (Module, Vec<ValueId>) {
     let (insts, outputs) = module.into_parts();
     let mut rewritten: Vec<Inst> = Vec::with_capacity(insts.len());
     let mut values: Vec<ValueId> = Vec::with_capacity(insts.len());
@@ -86,7 +98,7 @@ fn rewrite(module: Module) -> Module {
         rewritten.push(inst);
     }
     let outputs = outputs.into_iter().map(|output| values[output.index()]).collect();
-    Module::from_parts(rewritten, outputs)
+    (Module::from_parts(rewritten, outputs), values)
 }
 
 /// Whether the result is the operand, to the bit.
@@ -293,8 +305,8 @@ fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
     result?.into_op()
 }
 
-/// The backward pass: keeps inputs and what outputs need.
-fn prune(module: Module) -> Module {
+/// The backward pass: keeps inputs and what outputs need; also what each value became.
+fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
     let (insts, outputs) = module.into_parts();
     let mut needed: Vec<bool> = insts.iter().map(|inst| matches!(inst.op, Op::Input { .. })).collect();
     for output in &outputs {
@@ -318,5 +330,5 @@ fn prune(module: Module) -> Module {
         }
     }
     let outputs = outputs.into_iter().map(|output| new(&values, output)).collect();
-    Module::from_parts(kept, outputs)
+    (Module::from_parts(kept, outputs), values)
 }

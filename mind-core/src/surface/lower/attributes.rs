@@ -104,7 +104,13 @@ impl BodyLowering<'_> {
 
     /// Axes of a result or operand of this rank, ascending, negative ones counted from the end; `operand` is what
     /// messages show.
-    pub(super) fn axes_attribute(&self, label: &str, expr: ExprId, rank: Rank, operand: Operand) -> Lowered<Vec<i64>> {
+    pub(super) fn axes_attribute(
+        &self,
+        label: &str,
+        expr: ExprId,
+        rank: Rank,
+        operand: Operand,
+    ) -> Lowered<Vec<i64>> {
         let id = self.literal("axes as `[0, 1]`", expr)?;
         let written = match self.literals.elements(id) {
             Some(_) => self.integers_attribute(expr)?,

@@ -96,7 +96,9 @@ pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
 pub(super) fn lower_closure(closure: &ast::Closure) -> (Lowered, Diags) {
     let mut diags = Diags::new();
     let signature = closure_signature(closure, &mut diags);
-    let (Some(signature), Some(body)) = (signature, &closure.body) else { return (Lowered::default(), diags) };
+    let (Some(signature), Some(body)) = (signature, &closure.body) else {
+        return (Lowered::default(), diags);
+    };
     let (compiled, own) = lower_body(&Table::default(), &signature, body);
     diags.extend(own);
     let function = compiled.map(|compiled| Function {
@@ -144,7 +146,8 @@ fn constants(block: &ast::Block, unread: Vec<String>, diags: &mut Diags) -> (Vec
     let order = order(&block.constants.iter().map(needs).collect::<Vec<_>>());
     let mut unread = unread;
     for cycle in &order.cycles {
-        let names: Vec<_> = cycle.iter().map(|position| block.constants[*position].name.to_string()).collect();
+        let names: Vec<_> =
+            cycle.iter().map(|position| block.constants[*position].name.to_string()).collect();
         let message = format!("constants are defined by each other: {}", path(&names));
         diags.push(Diag::new(Code::E2009, block.constants[cycle[0]].value.site, message));
         unread.extend(names);

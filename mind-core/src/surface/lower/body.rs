@@ -1,16 +1,16 @@
 //! One body, lowered in one loop over its nodes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 
+use super::Source;
 use super::block::Table;
 use super::literals::Literals;
 use super::names::undefined;
 use super::signature::Signature;
 use super::types::Structure;
 use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word};
-use super::Source;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Builder, Op, ValueId};
 use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Pattern, TypeExpr};
@@ -34,6 +34,8 @@ pub(super) struct BodyLowering<'a> {
     diags: Diags,
     /// The undefined names that have been reported.
     reported: BTreeSet<String>,
+    /// What the program calls a value.
+    value_names: BTreeMap<ValueId, String>,
 }
 
 /// A body that has been lowered.
@@ -44,11 +46,7 @@ pub(super) struct Compiled {
 }
 
 /// Lowers a body; nothing where it has a mistake.
-pub(super) fn lower_body(
-    table: &Table,
-    signature: &Signature,
-    body: &Body,
-) -> (Option<Compiled>, Diags) {
+pub(super) fn lower_body(table: &Table, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
     let mut lowering = BodyLowering {
         table,
         signature,
@@ -62,6 +60,7 @@ pub(super) fn lower_body(
         updated: vec![false; signature.parameters.len()],
         diags: Diags::new(),
         reported: BTreeSet::new(),
+        value_names: BTreeMap::new(),
     };
     lowering.declare_parameters();
     for index in 0..body.nodes.len() {
@@ -78,7 +77,7 @@ pub(super) fn lower_body(
             None
         }
     };
-    let BodyLowering { builder, made, updated, diags, .. } = lowering;
+    let BodyLowering { builder, made, updated, diags, mut value_names, .. } = lowering;
     if !diags.is_empty() {
         return (None, diags);
     }
@@ -89,8 +88,9 @@ pub(super) fn lower_body(
             None => input(position),
         };
         let sites = made.iter().enumerate().map(site).collect();
+        let names = (0..made.len()).map(|value| value_names.remove(&ValueId::new(value))).collect();
         let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
-        Compiled { source: Source { module: builder.finish(outputs), sites }, result, updates }
+        Compiled { source: Source { module: builder.finish(outputs), sites, names }, result, updates }
     });
     (compiled, diags)
 }
@@ -209,7 +209,8 @@ impl BodyLowering<'_> {
         };
         let diag = Diag::new(Code::E2001, field, message);
         let indexed = matches!(value, Value::Tensor(_));
-        let help = indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.body.operand_text(base)));
+        let help =
+            indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.body.operand_text(base)));
         Err(Diag { help, ..diag }.into())
     }
 
@@ -235,7 +236,7 @@ impl BodyLowering<'_> {
             value = self.value_or_poison(coerced);
         }
         if matches!(value, Value::Bool(_) | Value::Word(_)) {
-            let message = format!("{} is for named arguments only", self.text(expr));
+            let message = format!("`{}` is for named arguments only", self.body.short_text(expr));
             self.report(Diag::new(Code::E2001, self.body[expr].site, message).into());
             value = Value::Poison;
         }
@@ -243,7 +244,12 @@ impl BodyLowering<'_> {
         while let Some((pattern, value)) = rest.pop() {
             match (pattern, value) {
                 (Pattern::Wildcard(_), _) => {}
-                (Pattern::Name(name), value) => self.names.bind(name.to_string(), Binding::Local(value)),
+                (Pattern::Name(name), value) => {
+                    if let Value::Tensor(value) = value {
+                        self.value_names.entry(value).or_insert_with(|| name.to_string());
+                    }
+                    self.names.bind(name.to_string(), Binding::Local(value));
+                }
                 (Pattern::Tuple { elements, .. }, Value::Tuple(tuple))
                     if elements.len() == tuple.elements.len() =>
                 {
@@ -276,7 +282,10 @@ impl BodyLowering<'_> {
                 }
                 Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
                     .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
-                    .help(format!("declare `{text}: &mut {}`, or name the new value with `let`", parameter.written))
+                    .help(format!(
+                        "declare `{text}: &mut {}`, or name the new value with `let`",
+                        parameter.written
+                    ))
             }
             Some(Binding::Local(_)) => {
                 Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
@@ -284,7 +293,8 @@ impl BodyLowering<'_> {
             }
             None => {
                 let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
-                let diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
+                let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
+                diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
                 return Err(self.undefined(text, || diag));
             }
         };
@@ -301,7 +311,6 @@ impl BodyLowering<'_> {
     ) -> Lowered<()> {
         let position = self.writable(target)?;
         let ty = self.signature.parameters[position].ty.clone();
-        // After a mistake the parameter's own type is known all the same: it keeps its version.
         let assigned = match op {
             None => self.values[value.index()].clone(),
             Some(op) => {
@@ -398,7 +407,8 @@ impl BodyLowering<'_> {
                 (result, value)
             }
             (None, value) => {
-                let value = value.map_or_else(|| Ok(Value::unit()), |(value, tail)| self.infer(value, tail))?;
+                let value =
+                    value.map_or_else(|| Ok(Value::unit()), |(value, tail)| self.infer(value, tail))?;
                 (self.structure_of(&value), value)
             }
         };
@@ -433,11 +443,12 @@ impl BodyLowering<'_> {
             }
             Value::Tuple(tuple) => {
                 let elements = tuple.elements.iter();
-                let elements = elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
+                let elements =
+                    elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
                 self.tuple(elements, expr)
             }
             Value::Bool(_) | Value::Word(_) => {
-                let message = format!("{} is for named arguments only", self.text(expr));
+                let message = format!("`{}` is for named arguments only", self.body.short_text(expr));
                 Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
             }
         }
@@ -468,10 +479,16 @@ impl BodyLowering<'_> {
     }
 
     /// Emits the transposition of an operand; without a permutation all axes are reversed.
-    pub(super) fn transpose(&mut self, base: ExprId, permutation: Option<Vec<i64>>, expr: ExprId) -> Lowered<Value> {
+    pub(super) fn transpose(
+        &mut self,
+        base: ExprId,
+        permutation: Option<Vec<i64>>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
         let operand = self.tensor(base, None)?;
         let rank = self.builder.ty(operand).rank();
-        let reversed = || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
+        let reversed =
+            || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
         let permutation = permutation.unwrap_or_else(reversed);
         let spot = super::report::Spot::of(expr);
         self.emit(&spot, Op::Transpose { permutation }, &[(operand, base)]).map(Value::Tensor)

@@ -8,7 +8,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Convolution, Op, Padding, Reduction, Slice};
-use crate::surface::ast::{Argument, ExprId};
+use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::Shape;
 
 /// A function of the language.
@@ -64,7 +64,12 @@ const BUILTINS: &[Builtin] = &[
     Builtin { name: "zeros_like", formals: &["x"], required: 1, lower: |l, g| l.constant_like(g, false) },
     Builtin { name: "ones_like", formals: &["x"], required: 1, lower: |l, g| l.constant_like(g, true) },
     Builtin { name: "broadcast_to", formals: &["x", "shape"], required: 2, lower: |l, g| l.broadcast_to(g) },
-    Builtin { name: "stop_gradient", formals: &["x"], required: 1, lower: |l, g| l.unary(g, Op::StopGradient) },
+    Builtin {
+        name: "stop_gradient",
+        formals: &["x"],
+        required: 1,
+        lower: |l, g| l.unary(g, Op::StopGradient),
+    },
 ];
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -110,6 +115,17 @@ impl BodyLowering<'_> {
             }
         }
         spot
+    }
+
+    /// Where mistakes of a literal are told, which may be a call as `zeros([3])`.
+    pub(super) fn spot_of_literal(&self, expr: ExprId) -> Spot {
+        let spot = Spot::of(expr);
+        let NodeKind::Call { callee, arguments, .. } = &self.body[expr].kind else { return spot };
+        let spot = find(&callee.to_string()).map_or(spot.clone(), |builtin| spot.label(builtin.name));
+        match arguments.first() {
+            Some(shape) => spot.attribute("shape", shape.site),
+            None => spot,
+        }
     }
 
     fn site(&self, expr: ExprId) -> Site {
@@ -188,7 +204,8 @@ impl BodyLowering<'_> {
             None => false,
         };
         if let (Some(written), true, true) = (given.arguments[1], axes.is_empty(), rank > 0) {
-            let message = format!("`{}`: {} reduces no axis, needed at least one", given.name, self.text(written));
+            let message =
+                format!("`{}`: {} reduces no axis, needed at least one", given.name, self.text(written));
             let diag = Diag::new(Code::E3002, self.site(written), message);
             return Err(diag.help("leave out `axes` to reduce every axis").into());
         }
@@ -216,7 +233,11 @@ impl BodyLowering<'_> {
             Stop::from(Diag::new(Code::E3007, self.site(written), message))
         };
         if open.len() > 1 {
-            return Err(fault(format!("-1 stands {} times in {}, needed at most once", open.len(), self.text(written))));
+            return Err(fault(format!(
+                "-1 stands {} times in {}, needed at most once",
+                open.len(),
+                self.text(written)
+            )));
         }
         let others = dims.iter().enumerate().filter(|(other, _)| *other != axis);
         let others = others.map(|(_, dim)| dim.clone()).collect::<Shape>().element_count();
@@ -293,7 +314,8 @@ impl BodyLowering<'_> {
             return Ok(Value::Literal(self.literals.filled(id, shape, given.expr)));
         }
         let operand = (self.tensor(value, None)?, value);
-        self.emit(&self.spot(given, &[("shape", 0)]), Op::BroadcastTo { shape }, &[operand]).map(Value::Tensor)
+        self.emit(&self.spot(given, &[("shape", 0)]), Op::BroadcastTo { shape }, &[operand])
+            .map(Value::Tensor)
     }
 
     fn constant_like(&mut self, given: &Given, one: bool) -> Lowered<Value> {
@@ -306,7 +328,8 @@ impl BodyLowering<'_> {
     fn broadcast_to(&mut self, given: &Given) -> Lowered<Value> {
         let operand = self.subject(given)?;
         let shape = Shape::new(self.dims_attribute(given.required(1))?);
-        self.emit(&self.spot(given, &[("shape", 1)]), Op::BroadcastTo { shape }, &[operand]).map(Value::Tensor)
+        self.emit(&self.spot(given, &[("shape", 1)]), Op::BroadcastTo { shape }, &[operand])
+            .map(Value::Tensor)
     }
 }
 

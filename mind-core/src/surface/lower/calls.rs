@@ -103,11 +103,13 @@ pub(super) fn match_arguments<'a>(
             Some(name) => {
                 let text = name.to_string();
                 // One axis may be called so.
-                let wanted = if text == "axis" && !formals.contains(&"axis") { "axes" } else { text.as_str() };
+                let wanted =
+                    if text == "axis" && !formals.contains(&"axis") { "axes" } else { text.as_str() };
                 match formals.iter().position(|formal| *formal == wanted) {
                     Some(position) => position,
                     None => {
-                        let message = format!("`{callee}` has no argument `{text}`, expected {}", list(formals));
+                        let message =
+                            format!("`{callee}` has no argument `{text}`, expected {}", list(formals));
                         let diag = Diag::new(Code::E2007, Site::token(name.span()), message);
                         return Err(match nearest(&text, formals.iter().copied()) {
                             Some(near) => diag.help(format!("write `{near}`")),
@@ -120,11 +122,14 @@ pub(super) fn match_arguments<'a>(
         next += 1;
         if let Some(first) = given[position] {
             let message = format!("`{}` of `{callee}` is given twice", formals[position]);
-            return Err(Diag::new(Code::E2007, argument.site, message).note_at(first.site, "it is given first"));
+            return Err(
+                Diag::new(Code::E2007, argument.site, message).note_at(first.site, "it is given first")
+            );
         }
         given[position] = Some(argument);
     }
-    let missing: Vec<_> = (0..required).filter(|position| given[*position].is_none()).map(|i| formals[i]).collect();
+    let missing: Vec<_> =
+        (0..required).filter(|position| given[*position].is_none()).map(|i| formals[i]).collect();
     if missing.is_empty() {
         return Ok(Arguments { given });
     }
@@ -182,7 +187,12 @@ impl BodyLowering<'_> {
     }
 
     /// Calls: binds the arguments and inlines the module.
-    pub(super) fn apply(&mut self, callable: &Callable<'_>, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+    pub(super) fn apply(
+        &mut self,
+        callable: &Callable<'_>,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<Value> {
         let bound = self.bind(callable, arguments, expr)?;
         let site = self.body[expr].site;
         if self.builder.insts().len() + callable.module.insts().len() > MAX_INSTRUCTIONS {
@@ -308,16 +318,16 @@ impl BodyLowering<'_> {
         let unbound = symbols.iter().any(|symbol| !bindings.contains_key(symbol));
         let expected = substitute(&formal.structure, bindings)
             .map_err(|overflow| Stop::from(Diag::new(Code::E1008, site, format!("{what}: {overflow}"))))?;
+        // Where a symbol has no dimension the type is told as it is declared.
+        let expected = if unbound { formal.structure.clone() } else { expected };
         match self.coerce(&value, &expected, argument, &what) {
             Ok(value) => Ok(value),
-            // Without its symbols the type is the callee's own, not one that the argument could have.
-            Err(Stop::Mistake(_)) if unbound && self.same_rank(&value, &formal.structure) => Err(Stop::Poisoned),
             Err(Stop::Mistake(mut diag)) => {
                 let note = format!("`{}: {}` is declared", formal.name, formal.written);
                 *diag = diag.note_at(formal.site, note);
                 symbols.sort();
                 symbols.dedup();
-                for symbol in symbols {
+                for symbol in symbols.into_iter().filter(|_| !unbound) {
                     let Some((giver, _)) = givers.get(&symbol).filter(|(giver, _)| *giver != argument) else {
                         continue;
                     };
@@ -332,21 +342,6 @@ impl BodyLowering<'_> {
                 Err(Stop::Mistake(diag))
             }
             Err(Stop::Poisoned) => Err(Stop::Poisoned),
-        }
-    }
-
-    fn same_rank(&self, value: &Value, structure: &Structure) -> bool {
-        match (value, structure) {
-            (Value::Tensor(value), Structure::Value(ty)) => self.builder.ty(*value).rank() == ty.rank(),
-            (
-                Value::Tensor(_)
-                | Value::Poison
-                | Value::Literal(_)
-                | Value::Tuple(_)
-                | Value::Bool(_)
-                | Value::Word(_),
-                Structure::Value(_) | Structure::Tuple(_),
-            ) => false,
         }
     }
 
@@ -382,8 +377,10 @@ struct Bound {
 fn substitute(structure: &Structure, bindings: &Bindings) -> Result<Structure, crate::dim::Overflow> {
     match structure {
         Structure::Value(ty) => ty.substitute(bindings).map(Structure::Value),
-        Structure::Tuple(elements) => {
-            elements.iter().map(|element| substitute(element, bindings)).collect::<Result<_, _>>().map(Structure::Tuple)
-        }
+        Structure::Tuple(elements) => elements
+            .iter()
+            .map(|element| substitute(element, bindings))
+            .collect::<Result<_, _>>()
+            .map(Structure::Tuple),
     }
 }

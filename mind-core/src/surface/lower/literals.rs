@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::BodyLowering;
-use super::report::Spot;
 use super::types::operate;
 use super::values::{Lowered, Stop, Value};
 use crate::data::TensorData;
@@ -39,15 +38,23 @@ enum LiteralKind {
     Dim(Dim),
     Array(Vec<LiteralId>),
     Neg(LiteralId),
-    Binary { op: BinaryOp, lhs: LiteralId, rhs: LiteralId },
+    Binary {
+        op: BinaryOp,
+        lhs: LiteralId,
+        rhs: LiteralId,
+    },
     /// A single number everywhere.
-    Filled { value: LiteralId, shape: Shape },
+    Filled {
+        value: LiteralId,
+        shape: Shape,
+    },
 }
 
 impl Literal {
-    /// Whether it is a constant: a single number, worked out here, or an array of them.
+    /// Whether it is one constant: a single number, worked out here, or an array of them.
     fn is_constant(&self) -> bool {
-        self.extents.is_some()
+        let known = matches!(&self.kind, LiteralKind::Filled { shape, .. } if shape.as_literals().is_some());
+        known || self.extents.is_some()
     }
 }
 
@@ -174,7 +181,9 @@ impl Literals {
         });
         match (&number.value, dtype.is_float()) {
             (NumberValue::Integer(_), true) => Some(format!("write `{plain}.0`")),
-            (NumberValue::Float(_), true) | (NumberValue::Integer(_), false) => Some(format!("write `{plain}`")),
+            (NumberValue::Float(_), true) | (NumberValue::Integer(_), false) => {
+                Some(format!("write `{plain}`"))
+            }
             (NumberValue::Float(digits), false) => {
                 let value: f64 = digits.parse().ok()?;
                 (value.fract() == 0.0 && value.abs() < 1e15).then(|| format!("write `{value}`"))
@@ -272,7 +281,8 @@ impl BodyLowering<'_> {
                 Value::Poison => return Err(Stop::Poisoned),
                 Value::Literal(id) if self.literals.get(*id).extents.is_some() => *id,
                 Value::Literal(_) | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                    let message = format!("an array holds numbers and arrays, found {}", self.describe(*element));
+                    let message =
+                        format!("an array holds numbers and arrays, found {}", self.describe(*element));
                     return Err(Diag::new(Code::E2001, site, message).into());
                 }
             };
@@ -290,7 +300,8 @@ impl BodyLowering<'_> {
                     self.text(*element),
                     self.literals.describe(id)
                 );
-                let help = self.literals.rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
+                let help =
+                    self.literals.rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
                 return Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into());
             }
             if let Some(first) = extents.as_ref().filter(|first| **first != own) {
@@ -320,11 +331,14 @@ impl BodyLowering<'_> {
             let literal = self.literals.get(part);
             let site = self.body[literal.expr].site;
             let not_integer = || {
-                let message = format!("expected an integer or a dimension, found {}", self.text(literal.expr));
+                let message =
+                    format!("expected an integer or a dimension, found {}", self.text(literal.expr));
                 Stop::from(Diag::new(Code::E2001, site, message))
             };
             let dim = match &literal.kind {
-                LiteralKind::Number(Number { value: NumberValue::Integer(value), .. }) => Dim::literal(*value),
+                LiteralKind::Number(Number { value: NumberValue::Integer(value), .. }) => {
+                    Dim::literal(*value)
+                }
                 LiteralKind::Dim(dim) => dim.clone(),
                 LiteralKind::Neg(operand) => Dim::ZERO.sub(&dims[operand]).map_err(|_| not_integer())?,
                 LiteralKind::Binary { op, lhs, rhs } => {
@@ -353,7 +367,7 @@ impl BodyLowering<'_> {
                 continue;
             }
             let literal = self.literals.get(part).clone();
-            let spot = Spot::of(literal.expr);
+            let spot = self.spot_of_literal(literal.expr);
             let operand = |lowering: &Self, id: LiteralId| {
                 (lowering.literals.made[&(id, dtype)], lowering.literals.expr(id))
             };
@@ -435,12 +449,17 @@ impl BodyLowering<'_> {
                 }
                 LiteralKind::Dim(dim) => match dim.as_literal() {
                     Some(value) => {
-                        let number = Number { text: value.to_string(), value: NumberValue::Integer(value), suffix: None };
+                        let number = Number {
+                            text: value.to_string(),
+                            value: NumberValue::Integer(value),
+                            suffix: None,
+                        };
                         number.check_range(dtype, site)?;
                         Scalar::of(&number, dtype)
                     }
                     None => {
-                        let message = format!("`{dim}` is a dimension, known when the program runs, expected a number");
+                        let message =
+                            format!("`{dim}` is a dimension, known when the program runs, expected a number");
                         return Err(Diag::new(Code::E2001, site, message)
                             .help("a mean over axes is `mean(x, axes = [0])`")
                             .into());

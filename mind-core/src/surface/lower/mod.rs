@@ -112,6 +112,8 @@ pub struct Source {
     pub module: Module,
     /// The place of each instruction; of an inlined one, of the call.
     pub sites: Vec<Site>,
+    /// What the program calls each value: the name that a `let` binds it to first.
+    pub names: Vec<Option<String>>,
 }
 
 /// Lowers a program.

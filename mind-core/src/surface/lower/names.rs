@@ -20,7 +20,8 @@ pub(super) fn undefined<'a>(
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
-    let near = distances.filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count());
+    let near =
+        distances.filter(|(distance, candidate)| *distance <= limit && *distance < candidate.chars().count());
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 

@@ -87,7 +87,13 @@ impl BodyLowering<'_> {
     }
 
     /// Emits an operator of literals, at the expression itself.
-    pub(super) fn emit_binary(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, expr: ExprId) -> Lowered<ValueId> {
+    pub(super) fn emit_binary(
+        &mut self,
+        op: BinaryOp,
+        lhs: Operand,
+        rhs: Operand,
+        expr: ExprId,
+    ) -> Lowered<ValueId> {
         self.emit_operator(op, None, lhs, rhs, expr)
     }
 

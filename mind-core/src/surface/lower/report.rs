@@ -65,10 +65,14 @@ impl BodyLowering<'_> {
         let whole = self.body[spot.expr].site;
         let site = spot.operator.unwrap_or_else(|| match &error.focus {
             Focus::Operation => whole,
-            Focus::Operand(position) => operands.get(*position).map_or(whole, |(_, expr)| self.body[*expr].site),
-            Focus::Attribute(name) => {
-                spot.attributes.iter().find(|(attribute, _)| attribute == name).map_or(whole, |(_, site)| *site)
+            Focus::Operand(position) => {
+                operands.get(*position).map_or(whole, |(_, expr)| self.body[*expr].site)
             }
+            Focus::Attribute(name) => spot
+                .attributes
+                .iter()
+                .find(|(attribute, _)| attribute == name)
+                .map_or(whole, |(_, site)| *site),
         });
         let message = error.message(|position| {
             let (value, expr) = operands[position];
@@ -119,7 +123,7 @@ impl BodyLowering<'_> {
         match &self.values[expr.index()] {
             Value::Poison => text,
             Value::Bool(_) | Value::Word(_) => text,
-            Value::Tensor(value) => format!("{text}, {}", self.builder.ty(*value)),
+            Value::Tensor(value) => format!("{text} of type {}", self.builder.ty(*value)),
             Value::Literal(id) => format!("{text}, {}", self.literals.describe(*id)),
             Value::Tuple(tuple) if tuple.elements.is_empty() => format!("{text}, which is ()"),
             Value::Tuple(tuple) => format!("{text}, a tuple of {}", tuple.elements.len()),
@@ -135,7 +139,8 @@ impl BodyLowering<'_> {
             Value::Tensor(value) => self.builder.ty(*value).to_string(),
             Value::Literal(id) => self.literals.describe(*id).to_owned(),
             Value::Tuple(tuple) => {
-                let elements: Vec<_> = tuple.elements.iter().take(8).map(|element| self.type_text(element)).collect();
+                let elements: Vec<_> =
+                    tuple.elements.iter().take(8).map(|element| self.type_text(element)).collect();
                 let more = if tuple.elements.len() > 8 { ", …" } else { "" };
                 let comma = if tuple.elements.len() == 1 { "," } else { "" };
                 format!("({}{more}{comma})", elements.join(", "))
@@ -172,7 +177,8 @@ impl BodyLowering<'_> {
                 let message = format!("{what}: expected {ty}, found {found}");
                 let diag = Diag::new(code, self.body[expr].site, message);
                 let number = found.rank() == 0;
-                let help = number.then(|| format!("write `full({}, {})`", ty.shape, self.body.short_text(expr)));
+                let help =
+                    number.then(|| format!("write `full({}, {})`", ty.shape, self.body.short_text(expr)));
                 Err(Diag { help, ..diag }.into())
             }
             (Structure::Value(ty), Value::Tensor(found)) => {

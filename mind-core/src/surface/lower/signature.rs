@@ -41,7 +41,6 @@ impl Signature {
     pub(super) fn symbols(&self) -> &[Symbol] {
         &self.dims.symbols
     }
-
 }
 
 /// Works out the signature of a function; nothing where a mistake in it has been reported.
@@ -167,8 +166,10 @@ pub(super) fn not_float(name: &str, ty: &Type, site: Site) -> Diag {
 
 /// E5004 for a function that updates a parameter.
 pub(super) fn not_pure(function: &str, update: &SignatureParameter, site: Site) -> Diag {
-    let message =
-        format!("`{function}` updates `{}` in place: only functions without `&mut` have gradients", update.name);
+    let message = format!(
+        "`{function}` updates `{}` in place: only functions without `&mut` have gradients",
+        update.name
+    );
     Diag::new(Code::E5004, site, message)
         .note_at(update.site, format!("`{}` is declared `&mut`", update.name))
         .help("move what is to be differentiated into a function of its own")

@@ -18,7 +18,12 @@ struct Taken {
 }
 
 impl BodyLowering<'_> {
-    pub(super) fn subscript(&mut self, base: ExprId, subscripts: &[Subscript], expr: ExprId) -> Lowered<Value> {
+    pub(super) fn subscript(
+        &mut self,
+        base: ExprId,
+        subscripts: &[Subscript],
+        expr: ExprId,
+    ) -> Lowered<Value> {
         let operand = (self.tensor(base, None)?, base);
         let taken = self.taken(operand, subscripts, expr)?;
         if taken.iter().all(|taken| taken.index) && !taken.is_empty() {
@@ -59,7 +64,8 @@ impl BodyLowering<'_> {
     fn taken(&self, operand: Operand, subscripts: &[Subscript], expr: ExprId) -> Lowered<Vec<Taken>> {
         let (value, base) = operand;
         let ty = self.builder.ty(value);
-        let written = subscripts.iter().filter(|subscript| !matches!(subscript.kind, SubscriptKind::Rest)).count();
+        let written =
+            subscripts.iter().filter(|subscript| !matches!(subscript.kind, SubscriptKind::Rest)).count();
         if written > ty.rank() {
             let message = format!(
                 "`index`: {written} indices given, at most {} needed: {} is {ty}",
@@ -68,12 +74,8 @@ impl BodyLowering<'_> {
             );
             return Err(Diag::new(Code::E4006, self.body[expr].site, message).into());
         }
-        let whole = |axis: usize| Taken {
-            start: Dim::ZERO,
-            end: ty.shape[axis].clone(),
-            step: 1,
-            index: false,
-        };
+        let whole =
+            |axis: usize| Taken { start: Dim::ZERO, end: ty.shape[axis].clone(), step: 1, index: false };
         let mut taken: Vec<Taken> = Vec::new();
         for subscript in subscripts {
             let axis = taken.len();
@@ -169,7 +171,11 @@ impl BodyLowering<'_> {
 
 /// A bound known to be negative counts from the end.
 fn from_end(written: &Dim, extent: &Dim) -> Dim {
-    if below_zero(written) { extent.add(written).unwrap_or_else(|_| written.clone()) } else { written.clone() }
+    if below_zero(written) {
+        extent.add(written).unwrap_or_else(|_| written.clone())
+    } else {
+        written.clone()
+    }
 }
 
 /// Whether a bound is negative whatever the symbols are.

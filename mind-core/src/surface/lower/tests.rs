@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{Function, lower};
 use crate::diag::Diags;
 use crate::surface::{golden, parse};
+use crate::text::core_ir;
 
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
@@ -28,16 +29,7 @@ fn print(function: &Function, text: &mut String) {
     let Some(source) = &function.program else { return };
     assert_eq!(source.sites.len(), source.module.insts().len());
     writeln!(text, "{} -> {}, updates {:?}", function.name, function.result, function.updates).unwrap();
-    for (id, inst) in source.module.iter() {
-        let attributes = (inst.op.info().attributes)(&inst.op);
-        let attributes: Vec<_> = attributes.iter().map(|(name, value)| format!(" {name}={value:?}")).collect();
-        let operands: Vec<_> = inst.operands.iter().map(ToString::to_string).collect();
-        let (name, operands, ty) = (inst.op.info().name, operands.join(", "), &inst.ty);
-        let attributes = attributes.concat().replace("Literal(", "(").replace("Dim(", "(");
-        writeln!(text, "  {id} = {name}({operands}){attributes}: {ty}").unwrap();
-    }
-    let outputs: Vec<_> = source.module.outputs().iter().map(ToString::to_string).collect();
-    writeln!(text, "  => {}", outputs.join(", ")).unwrap();
+    text.push_str(&core_ir::print(&source.module));
 }
 
 /// Only the mistakes.
@@ -55,4 +47,9 @@ fn programs_lower_to_core_ir() {
 #[test]
 fn every_mistake_is_named_where_it_stands() {
     golden::check("lower/errors.txt", wrong);
+}
+
+#[test]
+fn transforms_inline_gradients() {
+    golden::check("lower/gradients.txt", lowered);
 }

@@ -9,13 +9,14 @@ use super::calls::{Callable, Formal};
 use super::signature::{not_float, not_pure, wrt_positions};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
-use crate::canon::Canonical;
+use crate::canon::{Canonical, canonicalise};
 use crate::diag::{Code, Diag, Site};
 use crate::grad::{AutodiffError, Cotangent, GradientOptions, differentiate};
 use crate::ir::Module;
 use crate::ops::Profile;
 use crate::surface::ast::{Argument, ExprId, Transform, TransformKind};
 use crate::ty::Type;
+use crate::verify::verify;
 
 impl BodyLowering<'_> {
     /// Lowers the application of a transformed function.
@@ -65,7 +66,8 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
             Structure::Value(ty) if ty.dtype.is_float() => gradients.push(formal.structure.clone()),
             Structure::Value(ty) => return Err(not_float(&formal.name, ty, Site::token(target.name.span()))),
             Structure::Tuple(_) => {
-                let message = format!("`{}` is the cotangent: only parameters can be differentiated by", formal.name);
+                let message =
+                    format!("`{}` is the cotangent: only parameters can be differentiated by", formal.name);
                 return Err(Diag::new(Code::E5005, Site::token(target.name.span()), message));
             }
         }
@@ -86,7 +88,8 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
             Cotangent::Input
         }
     };
-    let options = GradientOptions { wrt, cotangent, profile: Profile::Extended, verify: cfg!(debug_assertions) };
+    let options =
+        GradientOptions { wrt, cotangent, profile: Profile::Extended, verify: cfg!(debug_assertions) };
     let gradient = canonical(module.into_owned())
         .and_then(|module| differentiate(&module, &options))
         .map_err(|error| no_gradient(&error, label, &name, transform))?;
@@ -110,8 +113,11 @@ fn is_float_scalar(result: &Structure) -> bool {
 
 /// The canonical form that differentiation takes.
 fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
-    let _ = module;
-    Err(AutodiffError::Verification("the verifier is not connected".to_owned()))
+    let verified = verify(module, Profile::Extended).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        AutodiffError::Verification(errors.join("; "))
+    })?;
+    Ok(canonicalise(verified))
 }
 
 fn no_gradient(error: &AutodiffError, label: &str, function: &str, transform: &Transform) -> Diag {

@@ -1,6 +1,7 @@
 //! Written types and dimensions, worked out.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::collections::{BTreeMap, BTreeSet};
+use std::{fmt, sync::Arc};
 
 use proc_macro2::Ident;
 
@@ -108,7 +109,9 @@ impl DimNames {
             None => {
                 let diag = undefined("dimension", &name, site, self.all());
                 let help = || {
-                    format!("declare it, as in `fn f<{name}>(…)`, or define `const {name}: dim = …;` in the block")
+                    format!(
+                        "declare it, as in `fn f<{name}>(…)`, or define `const {name}: dim = …;` in the block"
+                    )
                 };
                 Err(Some(if diag.help.is_some() { diag } else { diag.help(help()) }))
             }
@@ -119,9 +122,11 @@ impl DimNames {
     pub(super) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
         match &written.kind {
             TypeKind::Tensor { .. } => self.tensor(written).map(Structure::Value),
-            TypeKind::Tuple(elements) => {
-                elements.iter().map(|element| self.structure(element)).collect::<Result<_, _>>().map(Structure::Tuple)
-            }
+            TypeKind::Tuple(elements) => elements
+                .iter()
+                .map(|element| self.structure(element))
+                .collect::<Result<_, _>>()
+                .map(Structure::Tuple),
         }
     }
 
@@ -136,7 +141,7 @@ impl DimNames {
         let bad = ty.shape.iter().position(|dim| dim.as_literal().is_some_and(|extent| extent < 1));
         let site = bad.map_or(written.site, |axis| dims[axis].site);
         let name: Arc<str> = "x".into();
-        match check_input(None, &std::collections::BTreeSet::new(), &name, &ty) {
+        match check_input(None, &BTreeSet::new(), &name, &ty) {
             Ok(()) => Ok(ty),
             Err(error) => {
                 let OpError { code, problem, .. } = *error;
@@ -161,7 +166,8 @@ impl DimFault {
                 Diag::new(Code::E1008, site, "the dimension exceeds the limit of 64-bit integers")
             }
             Self::Divisor(divisor) => {
-                let message = format!("`/`: the divisor of a dimension is {divisor}, needed an integer of at least 1");
+                let message =
+                    format!("`/`: the divisor of a dimension is {divisor}, needed an integer of at least 1");
                 Diag::new(Code::E3006, site, message)
             }
         }

@@ -62,7 +62,9 @@ impl Value {
                     depth = depth.max(inner.depth);
                     leaves += inner.leaves;
                 }
-                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Bool(_) | Self::Word(_) => leaves += 1,
+                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Bool(_) | Self::Word(_) => {
+                    leaves += 1
+                }
             }
         }
         let tuple = Tuple { elements: elements.into(), depth: depth + 1, leaves };

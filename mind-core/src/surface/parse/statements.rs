@@ -80,8 +80,9 @@ impl Parser<'_> {
                 return Ok(self.leave_block(Some(value.id)));
             }
         }
-        // As in Rust, an assignment may end a block without `;`.
-        if self.take(";").is_none() && !(assignment && self.at_end()) {
+        // As in Rust, an assignment may end a block without `;`, and a block is a statement without one.
+        let block = expression && matches!(self.nodes[value.id.index()].kind, NodeKind::Close { .. });
+        if self.take(";").is_none() && !block && !(assignment && self.at_end()) {
             let mut diag = self.unexpected(AFTER_VALUE);
             if !self.at_end() && !self.at_word("let") {
                 return Err(diag);

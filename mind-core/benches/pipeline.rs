@@ -1,0 +1,61 @@
+//! The compiler as a library: from tokens to a plan, and long programs through each phase.
+//!
+//! `cargo bench -p mind-core`
+
+use divan::{Bencher, black_box};
+use mind_core::{
+    canon::canonicalise,
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    ir::{Builder, Module, Op, Reduction, ValueId},
+    ops::Profile,
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+fn main() {
+    divan::main();
+}
+
+/// The digits example's training step.
+const STEP: &str = include_str!("step.mind");
+
+#[divan::bench]
+fn tokens_to_plans_of_a_training_step(bencher: Bencher<'_, '_>) {
+    let tokens: proc_macro2::TokenStream = STEP.parse().expect("the source is made of tokens");
+    bencher.bench_local(|| {
+        let (program, errors) = mind_core::surface::parse(black_box(tokens.clone()));
+        assert!(errors.is_empty());
+        mind_core::pipeline::compile_program(&program)
+    });
+}
+
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn verify_canonicalise_differentiate(bencher: Bencher<'_, '_>, instructions: usize) {
+    let module = chain(instructions);
+    bencher.bench_local(|| {
+        let canonical = canonicalise(verify(module.clone(), Profile::Extended).expect("a valid module"));
+        let options = GradientOptions {
+            wrt: vec![Wrt { input: ValueId::new(0), zero_ok: false }],
+            cotangent: Cotangent::One,
+            profile: Profile::Extended,
+            verify: true,
+        };
+        differentiate(&canonical, &options).expect("every operation has a derivative")
+    });
+}
+
+/// `instructions` elementwise operations, each reading the last two values, under a sum.
+fn chain(instructions: usize) -> Module {
+    let mut builder = Builder::new();
+    let ty = Type::new(DType::F32, Shape::literal(&[32, 64]));
+    let x = builder.input("x", ty).expect("a valid input");
+    let (mut before, mut last) = (x, x);
+    for position in 0..instructions {
+        let op = [Op::Add, Op::Mul, Op::Sub][position % 3].clone();
+        let next = builder.push(op, &[last, before]).expect("shapes agree");
+        (before, last) = (last, next);
+    }
+    let sum =
+        builder.push(Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[last]).expect("axes exist");
+    builder.finish(vec![sum])
+}

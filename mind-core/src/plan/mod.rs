@@ -1,0 +1,372 @@
+//! From an optimised module to steps over memory: which loops run, over which buffers, in which order.
+//!
+//! A plan knows views (a transpose or a slice moves no data), fused loops (a chain of elementwise operations, or such a
+//! chain under a sum, is one loop) and slots (temporaries whose lifetimes do not meet share memory). It knows nothing of
+//! Rust; emitting is another crate's work, and tests execute plans directly.
+
+mod build;
+mod fuse;
+mod schedule;
+mod slots;
+mod view;
+
+use std::sync::Arc;
+
+pub use view::{Source, View};
+
+use crate::{
+    data::TensorData,
+    dim::{Dim, Symbol},
+    ir::{Convolution, Slice, ValueId},
+    ops::Requirement,
+    opt::Optimised,
+    ty::{DType, Shape, Type},
+};
+
+/// What a program does, step by step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The inputs, in order.
+    pub inputs: Vec<Parameter>,
+    /// The types of the results that are returned, in order.
+    pub results: Vec<Type>,
+    /// Where each result comes from.
+    pub returned: Vec<Returned>,
+    /// Every unknown extent, ascending.
+    pub symbols: Vec<Symbol>,
+    /// What must hold of symbolic extents before the first step.
+    pub requirements: Vec<Requirement>,
+    /// Everything in memory.
+    pub buffers: Vec<Buffer>,
+    /// Memory for temporaries: sizes in elements; temporaries with lifetimes that do not meet share one.
+    pub slots: Vec<Slot>,
+    /// What runs, in order. Everything that can fail comes before the first write to a result or parameter.
+    pub steps: Vec<Step>,
+}
+
+/// An input of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: Type,
+    /// Whether the program writes a new value into it.
+    pub updated: bool,
+}
+
+/// Where a returned result comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Returned {
+    /// A tensor: the steps write it to this buffer, whose place is [`Place::Result`].
+    Buffer(BufferId),
+    /// A single number.
+    Scalar(Scalar),
+}
+
+/// The position of a buffer in [`Plan::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(pub usize);
+
+/// A contiguous row-major tensor in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Where it lies.
+    pub place: Place,
+    /// Element type and extents.
+    pub ty: Type,
+    /// The value it holds, for names.
+    pub value: ValueId,
+}
+
+/// Where a buffer lies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// The caller's input.
+    Input(usize),
+    /// The caller's result, in the order of [`Plan::results`].
+    Result(usize),
+    /// A slot of the workspace.
+    Slot(usize),
+    /// Constant data of the program.
+    Constant(TensorData),
+}
+
+/// Memory for temporaries of one element type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// The element type.
+    pub dtype: DType,
+    /// The number of elements.
+    pub len: Dim,
+}
+
+/// A single number as steps name it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// A known number.
+    Constant(TensorData),
+    /// An input of rank 0, as it was on entry.
+    Input(usize),
+    /// What an earlier step computed.
+    Local(ValueId),
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A single number from single numbers.
+    Scalar(ScalarStep),
+    /// A single number from memory.
+    Load {
+        /// What it is from now on.
+        result: ValueId,
+        /// A view of rank 0.
+        from: View,
+    },
+    /// A fused loop.
+    Loop(Loop),
+    /// A matrix product, batched.
+    MatMul(MatMul),
+    /// The inner product of two vectors, to a single number.
+    Dot {
+        /// What it is from now on.
+        result: ValueId,
+        /// Views of rank 1.
+        operands: [View; 2],
+    },
+    /// E6001 unless every index is within the extent.
+    CheckIndices {
+        /// Contiguous integers.
+        indices: Indices,
+        /// The extent they index.
+        extent: Dim,
+        /// The value of the gather, for the message.
+        value: ValueId,
+    },
+    /// Rows of a table picked by checked indices.
+    Gather {
+        /// Contiguous.
+        table: BufferId,
+        /// Contiguous integers.
+        indices: Indices,
+        /// The elements of a row.
+        row: Dim,
+        /// Where the rows go.
+        result: BufferId,
+    },
+    /// Rows added to zeros at checked indices.
+    ScatterAdd {
+        /// Contiguous integers.
+        indices: Indices,
+        /// Contiguous rows.
+        updates: BufferId,
+        /// The elements of a row.
+        row: Dim,
+        /// Where they are added.
+        result: BufferId,
+    },
+    /// Zeros with a tensor placed at a slice.
+    SliceGrad {
+        /// Contiguous.
+        updates: BufferId,
+        /// The extents of what is placed.
+        part: Shape,
+        /// Where.
+        slice: Slice,
+        /// The whole.
+        result: BufferId,
+    },
+    /// A convolution or one of its derivatives, all contiguous.
+    Conv2d(Conv2d),
+    /// A buffer copied into an input that the program updates.
+    Update {
+        /// Of the same type.
+        from: BufferId,
+        /// The input's buffer.
+        to: BufferId,
+    },
+    /// A single number stored into an input of rank 0 that the program updates.
+    UpdateScalar {
+        /// The new value.
+        from: Scalar,
+        /// The position of the input.
+        input: usize,
+    },
+}
+
+/// The indices of a gather or scatter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Indices {
+    /// Contiguous in memory.
+    Buffer(BufferId),
+    /// A single one.
+    Scalar(Scalar, DType),
+}
+
+/// A single number computed from others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarStep {
+    /// What it is from now on.
+    pub result: ValueId,
+    /// The operation.
+    pub op: ScalarOp,
+    /// Its operands.
+    pub operands: Vec<Scalar>,
+    /// The element type.
+    pub dtype: DType,
+}
+
+/// What a loop does with elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarOp {
+    /// The operand.
+    Copy,
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`
+    Div,
+    /// `-a`
+    Neg,
+    /// `e^a`
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// `a > 0 ? a : 0`
+    Relu,
+    /// `b > 0 ? a : 0`
+    ReluGrad,
+}
+
+/// A loop nest over one index space that computes a chain of elementwise operations and stores or sums the last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// The extents, outermost first; neighbours that every view steps through alike are already one. For a sum the kept
+    /// axes and the reduced ones as [`Fold`] says.
+    pub extents: Vec<Dim>,
+    /// What is read; every view has the rank of `extents`.
+    pub loads: Vec<View>,
+    /// What is computed for each index, in order; not empty.
+    pub body: Vec<Node>,
+    /// What becomes of the last node.
+    pub sink: Sink,
+}
+
+/// One elementwise operation within a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The operation.
+    pub op: ScalarOp,
+    /// Its operands.
+    pub operands: Vec<Operand>,
+    /// The element type.
+    pub dtype: DType,
+    /// The value, for names.
+    pub value: ValueId,
+}
+
+/// What a node reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// The element of [`Loop::loads`] at this index.
+    Load(usize),
+    /// An earlier node.
+    Node(usize),
+    /// The same number at every index.
+    Scalar(Scalar),
+}
+
+/// What becomes of the last node of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sink {
+    /// Stored at each index; a load of the same buffer is of the same element.
+    Store(View),
+    /// Summed.
+    Fold(Fold),
+}
+
+/// A sum over some axes of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fold {
+    /// Which axes of the loop are summed over.
+    pub reduced: Vec<bool>,
+    /// For a mean, the number of elements summed.
+    pub count: Option<Dim>,
+    /// Where the sums go: a view of the loop's rank with stride 0 on reduced axes, or a single number.
+    pub target: FoldTarget,
+}
+
+/// Where the sums of a loop go.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FoldTarget {
+    /// Into memory.
+    Buffer(View),
+    /// A single number: every axis is reduced.
+    Scalar(ValueId),
+}
+
+/// `result[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatMul {
+    /// Of rank 2 plus the batch's; stride 0 where the batch is broadcast.
+    pub lhs: View,
+    /// Likewise.
+    pub rhs: View,
+    /// The batch extents.
+    pub batch: Vec<Dim>,
+    /// Rows of the result, contraction, columns of the result.
+    pub extents: [Dim; 3],
+    /// Contiguous.
+    pub result: BufferId,
+}
+
+/// A convolution or one of its derivatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conv2d {
+    /// Which of the three.
+    pub kind: ConvKind,
+    /// Strides and padding.
+    pub convolution: Convolution,
+    /// The shape of the input, NHWC.
+    pub input: Shape,
+    /// The shape of the filter, HWCF.
+    pub filter: Shape,
+    /// The shape of the output, NHWC.
+    pub output: Shape,
+    /// Input and filter, or output's cotangent and filter, or input and output's cotangent.
+    pub operands: [BufferId; 2],
+    /// The result.
+    pub result: BufferId,
+}
+
+/// Which part of a convolution is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvKind {
+    /// The output.
+    Forward,
+    /// The derivative by the input.
+    GradInput,
+    /// The derivative by the filter.
+    GradFilter,
+}
+
+/// Which input an output of the module updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// The position among the module's outputs.
+    pub output: usize,
+    /// The position among the module's inputs.
+    pub input: usize,
+}
+
+/// The steps that compute `module`. Outputs named in `updates` go into the input they update; the others are returned.
+///
+/// # Panics
+/// If an update names an output or input that the module does not have, or their types differ.
+pub fn plan(module: &Optimised, updates: &[Update]) -> Plan {
+    build::build(module, updates)
+}

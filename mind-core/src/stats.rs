@@ -1,0 +1,18 @@
+//! What a program costs, counted from the table of operations.
+
+use crate::{
+    dim::{Dim, Overflow},
+    ir::Module,
+    ty::Type,
+};
+
+/// The arithmetic operations that one run of `module` takes.
+///
+/// # Errors
+/// If the number leaves 64 bits.
+pub fn flops(module: &Module) -> Result<Dim, Overflow> {
+    module.insts().iter().try_fold(Dim::ZERO, |sum, inst| {
+        let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
+        sum.add(&(inst.op.info().flops)(&inst.op, &operands, &inst.ty)?)
+    })
+}
