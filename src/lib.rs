@@ -1,2 +1,105 @@
-//! A tensor language inside Rust.
+//! A tensor language inside Rust: [`mind!`] compiles tensor programs while Rust compiles.
+//!
+//! ```
+//! use mind::{Tensor, mind};
+//!
+//! mind! {
+//!     /// A dense layer.
+//!     pub fn dense<N>(x: f32[N, 4], w: f32[4, 3], b: f32[3]) -> f32[N, 3] {
+//!         relu(x @ w + b)
+//!     }
+//!
+//!     /// The mean square of the layer's output, and its gradient.
+//!     #[grad(w, b)]
+//!     pub fn energy<N>(x: f32[N, 4], w: f32[4, 3], b: f32[3]) -> f32 {
+//!         let h = dense(x, w, b);
+//!         mean(h * h)
+//!     }
+//!
+//!     /// One step of gradient descent, in place.
+//!     pub fn step<N>(x: f32[N, 4], w: &mut f32[4, 3], b: &mut f32[3], rate: f32) -> f32 {
+//!         let (e, (dw, db)) = value_and_grad(energy, wrt = (w, b))(x, w, b);
+//!         w -= rate * dw;
+//!         b -= rate * db;
+//!         e
+//!     }
+//! }
+//!
+//! let x: Tensor![f32; 2, 4] = Tensor::from([[1.0, 2.0, 3.0, 4.0], [0.5, 0.0, -1.0, 2.0]]);
+//! let mut w: Tensor![f32; 4, 3] = Tensor::from_fn(|[i, j]| 0.1 * (i as f32) - 0.2 * (j as f32));
+//! let mut b: Tensor![f32; 3] = Tensor::zeros();
+//!
+//! let before = energy(&x, &w, &b);
+//! let (value, (dw, db)) = energy_grad(&x, &w, &b);
+//! assert_eq!(value, before);
+//! assert_eq!((dw.dims(), db.dims()), ([4, 3], [3]));
+//! step(&x, &mut w, &mut b, 0.01);
+//! assert!(energy(&x, &w, &b) < before);
+//! ```
+//!
+//! # What `mind!` takes
+//!
+//! Items, as above: functions that may call each other in any order, and `const H: dim = 64;` for extents. Or a closure,
+//! whose shapes are all written:
+//!
+//! ```
+//! use mind::{Tensor, mind};
+//! let f = mind!(|x: f32[2, 3], w: f32[3, 2]| relu(x @ w));
+//! let x: Tensor![f32; 2, 3] = Tensor::from([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]);
+//! let w: Tensor![f32; 3, 2] = Tensor::from_fn(|[i, j]| (i + j) as f32);
+//! assert_eq!(f(&x, &w), Tensor::from([[0.0, 1.0], [0.0, 0.0]]));
+//! ```
+//!
+//! # What a function becomes
+//!
+//! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
+//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing; with
+//! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
+//! `CORE_IR` (the intermediate representation as text), `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols
+//! the last three are functions of them: `f::peak_bytes(n)`.
+//!
+//! # Shapes
+//!
+//! `f32[N, 784]` has a symbolic and a literal dimension. A symbol is a type parameter of the Rust function, so Rust
+//! unifies it at compile time where extents are static; where they are dynamic (`usize`), the function checks them on
+//! entry. Dimensions can be computed: `f32[N + 1]`, `f32[(H - 3) / 2 + 1, 2 * W]`. A shape that does not fit is a compile
+//! error at the operator, in the words of the program:
+//!
+//! ```compile_fail
+//! mind::mind! {
+//!     fn f<N>(x: f32[N, 784], w: f32[785, 256]) -> f32[N, 256] { x @ w }
+//! }
+//! ```
+//!
+//! # Operations
+//!
+//! | written | means |
+//! | --- | --- |
+//! | `a + b`, `a - b`, `a * b`, `a / b`, `-a` | elementwise, broadcast as in NumPy; `/` on floats only |
+//! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
+//! | `sum(x, axes = [0], keepdims = true)`, `mean(…)` | reductions; without `axes` over all |
+//! | `relu` `exp` `log` | elementwise, on floats |
+//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement |
+//! | `x[0, 1..3, .., -1]`, `slice(…)`, `gather(table, indices)` | parts |
+//! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
+//! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
+//! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives |
+//! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
+//!
+//! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
+//! indices count from the end. A literal takes its element type from what it stands beside; tensors are never
+//! converted.
+//!
+//! # Features
+//!
+//! `ndarray` (default): conversions between [`Tensor`] and `ndarray` arrays, both ways.
 #![forbid(unsafe_code)]
+
+pub use mind_macros::mind;
+pub use mind_rt::{
+    Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, SimdLevel, StaticShape, Tensor,
+    TensorRef, TensorView, TensorViewMut, Workspace, dim, simd_level,
+};
+
+#[doc(hidden)]
+pub use mind_rt::private as __private;

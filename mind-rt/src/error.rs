@@ -99,6 +99,20 @@ pub enum Error {
         /// Where the need comes from, as in ``N, from `x` ``.
         why: &'static str,
     },
+    /// A slice or index bound is outside a dynamic dimension.
+    #[error("E6009: `{function}`: {bound} is outside dimension {extent}: {bound_value} > {extent_value}")]
+    BoundOutsideDim {
+        /// The function called.
+        function: &'static str,
+        /// The bound's text.
+        bound: &'static str,
+        /// The dimension's text.
+        extent: &'static str,
+        /// The bound.
+        bound_value: i64,
+        /// The extent.
+        extent_value: i64,
+    },
     /// A tensor's extents do not fit the shape it was to be converted to.
     #[error("E6009: dimension {dimension} differs: got {found}, needed {needed}")]
     ShapeMismatch {
@@ -122,7 +136,9 @@ impl Error {
             Self::IndexOutOfRange { .. } => "E6001",
             Self::NotContiguous { .. } => "E6003",
             Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
-            Self::DimensionMismatch { .. } | Self::ShapeMismatch { .. } => "E6009",
+            Self::DimensionMismatch { .. } | Self::BoundOutsideDim { .. } | Self::ShapeMismatch { .. } => {
+                "E6009"
+            }
         }
     }
 

@@ -34,6 +34,7 @@ mod kernels;
 pub mod private;
 mod shape;
 mod simd;
+mod support;
 mod tensor;
 mod view;
 mod workspace;

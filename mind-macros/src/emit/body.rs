@@ -1,0 +1,368 @@
+//! The function that runs a plan, as Rust text: memory is split into slots, then each step is a call or a loop.
+
+use std::{collections::HashMap, fmt::Write};
+
+use mind_core::{
+    dim::Dim,
+    ir::{Padding, ValueId},
+    plan::{
+        BufferId, Conv2d, ConvKind, Indices, MatMul, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep,
+        Source, Step, View,
+    },
+    ty::{DType, Shape},
+};
+
+use super::{
+    extent::{Arithmetic, extent, grouped, symbol_variable},
+    literal,
+    names::Names,
+};
+
+/// What one plan is called by.
+pub(super) struct Body<'p> {
+    pub(super) plan: &'p Plan,
+    /// The function, for run-time errors.
+    function: &'p str,
+    wishes: &'p dyn Fn(ValueId) -> Option<String>,
+    pub(super) names: Names,
+    buffers: HashMap<BufferId, String>,
+    locals: HashMap<ValueId, String>,
+    inputs: Vec<String>,
+    results: Vec<String>,
+    slots: Vec<String>,
+    pub(super) text: String,
+}
+
+/// The text of `fn run`, generic over the symbols.
+pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Option<String>) -> String {
+    let mut names = Names::new();
+    for symbol in &plan.symbols {
+        names.fresh(&symbol_variable(symbol));
+    }
+    let inputs: Vec<String> = plan.inputs.iter().map(|input| names.fresh(&input.name)).collect();
+    inputs.iter().for_each(|input| _ = names.fresh(&format!("new_{input}")));
+    let results = (0..plan.results.len()).map(|result| names.fresh(&format!("result_{result}"))).collect();
+    let slots = (0..plan.slots.len()).map(|slot| names.fresh(&format!("slot_{slot}"))).collect();
+    let mut body = Body {
+        plan,
+        function,
+        wishes,
+        names,
+        buffers: HashMap::new(),
+        locals: HashMap::new(),
+        inputs,
+        results,
+        slots,
+        text: String::new(),
+    };
+    body.signature();
+    body.read_updated_numbers();
+    body.split_workspace();
+    for step in &plan.steps {
+        body.step(step);
+    }
+    body.returned();
+    body.text.push_str("}\n");
+    body.text
+}
+
+impl Body<'_> {
+    fn signature(&mut self) {
+        let generics = generics(self.plan);
+        let symbols: String = self.plan.symbols.iter().map(|symbol| format!("{symbol},")).collect();
+        let _ = write!(
+            self.text,
+            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\npub(super) fn run{generics}(sizes: ({symbols}), "
+        );
+        for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
+            let _ = match (input.ty.rank(), input.updated) {
+                (0, false) => write!(self.text, "{name}: {}, ", input.ty.dtype),
+                (0, true) => write!(self.text, "new_{name}: &mut {}, ", input.ty.dtype),
+                (_, false) => write!(self.text, "{name}: &[{}], ", input.ty.dtype),
+                (_, true) => write!(self.text, "{name}: &mut [{}], ", input.ty.dtype),
+            };
+        }
+        for (result, name) in self.plan.results.iter().zip(&self.results) {
+            if result.rank() > 0 {
+                let _ = write!(self.text, "{name}: &mut [{}], ", result.dtype);
+            }
+        }
+        let scalars = self.plan.results.iter().filter(|result| result.rank() == 0);
+        let scalars: String = scalars.map(|result| format!("{},", result.dtype)).collect();
+        let _ = writeln!(
+            self.text,
+            "workspace: rt::Segments<'_>) -> ::core::result::Result<({scalars}), rt::Error> {{"
+        );
+        for (position, symbol) in self.plan.symbols.iter().enumerate() {
+            let variable = symbol_variable(symbol);
+            let _ = writeln!(self.text, "let {variable} = rt::Dim::extent(sizes.{position});");
+        }
+    }
+
+    /// Numbers that are updated are read once, before anything is written.
+    fn read_updated_numbers(&mut self) {
+        for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
+            if input.updated && input.ty.rank() == 0 {
+                let _ = writeln!(self.text, "let {name} = *new_{name};");
+            }
+        }
+    }
+
+    fn split_workspace(&mut self) {
+        for dtype in DType::NUMERIC {
+            let mut rest = format!("workspace.{dtype}");
+            for (position, slot) in self.plan.slots.iter().enumerate().filter(|(_, slot)| slot.dtype == dtype)
+            {
+                let len = extent(&slot.len, Arithmetic::Plain);
+                let next = self.names.fresh("rest");
+                let slot = &self.slots[position];
+                let _ = writeln!(
+                    self.text,
+                    "let ({slot}, {next}) = {rest}.split_at_mut(rt::slot_len::<{dtype}>({len}));"
+                );
+                rest = next;
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Scalar(step) => self.scalar(step),
+            Step::Load { result, from } => {
+                let Source::Buffer(buffer) = from.source else {
+                    unreachable!("single numbers are not loaded")
+                };
+                let (buffer, at) = (self.read(buffer), extent(&from.offset, Arithmetic::Plain));
+                self.define_local(*result, &format!("{buffer}[{at}]"));
+            }
+            Step::Loop(nest) => super::loops::emit(self, nest),
+            Step::MatMul(product) => self.matmul(product),
+            Step::Dot { result, operands: [lhs, rhs] } => {
+                let len = self.extent(&lhs.shape[0]);
+                let (lhs, rhs) = (self.vector(lhs), self.vector(rhs));
+                self.define_local(*result, &format!("rt::dot({len}, {lhs}, {rhs})"));
+            }
+            Step::CheckIndices { indices, extent, value: _ } => {
+                let (indices, extent) = (self.indices(indices), self.extent(extent));
+                let function = self.function;
+                let _ = writeln!(self.text, "rt::check_indices({indices}, {extent}, {function:?})?;");
+            }
+            Step::Gather { table, indices, row, result } => {
+                let (table, indices, row) = (self.read(*table), self.indices(indices), self.extent(row));
+                let result = self.write(*result);
+                let _ = writeln!(self.text, "rt::gather({table}, {row}, {indices}, {result});");
+            }
+            Step::ScatterAdd { indices, updates, row, result } => {
+                let (updates, indices, row) = (self.read(*updates), self.indices(indices), self.extent(row));
+                let result = self.write(*result);
+                let _ = writeln!(self.text, "rt::scatter_add({result}, {row}, {indices}, {updates});");
+            }
+            Step::SliceGrad { updates, part, slice, result } => {
+                let part = self.shape(part);
+                let whole = self.shape(&self.plan.buffers[result.0].ty.shape);
+                let starts: String =
+                    slice.starts.iter().map(|start| format!("{},", self.extent(start))).collect();
+                let steps: String = slice.steps.iter().map(|step| format!("{step},")).collect();
+                let updates = self.read(*updates);
+                let result = self.write(*result);
+                let _ = writeln!(
+                    self.text,
+                    "rt::slice_grad(&{whole}, &[{starts}], &[{steps}], &{part}, {updates}, {result});"
+                );
+            }
+            Step::Conv2d(convolution) => self.conv2d(convolution),
+            Step::Update { from, to } => {
+                let (from, to) = (self.read(*from), self.write(*to));
+                let _ = writeln!(self.text, "{to}.copy_from_slice({from});");
+            }
+            Step::UpdateScalar { from, input } => {
+                let from = self.scalar_text(from);
+                let _ = writeln!(self.text, "*new_{} = {from};", self.inputs[*input]);
+            }
+        }
+    }
+
+    fn scalar(&mut self, step: &ScalarStep) {
+        let operands: Vec<_> = step.operands.iter().map(|operand| self.scalar_text(operand)).collect();
+        let text = expression(step.op, &operands, step.dtype);
+        self.define_local(step.result, &text);
+    }
+
+    fn matmul(&mut self, product: &MatMul) {
+        let matrix = |view: &View| {
+            let rank = view.shape.rank();
+            let data = self.read(view.buffer().expect("operands of a product are in memory"));
+            let offset = self.extent(&view.offset);
+            let [row, column] = [2, 1].map(|back| self.extent(&view.strides[rank - back]));
+            format!(
+                "rt::MatRef {{ data: {data}, offset: {offset}, row_stride: {row}, col_stride: {column} }}"
+            )
+        };
+        let mut batch = String::new();
+        for (axis, extent) in product.batch.iter().enumerate() {
+            let [lhs, rhs] = [&product.lhs, &product.rhs].map(|view| self.extent(&view.strides[axis]));
+            let extent = self.extent(extent);
+            let _ =
+                write!(batch, "rt::BatchDim {{ extent: {extent}, lhs_stride: {lhs}, rhs_stride: {rhs} }}, ");
+        }
+        let [m, k, n] = [0, 1, 2].map(|position| self.extent(&product.extents[position]));
+        let (lhs, rhs) = (matrix(&product.lhs), matrix(&product.rhs));
+        let result = self.write(product.result);
+        let _ = writeln!(self.text, "rt::matmul(&[{batch}], [{m}, {k}, {n}], {lhs}, {rhs}, {result});");
+    }
+
+    fn vector(&self, view: &View) -> String {
+        let data = self.read(view.buffer().expect("operands of a product are in memory"));
+        let (offset, stride) = (self.extent(&view.offset), self.extent(&view.strides[0]));
+        format!("({data}, {offset}, {stride})")
+    }
+
+    fn conv2d(&mut self, conv: &Conv2d) {
+        let at = |shape: &Shape, axis: usize| self.extent(&shape[axis]);
+        let [n, h, w, c_in] = [0, 1, 2, 3].map(|axis| at(&conv.input, axis));
+        let [kh, kw, c_out] = [0, 1, 3].map(|axis| at(&conv.filter, axis));
+        let [h_out, w_out] = [1, 2].map(|axis| at(&conv.output, axis));
+        let strides = &conv.convolution.strides;
+        let pad = match &conv.convolution.padding {
+            Padding::Valid => "[[0, 0], [0, 0]]".to_string(),
+            Padding::Same => {
+                let [sh, sw] = [strides[0], strides[1]];
+                format!("[rt::same_padding({h}, {kh}, {sh}), rt::same_padding({w}, {kw}, {sw})]")
+            }
+            Padding::Custom(pairs) => format!("{pairs:?}"),
+        };
+        let function = match conv.kind {
+            ConvKind::Forward => "conv2d",
+            ConvKind::GradInput => "conv2d_grad_input",
+            ConvKind::GradFilter => "conv2d_grad_filter",
+        };
+        let [first, second] = conv.operands.map(|operand| self.read(operand));
+        let result = self.write(conv.result);
+        let _ = writeln!(
+            self.text,
+            "rt::{function}(&rt::Conv2d {{ n: {n}, h: {h}, w: {w}, c_in: {c_in}, kh: {kh}, kw: {kw}, c_out: {c_out}, \
+             stride: {strides:?}, pad: {pad}, h_out: {h_out}, w_out: {w_out} }}, {first}, {second}, {result});"
+        );
+    }
+
+    fn indices(&self, indices: &Indices) -> String {
+        match indices {
+            Indices::Buffer(buffer) => self.read(*buffer),
+            Indices::Scalar(scalar, _) => format!("&[{}]", self.scalar_text(scalar)),
+        }
+    }
+
+    fn returned(&mut self) {
+        let scalars = self.plan.returned.iter().filter_map(|returned| match returned {
+            Returned::Scalar(scalar) => Some(format!("{},", self.scalar_text(scalar))),
+            Returned::Buffer(_) => None,
+        });
+        let scalars: String = scalars.collect();
+        let _ = writeln!(self.text, "::core::result::Result::Ok(({scalars}))");
+    }
+
+    /// Gives a single number its name from here on.
+    pub(super) fn define_local(&mut self, value: ValueId, text: &str) {
+        let name = self.name_local(value);
+        let _ = writeln!(self.text, "let {name} = {text};");
+    }
+
+    /// The name of a single number that a loop or expression computes.
+    pub(super) fn name_local(&mut self, value: ValueId) -> String {
+        let name = self.wish(value);
+        let name = self.names.fresh(&name);
+        self.locals.insert(value, name.clone());
+        name
+    }
+
+    /// What the user calls a value, or a short name of our own.
+    pub(super) fn wish(&self, value: ValueId) -> String {
+        let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
+        input.or_else(|| (self.wishes)(value)).unwrap_or_else(|| format!("t{}", value.index()))
+    }
+
+    pub(super) fn extent(&self, dim: &Dim) -> String {
+        extent(dim, Arithmetic::Plain)
+    }
+
+    fn shape(&self, shape: &Shape) -> String {
+        format!("[{}]", shape.iter().map(|dim| format!("{},", self.extent(dim))).collect::<String>())
+    }
+
+    pub(super) fn scalar_text(&self, scalar: &Scalar) -> String {
+        match scalar {
+            Scalar::Constant(data) => literal::scalar(data),
+            Scalar::Input(input) => self.inputs[*input].clone(),
+            Scalar::Local(value) => self.locals[value].clone(),
+        }
+    }
+
+    /// A buffer's variable, to read from.
+    pub(super) fn read(&self, buffer: BufferId) -> String {
+        match &self.plan.buffers[buffer.0].place {
+            Place::Input(input) => self.inputs[*input].clone(),
+            Place::Result(result) => self.results[*result].clone(),
+            Place::Constant(data) => {
+                let values = literal::elements(data);
+                format!("const {{ &{values} }}")
+            }
+            Place::Slot(_) => self.buffers[&buffer].clone(),
+        }
+    }
+
+    /// A buffer's variable, to write to; a temporary begins here.
+    pub(super) fn write(&mut self, buffer: BufferId) -> String {
+        let known = &self.plan.buffers[buffer.0];
+        match &known.place {
+            Place::Input(input) => self.inputs[*input].clone(),
+            Place::Result(result) => self.results[*result].clone(),
+            Place::Constant(_) => unreachable!("constants are not written"),
+            Place::Slot(slot) => {
+                let name = self.wish(known.value);
+                let name = self.names.fresh(&name);
+                let len = known
+                    .ty
+                    .shape
+                    .element_count()
+                    .expect("a verified type has a countable number of elements");
+                let len = self.extent(&len);
+                let _ = writeln!(self.text, "let {name} = &mut {}[..{}];", self.slots[*slot], grouped(&len));
+                self.buffers.insert(buffer, name.clone());
+                name
+            }
+        }
+    }
+}
+
+/// `<N: rt::Dim, M: rt::Dim>` over the symbols.
+pub(super) fn generics(plan: &Plan) -> String {
+    let symbols: Vec<_> = plan.symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
+    if symbols.is_empty() { String::new() } else { format!("<{}>", symbols.join(", ")) }
+}
+
+/// An elementwise operation on operands that are single words or indexed.
+pub(super) fn expression(op: ScalarOp, operands: &[String], dtype: DType) -> String {
+    let wrapping = |function: &str| match operands {
+        [a] => format!("{a}.{function}()"),
+        [a, b] => format!("{a}.{function}({b})"),
+        _ => unreachable!("elementwise operations take one or two operands"),
+    };
+    let float = dtype.is_float();
+    let infix = |sign: &str| format!("{} {sign} {}", operands[0], operands[1]);
+    match op {
+        ScalarOp::Copy => operands[0].clone(),
+        ScalarOp::Add if float => infix("+"),
+        ScalarOp::Sub if float => infix("-"),
+        ScalarOp::Mul if float => infix("*"),
+        ScalarOp::Add => wrapping("wrapping_add"),
+        ScalarOp::Sub => wrapping("wrapping_sub"),
+        ScalarOp::Mul => wrapping("wrapping_mul"),
+        ScalarOp::Div => infix("/"),
+        ScalarOp::Neg if float => format!("-{}", operands[0]),
+        ScalarOp::Neg => wrapping("wrapping_neg"),
+        ScalarOp::Exp => format!("rt::exp({})", operands[0]),
+        ScalarOp::Log => format!("rt::ln({})", operands[0]),
+        ScalarOp::Relu => format!("rt::relu({})", operands[0]),
+        ScalarOp::ReluGrad => format!("rt::relu_grad({}, {})", operands[0], operands[1]),
+    }
+}

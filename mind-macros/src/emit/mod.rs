@@ -1,0 +1,428 @@
+//! From a plan to the Rust items of a function: the function itself, its `try_` and `_into` forms, and its module.
+
+mod body;
+mod extent;
+mod literal;
+mod loops;
+mod names;
+mod signature;
+
+use mind_core::{
+    dim::Dim,
+    ir::ValueId,
+    ops::Requirement,
+    plan::{Plan, Step},
+    ty::Type,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use extent::{Arithmetic, extent, symbol_variable};
+use signature::Signature;
+
+/// A function that is ready to be written as Rust.
+pub struct Item<'a> {
+    /// Doc comments and attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// The function's name.
+    pub name: Ident,
+    /// The declared symbols.
+    pub symbols: Vec<Ident>,
+    /// The parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// The structure of the result; its leaves are the plan's results, in order.
+    pub result: ResultType,
+    /// What runs.
+    pub plan: &'a Plan,
+    /// What the user calls a value of the planned module.
+    pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
+    /// The constants of the module.
+    pub constants: Constants,
+}
+
+/// A parameter.
+#[derive(Clone)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it is `&mut`.
+    pub update: bool,
+}
+
+/// The structure of a result.
+#[derive(Clone, Debug)]
+pub enum ResultType {
+    /// A tensor or number.
+    Leaf(Type),
+    /// A tuple; empty where a function returns nothing.
+    Tuple(Vec<ResultType>),
+}
+
+/// What the module of a function tells.
+pub struct Constants {
+    /// The Core IR of the function as text.
+    pub core_ir: String,
+    /// The number of elements in the parameters.
+    pub params: Dim,
+    /// The arithmetic operations of a call.
+    pub flops: Dim,
+}
+
+impl ResultType {
+    /// The leaves, in order.
+    pub fn leaves(&self) -> Vec<&Type> {
+        match self {
+            Self::Leaf(ty) => vec![ty],
+            Self::Tuple(parts) => parts.iter().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
+/// The Rust items of a function.
+pub fn item(item: &Item<'_>) -> TokenStream {
+    let signature = Signature::new(item);
+    let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
+    let shapes = signature::shape_section(item);
+    let try_name = format_ident!("try_{}", name);
+    let into_name = format_ident!("{}_into", name);
+    let (generics, parameters, arguments) =
+        (&signature.generics, &signature.parameters, &signature.arguments);
+    let result = signature.result_type();
+    let (out, workspace) = (signature.out_parameter(None), &signature.workspace);
+    let out_argument = signature.out.as_ref().map(|(name, _)| quote! { #name, });
+    let module = module(item, &signature);
+    let into_doc = format!(
+        "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
+         `{name}::{}` bytes; allocates nothing.",
+        if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" }
+    );
+    let lints = quote! {
+        #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
+    };
+    let error = quote! { ::mind::__private::Error };
+    let try_form = is_fallible(item.plan).then(|| {
+        let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
+        quote! {
+            #[doc = #doc]
+            #lints
+            #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
+                #name::call(#(#arguments),*)
+            }
+        }
+    });
+    quote! {
+        #attributes
+        #shapes
+        #[track_caller]
+        #lints
+        #visibility fn #name #generics (#(#parameters),*) -> #result {
+            match #name::call(#(#arguments),*) {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(error) => ::mind::__private::fail(error),
+            }
+        }
+        #try_form
+        #[doc = #into_doc]
+        #lints
+        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
+            -> ::core::result::Result<(), #error> {
+            #name::into(#(#arguments,)* #out_argument #workspace)
+        }
+        #module
+    }
+}
+
+/// The same items with bodies that never return: what callers see of a function whose body is in error.
+pub fn fallback(item: &Item<'_>) -> TokenStream {
+    let signature = Signature::new(item);
+    let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
+    let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
+    let (generics, parameters) = (&signature.generics, &signature.parameters);
+    let result = signature.result_type();
+    let (out, workspace) = (signature.out_parameter(None), &signature.workspace);
+    let [core_ir, lints] =
+        [quote! { pub const CORE_IR: &str = ""; }, quote! { #[allow(unused, warnings, clippy::all)] }];
+    let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
+    let peak = peak_bytes(item);
+    let lens = parse(&lens(item.plan));
+    let error = quote! { ::mind::__private::Error };
+    quote! {
+        #attributes
+        #lints
+        #visibility fn #name #generics (#(#parameters),*) -> #result { ::core::unreachable!() }
+        #lints
+        #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
+            ::core::unreachable!()
+        }
+        #lints
+        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
+            -> ::core::result::Result<(), #error> { ::core::unreachable!() }
+        #lints
+        #visibility mod #name {
+            use ::mind::__private as rt;
+            #core_ir
+            #(#quantities)*
+            #peak
+            #lens
+        }
+    }
+}
+
+/// Whether anything can go wrong at run time.
+fn is_fallible(plan: &Plan) -> bool {
+    !plan.symbols.is_empty()
+        || !plan.requirements.is_empty()
+        || plan.steps.iter().any(|step| matches!(step, Step::CheckIndices { .. }))
+}
+
+fn parse(text: &str) -> TokenStream {
+    text.parse().unwrap_or_else(|error| {
+        let message = format!("mind: internal error: the emitted code does not parse: {error}");
+        quote! { ::core::compile_error!(#message); }
+    })
+}
+
+/// The module beside the function: its constants, and what the function calls.
+fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
+    let (visibility, name) = (&item.visibility, &item.name);
+    let doc = format!("What [`{name}`]({name}()) is made of.");
+    let core_ir = &item.constants.core_ir;
+    let params =
+        quantity(item, "params", "The number of elements in the parameters.", &item.constants.params);
+    let flops = quantity(item, "flops", "The arithmetic operations of a call.", &item.constants.flops);
+    let lens = parse(&lens(item.plan));
+    let peak = peak_bytes(item);
+    let run = parse(&body::run(item.plan, &name.to_string(), item.value_name));
+    let check = check(item, signature);
+    let call = call(item, signature);
+    let into = into(item, signature);
+    quote! {
+        #[doc = #doc]
+        #[allow(non_snake_case, non_camel_case_types, dead_code)]
+        #visibility mod #name {
+            use ::mind::__private as rt;
+            /// The Core IR, as text.
+            pub const CORE_IR: &str = #core_ir;
+            #params
+            #flops
+            #peak
+            #lens
+            #check
+            #call
+            #into
+            #run
+        }
+    }
+}
+
+/// A constant, or a function of the symbols.
+fn quantity(item: &Item<'_>, name: &str, doc: &str, dim: &Dim) -> TokenStream {
+    let upper = name.to_uppercase();
+    if item.plan.symbols.is_empty() {
+        let value = extent(dim, Arithmetic::Saturating);
+        return parse(&format!("/// {doc}\npub const {upper}: u64 = {value};"));
+    }
+    let parameters = size_parameters(item.plan);
+    parse(&format!(
+        "/// {doc}\n#[must_use] #[allow(unused)] pub const fn {name}({parameters}) -> u64 {{ ({}) as u64 }}",
+        extent(dim, Arithmetic::Saturating)
+    ))
+}
+
+fn size_parameters(plan: &Plan) -> String {
+    let parameters: Vec<_> =
+        plan.symbols.iter().map(|symbol| format!("{}: usize", symbol_variable(symbol))).collect();
+    parameters.join(", ")
+}
+
+/// The number of elements of each type that the workspace needs.
+fn lens(plan: &Plan) -> String {
+    let mut fields = String::new();
+    for dtype in mind_core::ty::DType::NUMERIC {
+        let mut sum = "0_usize".to_string();
+        for slot in plan.slots.iter().filter(|slot| slot.dtype == dtype) {
+            let len = extent(&slot.len, Arithmetic::Saturating);
+            sum = format!("{sum}.saturating_add(rt::slot_len::<{dtype}>({len}))");
+        }
+        fields.push_str(&format!("{dtype}: {sum}, "));
+    }
+    let parameters = size_parameters(plan);
+    format!(
+        "#[allow(unused)] pub(super) const fn lens({parameters}) -> rt::Lens {{ rt::Lens {{ {fields} }} }}"
+    )
+}
+
+fn peak_bytes(item: &Item<'_>) -> TokenStream {
+    let doc = "The bytes of workspace that a call needs beside its arguments and results.";
+    let variables: Vec<_> = item.plan.symbols.iter().map(|symbol| symbol_variable(symbol)).collect();
+    if variables.is_empty() {
+        return parse(&format!("/// {doc}\npub const PEAK_BYTES: usize = rt::segment_bytes(lens());"));
+    }
+    parse(&format!(
+        "/// {doc}\n#[must_use] #[allow(unused)] pub const fn peak_bytes({}) -> usize {{ rt::segment_bytes(lens({})) }}",
+        size_parameters(item.plan),
+        variables.join(", ")
+    ))
+}
+
+/// `fn check`: binds the symbols and checks all that signature and shapes require of dynamic dims.
+fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
+    let (generics, tensors) = (&signature.generics, &signature.tensors);
+    let symbols = &item.symbols;
+    let function = item.name.to_string();
+    let (mut bindings, mut checks) = (String::new(), String::new());
+    let mut bound: Vec<String> = Vec::new();
+    for (parameter, variable) in item.parameters.iter().zip(&signature.inner_arguments) {
+        let name = parameter.name.to_string();
+        for (axis, dim) in parameter.ty.shape.iter().enumerate() {
+            if dim.as_literal().is_some() {
+                continue;
+            }
+            let found = format!("rt::extents({variable})[{axis}]");
+            let first = dim.as_symbol().filter(|symbol| !bound.iter().any(|known| **known == ***symbol));
+            if let Some(symbol) = first {
+                let extent = symbol_variable(symbol);
+                let what = format!("parameter `{name}`");
+                bindings.push_str(&format!(
+                    "let {extent} = {found};\nrt::check_positive({function:?}, {what:?}, {axis}, {extent} as i64)?;\n"
+                ));
+                bound.push(symbol.to_string());
+                continue;
+            }
+            let why =
+                dim.as_symbol().and_then(|symbol| first_use(item, symbol)).unwrap_or_else(|| dim.to_string());
+            let needed = extent(dim, Arithmetic::Plain);
+            checks.push_str(&format!(
+                "rt::check_dim({function:?}, {name:?}, {axis}, {found}, {needed}, {why:?})?;\n"
+            ));
+        }
+    }
+    // What is derived is known to be positive before anything is compared with it.
+    for requirement in &item.plan.requirements {
+        bindings.push_str(&match requirement {
+            Requirement::Positive(dim) => {
+                format!("rt::check_positive({function:?}, {:?}, 0, {})?;\n", format!("`{dim}`"), signed(dim))
+            }
+            Requirement::AtMost(low, high) => format!(
+                "rt::check_at_most({function:?}, {:?}, {:?}, {}, {})?;\n",
+                low.to_string(),
+                high.to_string(),
+                signed(low),
+                signed(high)
+            ),
+        });
+    }
+    let (bindings, checks) = (parse(&bindings), parse(&checks));
+    let sizes: Vec<_> =
+        symbols.iter().map(|symbol| signature::symbol_value(item, signature, symbol)).collect();
+    quote! {
+        #[allow(unused, clippy::all, clippy::pedantic)]
+        #[inline]
+        pub(super) fn check #generics (#(#tensors),*) -> ::core::result::Result<(#(#symbols,)*), rt::Error> {
+            #bindings
+            #checks
+            ::core::result::Result::Ok((#(#sizes,)*))
+        }
+    }
+}
+
+fn signed(dim: &Dim) -> String {
+    match dim.as_literal() {
+        Some(value) => format!("{value}_i64"),
+        None => extent(dim, Arithmetic::Signed),
+    }
+}
+
+/// Where a symbol is bound, for messages: ``N, from `x` ``.
+fn first_use(item: &Item<'_>, symbol: &str) -> Option<String> {
+    let names = |parameter: &&Parameter| {
+        parameter.ty.shape.iter().any(|dim| dim.as_symbol().is_some_and(|known| &**known == symbol))
+    };
+    item.parameters.iter().find(names).map(|parameter| format!("{symbol}, from `{}`", parameter.name))
+}
+
+/// `fn call`: checks, allocates the results and runs with this thread's workspace.
+fn call(item: &Item<'_>, signature: &Signature) -> TokenStream {
+    let (generics, parameters, borrows) =
+        (&signature.generics, &signature.inner_parameters, &signature.borrows);
+    let result = signature.result_type();
+    let bind = signature::bind_sizes(item);
+    let variables: Vec<_> = item.plan.symbols.iter().map(|symbol| signature::variable(symbol)).collect();
+    let (mut allocations, mut slices) = (TokenStream::new(), Vec::new());
+    for (position, leaf) in item.result.leaves().into_iter().enumerate().filter(|(_, leaf)| leaf.rank() > 0) {
+        let name = format_ident!("result_{}", position);
+        let (ty, shape) =
+            (signature::shape_type(&leaf.shape, item), signature::shape_value(&leaf.shape, item));
+        let dtype = format_ident!("{}", leaf.dtype.name());
+        allocations.extend(quote! { let mut #name = rt::allocate::<#dtype, #ty>(#shape)?; });
+        slices.push(quote! { #name.as_mut_slice() });
+    }
+    let inputs = signature::slices(item, signature);
+    let value = signature::result_value(item);
+    quote! {
+        #[allow(unused, clippy::all, clippy::pedantic)]
+        #[inline]
+        pub(super) fn call #generics (#(#parameters),*) -> ::core::result::Result<#result, rt::Error> {
+            let sizes = check(#(#borrows),*)?;
+            #bind
+            #allocations
+            let needed = rt::segment_bytes(lens(#(#variables),*));
+            let scalars = rt::with_workspace(needed, |workspace| {
+                run(sizes, #(#inputs,)* #(#slices,)* workspace.segments(lens(#(#variables),*))?)
+            })?;
+            ::core::result::Result::Ok(#value)
+        }
+    }
+}
+
+/// `fn into`: checks and runs with the caller's results and workspace.
+fn into(item: &Item<'_>, signature: &Signature) -> TokenStream {
+    let (generics, parameters, borrows) =
+        (&signature.generics, &signature.inner_parameters, &signature.borrows);
+    let bind = signature::bind_sizes(item);
+    let variables: Vec<_> = item.plan.symbols.iter().map(|symbol| signature::variable(symbol)).collect();
+    let function = item.name.to_string();
+    let out = signature.out_parameter(Some(&Ident::new("out", Span::call_site())));
+    let pattern = signature::out_pattern(item);
+    let pattern = signature.out.is_some().then(|| quote! { let #pattern = out; });
+    let (mut checks, mut slices, mut stores) = (String::new(), Vec::new(), TokenStream::new());
+    let mut scalar = 0;
+    for (position, leaf) in item.result.leaves().into_iter().enumerate() {
+        let name = format_ident!("out_{}", position);
+        if leaf.rank() == 0 {
+            let position = proc_macro2::Literal::usize_unsuffixed(scalar);
+            stores.extend(quote! { *#name = scalars.#position; });
+            scalar += 1;
+            continue;
+        }
+        slices.push(quote! { #name.as_mut_slice() });
+        for (axis, dim) in leaf.shape.iter().enumerate().filter(|(_, dim)| dim.as_literal().is_none()) {
+            checks.push_str(&format!(
+                "rt::check_dim({function:?}, \"out\", {axis}, rt::extents({name})[{axis}], {}, {:?})?;\n",
+                extent(dim, Arithmetic::Plain),
+                dim.to_string()
+            ));
+        }
+    }
+    let checks = parse(&checks);
+    let inputs = signature::slices(item, signature);
+    quote! {
+        #[allow(unused, clippy::all, clippy::pedantic)]
+        #[inline]
+        pub(super) fn into #generics (#(#parameters,)* #out workspace: &mut rt::Workspace)
+            -> ::core::result::Result<(), rt::Error> {
+            let sizes = check(#(#borrows),*)?;
+            #bind
+            #pattern
+            #checks
+            let segments = workspace.segments(lens(#(#variables),*))?;
+            let scalars = run(sizes, #(#inputs,)* #(#slices,)* segments)?;
+            #stores
+            ::core::result::Result::Ok(())
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Names for what generated functions hold: the user's where there is one.
+
+use std::collections::HashSet;
+
+/// Names already given out in one function.
+#[derive(Default)]
+pub(super) struct Names {
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// None but those the emitter uses itself.
+    pub(super) fn new() -> Self {
+        let own = ["rt", "workspace", "sizes", "self", "lanes", "sum"];
+        Self { taken: own.iter().map(|name| (*name).to_string()).collect() }
+    }
+
+    /// A name like `wish` that no other has.
+    pub(super) fn fresh(&mut self, wish: &str) -> String {
+        let wish = identifier(wish);
+        let mut name = wish.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{}_{number}", wish.trim_start_matches("r#"));
+        }
+        name
+    }
+}
+
+/// A Rust identifier like `wish`, raw where it is a keyword.
+pub(super) fn identifier(wish: &str) -> String {
+    const KEYWORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
+        "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
+        "while", "yield",
+    ];
+    let name = wish.trim_start_matches("r#");
+    match name {
+        "self" | "Self" | "super" | "crate" | "_" | "" => format!("{name}_"),
+        _ if KEYWORDS.contains(&name) => format!("r#{name}"),
+        _ => name.to_string(),
+    }
+}

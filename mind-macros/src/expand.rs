@@ -1,0 +1,129 @@
+//! From the tokens in `mind!` to Rust.
+
+use mind_core::{
+    diag::Diags,
+    dim::Dim,
+    ir::ValueId,
+    pipeline::{self, Compiled},
+    plan::Plan,
+    surface::{
+        self,
+        ast::Program,
+        lower::{Function, Structure},
+    },
+    ty::Shape,
+};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::{
+    emit::{self, Constants, Item, Parameter, ResultType},
+    report::compile_errors,
+};
+
+/// The expansion of `mind!`: what the program means, and an error for each mistake in it.
+///
+/// A function in error keeps its signature, so that one mistake is one error and editors keep working.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let (program, mut diags) = surface::parse(input);
+    let (lowered, more) = surface::lower(&program);
+    diags.extend(more);
+    let constants = lowered.constants.iter().map(|constant| {
+        let (attributes, visibility, name) = (&constant.attributes, &constant.visibility, &constant.name);
+        let value = proc_macro2::Literal::i64_unsuffixed(constant.value);
+        quote! {
+            #attributes
+            #[allow(dead_code)]
+            #visibility const #name: ::core::primitive::usize = #value;
+        }
+    });
+    let constants: TokenStream = constants.collect();
+    let functions: TokenStream =
+        lowered.functions.iter().map(|function| items(function, &mut diags)).collect();
+    let errors = compile_errors(diags.as_slice());
+    match program {
+        Program::Block(_) => quote! { #errors #constants #functions },
+        Program::Closure(_) => {
+            let name = lowered.functions.first().map(|function| &function.name);
+            quote! {{ #errors #functions #name }}
+        }
+    }
+}
+
+/// The Rust items of a function and of the gradient it asks for.
+fn items(function: &Function, diags: &mut Diags) -> TokenStream {
+    let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
+    let result = result_type(&function.result);
+    let item = emit_item(function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
+    let Some(request) = &function.gradient else { return item };
+    let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
+    let result = pipeline::gradient_result(function, request);
+    let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
+    let name = format_ident!("{}_grad", function.name);
+    let gradient =
+        emit_item(function, name, quote! { #[doc = #doc] }, result_type(&result), compiled.as_ref());
+    quote! { #item #gradient }
+}
+
+fn emit_item(
+    function: &Function,
+    name: proc_macro2::Ident,
+    attributes: TokenStream,
+    result: ResultType,
+    compiled: Option<&Compiled>,
+) -> TokenStream {
+    let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
+    let plan = match compiled {
+        // The symbols in the order of the signature.
+        Some(compiled) => Plan { symbols, ..compiled.plan.clone() },
+        None => Plan { symbols, ..Plan::default() },
+    };
+    let value_name = |value: ValueId| {
+        let origin = compiled.and_then(|compiled| *compiled.origins.get(value.index())?)?;
+        function.program.as_ref()?.names.get(origin.index())?.as_ref().map(ToString::to_string)
+    };
+    let parameters = function.parameters.iter().map(|parameter| Parameter {
+        name: parameter.name.clone(),
+        ty: parameter.ty.clone(),
+        update: parameter.update,
+    });
+    let item = Item {
+        attributes,
+        visibility: function.visibility.clone(),
+        name,
+        symbols: function.symbols.clone(),
+        parameters: parameters.collect(),
+        result,
+        plan: &plan,
+        value_name: &value_name,
+        constants: Constants {
+            core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
+            params: trained_elements(function),
+            flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
+        },
+    };
+    if compiled.is_some() { emit::item(&item) } else { emit::fallback(&item) }
+}
+
+/// The elements that training changes: those of the parameters that are updated or differentiated, or of all where
+/// none is.
+fn trained_elements(function: &Function) -> Dim {
+    let differentiated = |position: usize| {
+        let mut wrt = function.gradient.iter().flat_map(|request| &request.wrt);
+        wrt.any(|wrt| wrt.input.index() == position)
+    };
+    let trained = |position: usize| function.parameters[position].update || differentiated(position);
+    let any = (0..function.parameters.len()).any(trained);
+    let counted = function.parameters.iter().enumerate().filter(|(position, _)| !any || trained(*position));
+    let count = |shape: &Shape| shape.element_count().unwrap_or(Dim::literal(i64::MAX));
+    counted.fold(Dim::ZERO, |sum, (_, parameter)| {
+        sum.add(&count(&parameter.ty.shape)).unwrap_or(Dim::literal(i64::MAX))
+    })
+}
+
+fn result_type(structure: &Structure) -> ResultType {
+    match structure {
+        Structure::Value(ty) => ResultType::Leaf(ty.clone()),
+        Structure::Tuple(parts) => ResultType::Tuple(parts.iter().map(result_type).collect()),
+    }
+}

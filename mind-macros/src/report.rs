@@ -1,0 +1,24 @@
+//! Diagnostics as compile errors.
+
+use mind_core::diag::{Diag, Site};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+/// `compile_error!` items, one a diagnostic.
+///
+/// rustc underlines from the path's span to the braces' span, so the path stands at the first token of what is at
+/// fault and the braces at the last.
+pub fn compile_errors<'a>(diags: impl IntoIterator<Item = &'a Diag>) -> TokenStream {
+    diags.into_iter().map(compile_error).collect()
+}
+
+fn compile_error(diag: &Diag) -> TokenStream {
+    let (first, last) = match diag.site {
+        Site::Tokens { first, last } => (first, last),
+        Site::Nowhere | Site::Text { .. } => (Span::call_site(), Span::call_site()),
+    };
+    let message = diag.to_string();
+    let mut braces = Group::new(Delimiter::Brace, quote! { #message });
+    braces.set_span(last);
+    quote_spanned! { first => ::core::compile_error! #braces }
+}
