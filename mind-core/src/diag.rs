@@ -251,13 +251,13 @@ codes! {
     E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
         "the limit, the value" [Macro, Library];
     E1009 "unsupported format version" "found, supported" [Reserved];
-    E2001 "type mismatch" "expected, found" [Macro];
+    E2001 "type mismatch" "expected, found" [Macro, Run];
     E2002 "undefined name" "the name, near misses" [Macro];
-    E2003 "cannot infer type" "what is missing" [Macro];
+    E2003 "cannot infer type" "what is missing" [Macro, Library, Run];
     E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, Library];
     E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, Library];
     E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Reserved];
-    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, Library];
+    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, Library, Run];
     E2008 "name defined twice in one scope that forbids it" "both places" [Macro];
     E2009 "functions call each other in a cycle" "the cycle" [Macro];
     E2010 "assignment to something not `&mut`" "the name" [Macro];

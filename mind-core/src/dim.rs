@@ -342,6 +342,13 @@ impl From<i64> for Dim {
     }
 }
 
+/// A symbol.
+impl From<&str> for Dim {
+    fn from(name: &str) -> Self {
+        Self::symbol(name)
+    }
+}
+
 /// As in the surface language, `2 * N + 1`; with `{:#}` without spaces, `2*N+1`.
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,72 @@
-//! The compiler behind `mind!` as a library.
+//! The compiler behind `mind!` as a library: Core IR, what is known of each operation, and the passes over it.
+//!
+//! # What a module is
+//!
+//! A [`Module`](ir::Module) is a flat list of instructions in SSA order, and a list of the values that are its results.
+//! Each instruction makes one value, named by its position. It holds an operation with its attributes as typed fields
+//! ([`Op`](ir::Op)), up to three operands, which are earlier values, and the type of its result: an element type and a
+//! shape whose extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first, each with a name of its own. There is no control flow, nothing
+//! is ever written to, and no place in a source text is kept: fronts keep spans beside the module.
+//!
+//! What an operation means stands in one row of one table, [`ops`]: shape and dtype rule, reference semantics,
+//! derivative, cost, the origin of each extent, how tests sample it. Nothing else in the crate lists operations without
+//! the Rust compiler checking that the list is whole.
+//!
+//! A program is built by a [`Builder`](ir::Builder), which infers every type and refuses what breaks a rule, or read
+//! from definitions that declare their types ([`Module::from_definitions`](ir::Module::from_definitions)).
+//!
+//! ```
+//! use mind_core::{
+//!     canon::canonicalise,
+//!     interp::{Value, run},
+//!     ir::{Builder, Op, Reduction},
+//!     ops::Profile,
+//!     ty::{DType, Shape, Type},
+//!     verify::verify,
+//! };
+//!
+//! let mut b = Builder::new();
+//! let x = b.input("x", Type::new(DType::F32, Shape::new(["N".into(), 2.into()])))?;
+//! let square = b.push(Op::Mul, &[x, x])?;
+//! let total = b.push(Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[square])?;
+//! assert_eq!(b.ty(total).to_string(), "f32[N]");
+//!
+//! let module = verify(b.finish([total]), Profile::CoreV1).expect("a builder makes valid modules");
+//! let module = canonicalise(module);
+//! let results = run(&module, &[Value::new([1, 2], vec![3.0f32, 4.0])])?;
+//! assert_eq!(results, [Value::new([1], vec![25.0f32])]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What each phase promises
+//!
+//! Phases are types, and only a phase's own function makes one, so later code indexes without fear.
+//!
+//! | type | made by | promise |
+//! | --- | --- | --- |
+//! | [`Module`](ir::Module) | anyone | none, if not from a builder |
+//! | [`Verified`](verify::Verified) | [`verify`](verify::verify()) | operands are earlier values, inputs come first, every declared type is the inferred one, the inputs give every symbol, operations are of the profile, there is an output |
+//! | [`Canonical`](canon::Canonical) | [`canonicalise`](canon::canonicalise) | also: one way to write each instruction, nothing without use, values dense; same results to the bit |
+//!
+//! What verification cannot decide because only the symbols of a run do is left to that run, and nothing else is:
+//! [`requirements`](verify::requirements) lists it, [`interp::bind`] and [`interp::check_requirements`] check it before
+//! anything is computed. The one fault that can still occur is a gathered index out of range.
+//!
+//! A pass is a function of its input alone: no clock, no randomness, no order of a hash map.
+//!
+//! # The modules, in the order of the pipeline
+//!
+//! - [`diag`]: codes and messages of mistakes, as data.
+//! - [`dim`], [`ty`], [`data`]: extents, types, constant data.
+//! - [`ir`], [`definitions`]: modules, their builder, and their assembly from texts.
+//! - [`ops`]: the table of operations.
+//! - [`provenance`]: where an extent comes from, for messages.
+//! - [`surface`]: the language's syntax, and lowering it to Core IR.
+//! - [`verify`](mod@verify), [`canon`]: the first two phases.
+//! - [`grad`]: the module of the gradient of a module.
+//! - [`interp`]: the reference interpreter, the oracle of every test.
+//! - [`text`]: printing modules.
+//! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
 pub mod canon;
@@ -16,6 +84,8 @@ pub mod plan;
 pub mod provenance;
 pub mod stats;
 pub mod surface;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 pub mod ty;
 pub mod verify;

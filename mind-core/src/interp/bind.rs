@@ -17,7 +17,7 @@ use crate::{
 /// (`2 * N + 1`).
 ///
 /// # Errors
-/// As [`run`] says of inputs; E2003 where no dimension gives a symbol.
+/// As [`run`](super::run) says of inputs; E2003 where no dimension gives a symbol.
 pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
     let declared: Vec<_> = module.inputs().collect();
     if declared.len() != inputs.len() {

@@ -361,7 +361,7 @@ fn infer_gradient(
     same_dtype(op, operands[0], operands[1])?;
     rules::positive(op, shape)?;
     let made = convolved(op, convolution, image, filter)?;
-    super::indexing::expect_shape(op, operands, dy, &made)
+    rules::expect_shape(op, operands, dy, &made)
 }
 
 fn work(filter: &Shape, result: &Shape) -> DimResult {

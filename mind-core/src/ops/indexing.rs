@@ -1,4 +1,4 @@
-//! Elements, boxes and rows taken out of a tensor, and put back.
+//! Elements and boxes of elements taken out of a tensor, and put back.
 
 use mind_shape::{SliceFault, slice_extent};
 
@@ -12,9 +12,9 @@ use crate::{
     diag::Code,
     dim::Dim,
     grad::{AutodiffError, Pullback},
-    interp::{Number, RunError, Value, offset, positions, with_number},
+    interp::{Number, Value, offset, positions, with_number},
     ir::{Op, Slice},
-    ty::{DType, Shape, Type},
+    ty::{Shape, Type},
 };
 
 /// `Index(x; indices)`: a single element.
@@ -116,65 +116,6 @@ pub(super) static SLICE: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `Gather(x, indices)`: rows of `x` picked by integers.
-///
-/// - **Shape**: `indices.shape ++ x.shape[1..]`.
-/// - **Dtype**: that of `x`.
-/// - **Semantics**: `result[i, d] = x[indices[i], d]`; an index outside `0..x.shape[0]` stops the program (E6001)
-///   before anything is written.
-/// - **Derivative**: the rows of the cotangent added at the indices.
-/// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
-/// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
-pub(super) static GATHER: OpInfo = OpInfo {
-    name: "Gather",
-    mnemonic: "gather",
-    label: "gather",
-    arity: 2,
-    infer: infer_gather,
-    origin: |_, operands, axis| {
-        let lead = operands[1].rank();
-        Some(if axis < lead { (1, axis) } else { (0, axis - lead + 1) })
-    },
-    evaluate: |op, operands, to| {
-        let [table, indices] = operands else { foreign(op) };
-        let rows = rows(op, indices, table.shape[0])?;
-        Ok(with_number!(to.dtype, T => {
-            let elements = T::elements(table);
-            to.tabulate(|position| {
-                let (index, rest) = position.split_at(indices.shape.len());
-                let mut at = vec![rows[offset(&indices.shape, index)]];
-                at.extend(rest);
-                elements[offset(&table.shape, &at)]
-            })
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        if p.wants(0) {
-            let shape = p.ty(p.operand(0)).shape;
-            let (dy, indices) = (p.cotangent(), p.operand(1));
-            let dx = p.scatter_add(indices, dy, &shape)?;
-            p.contribute(0, dx)?;
-        }
-        Ok(())
-    }),
-    sample: Sampling {
-        cases: |dtype| {
-            let forms: [(&[i64], &[i64]); 4] =
-                [(&[4], &[]), (&[4], &[3]), (&[3, 2], &[5]), (&[3, 2, 2], &[2, 2])];
-            let case = |(table, indices): (&[i64], &[i64])| Case {
-                op: Op::Gather,
-                operands: vec![
-                    Type::new(dtype, Shape::literal(table)),
-                    Type::new(DType::I64, Shape::literal(indices)),
-                ],
-            };
-            forms.map(case).into()
-        },
-        ..ROW.sample
-    },
-    ..ROW
-};
-
 /// `SliceGrad(dy; shape, starts, ends, steps)`: what `Slice` passes back; an extension.
 ///
 /// - **Shape**: `shape`.
@@ -235,70 +176,6 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `ScatterAdd(indices, updates; shape)`: what `Gather` passes back; an extension.
-///
-/// - **Shape**: `shape`.
-/// - **Dtype**: that of `updates`.
-/// - **Semantics**: zeros with each row of `updates` added at its index; an index outside `0..shape[0]` stops the
-///   program (E6001) before anything is written.
-/// - **Derivative**: the rows of the cotangent at the indices, to `updates`.
-/// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
-///   least 1 (E3006). 3. `updates` has shape `indices.shape ++ shape[1..]` (E3003).
-/// - **Example**: `%2 = ScatterAdd (%0, %1) {shape=[4, 3]} : f32[4, 3]`.
-pub(super) static SCATTER_ADD: OpInfo = OpInfo {
-    name: "ScatterAdd",
-    mnemonic: "scatter_add",
-    label: "scatter_add",
-    profile: Profile::Extended,
-    arity: 2,
-    infer: infer_scatter,
-    evaluate: |op, operands, to| {
-        let [indices, updates] = operands else { foreign(op) };
-        let rows = rows(op, indices, to.shape[0])?;
-        Ok(with_number!(to.dtype, T => {
-            let mut totals = vec![T::NOTHING; to.shape.iter().product()];
-            for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
-                let (index, rest) = position.split_at(indices.shape.len());
-                let mut at = vec![rows[offset(&indices.shape, index)]];
-                at.extend(rest);
-                let total = &mut totals[offset(to.shape, &at)];
-                *total = element.accumulate(*total);
-            }
-            Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
-        }))
-    },
-    flops: |_, operands, _| operands[1].shape.element_count(),
-    derivative: Derivative::Linear(|p| {
-        p.needs_extended()?;
-        if p.wants(1) {
-            let (dy, indices) = (p.cotangent(), p.operand(0));
-            let rows = p.push(Op::Gather, &[dy, indices])?;
-            p.contribute(1, rows)?;
-        }
-        Ok(())
-    }),
-    attributes: |op| {
-        let Op::ScatterAdd { shape } = op else { foreign(op) };
-        vec![("shape", Attribute::Dims(shape.to_vec()))]
-    },
-    sample: Sampling {
-        cases: |dtype| {
-            let forms: [[&[i64]; 3]; 3] =
-                [[&[4], &[], &[]], [&[4], &[3], &[3]], [&[3, 2], &[2, 2], &[2, 2, 2]]];
-            let case = |[shape, indices, updates]: [&[i64]; 3]| Case {
-                op: Op::ScatterAdd { shape: Shape::literal(shape) },
-                operands: vec![
-                    Type::new(DType::I64, Shape::literal(indices)),
-                    Type::new(dtype, Shape::literal(updates)),
-                ],
-            };
-            forms.map(case).into()
-        },
-        ..ROW.sample
-    },
-    ..ROW
-};
-
 /// What the rows share.
 const ROW: OpInfo = OpInfo {
     name: "",
@@ -330,25 +207,6 @@ fn taken(slice: &Slice, position: &[usize], to: &Concrete<'_>) -> Vec<usize> {
         .zip(position)
         .map(|((start, step), at)| start + at * rules::position(*step))
         .collect()
-}
-
-/// The rows that indices pick among `extent`: E6001 for one that is outside.
-fn rows(op: &Op, indices: &Value, extent: usize) -> Result<Vec<usize>, RunError> {
-    let row = |index: i64| {
-        let row = usize::try_from(index).ok().filter(|row| *row < extent);
-        row.ok_or_else(|| {
-            let label = op.info().label;
-            RunError::new(
-                Code::E6001,
-                format!("`{label}`: index {index} is outside dimension 0 of extent {extent}"),
-            )
-        })
-    };
-    if indices.dtype() == DType::I32 {
-        i32::elements(indices).iter().map(|index| row(i64::from(*index))).collect()
-    } else {
-        i64::elements(indices).iter().map(|index| row(*index)).collect()
-    }
 }
 
 /// `lhs <= rhs` as a requirement, where it is not proved.
@@ -457,69 +315,12 @@ fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Dim, Opt
     end.sub(start).and_then(|length| length.ceil_div(step)).map_err(|_| None)
 }
 
-fn index_dtype(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
-    let dtype = operands[position].dtype;
-    if dtype.is_integer() {
-        return Ok(());
-    }
-    Err(OpError::new(op, Code::E4011)
-        .problem(format!("indices are {dtype}, needed i32 or i64"))
-        .focus(Focus::Operand(position))
-        .operands(&[position])
-        .into())
-}
-
-fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
-    let [table, indices] = operands else { foreign(op) };
-    index_dtype(op, operands, 1)?;
-    let Some((_, row)) = table.shape.split_first() else {
-        return Err(OpError::new(op, Code::E3002)
-            .problem("operand of rank 0, needed rank 1 or more")
-            .focus(Focus::Operand(0))
-            .operands(&[0])
-            .into());
-    };
-    Ok(table.with_shape(indices.shape.iter().chain(row).cloned().collect()))
-}
-
 fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
     let Op::SliceGrad { shape, slice } = op else { foreign(op) };
     rules::positive(op, shape)?;
     let taken = sliced(op, slice, shape, &[])?;
-    expect_shape(op, operands, 0, &taken)?;
+    rules::expect_shape(op, operands, 0, &taken)?;
     Ok(operands[0].with_shape(shape.clone()))
-}
-
-fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::ScatterAdd { shape }, [indices, updates]) = (op, operands) else { foreign(op) };
-    index_dtype(op, operands, 0)?;
-    rules::positive(op, shape)?;
-    let Some((_, row)) = shape.split_first() else {
-        return Err(OpError::new(op, Code::E3002)
-            .problem("shape of rank 0, needed rank 1 or more")
-            .focus(Focus::Attribute("shape"))
-            .into());
-    };
-    expect_shape(op, operands, 1, &indices.shape.iter().chain(row).cloned().collect())?;
-    Ok(updates.with_shape(shape.clone()))
-}
-
-/// E3003 unless an operand has exactly this shape.
-pub(super) fn expect_shape(
-    op: &Op,
-    operands: &[&Type],
-    position: usize,
-    needed: &Shape,
-) -> Result<(), Box<OpError>> {
-    let found = &operands[position].shape;
-    if found == needed {
-        return Ok(());
-    }
-    Err(OpError::new(op, Code::E3003)
-        .problem(format!("operand of shape {found}, needed {needed}"))
-        .focus(Focus::Operand(position))
-        .operands(&[position])
-        .into())
 }
 
 fn index_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {

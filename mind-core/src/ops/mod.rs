@@ -9,6 +9,7 @@ mod constant;
 mod convolution;
 mod elementwise;
 mod error;
+mod gathering;
 mod indexing;
 mod linear;
 mod reduction;
@@ -186,7 +187,7 @@ table! {
     Op::Squeeze { .. } => shape::SQUEEZE,
     Op::Index { .. } => indexing::INDEX,
     Op::Slice(_) => indexing::SLICE,
-    Op::Gather => indexing::GATHER,
+    Op::Gather => gathering::GATHER,
     Op::Dot => linear::DOT,
     Op::MatMul => linear::MAT_MUL,
     Op::Conv2d(_) => convolution::CONV2D,
@@ -197,7 +198,7 @@ table! {
     Op::BroadcastTo { .. } => shape::BROADCAST_TO,
     Op::ReluGrad => elementwise::RELU_GRAD,
     Op::SliceGrad { .. } => indexing::SLICE_GRAD,
-    Op::ScatterAdd { .. } => indexing::SCATTER_ADD,
+    Op::ScatterAdd { .. } => gathering::SCATTER_ADD,
     Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
     Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
     Op::StopGradient => elementwise::STOP_GRADIENT,

@@ -144,3 +144,21 @@ pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
 pub(super) fn position(axis: i64) -> usize {
     usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }
+
+/// E3003 unless an operand has exactly this shape.
+pub(super) fn expect_shape(
+    op: &Op,
+    operands: &[&Type],
+    position: usize,
+    needed: &Shape,
+) -> Result<(), Box<OpError>> {
+    let found = &operands[position].shape;
+    if found == needed {
+        return Ok(());
+    }
+    Err(OpError::new(op, Code::E3003)
+        .problem(format!("operand of shape {found}, needed {needed}"))
+        .focus(Focus::Operand(position))
+        .operands(&[position])
+        .into())
+}

@@ -1,0 +1,372 @@
+//! Random well-typed modules.
+
+use super::Random;
+use crate::{
+    data::TensorData,
+    dim::{Bindings, Dim},
+    ir::{Builder, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
+    ops::Profile,
+    ty::{DType, MAX_RANK, Shape, Type},
+};
+
+/// The most elements a value has when every symbol is 5.
+const MAX_ELEMENTS: i64 = 2000;
+
+/// A module that verifies, of about `size` operations of both profiles on known and symbolic extents.
+///
+/// Its symbols are among `N` and `M`, and inputs give each that it uses.
+pub fn random_module(seed: u64, size: usize) -> Module {
+    generate(seed, size, Profile::Extended)
+}
+
+/// As [`random_module`], of Core v1 operations alone.
+pub fn random_core_v1_module(seed: u64, size: usize) -> Module {
+    generate(seed, size, Profile::CoreV1)
+}
+
+fn generate(seed: u64, size: usize, profile: Profile) -> Module {
+    let mut generator = Generator { random: Random::new(seed), builder: Builder::new(), profile };
+    generator.inputs();
+    let mut left = size;
+    // Proposals that break a rule are dropped; the bound ends a walk that finds nothing.
+    for _ in 0..size * 20 {
+        if left == 0 {
+            break;
+        }
+        left -= usize::from(generator.step());
+    }
+    generator.finish()
+}
+
+struct Generator {
+    random: Random,
+    builder: Builder,
+    profile: Profile,
+}
+
+/// An operation on values, which may break a rule.
+type Proposal = (Op, Vec<ValueId>);
+
+impl Generator {
+    fn inputs(&mut self) {
+        let float = *self.random.pick(&[DType::F32, DType::F32, DType::F64]);
+        let count = 2 + self.random.below(3);
+        for position in 0..count {
+            let dtype =
+                if self.random.once_in(5) { *self.random.pick(&[DType::I32, DType::I64]) } else { float };
+            let rank = *self.random.pick(&[0, 1, 1, 2, 2, 2, 3]);
+            let shape = (0..rank).map(|_| self.extent()).collect();
+            self.input(format!("x{position}"), Type::new(dtype, shape));
+        }
+        if self.random.once_in(4) {
+            let batch = self.extent();
+            let spatial = if self.random.once_in(4) { Dim::symbol("N") } else { Dim::literal(5) };
+            self.input("image".into(), Type::new(float, Shape::new([batch, spatial, 4.into(), 2.into()])));
+            self.input("filter".into(), Type::new(float, Shape::literal(&[2, 3, 2, 2])));
+        }
+        // Derived extents need their symbols given.
+        let uses = |builder: &Builder, name: &str| {
+            let mut dims = builder.insts().iter().flat_map(|inst| inst.ty.shape.iter());
+            dims.any(|dim| dim.as_symbol().is_some_and(|symbol| **symbol == *name))
+        };
+        if uses(&self.builder, "N") && self.random.once_in(2) {
+            let derived = Dim::symbol("N").mul(&2.into()).and_then(|dim| dim.add_literal(1));
+            let shape = Shape::new([derived.expect("small coefficients")]);
+            self.input("derived".into(), Type::new(float, shape));
+        }
+    }
+
+    fn input(&mut self, name: String, ty: Type) {
+        self.builder.input(name, ty).expect("names and types are fit for inputs");
+    }
+
+    fn extent(&mut self) -> Dim {
+        match self.random.below(8) {
+            0 => Dim::ONE,
+            1 | 2 => Dim::literal(2),
+            3 | 4 => Dim::literal(3),
+            5 => Dim::literal(4),
+            6 => Dim::symbol("N"),
+            _ => Dim::symbol("M"),
+        }
+    }
+
+    /// Tries one operation; whether it was added.
+    fn step(&mut self) -> bool {
+        let x = self.value();
+        let Some((op, operands)) = self.propose(x) else { return false };
+        if op.info().profile > self.profile {
+            return false;
+        }
+        let operand_types: Vec<&Type> = operands.iter().map(|operand| self.builder.ty(*operand)).collect();
+        let fits = crate::ops::infer(&op, &operand_types).is_ok_and(|ty| is_small(&ty));
+        if fits {
+            self.builder.push(op, &operands).expect("it was inferred just now");
+        }
+        fits
+    }
+
+    /// A value, the recent ones more often.
+    fn value(&mut self) -> ValueId {
+        let count = self.builder.insts().len();
+        let back = self.random.below(count).min(self.random.below(count));
+        ValueId::new(count - 1 - back)
+    }
+
+    /// Another value that `fits`, if a few tries find one.
+    fn partner(&mut self, fits: impl Fn(&Type) -> bool) -> Option<ValueId> {
+        let tries = [(); 8].map(|()| self.value());
+        tries.into_iter().find(|value| fits(self.builder.ty(*value)))
+    }
+
+    fn propose(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        let rank = ty.rank();
+        let same_dtype = |other: &Type| other.dtype == ty.dtype;
+        Some(match self.random.below(26) {
+            0..5 => {
+                let op = self.random.pick(&[Op::Add, Op::Sub, Op::Mul, Op::Div]).clone();
+                (op, vec![x, self.partner(same_dtype)?])
+            }
+            5 | 6 => {
+                (self.random.pick(&[Op::Relu, Op::Neg, Op::Exp, Op::Log, Op::StopGradient]).clone(), vec![x])
+            }
+            7 | 8 => {
+                let axes = self.some_axes(rank);
+                let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
+                (if self.random.once_in(2) { Op::Sum(reduction) } else { Op::Mean(reduction) }, vec![x])
+            }
+            9 | 10 => (Op::Reshape { shape: self.reshaped(&ty.shape)? }, vec![x]),
+            11 => (Op::Transpose { permutation: self.permutation(rank) }, vec![x]),
+            12 => {
+                let added = 1 + self.random.below(2);
+                let mut axes = self.permutation(rank + added);
+                axes.truncate(added);
+                (Op::ExpandDims { axes }, vec![x])
+            }
+            13 => {
+                let ones = (0..rank as i64).filter(|axis| ty.shape[*axis as usize].is_one()).collect();
+                (Op::Squeeze { axes: ones }, vec![x])
+            }
+            14 => {
+                (Op::Index { indices: ty.shape.iter().map(|extent| self.index(extent)).collect() }, vec![x])
+            }
+            15 | 16 => (Op::Slice(self.slice(&ty.shape).into()), vec![x]),
+            17 => {
+                let indices = self.indices(ty.shape.first()?)?;
+                (Op::Gather, vec![x, indices])
+            }
+            18 => {
+                (Op::Dot, vec![x, self.partner(|other| same_dtype(other) && matches!(other.rank(), 1 | 2))?])
+            }
+            19 | 20 => self.product(x)?,
+            21 => self.convolution(x)?,
+            22 => {
+                let mut shape: Vec<Dim> = ty.shape.to_vec();
+                let ones = shape.iter_mut().filter(|dim| dim.is_one());
+                ones.for_each(|dim| *dim = Dim::literal(1 + self.random.below(3) as i64));
+                if self.random.once_in(2) {
+                    shape.insert(0, Dim::literal(2));
+                }
+                (Op::BroadcastTo { shape: Shape::new(shape) }, vec![x])
+            }
+            23 => match self.random.below(3) {
+                0 => (Op::ReluGrad, vec![x, self.partner(|other| *other == ty)?]),
+                1 => self.slice_grad(x)?,
+                _ => {
+                    let rows = ty.shape.first()?.as_literal()?;
+                    let extent = Dim::literal(2 + self.random.below(3) as i64);
+                    let indices = self.constant_indices(&extent, &[rows])?;
+                    let shape = [extent].into_iter().chain(ty.shape[1..].iter().cloned()).collect();
+                    (Op::ScatterAdd { shape }, vec![indices, x])
+                }
+            },
+            _ => (self.constant(ty.dtype), Vec::new()),
+        })
+    }
+
+    fn some_axes(&mut self, rank: usize) -> Vec<i64> {
+        (0..rank as i64).filter(|_| self.random.once_in(2)).collect()
+    }
+
+    fn permutation(&mut self, rank: usize) -> Vec<i64> {
+        let mut permutation: Vec<i64> = (0..rank as i64).collect();
+        for place in (1..rank).rev() {
+            permutation.swap(place, self.random.below(place + 1));
+        }
+        permutation
+    }
+
+    /// Two axes merged, one split, all merged, or an axis of 1 added.
+    fn reshaped(&mut self, shape: &Shape) -> Option<Shape> {
+        let mut dims = shape.to_vec();
+        match self.random.below(4) {
+            0 => return Some(Shape::new([shape.element_count().ok()?])),
+            1 if dims.len() >= 2 => {
+                let axis = self.random.below(dims.len() - 1);
+                let merged = dims[axis].mul(&dims[axis + 1]).ok()?;
+                dims.splice(axis..axis + 2, [merged]);
+            }
+            2 => {
+                let halves = |dim: &Dim| dim.exact_div(&2.into());
+                let axis = (0..dims.len()).find(|axis| halves(&dims[*axis]).is_some())?;
+                let half = halves(&dims[axis])?;
+                dims.splice(axis..axis + 1, [Dim::literal(2), half]);
+            }
+            _ => dims.insert(self.random.below(dims.len() + 1), Dim::ONE),
+        }
+        Some(Shape::new(dims))
+    }
+
+    fn index(&mut self, extent: &Dim) -> Dim {
+        match extent.as_literal() {
+            Some(extent) => Dim::literal(self.random.below(extent as usize) as i64),
+            None if self.random.once_in(2) => extent.add_literal(-1).expect("extents are small"),
+            None => Dim::ZERO,
+        }
+    }
+
+    fn slice(&mut self, shape: &Shape) -> Slice {
+        let mut slice = Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() };
+        for extent in shape.iter() {
+            let (start, end) = match extent.as_literal() {
+                Some(extent) => {
+                    let start = self.random.below(extent as usize) as i64;
+                    let end = start + 1 + self.random.below((extent - start) as usize) as i64;
+                    (Dim::literal(start), Dim::literal(end))
+                }
+                None if self.random.once_in(3) => (Dim::ZERO, Dim::ONE),
+                None if self.random.once_in(3) => (Dim::ONE, extent.clone()),
+                None => (Dim::ZERO, extent.clone()),
+            };
+            slice.starts.push(start);
+            slice.ends.push(end);
+            slice.steps.push(1 + self.random.below(2) as i64);
+        }
+        slice
+    }
+
+    /// The slice of a larger shape that has the operand's shape.
+    fn slice_grad(&mut self, x: ValueId) -> Option<Proposal> {
+        let taken = self.builder.ty(x).shape.clone();
+        let (mut shape, mut slice) =
+            (Vec::new(), Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() });
+        for extent in taken.iter() {
+            let start = self.random.below(2) as i64;
+            let end = extent.add_literal(start).ok()?;
+            shape.push(end.add_literal(self.random.below(2) as i64).ok()?);
+            slice.starts.push(Dim::literal(start));
+            slice.ends.push(end);
+            slice.steps.push(1);
+        }
+        Some((Op::SliceGrad { shape: Shape::new(shape), slice: slice.into() }, vec![x]))
+    }
+
+    /// Indices below an extent: constants, or now and then an integer value, which may be out of range at run time.
+    fn indices(&mut self, extent: &Dim) -> Option<ValueId> {
+        if self.random.once_in(8) {
+            return self.partner(|ty| ty.dtype.is_integer() && ty.rank() <= 2);
+        }
+        let shape: Vec<i64> = (0..self.random.below(3)).map(|_| 1 + self.random.below(3) as i64).collect();
+        self.constant_indices(extent, &shape)
+    }
+
+    fn constant_indices(&mut self, extent: &Dim, shape: &[i64]) -> Option<ValueId> {
+        let bound = usize::try_from(extent.as_literal().unwrap_or(1)).ok()?;
+        let count: i64 = shape.iter().product();
+        let indices: Vec<usize> = (0..count).map(|_| self.random.below(bound)).collect();
+        let data: TensorData = if self.random.once_in(2) {
+            indices.into_iter().map(|index| index as i32).collect::<Vec<_>>().into()
+        } else {
+            indices.into_iter().map(|index| index as i64).collect::<Vec<_>>().into()
+        };
+        self.builder.push(Op::ConstTensor { data, shape: Shape::literal(shape) }, &[]).ok()
+    }
+
+    fn product(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        let shared = ty.shape.last().filter(|_| ty.rank() >= 2)?;
+        let fits = |other: &Type| other.rank() >= 2 && other.shape[other.rank() - 2] == *shared;
+        if let Some(partner) = self.partner(|other| other.dtype == ty.dtype && fits(other)) {
+            return Some((Op::MatMul, vec![x, partner]));
+        }
+        // A matrix always fits its own transpose.
+        let mut permutation: Vec<i64> = (0..ty.rank() as i64).collect();
+        permutation.swap(ty.rank() - 2, ty.rank() - 1);
+        let transposed = self.builder.push(Op::Transpose { permutation }, &[x]).ok()?;
+        Some((Op::MatMul, vec![x, transposed]))
+    }
+
+    /// A convolution, or one of the derivatives of one that is there.
+    fn convolution(&mut self, x: ValueId) -> Option<Proposal> {
+        let made = self.builder.insts().iter().enumerate().find_map(|(position, inst)| {
+            let Op::Conv2d(convolution) = &inst.op else { return None };
+            Some((ValueId::new(position), convolution.clone(), inst.operands))
+        });
+        if let Some((y, convolution, operands)) = made.filter(|_| self.random.once_in(2)) {
+            let shape = |operand: usize| self.builder.ty(operands[operand]).shape.clone();
+            return Some(if self.random.once_in(2) {
+                (Op::Conv2dGradInput { shape: shape(0), convolution }, vec![y, operands[1]])
+            } else {
+                (Op::Conv2dGradFilter { shape: shape(1), convolution }, vec![operands[0], y])
+            });
+        }
+        let padding = match self.random.below(3) {
+            0 => Padding::Valid,
+            1 => Padding::Same,
+            _ => Padding::Custom(vec![[1, 0], [0, 2]]),
+        };
+        let strides = vec![1 + self.random.below(2) as i64, 1 + self.random.below(2) as i64];
+        let image = if self.builder.ty(x).rank() == 4 { x } else { self.input_named("image")? };
+        let dtype = self.builder.ty(image).dtype;
+        let declared = self.input_named("filter").filter(|_| !self.random.once_in(4));
+        let filter = declared.or_else(|| self.partner(|ty| ty.rank() == 4 && ty.dtype == dtype))?;
+        Some((Op::Conv2d(Convolution { strides, padding }), vec![image, filter]))
+    }
+
+    fn input_named(&self, needed: &str) -> Option<ValueId> {
+        let named = |op: &Op| matches!(op, Op::Input { name } if **name == *needed);
+        self.builder.insts().iter().position(|inst| named(&inst.op)).map(ValueId::new)
+    }
+
+    fn constant(&mut self, dtype: DType) -> Op {
+        let number = self.random.below(9) as f64 / 2.0 - 2.0;
+        match (dtype, self.random.once_in(3)) {
+            (DType::F32, false) => Op::ConstF32((number as f32).into()),
+            (DType::F64, false) => Op::ConstF64(number.into()),
+            (DType::I64, false) => Op::ConstI64(number as i64),
+            (DType::Bool | DType::I32 | DType::I64 | DType::F32 | DType::F64, _) => {
+                let shape: Vec<i64> =
+                    (0..self.random.below(3)).map(|_| 1 + self.random.below(3) as i64).collect();
+                let count: i64 = shape.iter().product();
+                let mut draw = || self.random.below(9) as f64 / 2.0 - 2.0;
+                let numbers: Vec<f64> = (0..count).map(|_| draw()).collect();
+                let data = match dtype {
+                    DType::F32 => numbers.into_iter().map(|number| number as f32).collect::<Vec<_>>().into(),
+                    DType::F64 => numbers.into(),
+                    DType::I32 => numbers.into_iter().map(|number| number as i32).collect::<Vec<_>>().into(),
+                    DType::I64 | DType::Bool => {
+                        numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into()
+                    }
+                };
+                Op::ConstTensor { data, shape: Shape::literal(&shape) }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Module {
+        let last = ValueId::new(self.builder.insts().len() - 1);
+        let mut outputs = vec![last];
+        for _ in 0..self.random.below(3) {
+            outputs.push(self.value());
+        }
+        self.builder.finish(outputs)
+    }
+}
+
+/// Whether a value of this type stays small while every symbol is at most 5.
+fn is_small(ty: &Type) -> bool {
+    let bindings: Bindings = ["N", "M"].map(|symbol| (symbol.into(), Dim::literal(5))).into();
+    let count = ty.shape.element_count().ok().and_then(|count| count.evaluate(&bindings));
+    ty.rank() < MAX_RANK && count.is_some_and(|count| count <= MAX_ELEMENTS)
+}

@@ -1,0 +1,100 @@
+//! Smaller modules to replace a failing one by.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    ir::{Inst, Module, Op, ValueId},
+    ops::Profile,
+    verify::verify,
+};
+
+/// Modules that verify and are smaller than this one, the smallest first: one value as the only output, an operand in
+/// the place of an output, an instruction replaced by an earlier value of its type or by an input.
+///
+/// Repeated while a smaller one still fails, this ends at a module from which nothing can be taken.
+pub fn shrink(module: &Module) -> Vec<Module> {
+    let mut candidates = Vec::new();
+    for (value, inst) in module.iter() {
+        candidates.push(with_outputs(module, vec![value]));
+        if matches!(inst.op, Op::Input { .. }) {
+            continue;
+        }
+        let earlier = (0..value.index()).map(ValueId::new).find(|earlier| module.ty(*earlier) == &inst.ty);
+        candidates.extend(earlier.map(|earlier| replace(module, value, earlier)));
+        candidates.push(cut(module, value));
+        if module.outputs().contains(&value) {
+            for operand in inst.operands.iter() {
+                let outputs = module.outputs().iter();
+                let outputs = outputs.map(|output| if *output == value { *operand } else { *output });
+                candidates.push(with_outputs(module, outputs.collect()));
+            }
+        }
+    }
+    let mut smaller: Vec<Module> = candidates
+        .into_iter()
+        .map(|candidate| prune(&candidate))
+        .filter(|candidate| {
+            size(candidate) < size(module) && verify(candidate.clone(), Profile::Extended).is_ok()
+        })
+        .collect();
+    smaller.sort_by_key(size);
+    smaller.dedup();
+    smaller
+}
+
+/// Operations weigh more than inputs, so that cutting one off for an input is progress.
+fn size(module: &Module) -> usize {
+    let weight = |inst: &Inst| if matches!(inst.op, Op::Input { .. }) { 1 } else { 3 };
+    module.insts().iter().map(weight).sum::<usize>() + module.outputs().len()
+}
+
+fn with_outputs(module: &Module, outputs: Vec<ValueId>) -> Module {
+    Module::from_parts(module.insts().to_vec(), outputs)
+}
+
+/// Every use of `value` reads `other` instead.
+fn replace(module: &Module, value: ValueId, other: ValueId) -> Module {
+    let new = |old: ValueId| if old == value { other } else { old };
+    let insts = module.insts().iter().map(|inst| Inst { operands: inst.operands.map(new), ..inst.clone() });
+    Module::from_parts(insts.collect(), module.outputs().iter().copied().map(new).collect())
+}
+
+/// The instruction is an input instead, after the others.
+fn cut(module: &Module, value: ValueId) -> Module {
+    let inputs = module.inputs().len();
+    // Positions: inputs, the new input, everything between, and everything after.
+    let new = |old: ValueId| match old.index() {
+        position if position == value.index() => ValueId::new(inputs),
+        position if position < inputs || position > value.index() => old,
+        position => ValueId::new(position + 1),
+    };
+    let mut name = format!("cut{}", value.index());
+    while module.inputs().any(|(taken, _)| **taken == *name) {
+        name.push('_');
+    }
+    let moved = |inst: &Inst| Inst { operands: inst.operands.map(new), ..inst.clone() };
+    let mut insts: Vec<Inst> = module.insts()[..inputs].to_vec();
+    let ty = module.ty(value).clone();
+    insts.push(Inst { op: Op::Input { name: name.into() }, operands: crate::ir::Operands::NONE, ty });
+    insts.extend(module.insts()[inputs..value.index()].iter().map(moved));
+    insts.extend(module.insts()[value.index() + 1..].iter().map(moved));
+    Module::from_parts(insts, module.outputs().iter().copied().map(new).collect())
+}
+
+/// Without what no output needs, inputs too.
+fn prune(module: &Module) -> Module {
+    let mut needed = vec![false; module.insts().len()];
+    module.outputs().iter().for_each(|output| needed[output.index()] = true);
+    for (value, inst) in module.iter().rev() {
+        if needed[value.index()] {
+            inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    let mut values = BTreeMap::new();
+    let mut insts = Vec::new();
+    for (value, inst) in module.iter().filter(|(value, _)| needed[value.index()]) {
+        insts.push(Inst { operands: inst.operands.map(|operand| values[&operand]), ..inst.clone() });
+        values.insert(value, ValueId::new(values.len()));
+    }
+    Module::from_parts(insts, module.outputs().iter().map(|output| values[output]).collect())
+}

@@ -1,0 +1,545 @@
+//! One test a numbered constraint of a row: the instruction that breaks it and no other.
+
+use mind_core::{
+    data::TensorData,
+    diag::Code::{self, *},
+    ir::{Builder, Convolution, Op, Padding, Reduction, Slice},
+    ops::Focus,
+    ty::{Shape, Type},
+};
+
+use crate::support::{code, dim, infer_types, refused, shape, ty};
+
+fn sum(axes: &[i64]) -> Op {
+    Op::Sum(Reduction { axes: axes.to_vec(), keepdims: false })
+}
+
+fn mean(axes: &[i64]) -> Op {
+    Op::Mean(Reduction { axes: axes.to_vec(), keepdims: false })
+}
+
+fn slice(starts: &str, ends: &str, steps: &[i64]) -> Slice {
+    Slice { starts: shape(starts).to_vec(), ends: shape(ends).to_vec(), steps: steps.to_vec() }
+}
+
+fn sliced(starts: &str, ends: &str, steps: &[i64]) -> Op {
+    Op::Slice(slice(starts, ends, steps).into())
+}
+
+fn slice_grad(of: &str, starts: &str, ends: &str, steps: &[i64]) -> Op {
+    Op::SliceGrad { shape: shape(of), slice: slice(starts, ends, steps).into() }
+}
+
+fn index(indices: &str) -> Op {
+    Op::Index { indices: shape(indices).to_vec() }
+}
+
+fn convolution(strides: &[i64], padding: Padding) -> Convolution {
+    Convolution { strides: strides.to_vec(), padding }
+}
+
+fn conv2d(strides: &[i64], padding: Padding) -> Op {
+    Op::Conv2d(convolution(strides, padding))
+}
+
+fn valid() -> Convolution {
+    convolution(&[1, 1], Padding::Valid)
+}
+
+fn input_code(inputs: &[(&str, Type)]) -> Code {
+    let mut b = Builder::new();
+    let results: Vec<_> = inputs.iter().map(|(name, ty)| b.input(*name, ty.clone())).collect();
+    results.into_iter().find_map(Result::err).expect("an input is refused").code
+}
+
+#[test]
+fn input_c1() {
+    assert_eq!(input_code(&[("", ty("f32"))]), E4004);
+    assert_eq!(input_code(&[("x", ty("f32")), ("x", ty("f32"))]), E4004);
+    let mut b = Builder::new();
+    b.push(Op::ConstI64(1), &[]).unwrap();
+    assert_eq!(b.input("x", ty("f32")).unwrap_err().code, E4004);
+}
+
+#[test]
+fn input_c2() {
+    assert_eq!(input_code(&[("x", ty("bool"))]), E2005);
+    assert_eq!(input_code(&[("x", ty("f32[1,1,1,1,1,1,1,1,1]"))]), E1008);
+    assert_eq!(input_code(&[("x", ty("f32[2, 0]"))]), E3006);
+    assert_eq!(input_code(&[("x", ty("f32[-3]"))]), E3006);
+    assert_eq!(input_code(&[("x", ty("f32[1 - N]"))]), E3006);
+    assert_eq!(input_code(&[("x", ty("f32[4294967296, 4294967296]"))]), E1008);
+}
+
+#[test]
+fn const_tensor_c1() {
+    let constant = |shape: Shape| Op::ConstTensor { data: vec![1.0f32, 2.0].into(), shape };
+    assert_eq!(code(&constant(shape("3")), &[]), E4005);
+    assert_eq!(code(&constant(shape("N")), &[]), E4005);
+    let none = TensorData::from(Vec::<i64>::new());
+    assert_eq!(code(&Op::ConstTensor { data: none, shape: shape("1") }, &[]), E4005);
+}
+
+#[test]
+fn const_tensor_c2() {
+    assert_eq!(code(&Op::ConstTensor { data: vec![1i64].into(), shape: shape("0") }, &[]), E3006);
+}
+
+#[test]
+fn add_c1() {
+    let error = refused(&Op::Add, &["f32[2]", "i64[2]"]);
+    assert_eq!(error.code, E2004);
+    assert_eq!(error.to_string(), "`+`: element types differ, f32 and i64");
+}
+
+#[test]
+fn add_c2() {
+    let error = refused(&Op::Add, &["f32[2, 3]", "f32[5, 2, 4]"]);
+    assert_eq!(error.code, E3001);
+    assert_eq!(error.to_string(), "`+`: extents 3 and 4 do not broadcast in dimension 2");
+    assert_eq!(error.dims, [(0, 1), (1, 2)]);
+    let error = refused(&Op::Add, &["f32[N]", "f32[M]"]);
+    assert_eq!(error.code, E3001);
+    assert_eq!(error.help.unwrap(), "use one symbol for both if they are equal: `N` in place of `M`");
+    let error = refused(&Op::Add, &["f32[N]", "f32[3]"]);
+    assert_eq!(error.code, E3001);
+    assert_eq!(error.help.unwrap(), "declare the dimension as 3 in place of `N` if it is always 3");
+    assert_eq!(code(&Op::Add, &["f32[N]", "f32[N + 1]"]), E3001);
+}
+
+#[test]
+fn sub_c1() {
+    assert_eq!(code(&Op::Sub, &["f32", "f64"]), E2004);
+}
+
+#[test]
+fn sub_c2() {
+    assert_eq!(code(&Op::Sub, &["f32[2]", "f32[3]"]), E3001);
+}
+
+#[test]
+fn mul_c1() {
+    assert_eq!(code(&Op::Mul, &["i32", "i64"]), E2004);
+}
+
+#[test]
+fn mul_c2() {
+    assert_eq!(code(&Op::Mul, &["f32[2, 1]", "f32[3, 2]"]), E3001);
+}
+
+#[test]
+fn div_c1() {
+    assert_eq!(code(&Op::Div, &["f32", "f64"]), E2004);
+}
+
+#[test]
+fn div_c2() {
+    assert_eq!(code(&Op::Div, &["f32[2]", "f32[3]"]), E3001);
+}
+
+#[test]
+fn div_c3() {
+    let error = refused(&Op::Div, &["i64[2]", "i64[2]"]);
+    assert_eq!(error.code, E2005);
+    assert_eq!(error.to_string(), "`/`: found i64, allowed f32, f64");
+}
+
+#[test]
+fn no_operation_takes_truth_values() {
+    assert_eq!(code(&Op::Neg, &["bool"]), E2005);
+    assert_eq!(code(&Op::Add, &["bool[2]", "bool[2]"]), E2005);
+}
+
+#[test]
+fn the_number_of_operands_is_checked() {
+    let error = refused(&Op::Add, &["f32"]);
+    assert_eq!(error.code, E2007);
+    assert_eq!(error.to_string(), "`+`: 1 operands given, 2 needed");
+}
+
+#[test]
+fn relu_c1() {
+    assert_eq!(code(&Op::Relu, &["i32[2]"]), E2005);
+}
+
+#[test]
+fn exp_c1() {
+    assert_eq!(code(&Op::Exp, &["i64"]), E2005);
+}
+
+#[test]
+fn log_c1() {
+    assert_eq!(code(&Op::Log, &["i64"]), E2005);
+}
+
+#[test]
+fn relu_grad_c1() {
+    assert_eq!(code(&Op::ReluGrad, &["f32", "f64"]), E2004);
+}
+
+#[test]
+fn relu_grad_c2() {
+    assert_eq!(code(&Op::ReluGrad, &["f32[2]", "f32[1]"]), E3003);
+}
+
+#[test]
+fn relu_grad_c3() {
+    assert_eq!(code(&Op::ReluGrad, &["i64[2]", "i64[2]"]), E2005);
+}
+
+#[test]
+fn sum_c1() {
+    let error = refused(&sum(&[2]), &["f32[2, 3]"]);
+    assert_eq!(error.code, E3004);
+    assert_eq!(error.to_string(), "`sum`: axis 2 is out of range for rank 2");
+    assert_eq!(error.focus, Focus::Attribute("axes"));
+    assert_eq!(code(&sum(&[-1]), &["f32[2, 3]"]), E3004);
+    assert_eq!(code(&sum(&[0]), &["f32"]), E3004);
+}
+
+#[test]
+fn sum_c2() {
+    let error = refused(&sum(&[1, 0, 1]), &["f32[2, 3]"]);
+    assert_eq!(error.code, E3005);
+    assert_eq!(error.to_string(), "`sum`: axis 1 stands twice in axes [1, 0, 1]");
+}
+
+#[test]
+fn mean_c1() {
+    assert_eq!(code(&mean(&[2]), &["f32[2, 3]"]), E3004);
+}
+
+#[test]
+fn mean_c2() {
+    assert_eq!(code(&mean(&[0, 0]), &["f32[2, 3]"]), E3005);
+}
+
+#[test]
+fn mean_c3() {
+    assert_eq!(code(&mean(&[0]), &["i64[2, 3]"]), E2005);
+}
+
+#[test]
+fn reshape_c1() {
+    let error = refused(&Op::Reshape { shape: shape("0, 6") }, &["f32[2, 3]"]);
+    assert_eq!(error.code, E3006);
+    assert_eq!(error.to_string(), "`reshape`: dimension 0 of [0, 6] is 0, needed at least 1");
+    assert_eq!(code(&Op::Reshape { shape: shape("-1, 6") }, &["f32[2, 3]"]), E3006);
+}
+
+#[test]
+fn reshape_c2() {
+    let error = refused(&Op::Reshape { shape: shape("5, N") }, &["f32[2, 3, N]"]);
+    assert_eq!(error.code, E3007);
+    assert_eq!(error.to_string(), "`reshape`: [2, 3, N] has 6 * N elements, [5, N] has 5 * N");
+    assert_eq!(code(&Op::Reshape { shape: shape("M") }, &["f32[N]"]), E3007);
+}
+
+#[test]
+fn transpose_c1() {
+    let transpose = |permutation: &[i64]| Op::Transpose { permutation: permutation.to_vec() };
+    let error = refused(&transpose(&[0, 0]), &["f32[2, 3]"]);
+    assert_eq!(error.code, E3008);
+    assert_eq!(
+        error.to_string(),
+        "`transpose`: [0, 0] is no permutation of the axes of rank 2: axis 0 stands twice"
+    );
+    assert_eq!(code(&transpose(&[0]), &["f32[2, 3]"]), E3008);
+    assert_eq!(code(&transpose(&[0, 2]), &["f32[2, 3]"]), E3008);
+    assert_eq!(code(&transpose(&[-1, 0]), &["f32[2, 3]"]), E3008);
+}
+
+#[test]
+fn expand_dims_c1() {
+    assert_eq!(code(&Op::ExpandDims { axes: vec![3] }, &["f32[2, 3]"]), E3004);
+    assert_eq!(code(&Op::ExpandDims { axes: vec![-1] }, &["f32[2, 3]"]), E3004);
+}
+
+#[test]
+fn expand_dims_c2() {
+    assert_eq!(code(&Op::ExpandDims { axes: vec![1, 1] }, &["f32[2, 3]"]), E3005);
+}
+
+#[test]
+fn results_keep_the_limit_on_rank() {
+    assert_eq!(code(&Op::ExpandDims { axes: vec![0] }, &["f32[1,1,1,1,1,1,1,1]"]), E1008);
+}
+
+#[test]
+fn squeeze_c1() {
+    assert_eq!(code(&Op::Squeeze { axes: vec![1] }, &["f32[1]"]), E3004);
+}
+
+#[test]
+fn squeeze_c2() {
+    assert_eq!(code(&Op::Squeeze { axes: vec![0, 0] }, &["f32[1]"]), E3005);
+}
+
+#[test]
+fn squeeze_c3() {
+    let error = refused(&Op::Squeeze { axes: vec![1] }, &["f32[1, N]"]);
+    assert_eq!(error.code, E3009);
+    assert_eq!(error.to_string(), "`squeeze`: axis 1 of [1, N] has extent N, needed 1");
+    assert_eq!(code(&Op::Squeeze { axes: vec![0] }, &["f32[2]"]), E3009);
+}
+
+#[test]
+fn broadcast_to_c1() {
+    assert_eq!(code(&Op::BroadcastTo { shape: shape("0") }, &["f32"]), E3006);
+}
+
+#[test]
+fn broadcast_to_c2() {
+    let to = |text| Op::BroadcastTo { shape: shape(text) };
+    let error = refused(&to("2, 4"), &["f32[3]"]);
+    assert_eq!(error.code, E3001);
+    assert_eq!(error.to_string(), "`broadcast_to`: extent 3 does not broadcast to 4 in dimension 1");
+    assert_eq!(code(&to("3"), &["f32[2, 3]"]), E3001);
+    assert_eq!(code(&to("1"), &["f32[3]"]), E3001);
+    assert_eq!(code(&to("1"), &["f32[N]"]), E3001);
+}
+
+#[test]
+fn index_c1() {
+    let error = refused(&index("0"), &["f32[2, 3]"]);
+    assert_eq!(error.code, E4006);
+    assert_eq!(error.to_string(), "`index`: 1 indices given, 2 needed for rank 2");
+    assert_eq!(code(&index("0, 0, 0"), &["f32[2, 3]"]), E4006);
+}
+
+#[test]
+fn index_c2() {
+    let error = refused(&index("0, 3"), &["f32[2, 3]"]);
+    assert_eq!(error.code, E3011);
+    assert_eq!(error.to_string(), "`index`: index 3 is outside dimension 1 of extent 3");
+    assert_eq!(code(&index("-1"), &["f32[3]"]), E3011);
+    assert_eq!(code(&index("N"), &["f32[N]"]), E3011);
+    assert_eq!(code(&index("N + 2"), &["f32[N]"]), E3011);
+}
+
+#[test]
+fn slice_c1() {
+    let error = refused(&sliced("0", "1", &[1, 1]), &["f32[2, 3]"]);
+    assert_eq!(error.code, E4007);
+    assert_eq!(error.to_string(), "`slice`: 1 starts, 1 ends and 2 steps given, 2 of each needed");
+    assert_eq!(code(&sliced("0, 0", "1, 1", &[1]), &["f32[2, 3]"]), E4007);
+}
+
+#[test]
+fn slice_c2() {
+    assert_eq!(code(&sliced("0", "1", &[0]), &["f32[2]"]), E4008);
+    assert_eq!(code(&sliced("0", "1", &[-1]), &["f32[N]"]), E4008);
+}
+
+#[test]
+fn slice_c3() {
+    let error = refused(&sliced("0", "3", &[1]), &["f32[2]"]);
+    assert_eq!(error.code, E3011);
+    assert_eq!(error.to_string(), "`slice`: end 3 is outside dimension 0 of extent 2");
+    assert_eq!(code(&sliced("-1", "1", &[1]), &["f32[2]"]), E3011);
+    assert_eq!(code(&sliced("5", "1", &[1]), &["f32[2]"]), E3011);
+    assert_eq!(code(&sliced("0", "N + 1", &[1]), &["f32[N]"]), E3011);
+    assert_eq!(code(&sliced("-1", "N", &[1]), &["f32[N]"]), E3011);
+}
+
+#[test]
+fn slice_c4() {
+    assert_eq!(code(&sliced("1", "1", &[1]), &["f32[2]"]), E3006);
+    assert_eq!(code(&sliced("2", "1", &[1]), &["f32[2]"]), E3006);
+    assert_eq!(code(&sliced("N", "N", &[1]), &["f32[N]"]), E3006);
+}
+
+#[test]
+fn gather_c1() {
+    let error = refused(&Op::Gather, &["f32[3]", "f32[2]"]);
+    assert_eq!(error.code, E4011);
+    assert_eq!(error.to_string(), "`gather`: indices are f32, needed i32 or i64");
+    assert_eq!(code(&Op::Gather, &["f32[3]", "bool[2]"]), E4011);
+}
+
+#[test]
+fn gather_c2() {
+    assert_eq!(code(&Op::Gather, &["f32", "i64[2]"]), E3002);
+}
+
+#[test]
+fn slice_grad_c1() {
+    assert_eq!(code(&slice_grad("4", "0, 0", "1", &[1]), &["f32[1]"]), E4007);
+    assert_eq!(code(&slice_grad("4", "0", "1", &[0]), &["f32[1]"]), E4008);
+    assert_eq!(code(&slice_grad("4", "0", "5", &[1]), &["f32[5]"]), E3011);
+    assert_eq!(code(&slice_grad("4", "2", "2", &[1]), &["f32[1]"]), E3006);
+}
+
+#[test]
+fn slice_grad_c2() {
+    assert_eq!(code(&slice_grad("4", "0", "3", &[1]), &["f32[2]"]), E3003);
+}
+
+#[test]
+fn scatter_add_c1() {
+    assert_eq!(code(&Op::ScatterAdd { shape: shape("3") }, &["f32[2]", "f32[2]"]), E4011);
+}
+
+#[test]
+fn scatter_add_c2() {
+    assert_eq!(code(&Op::ScatterAdd { shape: shape("") }, &["i64[2]", "f32[2]"]), E3002);
+    assert_eq!(code(&Op::ScatterAdd { shape: shape("0") }, &["i64[2]", "f32[2]"]), E3006);
+}
+
+#[test]
+fn scatter_add_c3() {
+    assert_eq!(code(&Op::ScatterAdd { shape: shape("3, 4") }, &["i64[2]", "f32[2, 3]"]), E3003);
+}
+
+#[test]
+fn dot_c1() {
+    let error = refused(&Op::Dot, &["f32[2, 3, 4]", "f32[4]"]);
+    assert_eq!(error.code, E3002);
+    assert_eq!(error.to_string(), "`dot`: operand of rank 3, needed rank 1 or 2");
+    assert_eq!(code(&Op::Dot, &["f32[2]", "f32"]), E3002);
+}
+
+#[test]
+fn dot_c2() {
+    assert_eq!(code(&Op::Dot, &["f32[2]", "f64[2]"]), E2004);
+}
+
+#[test]
+fn dot_c3() {
+    let error = refused(&Op::Dot, &["f32[2]", "f32[3, 4]"]);
+    assert_eq!((error.code, error.dims), (E3003, vec![(0, 0), (1, 0)]));
+    assert_eq!(code(&Op::Dot, &["f32[2, 3]", "f32[2]"]), E3003);
+    assert_eq!(code(&Op::Dot, &["f32[N]", "f32[M]"]), E3003);
+}
+
+#[test]
+fn matmul_c1() {
+    let error = refused(&Op::MatMul, &["f32[3]", "f32[3, 4]"]);
+    assert_eq!(error.code, E3002);
+    assert_eq!(error.focus, Focus::Operand(0));
+    assert_eq!(code(&Op::MatMul, &["f32[3, 4]", "f32"]), E3002);
+}
+
+#[test]
+fn matmul_c2() {
+    assert_eq!(code(&Op::MatMul, &["f32[2, 3]", "f64[3, 2]"]), E2004);
+}
+
+#[test]
+fn matmul_c3() {
+    let error = refused(&Op::MatMul, &["f32[N, 784]", "f32[785, 256]"]);
+    assert_eq!((error.code, error.dims.clone()), (E3003, vec![(0, 1), (1, 0)]));
+    let named = error.message(|operand| ["x is f32[N, 784]", "w is f32[785, 256]"][operand].into());
+    assert_eq!(named, "`@`: inner dimensions differ, 784 and 785: x is f32[N, 784], w is f32[785, 256]");
+    let name = |operand: usize| ["x", "w"][operand].to_string();
+    let help = |operands: &[&str]| refused(&Op::MatMul, operands).help_with(name);
+    assert_eq!(help(&["f32[8, 3]", "f32[4, 3]"]).unwrap(), "write `w.T`");
+    assert_eq!(help(&["f32[3, 8]", "f32[3, 4]"]).unwrap(), "write `x.T`");
+    assert!(help(&["f32[2, N]", "f32[M, 4]"]).unwrap().starts_with("use one symbol"));
+    assert_eq!(help(&["f32[2, 5]", "f32[6, 4]"]), None);
+}
+
+#[test]
+fn matmul_c4() {
+    let error = refused(&Op::MatMul, &["f32[2, 5, 3]", "f32[4, 3, 5]"]);
+    assert_eq!((error.code, error.dims), (E3001, vec![(0, 0), (1, 0)]));
+}
+
+#[test]
+fn conv2d_c1() {
+    assert_eq!(code(&Op::Conv2d(valid()), &["f32[5, 5, 2]", "f32[3, 3, 2, 4]"]), E3002);
+    assert_eq!(code(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f32[3, 3, 2]"]), E3002);
+}
+
+#[test]
+fn conv2d_c2() {
+    assert_eq!(code(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f64[3, 3, 2, 4]"]), E2004);
+}
+
+#[test]
+fn conv2d_c3() {
+    let error = refused(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f32[3, 3, 3, 4]"]);
+    assert_eq!(error.code, E4009);
+    assert_eq!(error.to_string(), "`conv2d`: channels differ, 2 in the image and 3 in the filter");
+}
+
+#[test]
+fn conv2d_c4() {
+    let operands = ["f32[1, 5, 5, 2]", "f32[3, 3, 2, 4]"];
+    assert_eq!(code(&conv2d(&[1], Padding::Valid), &operands), E4010);
+    assert_eq!(code(&conv2d(&[0, 1], Padding::Valid), &operands), E4010);
+    assert_eq!(code(&conv2d(&[1, 1], Padding::Custom(vec![[0, 0]])), &operands), E4010);
+    assert_eq!(code(&conv2d(&[1, 1], Padding::Custom(vec![[0, 0], [-1, 0]])), &operands), E4010);
+}
+
+#[test]
+fn conv2d_c5() {
+    let error = refused(&Op::Conv2d(valid()), &["f32[1, 5, 2, 2]", "f32[3, 3, 2, 4]"]);
+    assert_eq!(error.code, E3006);
+    assert_eq!(
+        error.to_string(),
+        "`conv2d`: a window of 3 does not fit dimension 2 of extent 2: the result has extent 0"
+    );
+    // Rounded towards zero, (2 - 5) / 2 + 1 would be 0 as well; rounded down it is -1.
+    let error = refused(&conv2d(&[1, 2], Padding::Valid), &["f32[1, 5, 2, 2]", "f32[3, 5, 2, 4]"]);
+    assert!(error.to_string().ends_with("extent -1"));
+}
+
+fn grad_input(of: &str) -> Op {
+    Op::Conv2dGradInput { shape: shape(of), convolution: valid() }
+}
+
+fn grad_filter(of: &str) -> Op {
+    Op::Conv2dGradFilter { shape: shape(of), convolution: valid() }
+}
+
+#[test]
+fn conv2d_grad_input_c1() {
+    assert_eq!(code(&grad_input("1, 5, 5"), &["f32[1, 3, 3, 4]", "f32[3, 3, 2, 4]"]), E3002);
+    assert_eq!(code(&grad_input("1, 5, 5, 2"), &["f32[3, 3, 4]", "f32[3, 3, 2, 4]"]), E3002);
+}
+
+#[test]
+fn conv2d_grad_input_c2() {
+    assert_eq!(code(&grad_input("1, 5, 5, 2"), &["f64[1, 3, 3, 4]", "f32[3, 3, 2, 4]"]), E2004);
+}
+
+#[test]
+fn conv2d_grad_input_c3() {
+    assert_eq!(code(&grad_input("1, 5, 5, 1"), &["f32[1, 3, 3, 4]", "f32[3, 3, 2, 4]"]), E4009);
+    assert_eq!(code(&grad_input("1, 2, 5, 2"), &["f32[1, 3, 3, 4]", "f32[3, 3, 2, 4]"]), E3006);
+}
+
+#[test]
+fn conv2d_grad_input_c4() {
+    assert_eq!(code(&grad_input("1, 5, 5, 2"), &["f32[1, 4, 3, 4]", "f32[3, 3, 2, 4]"]), E3003);
+}
+
+#[test]
+fn conv2d_grad_filter_c1() {
+    assert_eq!(code(&grad_filter("3, 3, 2"), &["f32[1, 5, 5, 2]", "f32[1, 3, 3, 4]"]), E3002);
+}
+
+#[test]
+fn conv2d_grad_filter_c2() {
+    assert_eq!(code(&grad_filter("3, 3, 2, 4"), &["f32[1, 5, 5, 2]", "f64[1, 3, 3, 4]"]), E2004);
+}
+
+#[test]
+fn conv2d_grad_filter_c3() {
+    assert_eq!(code(&grad_filter("3, 3, 1, 4"), &["f32[1, 5, 5, 2]", "f32[1, 3, 3, 4]"]), E4009);
+}
+
+#[test]
+fn conv2d_grad_filter_c4() {
+    assert_eq!(code(&grad_filter("3, 3, 2, 4"), &["f32[1, 5, 5, 2]", "f32[1, 3, 3, 3]"]), E3003);
+}
+
+#[test]
+fn arithmetic_on_dims_that_leaves_64_bits_is_an_error() {
+    let huge = ty("f32[N, 4611686018427387904]");
+    let op = Op::Reshape { shape: shape("N, 2, 4611686018427387904") };
+    assert_eq!(mind_core::ops::infer(&op, &[&huge]).unwrap_err().code, E1008);
+    assert_eq!(code(&Op::Index { indices: vec![dim("9223372036854775807")] }, &["f32[N]"]), E1008);
+    assert!(infer_types(&Op::Neg, &["f32[N, 4611686018427387904]"]).is_ok());
+}

@@ -1,0 +1,13 @@
+//! Tests of the IR through its public interface: one rule of the table at a time, then whole modules, then random ones.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
+
+mod canon;
+mod constraints;
+mod evaluation;
+mod inference;
+mod properties;
+mod runs;
+mod support;
+mod table;
+mod verification;

@@ -1,0 +1,140 @@
+//! Properties of every module, on random ones.
+
+use std::collections::BTreeSet;
+
+use mind_core::{
+    canon::canonicalise,
+    definitions::Definition,
+    interp::{Elements, Value, run},
+    ir::Module,
+    ops::{Profile, TABLE},
+    testing::{random_core_v1_module, random_inputs, random_module, shrink},
+    text::core_ir,
+    verify::verify,
+};
+
+use crate::support::verified;
+
+const MODULES: u64 = 300;
+
+fn modules() -> impl Iterator<Item = (u64, Module)> {
+    (0..MODULES).map(|seed| (seed, random_module(seed, 5 + (seed % 40) as usize)))
+}
+
+/// Equal to the bit, but that every NaN equals every other.
+fn same(a: &Value, b: &Value) -> bool {
+    fn all<T: Copy>(a: &[T], b: &[T], same: impl Fn(T, T) -> bool) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+    }
+    let elements = match (&a.elements, &b.elements) {
+        (Elements::F32(a), Elements::F32(b)) => {
+            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+        }
+        (Elements::F64(a), Elements::F64(b)) => {
+            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+        }
+        (a, b) => a == b,
+    };
+    a.shape == b.shape && elements
+}
+
+#[test]
+fn random_modules_verify() {
+    for (seed, module) in modules() {
+        let result = verify(module.clone(), Profile::Extended);
+        assert!(result.is_ok(), "seed {seed}: {result:?}\n{module}");
+    }
+    for seed in 0..MODULES {
+        let module = random_core_v1_module(seed, 20);
+        let result = verify(module.clone(), Profile::CoreV1);
+        assert!(result.is_ok(), "seed {seed}: {result:?}\n{module}");
+    }
+}
+
+#[test]
+fn random_modules_are_a_function_of_the_seed() {
+    assert_eq!(random_module(7, 30), random_module(7, 30));
+    assert_ne!(random_module(7, 30), random_module(8, 30));
+}
+
+#[test]
+fn random_modules_use_every_operation() {
+    let used: BTreeSet<&str> =
+        modules().flat_map(|(_, module)| module.into_parts().0).map(|inst| inst.op.info().name).collect();
+    let missing: Vec<_> = TABLE.iter().map(|row| row.name).filter(|name| !used.contains(name)).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+#[test]
+fn most_random_modules_run_to_values_of_their_types() {
+    let mut ran = 0;
+    for (seed, module) in modules() {
+        let module = verified(module);
+        let Some(inputs) = random_inputs(&module, seed) else { continue };
+        let Ok(results) = run(&module, &inputs) else { continue };
+        ran += 1;
+        for (output, result) in module.outputs().iter().zip(&results) {
+            let ty = module.ty(*output);
+            assert_eq!((ty.dtype, ty.rank()), (result.dtype(), result.shape.len()), "seed {seed}");
+            if let Some(extents) = ty.shape.as_literals() {
+                assert!(extents.iter().zip(&result.shape).all(|(a, b)| *a == *b as i64), "seed {seed}");
+            }
+        }
+    }
+    assert!(ran > MODULES * 4 / 5, "{ran} of {MODULES} ran");
+}
+
+#[test]
+fn canonical_form_is_a_fixed_point() {
+    for (seed, module) in modules() {
+        let once = canonicalise(verified(module));
+        let twice = canonicalise(once.clone().into_verified());
+        assert_eq!(once, twice, "seed {seed}:\n{}", core_ir::print(&once));
+    }
+}
+
+#[test]
+fn canonical_form_computes_the_same_to_the_bit() {
+    for (seed, module) in modules() {
+        let module = verified(module);
+        let Some(inputs) = random_inputs(&module, seed) else { continue };
+        let canonical = canonicalise(module.clone());
+        // A dead gather that would stop the program may be gone.
+        if let Ok(expected) = run(&module, &inputs) {
+            let found = run(&canonical, &inputs).unwrap();
+            let equal = expected.iter().zip(&found).all(|(a, b)| same(a, b));
+            assert!(equal && expected.len() == found.len(), "seed {seed}:\n{}", core_ir::print(&module));
+        }
+    }
+}
+
+#[test]
+fn definitions_with_other_numbers_make_the_same_module() {
+    for (_, module) in modules().take(50) {
+        let number = |position: usize| 3 * position as u64 + 5;
+        let definitions = module.iter().map(|(value, inst)| Definition {
+            id: number(value.index()),
+            op: inst.op.clone(),
+            operands: inst.operands.iter().map(|operand| number(operand.index())).collect(),
+            ty: inst.ty.clone(),
+        });
+        let outputs: Vec<u64> = module.outputs().iter().map(|output| number(output.index())).collect();
+        assert_eq!(Module::from_definitions(definitions.collect(), &outputs, "N").as_ref(), Ok(&module));
+    }
+}
+
+#[test]
+fn shrinking_ends_at_the_operation_that_matters() {
+    let has_matmul = |module: &Module| module.insts().iter().any(|inst| inst.op.info().name == "MatMul");
+    let mut shrunk = 0;
+    for (_, module) in modules().filter(|(_, module)| has_matmul(module)).take(10) {
+        let mut smallest = module;
+        while let Some(smaller) = shrink(&smallest).into_iter().find(has_matmul) {
+            smallest = smaller;
+        }
+        let operations = smallest.insts().len() - smallest.inputs().len();
+        assert_eq!(operations, 1, "{smallest}");
+        shrunk += 1;
+    }
+    assert_eq!(shrunk, 10);
+}

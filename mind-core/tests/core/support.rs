@@ -1,0 +1,99 @@
+//! Short ways to write types, values and instructions.
+
+use mind_core::{
+    diag::Code,
+    dim::Dim,
+    interp::{Value, run},
+    ir::{Builder, Module, Op, ValueId},
+    ops::{Inferred, OpError, Profile, infer},
+    ty::{DType, Shape, Type},
+    verify::{Verified, verify},
+};
+
+/// `N`, `M`, … or an integer, with `+`, `-`, `*` a step at a time from the left: `2*N+1`.
+pub fn dim(text: &str) -> Dim {
+    let (mut result, mut sign) = (Dim::ZERO, 1);
+    for term in text.split_inclusive(['+', '-']) {
+        let product = term.trim_end_matches(['+', '-']).trim();
+        if !product.is_empty() {
+            let product = product.split('*').fold(Dim::literal(sign), |product, factor| {
+                let factor = factor.trim();
+                let factor = factor.parse::<i64>().map_or_else(|_| Dim::symbol(factor), Dim::literal);
+                product.mul(&factor).unwrap()
+            });
+            result = result.add(&product).unwrap();
+        }
+        sign = if term.ends_with('-') { -1 } else { 1 };
+    }
+    result
+}
+
+/// `[2, N]` from `"2, N"`.
+pub fn shape(text: &str) -> Shape {
+    text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(dim).collect()
+}
+
+/// The type of `"f32[2, N]"`, or of `"f32"`.
+pub fn ty(text: &str) -> Type {
+    let (dtype, dims) = text.split_once('[').unwrap_or((text, "]"));
+    Type::new(DType::from_name(dtype).unwrap(), shape(dims.strip_suffix(']').unwrap()))
+}
+
+/// What inference answers for operands of these types.
+pub fn infer_types(op: &Op, operands: &[&str]) -> Inferred {
+    let operands: Vec<Type> = operands.iter().map(|text| ty(text)).collect();
+    infer(op, &operands.iter().collect::<Vec<_>>())
+}
+
+/// The error of an instruction that breaks a rule.
+#[track_caller]
+pub fn refused(op: &Op, operands: &[&str]) -> Box<OpError> {
+    infer_types(op, operands).expect_err("the instruction breaks a rule")
+}
+
+#[track_caller]
+pub fn code(op: &Op, operands: &[&str]) -> Code {
+    refused(op, operands).code
+}
+
+/// The type inferred, as text.
+#[track_caller]
+pub fn inferred(op: &Op, operands: &[&str]) -> String {
+    infer_types(op, operands).unwrap().to_string()
+}
+
+/// A module of one operation on inputs of these types.
+pub fn single(op: &Op, operands: &[Type]) -> Module {
+    let mut b = Builder::new();
+    let inputs: Vec<ValueId> = operands
+        .iter()
+        .enumerate()
+        .map(|(position, ty)| b.input(format!("x{position}"), ty.clone()).unwrap())
+        .collect();
+    let result = b.push(op.clone(), &inputs).unwrap();
+    b.finish([result])
+}
+
+pub fn verified(module: Module) -> Verified {
+    verify(module, Profile::Extended).unwrap()
+}
+
+/// The result of one operation on these values.
+pub fn evaluate(op: Op, operands: &[Value]) -> Value {
+    let types: Vec<Type> = operands
+        .iter()
+        .map(|value| {
+            let extents: Vec<i64> = value.shape.iter().map(|extent| *extent as i64).collect();
+            Type::new(value.dtype(), Shape::literal(&extents))
+        })
+        .collect();
+    run(&verified(single(&op, &types)), operands).unwrap().remove(0)
+}
+
+pub fn f32s(shape: &[usize], elements: &[f32]) -> Value {
+    Value::new(shape, elements.to_vec())
+}
+
+pub fn i64s(shape: &[usize], elements: &[i64]) -> Value {
+    Value::new(shape, elements.to_vec())
+}
