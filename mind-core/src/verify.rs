@@ -153,13 +153,16 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` is an extension, not of Core v1", row.name);
             self.error(Code::E4013, value, message);
         }
-        self.types(value, inst);
+        let before = self.errors.len();
+        let judged = self.types(value, inst);
+        // A type that was inferred is possible; only a declared one need not be.
+        let inferred = judged && self.errors.len() == before;
+        self.impossible.push(!inferred && ops::check_type(&inst.op, &inst.ty).is_err());
         self.symbols(value, inst);
-        self.impossible.push(ops::check_type(&inst.op, &inst.ty).is_err());
     }
 
-    /// Operands, shapes and element types.
-    fn types(&mut self, value: ValueId, inst: &Inst) {
+    /// Operands, shapes and element types; whether the declared type could be judged.
+    fn types(&mut self, value: ValueId, inst: &Inst) -> bool {
         let mut defined = true;
         for operand in inst.operands.iter().filter(|operand| **operand >= value) {
             let known = operand.index() < self.module.insts().len();
@@ -177,10 +180,10 @@ impl<'a> Checker<'a> {
                 self.error(error.code, value, error.to_string());
             }
             self.input_names.insert(name.clone());
-            return;
+            return true;
         }
         if !defined || inst.operands.iter().any(|operand| self.impossible[operand.index()]) {
-            return;
+            return false;
         }
         let operands: Vec<&Type> = inst.operands.iter().map(|operand| self.module.ty(*operand)).collect();
         match ops::infer(&inst.op, &operands) {
@@ -193,6 +196,7 @@ impl<'a> Checker<'a> {
             }
             Err(error) => self.rule(value, inst, &error),
         }
+        true
     }
 
     /// Every symbol is given by an input; each that is not is reported once.
@@ -200,7 +204,8 @@ impl<'a> Checker<'a> {
         let mut missing = Vec::new();
         let known = &mut self.known_symbols;
         let mut visit = |symbol: &Symbol| {
-            if known.insert(symbol.clone()) {
+            if !known.contains(symbol) {
+                known.insert(symbol.clone());
                 missing.push(symbol.clone());
             }
         };

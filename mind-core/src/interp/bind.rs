@@ -67,8 +67,15 @@ pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
                 return Err(RunError::new(Code::E6009, message));
             }
             None => {
-                let message = format!("no dimension of an input gives the symbols of {dim} in `{name}`");
-                return Err(RunError::new(Code::E2003, message));
+                let unsolved = linear(dim, &bindings).is_some();
+                return Err(if unsolved {
+                    let message =
+                        format!("dimension {axis} of `{name}` is {extent}, which {dim} is for no extents");
+                    RunError::new(Code::E6009, message)
+                } else {
+                    let message = format!("no dimension of an input gives the symbols of {dim} in `{name}`");
+                    RunError::new(Code::E2003, message)
+                });
             }
         }
     }

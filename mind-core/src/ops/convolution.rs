@@ -233,7 +233,7 @@ fn convolved(
         let positions = convolution.positions(axis, size, window);
         let positions = positions.map_err(|overflow| OpError::overflow(op, overflow))?;
         // Positive whatever the symbols are, or checked on entry; refused where it never is.
-        if Dim::ONE.sub(&positions).is_ok_and(|gap| gap.is_positive()) {
+        if positions.is_below_one() {
             let problem = format!(
                 "a window of {window} does not fit dimension {} of extent {size}: the result has extent {positions}",
                 axis + 1

@@ -236,7 +236,7 @@ pub(crate) fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
         return Err(OpError::new(op, Code::E1008).problem(problem).into());
     }
     for (axis, dim) in ty.shape.iter().enumerate() {
-        if Dim::ONE.sub(dim).is_ok_and(|gap| gap.is_positive()) {
+        if dim.is_below_one() {
             let problem = format!("dimension {axis} of {ty} is {dim}, needed at least 1");
             return Err(OpError::new(op, Code::E3006).problem(problem).into());
         }

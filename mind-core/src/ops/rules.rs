@@ -132,9 +132,9 @@ pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Resul
     Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())
 }
 
-/// E3006 unless every extent written in an attribute is at least 1, as far as it is known.
+/// E3006 unless every extent written in an attribute is at least 1 for some symbols.
 pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
-    let bad = shape.iter().enumerate().find(|(_, dim)| dim.as_literal().is_some_and(|extent| extent < 1));
+    let bad = shape.iter().enumerate().find(|(_, dim)| dim.is_below_one());
     let Some((axis, dim)) = bad else { return Ok(()) };
     let problem = format!("dimension {axis} of {shape} is {dim}, needed at least 1");
     Err(OpError::new(op, Code::E3006).problem(problem).focus(Focus::Attribute("shape")).into())

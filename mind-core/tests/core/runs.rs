@@ -40,6 +40,16 @@ fn symbols_are_solved_from_derived_extents() {
 }
 
 #[test]
+fn an_extent_that_no_symbol_gives_is_named() {
+    let module = verified(single(&Op::Neg, &[ty("f32[2*N + 1]")]));
+    for extent in [1, 4] {
+        let error = run(&module, &[f32s(&[extent], &vec![0.; extent])]).unwrap_err();
+        assert_eq!(error.code, Code::E6009);
+        assert!(error.message.ends_with("which 2 * N + 1 is for no extents"), "{error}");
+    }
+}
+
+#[test]
 fn contradicting_extents_are_named() {
     let module = verified(single(&Op::Add, &[ty("f32[N]"), ty("f32[N]")]));
     let error = run(&module, &[f32s(&[2], &[0.; 2]), f32s(&[3], &[0.; 3])]).unwrap_err();
