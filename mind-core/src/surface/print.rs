@@ -61,10 +61,8 @@ impl Body {
 
     /// The elements of an expression that is written as a tuple of `count`.
     pub(super) fn tuple_parts(&self, id: ExprId, count: usize) -> Option<Vec<ExprId>> {
-        match &self[id].kind {
-            NodeKind::Tuple(elements) if elements.len() == count => Some(elements.clone()),
-            _ => None,
-        }
+        let NodeKind::Tuple(elements) = &self[id].kind else { return None };
+        (elements.len() == count).then(|| elements.clone())
     }
 }
 
@@ -115,13 +113,12 @@ impl Printer {
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
             NodeKind::Neg { operand, .. } => {
                 // Beside a literal the sign would become the literal's.
-                let own = match body[*operand].kind {
-                    NodeKind::Number(_) => Binding::Atom,
-                    _ => Binding::Sign,
+                let text = if matches!(body[*operand].kind, NodeKind::Number(_)) {
+                    format!("-({})", self.take(*operand))
+                } else {
+                    format!("-{}", self.take_within(*operand, Binding::Sign))
                 };
-                let literal = matches!(body[*operand].kind, NodeKind::Number(_));
-                let text = self.take_within(*operand, own);
-                (if literal { format!("-({text})") } else { format!("-{text}") }, Binding::Sign)
+                (text, Binding::Sign)
             }
             NodeKind::Binary { op, lhs, rhs, .. } => {
                 let (own, tighter) = match op {

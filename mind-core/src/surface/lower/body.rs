@@ -32,7 +32,7 @@ pub(super) struct BodyLowering<'a> {
     /// Whether each parameter has been assigned to.
     pub(super) updated: Vec<bool>,
     diags: Diags,
-    /// The undefined names that have been reported.
+    /// The mistakes that have been told and are not told again: undefined names.
     reported: BTreeSet<String>,
     /// What the program calls a value.
     value_names: BTreeMap<ValueId, String>,
@@ -122,8 +122,8 @@ impl BodyLowering<'_> {
         self.value_or_poison(Err(stop));
     }
 
-    /// Reports an undefined name, once however often it is used.
-    pub(super) fn undefined(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+    /// A mistake that is told once, however often it is made: an undefined name.
+    pub(super) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
         if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
     }
 
@@ -192,7 +192,7 @@ impl BodyLowering<'_> {
         let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
-        Err(self.undefined(text, || diag))
+        Err(self.once(text, || diag))
     }
 
     fn field(&self, base: ExprId, index: usize, field: Site) -> Lowered<Value> {
@@ -214,13 +214,18 @@ impl BodyLowering<'_> {
         Err(Diag { help, ..diag }.into())
     }
 
-    pub(super) fn tuple(&self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
-        Value::tuple(elements).ok_or_else(|| {
+    pub(super) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
+        if let Some(tuple) = Value::tuple(elements) {
+            return Ok(tuple);
+        }
+        let site = self.body[expr].site;
+        // Once: what is beyond the limits is often built on what was.
+        Err(self.once("(…)".to_owned(), || {
             let message = format!(
                 "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
             );
-            Diag::new(Code::E1008, self.body[expr].site, message).into()
-        })
+            Diag::new(Code::E1008, site, message)
+        }))
     }
 
     fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
@@ -295,7 +300,7 @@ impl BodyLowering<'_> {
                 let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
                 let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
                 diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
-                return Err(self.undefined(text, || diag));
+                return Err(self.once(text, || diag));
             }
         };
         Err(diag.into())

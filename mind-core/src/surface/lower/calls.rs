@@ -9,11 +9,13 @@ use super::block::Entry;
 use super::body::BodyLowering;
 use super::names::{nearest, undefined};
 use super::signature::Signature;
+use super::transforms::{Differentiation, Step};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Symbol};
 use crate::ir::{Module, ValueId};
+use crate::ops::OpError;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 
 /// The most instructions a function may come to once what it calls is inlined.
@@ -28,7 +30,9 @@ pub(super) struct Callable<'a> {
     pub(super) result: Structure,
     /// The formals whose final versions are outputs behind those of the result.
     pub(super) updates: Vec<usize>,
-    pub(super) module: Cow<'a, Module>,
+    pub(super) module: &'a Module,
+    /// The transforms that make the function of the module, innermost first.
+    pub(super) steps: Vec<Step>,
 }
 
 /// What a call must give.
@@ -64,7 +68,8 @@ impl Entry {
             formals: Formal::all(signature),
             result: compiled.result.clone(),
             updates: compiled.updates.clone(),
-            module: Cow::Borrowed(&compiled.source.module),
+            module: &compiled.source.module,
+            steps: Vec::new(),
         })
     }
 }
@@ -92,8 +97,7 @@ pub(super) fn match_arguments<'a>(
         };
         format!("`{callee}` takes {count}")
     };
-    let mut next = 0;
-    for argument in arguments {
+    for (next, argument) in arguments.iter().enumerate() {
         let position = match &argument.name {
             None if next < formals.len() => next,
             None => {
@@ -119,7 +123,6 @@ pub(super) fn match_arguments<'a>(
                 }
             }
         };
-        next += 1;
         if let Some(first) = given[position] {
             let message = format!("`{}` of `{callee}` is given twice", formals[position]);
             return Err(
@@ -169,7 +172,7 @@ impl BodyLowering<'_> {
         let table = self.table;
         let known = table.names().chain(super::builtins::names());
         let diag = undefined("function", &name, Site::token(callee.span()), known);
-        self.undefined(format!("{name}()"), || diag)
+        self.once(format!("{name}()"), || diag)
     }
 
     /// Checks the call of a function that has a mistake of its own.
@@ -180,7 +183,8 @@ impl BodyLowering<'_> {
             formals: Formal::all(signature),
             result: Structure::UNIT,
             updates: Vec::new(),
-            module: Cow::Owned(Module::default()),
+            module: &Module::default(),
+            steps: Vec::new(),
         };
         self.bind(&callable, arguments, expr)?;
         Err(Stop::Poisoned)
@@ -195,22 +199,30 @@ impl BodyLowering<'_> {
     ) -> Lowered<Value> {
         let bound = self.bind(callable, arguments, expr)?;
         let site = self.body[expr].site;
-        if self.builder.insts().len() + callable.module.insts().len() > MAX_INSTRUCTIONS {
+        let broken = |error: &OpError| {
+            let mut diag = Diag::new(error.code, site, format!("in `{}`: {error}", callable.name));
+            for (symbol, dim) in &bound.bindings {
+                diag = diag.note(format!("`{symbol}` is {dim} in this call"));
+            }
+            diag
+        };
+        let module = match callable.steps.is_empty() {
+            true => Cow::Borrowed(callable.module),
+            false => Cow::Owned(callable.differentiated(&bound.bindings).map_err(|error| match error {
+                Differentiation::Rule(error) => broken(&error),
+                Differentiation::Gradient(diag) => diag,
+            })?),
+        };
+        if self.builder.insts().len() + module.insts().len() > MAX_INSTRUCTIONS {
             let message = format!(
                 "with `{}` inlined the function exceeds the limit of {MAX_INSTRUCTIONS} instructions",
                 callable.name
             );
             return Err(Diag::new(Code::E1008, site, message).into());
         }
-        let inlined = self.builder.inline(&callable.module, &bound.values, &bound.bindings);
+        let inlined = self.builder.inline(&module, &bound.values, &bound.bindings);
         self.made.resize(self.builder.insts().len(), Some(expr));
-        let outputs = inlined.map_err(|error| {
-            let mut diag = Diag::new(error.code, site, format!("in `{}`: {error}", callable.name));
-            for (symbol, dim) in &bound.bindings {
-                diag = diag.note(format!("`{symbol}` is {dim} in this call"));
-            }
-            diag
-        })?;
+        let outputs = inlined.map_err(|error| broken(&error))?;
         let mut outputs = outputs.into_iter();
         let value = self.rebuild(&callable.result, &mut outputs, expr)?;
         for (formal, position) in &bound.written {
@@ -225,7 +237,7 @@ impl BodyLowering<'_> {
 
     /// A value of this structure, its tensors taken in order.
     fn rebuild(
-        &self,
+        &mut self,
         structure: &Structure,
         outputs: &mut dyn Iterator<Item = ValueId>,
         expr: ExprId,

@@ -22,6 +22,7 @@ mod names;
 mod operators;
 mod order;
 mod report;
+mod scalars;
 mod signature;
 mod subscripts;
 mod transforms;

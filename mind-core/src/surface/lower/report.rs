@@ -109,12 +109,12 @@ impl BodyLowering<'_> {
     /// An expression as a message names it: a variable bare, anything else in backquotes.
     pub(super) fn text(&self, expr: ExprId) -> String {
         let text = self.body.short_text(expr);
-        match &self.body[expr].kind {
-            NodeKind::Name(_) => text,
+        if let NodeKind::Assign { target, .. } = &self.body[expr].kind {
             // The old version of what is assigned to.
-            NodeKind::Assign { target, .. } => target.to_string(),
-            _ => format!("`{text}`"),
+            return target.to_string();
         }
+        let is_name = matches!(self.body[expr].kind, NodeKind::Name(_));
+        if is_name { text } else { format!("`{text}`") }
     }
 
     /// An expression with what it is, as a message says it: `x of f32[3]`.

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use super::{Function, lower};
 use crate::diag::Diags;
+use crate::ops::Profile;
 use crate::surface::{golden, parse};
 use crate::text::core_ir;
+use crate::verify::verify;
 
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
@@ -52,4 +54,126 @@ fn every_mistake_is_named_where_it_stands() {
 #[test]
 fn transforms_inline_gradients() {
     golden::check("lower/gradients.txt", lowered);
+}
+
+/// A function of one parameter `x` with this body.
+fn chain(ty: &str, body: &str) -> (super::Lowered, Diags) {
+    let source = format!("fn f(x: {ty}) -> {ty} {{ {body} }}");
+    lower(&parse(source.parse().unwrap()).0)
+}
+
+#[test]
+fn chains_of_any_length_are_lowered() {
+    let n = 10_000;
+    let bodies = [
+        "x + ".repeat(n) + "x",
+        "x * x + ".repeat(n) + "x",
+        "1.0 + ".repeat(n) + "x",
+        "- ".repeat(n) + "x",
+        "x".to_owned() + &".relu()".repeat(n),
+        "let x = x * 2.0;".repeat(n) + "x",
+        "let t = (1.0, x); let x = t.1;".repeat(n) + "x",
+        format!("x[{}0..]", "1 - 1 + ".repeat(n)),
+        format!("let c = 0.5;{} x + c", "let c = c + 0.5;".repeat(n)),
+    ];
+    for body in bodies {
+        let (lowered, diags) = chain("f32[3]", &body);
+        assert!(diags.is_empty(), "{}", report(&diags));
+        assert!(lowered.functions[0].program.is_some());
+    }
+}
+
+#[test]
+fn what_would_grow_without_bound_is_refused() {
+    let deep = "let t = (t,);".repeat(100);
+    let (_, diags) = chain("f32[3]", &format!("let t = x; {deep} x"));
+    assert_eq!(diags.as_slice().len(), 1);
+    assert!(report(&diags).contains("[E1008] a tuple exceeds the limit of 64 levels"), "{}", report(&diags));
+
+    let wide = "let t = (t, t);".repeat(40);
+    let (_, diags) = chain("f32[3]", &format!("let t = x; {wide} x"));
+    assert_eq!(diags.as_slice().len(), 1);
+
+    let mut functions = "fn f0(x: f32) -> f32 { x + x }".to_owned();
+    for i in 1..40 {
+        let before = i - 1;
+        functions += &format!("fn f{i}(x: f32) -> f32 {{ f{before}(f{before}(x)) }}");
+    }
+    let found = wrong(&functions);
+    assert_eq!(found.matches("[E1008]").count(), 1, "{found}");
+}
+
+#[test]
+fn no_program_makes_lowering_panic() {
+    const LINES: &[&str] = &[
+        "let a = x @ w;",
+        "let a = w.T @ x;",
+        "let (a, b) = (x, w);",
+        "let b = a * 2;",
+        "let c = a + b;",
+        "w -= c;",
+        "w = w * 0.5;",
+        "let a = [[1.0, 2.0], [3.0, 4.0]];",
+        "let b = a[0, -1..];",
+        "let c = x[.., 0];",
+        "let t = (a, (b, c));",
+        "let a = t.1.0;",
+        "let b = sum(a, axes = [-1], keepdims = true);",
+        "let a = mean(b);",
+        "let c = reshape(a, [-1, N]);",
+        "let n = N - 1;",
+        "let a = x[n..];",
+        "let b = g(x, w);",
+        "let c = g(a, b);",
+        "let d = grad(h, wrt = x)(x);",
+        "let (l, d) = value_and_grad(h, wrt = (x,))(a);",
+        "let b = zeros([2, N]);",
+        "let a = full([2], b);",
+        "let b = conv2d(a, b, padding = same);",
+        "let i = [0, 1];",
+        "let a = gather(x, i);",
+        "let a = -i / 2;",
+        "let b = { let w = x; w };",
+        "u(w, a);",
+        "let q = u(w, x);",
+        "let b = vjp(g, wrt = x)(x, w, a);",
+        "let f = expand_dims(a, axes = [0, 1]);",
+        "let a = squeeze(b);",
+        "let b = a.0;",
+        "let a: f64[2] = [1.0, 2.0];",
+        "let a = [];",
+        "let b = -[1.0, 2.0];",
+        "let c = zeros([2]) + ones([3]);",
+        "let a = N * [1, 2];",
+        "let a = i + N;",
+        "let b = broadcast_to(a, [N, N]);",
+        "let a = log(1.0);",
+        "let e = ([1, 2], 3.0);",
+        "let (i, a) = e;",
+    ];
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = move |below: usize| {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        usize::try_from(state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % below
+    };
+    for _ in 0..1_500 {
+        let lines: String = (0..random(12)).map(|_| LINES[random(LINES.len())]).collect();
+        let tail = ["a", "b", "(a, b)", "sum(c)", ""][random(5)];
+        let result = ["-> f32", "-> f32[N]", "-> (f32[2], f32[N, 2])", ""][random(4)];
+        let source = format!(
+            "fn g<K>(x: f32[K], w: f32[K]) -> f32[K] {{ x * w }} fn h<K>(x: f32[K]) -> f32 {{ sum(x * x) }}
+             fn u<K>(w: &mut f32[K], x: f32[K]) {{ w -= x; }}
+             fn f<N>(x: f32[N, 2], w: &mut f32[2]) {result} {{ {lines} {tail} }}"
+        );
+        let (program, _) = parse(source.parse().unwrap());
+        let (lowered, diags) = lower(&program);
+        let _ = report(&diags);
+        for function in lowered.functions {
+            let Some(source) = function.program else { continue };
+            let errors = verify(source.module, Profile::Extended).err().unwrap_or_default();
+            assert!(errors.is_empty(), "{errors:?}");
+        }
+    }
 }

@@ -1,7 +1,5 @@
 //! `grad`, `value_and_grad` and `vjp`: the callee is differentiated and the gradient is called.
 
-use std::borrow::Cow;
-
 use proc_macro2::Ident;
 
 use super::body::BodyLowering;
@@ -11,9 +9,10 @@ use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::canon::{Canonical, canonicalise};
 use crate::diag::{Code, Diag, Site};
-use crate::grad::{AutodiffError, Cotangent, GradientOptions, differentiate};
-use crate::ir::Module;
-use crate::ops::Profile;
+use crate::dim::Bindings;
+use crate::grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate};
+use crate::ir::{Builder, Module, Op, ValueId};
+use crate::ops::{OpError, Profile};
 use crate::surface::ast::{Argument, ExprId, Transform, TransformKind};
 use crate::ty::Type;
 use crate::verify::verify;
@@ -56,7 +55,7 @@ impl BodyLowering<'_> {
 
 /// Makes the function that a transform makes of another.
 fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Result<Callable<'a>, Diag> {
-    let Callable { name, symbols, mut formals, result, updates, module } = callable;
+    let Callable { name, symbols, mut formals, result, updates, module, mut steps } = callable;
     let label = transform.kind.name();
     let wrt = wrt_positions(&transform.wrt, formals.iter().map(|formal| formal.name.as_str()))?;
     let mut gradients = Vec::new();
@@ -84,27 +83,94 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         TransformKind::Vjp => {
             let site = Site::Nowhere;
             let (written, structure) = (result.to_string(), result.clone());
-            formals.push(Formal { name: "cotangent".to_owned(), update: false, structure, written, site });
+            let taken = formals.iter().filter(|formal| formal.name.starts_with("cotangent")).count();
+            let name = if taken == 0 { "cotangent".to_owned() } else { format!("cotangent{taken}") };
+            formals.push(Formal { name, update: false, structure, written, site });
             Cotangent::Input
         }
     };
-    let options =
-        GradientOptions { wrt, cotangent, profile: Profile::Extended, verify: cfg!(debug_assertions) };
-    let gradient = canonical(module.into_owned())
-        .and_then(|module| differentiate(&module, &options))
-        .map_err(|error| no_gradient(&error, label, &name, transform))?;
-    let (insts, outputs) = Module::clone(&gradient.module).into_parts();
+    // A parameter is an input; a cotangent before it may be several.
+    let input = |wrt: &Wrt| {
+        let leaves = formals[..wrt.input.index()].iter().map(|formal| formal.structure.leaves().len());
+        Wrt { input: ValueId::new(leaves.sum()), ..*wrt }
+    };
+    let options = GradientOptions {
+        wrt: wrt.iter().map(input).collect(),
+        cotangent,
+        profile: Profile::Extended,
+        verify: cfg!(debug_assertions),
+    };
     let values = result.leaves().len();
-    let gradient_structure = match transform.wrt.tuple || gradients.len() > 1 {
+    let gradient = match transform.wrt.tuple || gradients.len() > 1 {
         true => Structure::Tuple(gradients),
         false => gradients.remove(0),
     };
-    let (result, outputs) = match transform.kind {
-        TransformKind::ValueAndGrad => (Structure::Tuple(vec![result, gradient_structure]), outputs),
-        TransformKind::Grad | TransformKind::Vjp => (gradient_structure, outputs[values..].to_vec()),
+    let (result, dropped) = match transform.kind {
+        TransformKind::ValueAndGrad => (Structure::Tuple(vec![result, gradient]), 0),
+        TransformKind::Grad | TransformKind::Vjp => (gradient, values),
     };
-    let module = Cow::Owned(Module::from_parts(insts, outputs));
-    Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module })
+    steps.push(Step {
+        options,
+        dropped,
+        label,
+        function: name.clone(),
+        site: transform.site,
+        wrt: transform.wrt.site,
+    });
+    Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module, steps })
+}
+
+/// A differentiation that makes one function of another.
+pub(super) struct Step {
+    options: GradientOptions,
+    /// How many outputs of the gradient module are the function's own and not asked for.
+    dropped: usize,
+    label: &'static str,
+    function: String,
+    site: Site,
+    /// Where the parameters are listed.
+    wrt: Site,
+}
+
+impl Callable<'_> {
+    /// The module that the transforms make of the function's. Dimensions that the call makes known are put in first:
+    /// a gradient of known extents is simpler.
+    pub(super) fn differentiated(&self, bindings: &Bindings) -> Result<Module, Differentiation> {
+        let known = bindings.iter().filter(|(_, dim)| dim.as_literal().is_some());
+        let known: Bindings = known.map(|(symbol, dim)| (symbol.clone(), dim.clone())).collect();
+        let mut module = specialise(self.module, &known).map_err(Differentiation::Rule)?;
+        for step in &self.steps {
+            let gradient = canonical(module).and_then(|module| differentiate(&module, &step.options));
+            let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
+            let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
+            module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
+        }
+        Ok(module)
+    }
+}
+
+/// Why a function has no gradient.
+pub(super) enum Differentiation {
+    /// With the dimensions of the call it breaks a rule.
+    Rule(Box<OpError>),
+    /// It cannot be differentiated.
+    Gradient(Diag),
+}
+
+/// The module with symbols replaced, in its inputs too.
+fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
+    if bindings.is_empty() {
+        return Ok(module.clone());
+    }
+    let mut builder = Builder::new();
+    let mut inputs = Vec::new();
+    for (name, ty) in module.inputs() {
+        let op = || Op::Input { name: name.clone() };
+        let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
+        inputs.push(builder.input(name.clone(), ty)?);
+    }
+    let outputs = builder.inline(module, &inputs, bindings)?;
+    Ok(builder.finish(outputs))
 }
 
 fn is_float_scalar(result: &Structure) -> bool {
@@ -120,13 +186,15 @@ fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
     Ok(canonicalise(verified))
 }
 
-fn no_gradient(error: &AutodiffError, label: &str, function: &str, transform: &Transform) -> Diag {
-    let site = match error {
-        AutodiffError::NotDifferentiable(_) => transform.wrt.site,
-        AutodiffError::UnsupportedOp { .. }
-        | AutodiffError::Verification(_)
-        | AutodiffError::InvalidAxis { .. }
-        | AutodiffError::UnsupportedShape(_) => transform.site,
-    };
-    Diag::new(error.code(), site, format!("`{label}` of `{function}`: {error}"))
+impl Step {
+    fn diag(&self, error: &AutodiffError) -> Diag {
+        let site = match error {
+            AutodiffError::NotDifferentiable(_) => self.wrt,
+            AutodiffError::UnsupportedOp { .. }
+            | AutodiffError::Verification(_)
+            | AutodiffError::InvalidAxis { .. }
+            | AutodiffError::UnsupportedShape(_) => self.site,
+        };
+        Diag::new(error.code(), site, format!("`{}` of `{}`: {error}", self.label, self.function))
+    }
 }
