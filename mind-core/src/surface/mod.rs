@@ -1,7 +1,8 @@
-//! The surface language: from tokens to a syntax tree.
+//! The surface language: from tokens to a syntax tree, from there to Core IR.
 //!
-//! [`parse`] reads what stands in `mind!`, collecting every independent mistake: an error costs the statement it is
-//! in, seldom the function, never the others.
+//! [`parse()`] reads what stands in `mind!`, [`lower()`] works out names, types and calls. Both collect every independent
+//! mistake: an error costs the statement it is in, seldom the function, never the others. Neither recurses into what a
+//! program can nest or chain, so no input overflows the stack of the compiler that runs them.
 
 pub mod ast;
 #[cfg(test)]

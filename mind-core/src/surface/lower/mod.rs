@@ -1,7 +1,7 @@
 //! From the syntax tree to Core IR: names, types, calls and literals are worked out here, and every mistake that has
 //! to do with them is reported in the user's words.
 //!
-//! A body is lowered in one loop over its nodes ([`body`]). A mistake makes the value of its node poison; what uses
+//! A body is lowered in one loop over its nodes. A mistake makes the value of its node poison; what uses
 //! poison is poison and is not spoken of.
 
 use proc_macro2::{Ident, TokenStream};
