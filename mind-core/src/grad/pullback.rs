@@ -329,3 +329,102 @@ fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
     }
     Some(axes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        canon::canonicalise,
+        ty::{DType, Type},
+        verify::verify,
+    };
+
+    /// Asks the pullback of an `Exp` of this shape, with an input of the `other` shape as another value at hand.
+    fn ask(
+        profile: Profile,
+        [shape, other]: [Shape; 2],
+        rule: impl FnOnce(&mut Pullback<'_>, ValueId) -> Result<(), AutodiffError>,
+    ) -> (&'static str, String) {
+        let mut b = Builder::new();
+        let inputs = [("x", shape), ("y", other)]
+            .map(|(name, shape)| b.input(name, Type::new(DType::F32, shape)).expect("a valid input"));
+        let y = b.push(Op::Exp, &inputs[..1]).expect("a float");
+        let module = canonicalise(verify(b.clone().finish([y]), Profile::CoreV1).expect("it is valid"));
+        let activity = Activity::new(&module, inputs);
+        let error = rule(
+            &mut Pullback {
+                profile,
+                activity: &activity,
+                value: y,
+                inst: module.inst(y),
+                cotangent: y,
+                builder: &mut b,
+                copies: &[inputs[0], inputs[1], y],
+                cotangents: &mut [None; 3],
+            },
+            inputs[1],
+        )
+        .expect_err("the rule is wrong");
+        (error.code().info().name, error.to_string())
+    }
+
+    fn literal(shapes: [&[i64]; 2]) -> [Shape; 2] {
+        shapes.map(Shape::literal)
+    }
+
+    #[test]
+    fn an_axis_out_of_range_is_e5003() {
+        for profile in [Profile::CoreV1, Profile::Extended] {
+            for axis in [-1, 2] {
+                let found = ask(profile, literal([&[2, 3], &[]]), |p, _| {
+                    let x = p.operand(0);
+                    p.divide_by_count(x, &6.into(), x, &[0, axis]).map(drop)
+                });
+                assert_eq!(found, ("E5003", format!("`Exp`: axis {axis} is out of range for shape [2, 3]")));
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_broadcast_are_e5004() {
+        for to in [&[2, 2][..], &[3, 1], &[1, 2, 3]] {
+            let found = ask(Profile::Extended, literal([&[2, 3], &[]]), |p, _| {
+                p.sum_to(p.operand(0), &Shape::literal(to)).map(drop)
+            });
+            let problem = format!("{} does not broadcast to [2, 3]", Shape::literal(to));
+            assert_eq!(found, ("E5004", format!("`Exp`: {problem}; it stands on the path %2 Exp <- %0 x")));
+        }
+    }
+
+    #[test]
+    fn core_v1_broadcasts_to_symbols_only_where_a_value_has_the_shape() {
+        let unknown = Shape::new([Dim::symbol("N")]);
+        let (code, message) = ask(Profile::CoreV1, [Shape::scalar(), unknown.clone()], |p, _| {
+            p.broadcast_to(p.operand(0), &unknown).map(drop)
+        });
+        assert_eq!(code, "E5004");
+        assert!(message.contains("no value at hand has the shape [N] to broadcast to"), "{message}");
+    }
+
+    #[test]
+    fn a_contribution_of_another_type_is_e5002() {
+        for other in [&[4][..], &[2, 2], &[1, 3]] {
+            let (code, message) =
+                ask(Profile::Extended, literal([&[2, 3], other]), |p, other| p.contribute(0, other));
+            let wanted = format!(
+                "the rule of `Exp` contributes f32{} to operand 0 of %2, which is f32[2, 3]",
+                Shape::literal(other)
+            );
+            assert_eq!((code, message), ("E5002", format!("the gradient does not verify: {wanted}")));
+        }
+    }
+
+    #[test]
+    fn an_operation_that_breaks_a_rule_is_e5002() {
+        let (code, message) = ask(Profile::Extended, literal([&[2, 3], &[4]]), |p, other| {
+            p.push(Op::Add, &[p.operand(0), other]).map(drop)
+        });
+        assert_eq!(code, "E5002");
+        assert!(message.contains("[E3001]") && message.contains("f32[2, 3], f32[4]"), "{message}");
+    }
+}
