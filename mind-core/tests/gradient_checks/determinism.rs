@@ -8,6 +8,7 @@ use mind_core::{
     grad::differentiate,
     ir::{Op, Reduction},
     ops::{self, Profile},
+    text::core_ir,
     ty::{DType, Shape, Type},
 };
 
@@ -47,13 +48,13 @@ fn every_gradient() -> String {
 
 fn gradient_text(module: &Canonical, profile: Profile) -> String {
     match differentiate(module, &every_float(module, profile)) {
-        Ok(gradient) => format!("{:?}\n{:?}", gradient.module, gradient.gradients),
+        Ok(gradient) => format!("{}{:?}", core_ir::print(&gradient.module), gradient.gradients),
         Err(error) => error.to_string(),
     }
 }
 
 /// Two dense layers with a symbolic batch and a cross-entropy.
-fn network() -> Canonical {
+pub fn network() -> Canonical {
     let n = Dim::symbol("N");
     let f32s = |dims: &[Dim]| Type::new(DType::F32, Shape::new(dims));
     let types = [

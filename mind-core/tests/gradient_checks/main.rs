@@ -3,7 +3,9 @@
 mod determinism;
 mod errors;
 mod forms;
+mod golden;
 mod lowering;
+mod programs;
 mod scale;
 mod second_order;
 mod special;

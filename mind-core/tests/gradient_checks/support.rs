@@ -11,6 +11,7 @@ use mind_core::{
         Profile,
         sample::{Case, Domain},
     },
+    text::core_ir,
     ty::{DType, Shape, Type},
     verify::verify,
 };
@@ -49,8 +50,9 @@ pub fn assert_gradients(
             assert!(
                 (found - wanted).abs() <= allowed,
                 "{what} in {profile:?}: input {position} element {element}: gradient {found:e}, differences {wanted:e}\n\
-                 module {module:?}\ngradient {:?}\narguments {arguments:?}\ncotangents {cotangents:?}",
-                gradient.module
+                 module\n{}gradient\n{}arguments {arguments:?}\ncotangents {cotangents:?}",
+                core_ir::print(module),
+                core_ir::print(&gradient.module)
             );
         }
     }
@@ -96,6 +98,55 @@ fn central_differences(
     (0..numbers(&arguments[position]).len())
         .map(|element| (4.0 * slope(element, step / 2.0) - slope(element, step)) / 3.0)
         .collect()
+}
+
+/// The slope of the weighted sum of all outputs where the arguments move along `directions`, of fourth order.
+pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value], weights: &[Value]) -> f64 {
+    let at = |offset: f64| {
+        let moved = arguments.iter().zip(directions).map(|(argument, direction)| {
+            let (from, along) = (numbers(argument), numbers(direction));
+            like(argument, |element| from[element] + offset * along[element])
+        });
+        let results = run(module, &moved.collect::<Vec<_>>());
+        let products = results.iter().zip(weights).flat_map(|(result, weights)| {
+            numbers(result).into_iter().zip(numbers(weights)).map(|(result, weight)| result * weight)
+        });
+        products.sum::<f64>()
+    };
+    let step = 1e-4;
+    let slope = |step: f64| (at(step) - at(-step)) / (2.0 * step);
+    (4.0 * slope(step / 2.0) - slope(step)) / 3.0
+}
+
+/// The module with what differentiation takes as constant as further inputs, and the values of those.
+pub fn frozen(module: &Canonical, arguments: &[Value]) -> (Canonical, Vec<Value>) {
+    let stops: Vec<ValueId> =
+        module.iter().filter(|(_, inst)| inst.op == Op::StopGradient).map(|(value, _)| value).collect();
+    if stops.is_empty() {
+        return (module.clone(), Vec::new());
+    }
+    let insts = Module::clone(module).into_parts().0;
+    let constants = run(&canonical(Module::from_parts(insts, stops.clone())), arguments);
+    let mut builder = Builder::new();
+    let mut values: Vec<ValueId> = module
+        .inputs()
+        .map(|(name, ty)| builder.input(name.clone(), ty.clone()).expect("was valid"))
+        .collect();
+    let mut constant_inputs: Vec<ValueId> = stops
+        .iter()
+        .map(|stop| builder.input(format!("stopped{stop}"), module.ty(*stop).clone()).expect("a new name"))
+        .collect();
+    constant_inputs.reverse();
+    for (_, inst) in module.iter().skip(values.len()) {
+        let operands = inst.operands.map(|operand| values[operand.index()]);
+        values.push(if inst.op == Op::StopGradient {
+            constant_inputs.pop().expect("one a stop")
+        } else {
+            push(&mut builder, inst.op.clone(), &operands)
+        });
+    }
+    let outputs: Vec<_> = module.outputs().iter().map(|output| values[output.index()]).collect();
+    (canonical(builder.finish(outputs)), constants)
 }
 
 /// The module of one operation on inputs `a`, `b`, `c`.
@@ -230,7 +281,7 @@ pub fn canonical(module: Module) -> Canonical {
 }
 
 pub fn run(module: &Canonical, arguments: &[Value]) -> Vec<Value> {
-    interp::run(module, arguments).unwrap_or_else(|error| panic!("{error} in {module:?}"))
+    interp::run(module, arguments).unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)))
 }
 
 /// SplitMix64, seeded by a name.
