@@ -119,6 +119,40 @@ impl AutodiffError {
 
 /// The module that computes the gradient of `module`.
 ///
+/// ```
+/// use mind_core::{
+///     canon::canonicalise,
+///     grad::{Cotangent, GradientOptions, Wrt, differentiate},
+///     ir::{Builder, Op},
+///     ops::Profile,
+///     text::core_ir,
+///     ty::{DType, Shape, Type},
+///     verify::verify,
+/// };
+/// let mut b = Builder::new();
+/// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[3])))?;
+/// let square = b.push(Op::Dot, &[x, x])?;
+/// let module = canonicalise(verify(b.finish([square]), Profile::CoreV1).expect("it is valid"));
+/// let options = GradientOptions {
+///     wrt: vec![Wrt { input: x, zero_ok: false }],
+///     cotangent: Cotangent::One,
+///     profile: Profile::CoreV1,
+///     verify: true,
+/// };
+/// let gradient = differentiate(&module, &options)?;
+/// assert_eq!(
+///     core_ir::print(&gradient.module),
+///     "%0 = Input () {name=\"x\"} : f32[3]\n\
+///      %1 = Dot (%0, %0) : f32\n\
+///      %2 = ConstF32 () {value=1.0} : f32\n\
+///      %3 = Mul (%0, %2) : f32[3]\n\
+///      %4 = Mul (%0, %2) : f32[3]\n\
+///      %5 = Add (%3, %4) : f32[3]\n\
+///      outputs: %1, %5\n"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`AutodiffError`].
 pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gradient, AutodiffError> {
