@@ -73,10 +73,11 @@ impl<'a> Pullback<'a> {
             return Ok(());
         }
         let ty = self.ty(self.operand(position));
-        let fits = reduced_axes(&self.builder.ty(value).shape, &ty.shape).is_some();
-        let summed = if fits { self.sum_to(value, &ty.shape)? } else { value };
+        let found = self.ty(value);
+        let broadcast = found != ty && reduced_axes(&found.shape, &ty.shape).is_some();
+        let summed = if broadcast { self.sum_to(value, &ty.shape)? } else { value };
         if *self.builder.ty(summed) != ty {
-            let (name, found) = (self.inst.op.info().name, self.builder.ty(summed));
+            let name = self.inst.op.info().name;
             return Err(AutodiffError::Verification(format!(
                 "the rule of `{name}` contributes {found} to operand {position} of {}, which is {ty}",
                 self.value
