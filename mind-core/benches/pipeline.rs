@@ -8,9 +8,12 @@ use mind_core::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     ir::{Builder, Module, Op, Reduction, ValueId},
     ops::Profile,
+    pipeline::{self, Compiled},
+    surface::{self, ast::Program},
     ty::{DType, Shape, Type},
     verify::verify,
 };
+use proc_macro2::TokenStream;
 
 fn main() {
     divan::main();
@@ -21,12 +24,26 @@ const STEP: &str = include_str!("step.mind");
 
 #[divan::bench]
 fn tokens_to_plans_of_a_training_step(bencher: Bencher<'_, '_>) {
-    let tokens: proc_macro2::TokenStream = STEP.parse().expect("the source is made of tokens");
+    let tokens: TokenStream = STEP.parse().expect("the source is made of tokens");
     bencher.bench_local(|| {
-        let (program, errors) = mind_core::surface::parse(black_box(tokens.clone()));
+        let (program, errors) = surface::parse(black_box(tokens.clone()));
         assert!(errors.is_empty());
-        mind_core::pipeline::compile_program(&program)
+        compile_all(&program)
     });
+}
+
+#[divan::bench]
+fn syntax_trees_to_plans_of_a_training_step(bencher: Bencher<'_, '_>) {
+    let (program, _) = surface::parse(STEP.parse().expect("the source is made of tokens"));
+    bencher.bench_local(|| compile_all(black_box(&program)));
+}
+
+/// The plans of the three functions, of which the step inlines the other two.
+fn compile_all(program: &Program) -> Vec<Compiled> {
+    let (lowered, errors) = surface::lower(program);
+    assert!(errors.is_empty());
+    let plans: Option<Result<Vec<_>, _>> = lowered.functions.iter().map(pipeline::compile).collect();
+    plans.expect("nothing is in error").expect("what lowering makes verifies")
 }
 
 #[divan::bench(args = [100, 1_000, 10_000])]

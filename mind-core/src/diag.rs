@@ -286,7 +286,7 @@ codes! {
     E4011 "gather indices are not i32 or i64" "dtype" [Macro, Library];
     E4012 "declared result type differs from the inferred one" "both" [Library];
     E4013 "operation not in the profile being verified" "op, profile" [Library];
-    E4014 "module has no output" "" [Library];
+    E4014 "module has no output" "" [Macro, Library];
     E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Library];
     E5002 "the gradient module does not verify" "the verification error" [Library];
     E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];

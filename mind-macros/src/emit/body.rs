@@ -95,7 +95,7 @@ impl Body<'_> {
         );
         for (position, symbol) in self.plan.symbols.iter().enumerate() {
             let variable = symbol_variable(symbol);
-            let _ = writeln!(self.text, "let {variable} = rt::Dim::extent(sizes.{position});");
+            let _ = writeln!(self.text, "let {variable} = sizes.{position}.extent();");
         }
     }
 

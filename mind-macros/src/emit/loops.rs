@@ -24,38 +24,50 @@ pub(super) fn emit(body: &mut Body<'_>, nest: &Loop) {
     let small =
         nest.extents.iter().try_fold(1i64, |product, extent| product.checked_mul(extent.as_literal()?));
     let dispatched = small.is_none_or(|elements| elements > WORTH_DISPATCHING);
-    let symbols: Vec<_> = body.plan.symbols.iter().map(|symbol| symbol.to_string()).collect();
-    let bounded: Vec<_> = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
     let (output, is_scalar) = match &nest.sink {
         Sink::Fold(Fold { target: FoldTarget::Scalar(_), .. }) => (dtype.name(), true),
         Sink::Fold(Fold { target: FoldTarget::Buffer(_), .. }) | Sink::Store(_) => ("()", false),
     };
-    let mut declaration =
-        format!("struct Kernel<'a, {}> {{ sizes: ({}), ", bounded.join(", "), list(&symbols));
-    let (mut pattern, mut construction) = ("sizes, ".to_string(), "sizes, ".to_string());
+    let symbols: Vec<_> = body.plan.symbols.iter().map(ToString::to_string).collect();
+    let bounds: Vec<_> = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
+    let borrows = fields.iter().any(|field| field.ty.starts_with('&'));
+    let [mut declaration, mut pattern, mut construction, mut sizes] = [(); 4].map(|()| String::new());
+    if !symbols.is_empty() {
+        let _ = write!(declaration, "sizes: ({}), ", list(&symbols));
+        pattern.push_str("sizes, ");
+        construction.push_str("sizes, ");
+    }
+    for (position, symbol) in symbols.iter().enumerate() {
+        let _ = writeln!(sizes, "let {} = sizes.{position}.extent();", symbol_variable(symbol));
+    }
     for Field { name, ty, value } in &fields {
         let _ = write!(declaration, "{name}: {ty}, ");
         let _ = write!(pattern, "{name}, ");
-        let _ = write!(construction, "{name}: {value}, ");
+        let shorthand = name == value;
+        let _ = if shorthand {
+            write!(construction, "{name}, ")
+        } else {
+            write!(construction, "{name}: {value}, ")
+        };
     }
-    declaration.push_str("lifetime: ::core::marker::PhantomData<&'a ()> }");
-    let mut sizes = String::new();
-    for (position, symbol) in body.plan.symbols.iter().enumerate() {
-        let _ = writeln!(sizes, "let {} = rt::Dim::extent(sizes.{position});", symbol_variable(symbol));
-    }
-    let construction = format!("Kernel {{ {construction}lifetime: ::core::marker::PhantomData }}");
+    let construction = format!("Kernel {{ {construction}}}");
     let call = if dispatched {
         format!("rt::dispatch({construction})")
     } else {
         format!("rt::Kernel::run({construction})")
     };
+    let generics = |lifetime: &str, rest: &[String]| {
+        let lifetime = borrows.then(|| lifetime.to_string());
+        format!("<{}>", lifetime.into_iter().chain(rest.iter().cloned()).collect::<Vec<_>>().join(", "))
+    };
     let block = format!(
-        "{{ {declaration}\n\
-         impl<{}> rt::Kernel for Kernel<'_, {}> {{ type Output = {output};\n\
-         #[inline(always)] fn run(self) -> {output} {{ let Self {{ {pattern}.. }} = self;\n{sizes}{text} }} }}\n\
+        "{{ struct Kernel{} {{ {declaration}}}\n\
+         impl<{}> rt::Kernel for Kernel{} {{ type Output = {output};\n\
+         #[inline(always)] fn run(self) -> {output} {{ let Self {{ {pattern}}} = self;\n{sizes}{text} }} }}\n\
          {call} }}",
-        bounded.join(", "),
-        symbols.join(", "),
+        generics("'a", &bounds),
+        bounds.join(", "),
+        generics("'_", &symbols),
     );
     let _ = match (is_scalar, result_name) {
         (true, Some(name)) => writeln!(body.text, "let {name} = {block};"),
@@ -94,7 +106,7 @@ impl<'b, 'p, 'n> Kernel<'b, 'p, 'n> {
     fn new(body: &'b mut Body<'p>, nest: &'n Loop) -> Self {
         let dtype = nest.body.last().expect("a loop computes something").dtype;
         let mut names = Names::new();
-        for own in ["target", "whole", "start", "lane", "rest", "j", "lifetime"] {
+        for own in ["target", "whole", "start", "lane", "rest", "j"] {
             names.fresh(own);
         }
         body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));

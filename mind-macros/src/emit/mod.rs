@@ -179,11 +179,18 @@ fn is_fallible(plan: &Plan) -> bool {
         || plan.steps.iter().any(|step| matches!(step, Step::CheckIndices { .. }))
 }
 
+/// The tokens of emitted text.
 fn parse(text: &str) -> TokenStream {
-    text.parse().unwrap_or_else(|error| {
+    let failed = |error: String| {
         let message = format!("mind: internal error: the emitted code does not parse: {error}");
         quote! { ::core::compile_error!(#message); }
-    })
+    };
+    if proc_macro::is_available() {
+        // rustc's lexer alone: proc-macro2 would first run its own, unoptimised in most builds, over the same text.
+        let tokens = text.parse::<proc_macro::TokenStream>();
+        return tokens.map_or_else(|error| failed(error.to_string()), TokenStream::from);
+    }
+    text.parse().unwrap_or_else(|error: proc_macro2::LexError| failed(error.to_string()))
 }
 
 /// The module beside the function: its constants, and what the function calls.
@@ -205,6 +212,8 @@ fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
         #visibility mod #name {
             use ::mind::__private as rt;
+            #[allow(unused_imports)]
+            use rt::Dim as _;
             /// The Core IR, as text.
             pub const CORE_IR: &str = #core_ir;
             #params

@@ -11,7 +11,23 @@ pub(super) struct Names {
 impl Names {
     /// None but those the emitter uses itself.
     pub(super) fn new() -> Self {
-        let own = ["rt", "workspace", "sizes", "self", "lanes", "sum"];
+        // What stands in the module of a function, and the locals that are named by hand.
+        let own = [
+            "rt",
+            "check",
+            "call",
+            "into",
+            "run",
+            "lens",
+            "params",
+            "flops",
+            "peak_bytes",
+            "workspace",
+            "sizes",
+            "self",
+            "lanes",
+            "Kernel",
+        ];
         Self { taken: own.iter().map(|name| (*name).to_string()).collect() }
     }
 
