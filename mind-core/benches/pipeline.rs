@@ -5,6 +5,7 @@
 use divan::{Bencher, black_box};
 use mind_core::{
     canon::canonicalise,
+    dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     ir::{Builder, Module, Op, Reduction, ValueId},
     ops::Profile,
@@ -48,7 +49,15 @@ fn compile_all(program: &Program) -> Vec<Compiled> {
 
 #[divan::bench(args = [100, 1_000, 10_000])]
 fn verify_canonicalise_differentiate(bencher: Bencher<'_, '_>, instructions: usize) {
-    let module = chain(instructions);
+    phases(bencher, &chain(Dim::literal(32), instructions));
+}
+
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn verify_canonicalise_differentiate_symbolic(bencher: Bencher<'_, '_>, instructions: usize) {
+    phases(bencher, &chain(Dim::symbol("N"), instructions));
+}
+
+fn phases(bencher: Bencher<'_, '_>, module: &Module) {
     bencher.bench_local(|| {
         let canonical = canonicalise(verify(module.clone(), Profile::Extended).expect("a valid module"));
         let options = GradientOptions {
@@ -62,9 +71,9 @@ fn verify_canonicalise_differentiate(bencher: Bencher<'_, '_>, instructions: usi
 }
 
 /// `instructions` elementwise operations, each reading the last two values, under a sum.
-fn chain(instructions: usize) -> Module {
+fn chain(rows: Dim, instructions: usize) -> Module {
     let mut builder = Builder::new();
-    let ty = Type::new(DType::F32, Shape::literal(&[32, 64]));
+    let ty = Type::new(DType::F32, Shape::new([rows, Dim::literal(64)]));
     let x = builder.input("x", ty).expect("a valid input");
     let (mut before, mut last) = (x, x);
     for position in 0..instructions {

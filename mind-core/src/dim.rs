@@ -251,6 +251,14 @@ impl Dim {
 
     /// A bound that holds whatever the symbols are (each at least 1), if one is found.
     pub fn lower_bound(&self) -> Option<i64> {
+        let simple = |Term { factors, coefficient }: &Term| {
+            *coefficient > 0 && factors.iter().all(|(atom, _)| matches!(atom, Atom::Symbol(_)))
+        };
+        let terms = self.terms();
+        if terms.iter().all(simple) {
+            // The least value is where every symbol is 1.
+            return terms.iter().try_fold(0i64, |sum, term| sum.checked_add(term.coefficient));
+        }
         let mut shifted = Self::ZERO;
         for Term { factors, coefficient } in self.terms().iter() {
             let mut product = Self::literal(*coefficient);
