@@ -1,0 +1,178 @@
+//! Learns to read handwritten digits: 1,797 real ones, a network of two layers, a few seconds.
+//!
+//! ```text
+//! cargo run --release --example digits
+//! ```
+//!
+//! Another file of the same form may be named as the argument.
+
+mod data;
+mod pictures;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mind::{Const, Tensor, mind};
+
+use data::{CLASSES, Digit, PIXELS, Random};
+use pictures::History;
+use report::{Answer, Confusion};
+
+mind! {
+    /// How much each picture of `x` looks like each digit.
+    fn scores<N>(x: f32[N, 64], w1: f32[64, 256], b1: f32[256], w2: f32[256, 10], b2: f32[10]) -> f32[N, 10] {
+        relu(x @ w1 + b1) @ w2 + b2
+    }
+
+    /// Mean cross-entropy of the softmax of `scores` against one-hot labels `y`.
+    fn loss<N>(x: f32[N, 64], y: f32[N, 10],
+               w1: f32[64, 256], b1: f32[256], w2: f32[256, 10], b2: f32[10]) -> f32 {
+        let z = scores(x, w1, b1, w2, b2);
+        let log_p = z - log(sum(exp(z), axes = [1], keepdims = true));
+        -mean(sum(y * log_p, axes = [1]))
+    }
+
+    /// One step of gradient descent, in place: forward, backward and update are one program.
+    fn step<N>(x: f32[N, 64], y: f32[N, 10],
+               w1: &mut f32[64, 256], b1: &mut f32[256], w2: &mut f32[256, 10], b2: &mut f32[10],
+               rate: f32) -> f32 {
+        let (l, (dw1, db1, dw2, db2)) = value_and_grad(loss, wrt = (w1, b1, w2, b2))(x, y, w1, b1, w2, b2);
+        w1 -= rate * dw1;
+        b1 -= rate * db1;
+        w2 -= rate * dw2;
+        b2 -= rate * db2;
+        l
+    }
+}
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.csv.gz");
+const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits");
+const SEED: u64 = 1;
+const EPOCHS: usize = 100;
+const BATCH: usize = 32;
+/// The learning rate of the first epoch, and by what each epoch multiplies it.
+const RATE: (f32, f32) = (0.4, 0.97);
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from(DATA), PathBuf::from);
+    let mut random = Random(SEED);
+    let (training, test) = data::split(data::load(&path)?, &mut random);
+    println!("{} handwritten digits to learn from, {} to be tested on", training.len(), test.len());
+
+    let mut network = Network::new(&mut random);
+    let start = Instant::now();
+    let history = train(&mut network, &training, &test, &mut random)?;
+    println!("{EPOCHS} epochs, {} steps in {:.1} s", history.steps.len(), start.elapsed().as_secs_f64());
+
+    let answers = network.read(&test);
+    let confusion = Confusion::new(&test, &answers);
+    println!("\n{confusion}");
+    println!("test accuracy: {:.1} %", confusion.accuracy());
+    println!("{} of {} test digits read right\n", confusion.right(), confusion.total());
+
+    let [curve, misread] = ["loss.png", "misread.png"].map(|name| Path::new(PICTURES).join(name));
+    pictures::loss_curve(&curve, &history)?;
+    pictures::misread(&misread, &test, &answers)?;
+    println!("loss curve:     {}", shown(&curve));
+    println!("misread digits: {}", shown(&misread));
+    Ok(())
+}
+
+/// Two layers; the function `scores` says how they work together.
+struct Network {
+    w1: Tensor![f32; 64, 256],
+    b1: Tensor![f32; 256],
+    w2: Tensor![f32; 256, 10],
+    b2: Tensor![f32; 10],
+}
+
+impl Network {
+    /// Random weights, evenly within the bounds of He (<https://arxiv.org/abs/1502.01852>).
+    fn new(random: &mut Random) -> Self {
+        let mut weight = |inputs: f32| (6.0 / inputs).sqrt() * random.symmetric();
+        Self {
+            w1: Tensor::from_fn(|[_, _]| weight(64.0)),
+            b1: Tensor::zeros(),
+            w2: Tensor::from_fn(|[_, _]| weight(256.0)),
+            b2: Tensor::zeros(),
+        }
+    }
+
+    /// What it takes each digit for.
+    fn read(&self, digits: &[Digit]) -> Vec<Answer> {
+        let (x, _) = batch(digits, |digit| digit.pixels);
+        let scores = scores(&x, &self.w1, &self.b1, &self.w2, &self.b2);
+        scores.as_slice().chunks(CLASSES).map(Answer::new).collect()
+    }
+
+    fn loss(&self, digits: &[Digit]) -> f32 {
+        let (x, y) = batch(digits, |digit| digit.pixels);
+        loss(&x, &y, &self.w1, &self.b1, &self.w2, &self.b2)
+    }
+
+    /// Takes a step towards reading these pictures right; gives the loss before it.
+    fn step(&mut self, (x, y): &(Pictures, Labels), rate: f32) -> f32 {
+        step(x, y, &mut self.w1, &mut self.b1, &mut self.w2, &mut self.b2, rate)
+    }
+}
+
+/// As many pictures as there are, a row each.
+type Pictures = Tensor![f32; ?, 64];
+/// Their labels: a 1 in the column of the digit.
+type Labels = Tensor![f32; ?, 10];
+
+fn batch(digits: &[Digit], mut pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {
+    let pictures: Vec<_> = digits.iter().map(|digit| pixels(digit)).collect();
+    let x = Tensor::from_fn_with((digits.len(), Const), |[row, pixel]| pictures[row][pixel]);
+    let y = Tensor::from_fn_with((digits.len(), Const), |[row, class]| {
+        if digits[row].label == class { 1.0 } else { 0.0 }
+    });
+    (x, y)
+}
+
+fn train(
+    network: &mut Network,
+    training: &[Digit],
+    test: &[Digit],
+    random: &mut Random,
+) -> Result<History, Box<dyn std::error::Error>> {
+    let style = "learning {bar:40.blue} epoch {pos}/{len}, {elapsed} {msg}";
+    let bar = ProgressBar::new(EPOCHS as u64).with_style(ProgressStyle::with_template(style)?);
+    let (mut digits, mut rate) = (training.to_vec(), RATE.0);
+    let mut history = History::default();
+    for _ in 0..EPOCHS {
+        random.shuffle(&mut digits);
+        let before = history.steps.len();
+        for digits in digits.chunks(BATCH) {
+            let batch = batch(digits, |digit| digit.askew(random));
+            history.steps.push(network.step(&batch, rate));
+        }
+        let epoch = &history.steps[before..];
+        history.training.push(epoch.iter().sum::<f32>() / epoch.len() as f32);
+        history.test.push(network.loss(test));
+        rate *= RATE.1;
+        bar.set_message(format!("loss {:.4}", history.training[history.training.len() - 1]));
+        bar.inc(1);
+    }
+    bar.finish();
+    Ok(history)
+}
+
+/// The path from where the user stands, if it is below.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).display().to_string()
+}
