@@ -67,7 +67,9 @@ pub enum Fault {
         bytes: Vec<u8>,
     },
     /// A line is too short or too long.
-    #[error("line {line}, at byte offset {offset}: found {found} numbers, needed {PIXELS} pixels and a label")]
+    #[error(
+        "line {line}, at byte offset {offset}: found {found} numbers, needed {PIXELS} pixels and a label"
+    )]
     Fields {
         /// Where the line begins.
         offset: usize,
@@ -77,7 +79,9 @@ pub enum Fault {
         found: usize,
     },
     /// A field holds something else than it should.
-    #[error("E1005: line {line}, at byte offset {offset}: found `{found}`, needed an integer from 0 to {max}")]
+    #[error(
+        "E1005: line {line}, at byte offset {offset}: found `{found}`, needed an integer from 0 to {max}"
+    )]
     Number {
         /// Where the field begins.
         offset: usize,
@@ -173,7 +177,11 @@ impl Digit {
     fn ink_at(&self, y: f32, x: f32) -> f32 {
         let pixel = |row: f32, column: f32| {
             let inside = |at: f32| (0.0..SIDE as f32).contains(&at);
-            if inside(row) && inside(column) { self.pixels[row as usize * SIDE + column as usize] } else { 0.0 }
+            if inside(row) && inside(column) {
+                self.pixels[row as usize * SIDE + column as usize]
+            } else {
+                0.0
+            }
         };
         let (top, left) = (y.floor(), x.floor());
         let (below, right) = (y - top, x - left);
@@ -372,7 +380,8 @@ mod tests {
 
     #[test]
     fn a_digit_askew_keeps_most_of_its_ink() {
-        let digit = Digit { pixels: std::array::from_fn(|i| f32::from(u8::from((27..=36).contains(&i)))), label: 0 };
+        let digit =
+            Digit { pixels: std::array::from_fn(|i| f32::from(u8::from((27..=36).contains(&i)))), label: 0 };
         let mut random = Random(5);
         for _ in 0..100 {
             let ink: f32 = digit.askew(&mut random).iter().sum();

@@ -137,9 +137,12 @@ type Labels = Tensor![f32; ?, 10];
 fn batch(digits: &[Digit], mut pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {
     let pictures: Vec<_> = digits.iter().map(|digit| pixels(digit)).collect();
     let x = Tensor::from_fn_with((digits.len(), Const), |[row, pixel]| pictures[row][pixel]);
-    let y = Tensor::from_fn_with((digits.len(), Const), |[row, class]| {
-        if digits[row].label == class { 1.0 } else { 0.0 }
-    });
+    let y = Tensor::from_fn_with(
+        (digits.len(), Const),
+        |[row, class]| {
+            if digits[row].label == class { 1.0 } else { 0.0 }
+        },
+    );
     (x, y)
 }
 

@@ -45,7 +45,8 @@ pub fn loss_curve(path: &Path, history: &History) -> io::Result<()> {
     let epochs = history.training.len().max(1) as f32;
     let x = |epoch: f32| left + (right - left) * epoch / epochs;
     let y = |loss: f32| {
-        let share = (loss.max(f32::MIN_POSITIVE).log10().clamp(lowest, highest) - lowest) / (highest - lowest);
+        let share =
+            (loss.max(f32::MIN_POSITIVE).log10().clamp(lowest, highest) - lowest) / (highest - lowest);
         bottom - (bottom - top) * share
     };
 
@@ -54,7 +55,8 @@ pub fn loss_curve(path: &Path, history: &History) -> io::Result<()> {
         canvas.line([left, y(loss)], [right, y(loss)], 1.0, FAINT);
         canvas.text_right(left - 10.0, y(loss) - 8.0, &loss.to_string(), GREY);
     }
-    let spacing = [1, 2, 5, 10, 20, 50, 100, 200, 500].into_iter().find(|spacing| epochs / *spacing as f32 <= 10.0);
+    let spacing =
+        [1, 2, 5, 10, 20, 50, 100, 200, 500].into_iter().find(|spacing| epochs / *spacing as f32 <= 10.0);
     for epoch in (0..=epochs as usize).step_by(spacing.unwrap_or(1000)) {
         let at = x(epoch as f32);
         canvas.line([at, bottom], [at, bottom + 5.0], 1.0, GREY);
@@ -74,7 +76,7 @@ pub fn loss_curve(path: &Path, history: &History) -> io::Result<()> {
     canvas.line([left, bottom], [right, bottom], 1.2, GREY);
     canvas.line([left, top - 8.0], [left, bottom], 1.2, GREY);
 
-    let entries = [(PALE_BLUE, "each step"), (BLUE, "training, mean of an epoch"), (RED, "test")];
+    let entries = [(PALE_BLUE, "each step"), (BLUE, "training (askew), mean"), (RED, "test")];
     for (row, (colour, label)) in entries.into_iter().enumerate() {
         let (at, middle) = (right - 270.0, top + 12.0 + 22.0 * row as f32);
         canvas.line([at, middle], [at + 22.0, middle], 3.0, colour);
@@ -85,7 +87,8 @@ pub fn loss_curve(path: &Path, history: &History) -> io::Result<()> {
 
 /// Draws every digit of `digits` whose answer is wrong, the surest mistakes first, with its label and the answer.
 pub fn misread(path: &Path, digits: &[Digit], answers: &[Answer]) -> io::Result<()> {
-    let mut wrong: Vec<_> = digits.iter().zip(answers).filter(|(digit, answer)| answer.class != digit.label).collect();
+    let mut wrong: Vec<_> =
+        digits.iter().zip(answers).filter(|(digit, answer)| answer.class != digit.label).collect();
     wrong.sort_by(|(_, a), (_, b)| b.confidence.total_cmp(&a.confidence));
     let (cell, scale, margin, head) = (152.0, 15.0, 24.0, 66.0);
     let rows = wrong.len().div_ceil(6).max(1);
@@ -247,7 +250,8 @@ mod tests {
 
     #[test]
     fn the_loss_curve_is_drawn_whatever_the_losses() {
-        let history = |losses: &[f32]| History { steps: losses.into(), training: losses.into(), test: losses.into() };
+        let history =
+            |losses: &[f32]| History { steps: losses.into(), training: losses.into(), test: losses.into() };
         for losses in [&[2.3_f32, 0.4, 0.02][..], &[], &[0.0, f32::NAN, f32::INFINITY], &[1.0]] {
             let (width, height, dark) = written("loss", |path| loss_curve(path, &history(losses)));
             assert_eq!((width, height), (880, 500));
