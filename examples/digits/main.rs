@@ -134,8 +134,8 @@ type Pictures = Tensor![f32; ?, 64];
 /// Their labels: a 1 in the column of the digit.
 type Labels = Tensor![f32; ?, 10];
 
-fn batch(digits: &[Digit], mut pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {
-    let pictures: Vec<_> = digits.iter().map(|digit| pixels(digit)).collect();
+fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {
+    let pictures: Vec<_> = digits.iter().map(pixels).collect();
     let x = Tensor::from_fn_with((digits.len(), Const), |[row, pixel]| pictures[row][pixel]);
     let y = Tensor::from_fn_with(
         (digits.len(), Const),
