@@ -1,0 +1,11 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[3]) -> f32[3] {
+        let y = x + x
+        let z = y * y;
+        z
+    }
+}
+
+fn main() {}

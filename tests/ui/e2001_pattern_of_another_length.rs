@@ -1,0 +1,14 @@
+use mind::mind;
+
+mind! {
+    fn pair(x: f32[3]) -> (f32, f32[3]) {
+        (sum(x), x)
+    }
+
+    fn f(x: f32[3]) -> f32 {
+        let (a, b, c) = pair(x);
+        a
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[3]) -> f32 {
+        sum(x)
+    }
+
+    fn f(x: f32[4]) -> f32 {
+        sum(x)
+    }
+}
+
+fn main() {}

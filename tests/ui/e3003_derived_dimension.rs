@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f<N>(x: f32[2, N * 2], w: f32[N + N + 1, 3]) -> f32[2, 3] {
+        x @ w
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[6]) -> f32[6] {
+        x[..;0]
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(image: f32[1, 28, 28, 1], filters: f32[3, 3, 1, 8]) -> f32[1, 26, 26, 8] {
+        conv2d(image, filters, strides = [1, 0])
+    }
+}
+
+fn main() {}

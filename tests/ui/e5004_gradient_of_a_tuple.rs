@@ -1,0 +1,13 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[3]) -> (f32, f32) {
+        (sum(x), sum(x * x))
+    }
+
+    fn df(x: f32[3]) -> f32[3] {
+        grad(f, wrt = x)(x)
+    }
+}
+
+fn main() {}
