@@ -1,0 +1,19 @@
+//! Every form of the language and every function of it, through the macro, against values worked out by hand or by
+//! naive loops.
+
+mod arithmetic;
+mod constants;
+mod convolution;
+mod dimensions;
+mod forms;
+mod gather;
+mod gradients;
+mod indexing;
+mod into;
+mod literals;
+mod products;
+mod reductions;
+mod rearranging;
+mod support;
+mod tuples;
+mod updates;
