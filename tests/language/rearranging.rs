@@ -1,0 +1,138 @@
+//! `reshape`, `transpose`, `.T`, `expand_dims`, `squeeze`, `broadcast_to`.
+
+use mind::{Const, Tensor, mind};
+
+use crate::support::small_integers;
+
+#[test]
+fn reshape_keeps_the_row_major_order() {
+    mind! {
+        fn f(x: f32[2, 3, 4]) -> (f32[6, 4], f32[24], f32[4, 1, 6], f32[2, 12], f32[3, 8]) {
+            (reshape(x, [6, 4]), x.reshape([-1]), reshape(x, [4, 1, 6]), reshape(x, [2, -1]), x.reshape([-1, 8]))
+        }
+
+        fn of_one(x: f32, y: f32[1, 1]) -> (f32[1], f32[1, 1, 1], f32) {
+            (reshape(x, [1]), reshape(x, [1, 1, 1]), reshape(y, []))
+        }
+    }
+    let x = small_integers((Const::<2>, Const::<3>, Const::<4>), 1);
+    let (a, b, c, d, e) = f(&x);
+    for slice in [a.as_slice(), b.as_slice(), c.as_slice(), d.as_slice(), e.as_slice()] {
+        assert_eq!(slice, x.as_slice());
+    }
+    let (a, b, c) = of_one(7.0, &Tensor::from([[8.0]]));
+    assert_eq!((a, b, c), (Tensor::from([7.0]), Tensor::from([[[7.0]]]), 8.0));
+}
+
+#[test]
+fn transpose_moves_axes() {
+    mind! {
+        fn f(x: f32[2, 3, 4]) -> (f32[4, 3, 2], f32[4, 3, 2], f32[3, 4, 2], f32[2, 4, 3], f32[2, 3, 4]) {
+            (x.T, transpose(x), transpose(x, [1, 2, 0]), x.transpose([0, -1, 1]), x.T.T)
+        }
+
+        fn low(s: f32, v: f32[3], m: f32[2, 3]) -> (f32, f32[3], f32[3, 2]) {
+            (s.T, v.T, m.T)
+        }
+    }
+    let x = small_integers((Const::<2>, Const::<3>, Const::<4>), 1);
+    let (a, b, c, d, e) = f(&x);
+    assert_eq!(a, Tensor::from_fn(|[k, j, i]| x[[i, j, k]]));
+    assert_eq!(b, a);
+    assert_eq!(c, Tensor::from_fn(|[j, k, i]| x[[i, j, k]]));
+    assert_eq!(d, Tensor::from_fn(|[i, k, j]| x[[i, j, k]]));
+    assert_eq!(e, x);
+    let (v, m) = (Tensor::from([1.0, 2.0, 3.0]), Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]));
+    assert_eq!(low(5.0, &v, &m), (5.0, v.clone(), Tensor::from([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]])));
+}
+
+#[test]
+fn arithmetic_on_rearranged_operands_sees_the_rearranged_order() {
+    mind! {
+        fn f(x: f32[3, 3], y: f32[9]) -> (f32[3, 3], f32[3, 3], f32[9], f32[3]) {
+            let square = reshape(y, [3, 3]);
+            (x + x.T, square.T - x, reshape(square.T, [9]) * y, sum((x * square).T, axes = [0]))
+        }
+    }
+    let x = small_integers((Const::<3>, Const::<3>), 1);
+    let y = small_integers((Const::<9>,), 2);
+    let square = |i: usize, j: usize| y[[3 * i + j]];
+    let (a, b, c, d) = f(&x, &y);
+    assert_eq!(a, Tensor::from_fn(|[i, j]| x[[i, j]] + x[[j, i]]));
+    assert_eq!(b, Tensor::from_fn(|[i, j]| square(j, i) - x[[i, j]]));
+    assert_eq!(c, Tensor::from_fn(|[n]| square(n % 3, n / 3) * y[[n]]));
+    assert_eq!(d, Tensor::from_fn(|[i]| (0..3).map(|j| x[[i, j]] * square(i, j)).sum()));
+}
+
+#[test]
+fn axes_of_extent_1_come_and_go() {
+    mind! {
+        fn expand(x: f32[2, 3]) -> (f32[1, 2, 3], f32[2, 3, 1], f32[1, 2, 1, 3], f32[2, 1, 3], f32[2, 3, 1]) {
+            (
+                expand_dims(x, axes = [0]),
+                expand_dims(x, [2]),
+                x.expand_dims(axes = [0, 2]),
+                expand_dims(x, axis = 1),
+                expand_dims(x, axis = -1),
+            )
+        }
+
+        fn shrink(x: f32[1, 2, 1, 3]) -> (f32[2, 3], f32[2, 1, 3], f32[1, 2, 3], f32[2, 3], f32[2, 3]) {
+            (
+                squeeze(x),
+                squeeze(x, axes = [0]),
+                x.squeeze(axis = -2),
+                squeeze(x, axes = [0, 2]),
+                squeeze(x, axes = [2, 0]),
+            )
+        }
+    }
+    let x = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let (a, b, c, d, e) = expand(&x);
+    for slice in [a.as_slice(), b.as_slice(), c.as_slice(), d.as_slice(), e.as_slice()] {
+        assert_eq!(slice, x.as_slice());
+    }
+    let (a, b, c, d, e) = shrink(&c);
+    for slice in [a.as_slice(), b.as_slice(), c.as_slice(), d.as_slice(), e.as_slice()] {
+        assert_eq!(slice, x.as_slice());
+    }
+}
+
+#[test]
+fn squeeze_without_axes_keeps_symbols() {
+    mind! {
+        fn f<N>(x: f32[1, N, 1]) -> f32[N] {
+            squeeze(x)
+        }
+    }
+    assert_eq!(f(&Tensor::<f32, _>::full_with((Const, 1, Const), 2.0)).dims(), [1]);
+    assert_eq!(f(&Tensor::<f32, _>::full_with((Const, 3, Const), 2.0)).as_slice(), [2.0; 3]);
+}
+
+#[test]
+fn broadcast_to_repeats() {
+    mind! {
+        fn f<N>(v: f32[3], c: f32[2, 1], s: f32, x: f32[N, 1]) -> (f32[2, 3], f32[2, 3], f32[2, 2], f32[2, N, 3]) {
+            (broadcast_to(v, [2, 3]), c.broadcast_to([2, 3]), broadcast_to(s, [2, 2]), broadcast_to(x, [2, N, 3]))
+        }
+    }
+    let (v, c, x) = (Tensor::from([1.0, 2.0, 3.0]), Tensor::from([[4.0], [5.0]]), Tensor::from([[6.0], [7.0], [8.0], [9.0]]));
+    let (a, b, s, d) = f(&v, &c, 1.5, &x);
+    assert_eq!(a, Tensor::from([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]));
+    assert_eq!(b, Tensor::from([[4.0, 4.0, 4.0], [5.0, 5.0, 5.0]]));
+    assert_eq!(s, Tensor::full(1.5));
+    assert_eq!(d, Tensor::from_fn(|[_, i, _]| x[[i, 0]]));
+}
+
+#[test]
+fn a_rearranged_parameter_may_be_the_result() {
+    mind! {
+        fn f(x: i64[2, 3]) -> (i64[3, 2], i64[6], i64[2], i64[2, 3]) {
+            (x.T, reshape(x, [6]), x[.., 1], x)
+        }
+    }
+    let x = Tensor::from([[1, 2, 3], [4, 5, 6]]);
+    let (a, b, c, d) = f(&x);
+    assert_eq!(a, Tensor::from([[1, 4], [2, 5], [3, 6]]));
+    assert_eq!((b, c, d), (Tensor::from([1, 2, 3, 4, 5, 6]), Tensor::from([2, 5]), x));
+}
