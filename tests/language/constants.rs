@@ -1,0 +1,86 @@
+//! `const` in a block, and the module beside each function.
+
+use mind::{Tensor, mind};
+
+#[test]
+fn constants_stand_for_dimensions_in_any_order() {
+    mind! {
+        pub const WIDTH: dim = 2 * HALF;
+        const HALF: dim = 3;
+        const ROWS: dim = (WIDTH - HALF) / 2 + 1;
+
+        fn f(x: f32[ROWS, WIDTH]) -> f32[ROWS, HALF] {
+            x[.., ..HALF] + x[.., HALF..] * ones([ROWS, HALF])
+        }
+    }
+    assert_eq!(WIDTH, 6);
+    let x: Tensor![f32; 2, 6] = Tensor::from_fn(|[i, j]| (10 * i + j) as f32);
+    assert_eq!(f(&x), Tensor::from_fn(|[i, j]| x[[i, j]] + x[[i, j + 3]]));
+}
+
+#[test]
+fn a_constant_is_a_usize_for_rust() {
+    mind! {
+        pub const WIDTH: dim = 784;
+    }
+    const BYTES: usize = WIDTH * 4;
+    let x: Tensor![f32; 784] = Tensor::zeros();
+    assert_eq!((BYTES, x.len()), (3136, WIDTH));
+}
+
+#[test]
+fn constants_are_numbers_in_expressions() {
+    mind! {
+        const STEPS: dim = 4;
+
+        fn f(n: i64[2]) -> (i64[2], i64) {
+            (n * STEPS, STEPS - 1)
+        }
+    }
+    assert_eq!(f(&Tensor::from([1, 2])), (Tensor::from([4, 8]), 3));
+}
+
+#[test]
+fn the_module_of_a_static_function_holds_constants() {
+    mind! {
+        pub fn dense(x: f32[32, 784], w: f32[784, 256]) -> f32[32, 256] {
+            x @ w
+        }
+    }
+    const FLOPS: u64 = dense::FLOPS;
+    assert_eq!(FLOPS, 2 * 32 * 784 * 256);
+    assert_eq!(dense::PARAMS, 32 * 784 + 784 * 256);
+    assert_eq!(dense::PEAK_BYTES, 0);
+    for word in ["Input", "MatMul", "f32[32, 784]", "f32[784, 256]", "f32[32, 256]"] {
+        assert!(dense::CORE_IR.contains(word), "{word} in\n{}", dense::CORE_IR);
+    }
+}
+
+#[test]
+fn the_module_of_a_symbolic_function_holds_functions_of_its_symbols() {
+    mind! {
+        pub fn f<N, K>(x: f32[N, K], w: f32[K, 8]) -> f32[N] {
+            sum((x @ w) @ (w.T @ w), axes = [1])
+        }
+    }
+    const FLOPS: u64 = f::flops(10, 20);
+    assert_eq!(f::params(10, 20), 10 * 20 + 20 * 8);
+    assert!(FLOPS >= 2 * (10 * 20 * 8 + 8 * 20 * 8 + 10 * 8 * 8), "{FLOPS}");
+    assert!(f::peak_bytes(10, 20) >= 4 * 10 * 8);
+    assert!(f::peak_bytes(100, 20) > f::peak_bytes(10, 20));
+    assert!(f::CORE_IR.contains("f32[N, K]"), "{}", f::CORE_IR);
+}
+
+#[test]
+fn a_gradient_function_has_a_module_of_its_own() {
+    mind! {
+        #[grad(w)]
+        pub fn loss(x: f32[4, 3], w: f32[3]) -> f32 {
+            let e = x @ w;
+            mean(e * e)
+        }
+    }
+    assert!(loss_grad::FLOPS > loss::FLOPS);
+    assert_eq!(loss_grad::PARAMS, loss::PARAMS);
+    assert!(loss_grad::CORE_IR.len() > loss::CORE_IR.len());
+}
