@@ -184,8 +184,8 @@ fn names_that_generated_code_might_use_are_free() {
             i * x + core + std + mind
         }
 
-        fn into<self_, n>(lens: f32[n], shape: f32[self_]) -> f32[n] {
-            lens * sum(shape)
+        fn into<self_, n>(lenses: f32[n], shape: f32[self_]) -> f32[n] {
+            lenses * sum(shape)
         }
     }
     let x = Tensor::from([1.0, 2.0]);

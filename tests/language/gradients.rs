@@ -109,7 +109,7 @@ fn gradients_of_gradients_are_derivatives_of_higher_order() {
     }
     assert_eq!(third(2.0), 48.0);
     assert_eq!(slope_and_curvature(2.0), (32.0, 48.0));
-    let (x, v) = ([0.5, -1.0, 2.0], [1.0, 2.0, -1.0]);
+    let (x, v) = ([0.5_f64, -1.0, 2.0], [1.0, 2.0, -1.0]);
     let expected: Vec<f64> = x.iter().zip(&v).map(|(x, v)| (x + 2.0) * x.exp() * v).collect();
     let found = hessian_times(&Tensor::from(x), &Tensor::from(v));
     assert_close(found.as_slice(), &expected, 1e-13);

@@ -69,7 +69,7 @@ fn a_float_literal_is_rounded_once_to_its_dtype() {
 fn the_ends_of_the_integer_range_can_be_written() {
     mind! {
         fn f(x: i64, y: i32) -> (i64, i64, i32, i32) {
-            (x + 9223372036854775807, x - 9223372036854775808, y + 2147483647, y + -2147483648)
+            (x + 9223372036854775807, x + -9223372036854775808, y + 2147483647, y + -2147483648)
         }
     }
     assert_eq!(f(0, 0), (i64::MAX, i64::MIN, i32::MAX, i32::MIN));

@@ -1,0 +1,148 @@
+//! The same tokens always become the same tokens: in one process, and in processes whose hash maps are seeded
+//! differently.
+//!
+//! The programs are all that stand in `tests` and `examples`, those in error too, expanded by the macro's own code,
+//! which is compiled into this binary.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+#[path = "../mind-macros/src/emit/mod.rs"]
+mod emit;
+#[path = "../mind-macros/src/expand.rs"]
+mod expand;
+#[path = "../mind-macros/src/report.rs"]
+mod report;
+
+/// Where a child process writes its expansions.
+const CHILD_WRITES: &str = "MIND_DETERMINISM_CHILD_WRITES";
+
+#[test]
+fn one_process_expands_a_program_the_same_way_twice() {
+    let (programs, mut bytes) = (programs(), 0);
+    assert!(programs.len() > 200, "only {} programs found", programs.len());
+    for program in programs {
+        let first = expand::expand(program.clone()).to_string();
+        bytes += first.len();
+        assert_eq!(first, expand::expand(program).to_string());
+    }
+    assert!(bytes > 1_000_000, "the programs expand to {bytes} bytes only");
+}
+
+#[test]
+fn every_process_expands_the_programs_the_same_way() {
+    let own = expansions();
+    for child in 0..3 {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("expansions-{child}.txt"));
+        let status = Command::new(std::env::current_exe().expect("the binary has a path"))
+            .args(["a_child_process_writes_its_expansions", "--exact", "--quiet"])
+            .env(CHILD_WRITES, &path)
+            .status()
+            .expect("the binary can be run again");
+        assert!(status.success());
+        let found = fs::read_to_string(&path).expect("the child wrote its expansions");
+        let differs = own.lines().zip(found.lines()).find(|(own, found)| own != found);
+        assert_eq!(differs, None);
+        assert_eq!(own.len(), found.len());
+    }
+}
+
+/// The part of a child process; run by itself it checks that there is something to write.
+#[test]
+fn a_child_process_writes_its_expansions() {
+    let expansions = expansions();
+    assert!(expansions.contains("CORE_IR"));
+    if let Some(path) = std::env::var_os(CHILD_WRITES) {
+        fs::write(path, expansions).expect("the expansions can be written");
+    }
+}
+
+#[test]
+fn equal_functions_of_two_blocks_have_equal_modules() {
+    mod first {
+        mind::mind! {
+            #[grad(w, b)]
+            pub fn loss<N>(x: f32[N, 8], w: f32[8, 4], b: f32[4]) -> f32 {
+                let y = relu(x @ w + b);
+                mean(y * y)
+            }
+        }
+    }
+    mod second {
+        mind::mind! {
+            pub fn unrelated(x: f64) -> f64 {
+                exp(x)
+            }
+
+            #[grad(w, b)]
+            pub fn loss<N>(x: f32[N, 8], w: f32[8, 4], b: f32[4]) -> f32 {
+                let y = relu(x @ w + b);
+                mean(y * y)
+            }
+        }
+    }
+    assert_eq!(first::loss::CORE_IR, second::loss::CORE_IR);
+    assert_eq!(first::loss_grad::CORE_IR, second::loss_grad::CORE_IR);
+    for n in [1, 2, 100, 10_000] {
+        assert_eq!(first::loss_grad::peak_bytes(n), second::loss_grad::peak_bytes(n));
+        assert_eq!(first::loss_grad::flops(n), second::loss_grad::flops(n));
+    }
+}
+
+/// What every program becomes, a line each.
+fn expansions() -> String {
+    let mut text = String::new();
+    for program in programs() {
+        let expansion = expand::expand(program).to_string();
+        writeln!(text, "{}", expansion.replace('\n', " ")).expect("strings can be written to");
+    }
+    text
+}
+
+/// The insides of every `mind!` in the sources.
+fn programs() -> Vec<TokenStream> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut files, mut programs) = (Vec::new(), Vec::new());
+    for folder in ["tests", "examples"] {
+        sources(&root.join(folder), &mut files);
+    }
+    for file in files {
+        let text = fs::read_to_string(&file).expect("sources can be read");
+        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        find(tokens, &mut programs);
+    }
+    programs
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("folders can be read").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Finds `mind! { … }` and `mind!( … )` in `tokens`, in order.
+fn find(tokens: TokenStream, programs: &mut Vec<TokenStream>) {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    for (i, tree) in trees.iter().enumerate() {
+        let TokenTree::Group(group) = tree else { continue };
+        let called = matches!(
+            &trees[i.saturating_sub(2)..i],
+            [TokenTree::Ident(name), TokenTree::Punct(bang)] if name == "mind" && bang.as_char() == '!'
+        );
+        match called {
+            true => programs.push(group.stream()),
+            false => find(group.stream(), programs),
+        }
+    }
+}
