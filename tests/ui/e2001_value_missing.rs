@@ -2,7 +2,7 @@ use mind::mind;
 
 mind! {
     fn f(x: f32[3]) -> f32 {
-        sum(x);
+        let total = sum(x);
     }
 }
 

@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[3]) -> f32 {
+        sum(x);
+    }
+}
+
+fn main() {}

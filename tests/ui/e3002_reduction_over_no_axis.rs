@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    fn f(x: f32[2, 3]) -> f32[2, 3] {
+        sum(x, axes = [])
+    }
+}
+
+fn main() {}
