@@ -53,7 +53,8 @@
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
-//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing; with
+//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing (but for
+//! what large matrix products pack their operands into); with
 //! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
 //! `CORE_IR` (the intermediate representation as text), `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols
 //! the last three are functions of them: `f::peak_bytes(n)`.

@@ -4,6 +4,8 @@
 //! The programs are all that stand in `tests` and `examples`, those in error too, expanded by the macro's own code,
 //! which is compiled into this binary.
 
+extern crate proc_macro;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,7 +34,14 @@ mod dimensions {
         assert_eq!((error.code(), error.to_string()), ("E6009", expected.to_owned()));
         assert!(matches!(
             error,
-            Error::DimensionMismatch { function: "loss", parameter: "y", dimension: 0, found: 31, needed: 32, .. }
+            Error::DimensionMismatch {
+                function: "loss",
+                parameter: "y",
+                dimension: 0,
+                found: 31,
+                needed: 32,
+                ..
+            }
         ));
         assert_eq!(panic_of(|| loss(&x, &ones(31))), expected);
         let mut out = 7.0;
@@ -120,7 +127,10 @@ mod dimensions {
             let error = try_window(&x, &k).expect_err("the window does not fit");
             assert_eq!(error.code(), "E3006", "{error}");
         }
-        assert_eq!(try_window(&Tensor::full_with((Const, 3, 3, Const), 1.0), &k).map(Tensor::into_vec), Ok(vec![9.0]));
+        assert_eq!(
+            try_window(&Tensor::full_with((Const, 3, 3, Const), 1.0), &k).map(Tensor::into_vec),
+            Ok(vec![9.0])
+        );
         let error = try_parameter(&ones(1), &ones(0)).expect_err("0 is not 1");
         assert_eq!(error.code(), "E3006", "{error}");
     }
@@ -287,7 +297,8 @@ mod indices {
         let error = try_f(&mut w, &mut n, &table(), &bad).expect_err("outside");
         assert_eq!((error.code(), &w, n), ("E6001", &before, 5));
 
-        let (mut sums, mut total, mut picked) = (Tensor::full(7.0), 7.0, Tensor::<f32, (Const<2>, Const<2>)>::full(7.0));
+        let (mut sums, mut total, mut picked) =
+            (Tensor::full(7.0), 7.0, Tensor::<f32, (Const<2>, Const<2>)>::full(7.0));
         let mut workspace = Workspace::with_bytes(f::peak_bytes(2));
         let out = (&mut *sums, &mut total, &mut *picked);
         let error = f_into(&mut w, &mut n, &table(), &bad, out, &mut workspace).expect_err("outside");

@@ -55,12 +55,21 @@ fn shapes_broadcast_as_in_numpy() {
         }
     }
     let x = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
-    assert_eq!(row(&x, &Tensor::from([10.0, 20.0, 30.0])), Tensor::from([[11.0, 22.0, 33.0], [14.0, 25.0, 36.0]]));
-    assert_eq!(column(&x, &Tensor::from([[10.0], [1.0]])), Tensor::from([[10.0, 20.0, 30.0], [4.0, 5.0, 6.0]]));
+    assert_eq!(
+        row(&x, &Tensor::from([10.0, 20.0, 30.0])),
+        Tensor::from([[11.0, 22.0, 33.0], [14.0, 25.0, 36.0]])
+    );
+    assert_eq!(
+        column(&x, &Tensor::from([[10.0], [1.0]])),
+        Tensor::from([[10.0, 20.0, 30.0], [4.0, 5.0, 6.0]])
+    );
     let (a, b) = (Tensor::from([[1.0], [2.0]]), Tensor::from([[1.0, 2.0, 3.0]]));
     assert_eq!(outer(&a, &b), Tensor::from([[0.0, -1.0, -2.0], [1.0, 0.0, -1.0]]));
     assert_eq!(scalar(&x, 1.0), Tensor::from([[0.0, -1.0, -2.0], [-3.0, -4.0, -5.0]]));
-    let (x, y) = (small_integers((mind::Const, mind::Const, mind::Const), 1), Tensor::from([[0.0], [1.0], [2.0], [3.0]]));
+    let (x, y) = (
+        small_integers((mind::Const, mind::Const, mind::Const), 1),
+        Tensor::from([[0.0], [1.0], [2.0], [3.0]]),
+    );
     let z = ranks(&x, &y);
     for (i, j, k) in [(0, 0, 0), (1, 2, 1), (2, 3, 0)] {
         assert_eq!(z[[i, j, k]], x[[i, 0, k]] * 10.0 + j as f32);
@@ -191,7 +200,8 @@ fn algebra_never_changes_a_bit() {
     }
     let x = [f32::NAN, f32::INFINITY, -0.0, -3.0];
     let (times_zero, plus_zero, minus_self, times_one, from_zero) = f(&Tensor::from(x));
-    let bits = |x: &Tensor![f32; 4]| [0, 1, 2, 3].map(|i: usize| if x[[i]].is_nan() { 1 } else { x[[i]].to_bits() });
+    let bits =
+        |x: &Tensor![f32; 4]| [0, 1, 2, 3].map(|i: usize| if x[[i]].is_nan() { 1 } else { x[[i]].to_bits() });
     let of = |f: fn(f32) -> f32| bits(&Tensor::from(x.map(f)));
     assert_eq!(bits(&times_zero), of(|x| x * 0.0));
     assert_eq!(bits(&plus_zero), of(|x| x + 0.0));

@@ -20,7 +20,8 @@ fn convolution<A: Dim, B: Dim, C: Dim, D: Dim, E: Dim, F: Dim, G: Dim>(
                 let mut sum = 0.0;
                 for (di, dj) in (0..kh).flat_map(|di| (0..kw).map(move |dj| (di, dj))) {
                     let (y, x) = (i * strides[0] + di, j * strides[1] + dj);
-                    let inside = y >= before[0] && x >= before[1] && y - before[0] < height && x - before[1] < width;
+                    let inside =
+                        y >= before[0] && x >= before[1] && y - before[0] < height && x - before[1] < width;
                     for c in (0..channels).filter(|_| inside) {
                         sum += image[[b, y - before[0], x - before[1], c]] * filter[[di, dj, c, f]];
                     }
@@ -39,7 +40,8 @@ fn a_small_one_is_as_worked_out_by_hand() {
             conv2d(x, k)
         }
     }
-    let x = Tensor::<f32, _>::from_vec((Const, Const, Const, Const), (1..10).map(|i| i as f32).collect()).expect("9");
+    let x = Tensor::<f32, _>::from_vec((Const, Const, Const, Const), (1..10).map(|i| i as f32).collect())
+        .expect("9");
     let k = Tensor::from([[[[1.0]], [[0.0]]], [[[0.0]], [[-1.0]]]]);
     assert_eq!(f(&x, &k).as_slice(), [1.0 - 5.0, 2.0 - 6.0, 4.0 - 8.0, 5.0 - 9.0]);
 }

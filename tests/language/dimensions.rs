@@ -90,7 +90,12 @@ fn derived_dimensions_of_parameters_take_any_argument_of_that_extent() {
     assert_eq!(differences(&x.as_dyn(), &w).as_slice(), expected);
     let y: Tensor![f32; 3] = differences(&x.as_dyn(), &w);
     assert_eq!(y, Tensor::from(expected));
-    let y = Tensor::from([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]);
+    let y = Tensor::from([
+        [1.0, 2.0, 3.0, 4.0],
+        [5.0, 6.0, 7.0, 8.0],
+        [0.0, 1.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0, 0.0],
+    ]);
     let z = halves(&Tensor::from([10.0, 0.0]), &y);
     assert_eq!(z.as_slice(), [1.0, 12.0, 3.0, 14.0, 15.0, 6.0, 17.0, 8.0]);
 }
@@ -131,9 +136,10 @@ fn rank_8_and_unused_symbols_are_fine() {
             transpose(squeeze(x, axes = [1, 3, 5, 7]), [2, 1, 0, 3])
         }
     }
-    let x = Tensor::from_fn_with((2, Const, Const, Const, 3, Const, Const, Const), |[a, _, b, _, c, _, d, _]| {
-        (1000 * a + 100 * b + 10 * c + d) as f32
-    });
+    let x =
+        Tensor::from_fn_with((2, Const, Const, Const, 3, Const, Const, Const), |[a, _, b, _, c, _, d, _]| {
+            (1000 * a + 100 * b + 10 * c + d) as f32
+        });
     let y = f(&x, &Tensor::zeros_with((2, 2)));
     let expected =
         Tensor::from_fn_with((3, Const, 2, Const), |[c, b, a, d]| (1000 * a + 100 * b + 10 * c + d) as f32);

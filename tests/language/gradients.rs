@@ -297,7 +297,8 @@ fn gradients_of_batched_products_agree_with_differences() {
             s * s + sum(exp(m @ v) * (u @ m)[..3]) + u @ u
         }
     }
-    let (a, b, c) = (spread((3, Const, Const), 1), spread((Const, Const), 2), spread((Const, Const, Const, Const), 3));
+    let (a, b, c) =
+        (spread((3, Const, Const), 1), spread((Const, Const), 2), spread((Const, Const, Const, Const), 3));
     let (_, (da, db, dc)) = f_grad(&a, &b, &c);
     assert_close(da.as_slice(), &differences(&a, |a| f(a, &b, &c)), 1e-7);
     assert_close(db.as_slice(), &differences(&b, |b| f(&a, b, &c)), 1e-7);

@@ -45,7 +45,10 @@ fn a_number_is_written_through_a_reference() {
         }
     }
     let mut out = 0.0;
-    assert_eq!(f_into(&Tensor::from([1.0, 2.0, 3.0]), &mut out, &mut Workspace::with_bytes(f::PEAK_BYTES)), Ok(()));
+    assert_eq!(
+        f_into(&Tensor::from([1.0, 2.0, 3.0]), &mut out, &mut Workspace::with_bytes(f::PEAK_BYTES)),
+        Ok(())
+    );
     assert_eq!(out, 14.0);
 }
 

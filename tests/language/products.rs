@@ -21,7 +21,8 @@ fn matrices_multiply() {
             (x @ w, matmul(x, w), dot(x, w))
         }
     }
-    for (n, k, m) in [(1, 1, 1), (2, 3, 4), (1, 17, 1), (5, 1, 7), (33, 65, 31), (64, 64, 64), (130, 70, 50)] {
+    for (n, k, m) in [(1, 1, 1), (2, 3, 4), (1, 17, 1), (5, 1, 7), (33, 65, 31), (64, 64, 64), (130, 70, 50)]
+    {
         let (x, w) = (small_integers((n, k), 1), small_integers((k, m), 2));
         let expected = product(&x, &w);
         let (a, b, c) = f(&x, &w);
@@ -68,7 +69,11 @@ fn products_associate_to_the_left() {
             (a @ b @ c, a @ b * c, c + a @ b)
         }
     }
-    let (a, b, c) = (small_integers((Const, Const), 1), small_integers((Const, Const), 2), small_integers((Const, Const), 3));
+    let (a, b, c) = (
+        small_integers((Const, Const), 1),
+        small_integers((Const, Const), 2),
+        small_integers((Const, Const), 3),
+    );
     let (all, scaled, added) = f(&a, &b, &c);
     let ab = product(&a, &b);
     assert_eq!(all, product(&ab, &c));
@@ -118,8 +123,12 @@ fn transposed_operands_multiply() {
         }
     }
     for (n, m, k) in [(2, 3, 4), (40, 33, 17)] {
-        let (x, y, z, v) =
-            (small_integers((n, k), 1), small_integers((m, k), 2), small_integers((k, n), 3), small_integers((n,), 4));
+        let (x, y, z, v) = (
+            small_integers((n, k), 1),
+            small_integers((m, k), 2),
+            small_integers((k, n), 3),
+            small_integers((n,), 4),
+        );
         let (a, b, c, d) = f(&x, &y, &z, &v);
         assert_eq!(a, Tensor::from_fn_with((n, m), |[i, j]| (0..k).map(|l| x[[i, l]] * y[[j, l]]).sum()));
         assert_eq!(b, Tensor::from_fn_with((n, n), |[i, j]| (0..k).map(|l| z[[l, i]] * z[[l, j]]).sum()));
@@ -150,7 +159,8 @@ fn a_dense_layer_agrees_with_its_parts() {
         }
     }
     for n in [1, 2, 7, 64, 129] {
-        let (x, w, b) = (small_integers((n, Const), 1), small_integers((Const, Const), 2), small_integers((Const,), 3));
+        let (x, w, b) =
+            (small_integers((n, Const), 1), small_integers((Const, Const), 2), small_integers((Const,), 3));
         let xw = product(&x, &w);
         let expected = Tensor::from_fn_with((n, Const), |[i, j]| (xw[[i, j]] + b[[j]]).max(0.0));
         assert_eq!(layer(&x, &w, &b), expected);

@@ -116,7 +116,11 @@ fn broadcast_to_repeats() {
             (broadcast_to(v, [2, 3]), c.broadcast_to([2, 3]), broadcast_to(s, [2, 2]), broadcast_to(x, [2, N, 3]))
         }
     }
-    let (v, c, x) = (Tensor::from([1.0, 2.0, 3.0]), Tensor::from([[4.0], [5.0]]), Tensor::from([[6.0], [7.0], [8.0], [9.0]]));
+    let (v, c, x) = (
+        Tensor::from([1.0, 2.0, 3.0]),
+        Tensor::from([[4.0], [5.0]]),
+        Tensor::from([[6.0], [7.0], [8.0], [9.0]]),
+    );
     let (a, b, s, d) = f(&v, &c, 1.5, &x);
     assert_eq!(a, Tensor::from([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]));
     assert_eq!(b, Tensor::from([[4.0, 4.0, 4.0], [5.0, 5.0, 5.0]]));

@@ -46,7 +46,8 @@ fn three_parameters_rotate() {
             c = first;
         }
     }
-    let (mut a, mut b, mut c) = (Tensor::from([1.0, 1.0]), Tensor::from([2.0, 2.0]), Tensor::from([3.0, 3.0]));
+    let (mut a, mut b, mut c) =
+        (Tensor::from([1.0, 1.0]), Tensor::from([2.0, 2.0]), Tensor::from([3.0, 3.0]));
     rotate(&mut a, &mut b, &mut c);
     assert_eq!((a, b, c), (Tensor::from([2.0, 2.0]), Tensor::from([3.0, 3.0]), Tensor::from([1.0, 1.0])));
 }

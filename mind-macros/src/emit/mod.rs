@@ -97,7 +97,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
     let module = module(item, &signature);
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
-         `{name}::{}` bytes; allocates nothing.",
+         `{name}::{}` bytes. Nothing is allocated but what large matrix products pack their operands into.",
         if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" }
     );
     let lints = quote! {

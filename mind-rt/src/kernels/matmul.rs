@@ -110,6 +110,9 @@ fn stack<'b, 'a, T>(
 /// Up to so many multiplications, packing costs more than it gains.
 const SMALL: usize = 2048;
 
+/// The same where rows of the right operand are not contiguous, so that a row of the result is not one vector.
+const SMALL_TRANSPOSED: usize = 512;
+
 /// One product, nothing of it empty, the operands' indices in bounds.
 fn product<T: Element>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>, out: &mut [T]) {
     if n == 1 && matvec::matvec([m, k], lhs, rhs.column(), out) {
@@ -118,7 +121,8 @@ fn product<T: Element>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_
     if m == 1 && matvec::matvec([n, k], rhs.transposed(), lhs.transposed().column(), out) {
         return;
     }
-    if rhs.col_stride == 1 && m.saturating_mul(k).saturating_mul(n) <= SMALL {
+    let small = if rhs.col_stride == 1 { SMALL } else { SMALL_TRANSPOSED };
+    if m.saturating_mul(k).saturating_mul(n) <= small {
         return dispatch(Loops { dims: [m, k, n], lhs, rhs, out });
     }
     let last = |mat: MatRef<'_, T>, rows, cols| {
