@@ -65,7 +65,7 @@ fn the_module_of_a_symbolic_function_holds_functions_of_its_symbols() {
     }
     const FLOPS: u64 = f::flops(10, 20);
     assert_eq!(f::params(10, 20), 10 * 20 + 20 * 8);
-    assert!(FLOPS >= 2 * (10 * 20 * 8 + 8 * 20 * 8 + 10 * 8 * 8), "{FLOPS}");
+    const { assert!(FLOPS >= 2 * (10 * 20 * 8 + 8 * 20 * 8 + 10 * 8 * 8)) };
     assert!(f::peak_bytes(10, 20) >= 4 * 10 * 8);
     assert!(f::peak_bytes(100, 20) > f::peak_bytes(10, 20));
     assert!(f::CORE_IR.contains("f32[N, K]"), "{}", f::CORE_IR);
@@ -80,7 +80,41 @@ fn a_gradient_function_has_a_module_of_its_own() {
             mean(e * e)
         }
     }
-    assert!(loss_grad::FLOPS > loss::FLOPS);
-    assert_eq!(loss_grad::PARAMS, loss::PARAMS);
+    const { assert!(loss_grad::FLOPS > loss::FLOPS) };
+    assert_eq!((loss::PARAMS, loss_grad::PARAMS), (3, 3));
     assert!(loss_grad::CORE_IR.len() > loss::CORE_IR.len());
+}
+
+#[test]
+fn params_counts_what_training_changes_or_everything() {
+    mind! {
+        fn forward(x: f32[4, 3], w: f32[3], b: f32) -> f32[4] {
+            x @ w + b
+        }
+
+        #[grad(w, b)]
+        fn loss<N>(x: f32[N, 3], w: f32[3], b: f32) -> f32 {
+            mean(x @ w + b)
+        }
+
+        fn step<N>(x: f32[N, 3], w: &mut f32[3], b: &mut f32) {
+            w -= sum(x, axes = [0]);
+            b -= 1.0;
+        }
+    }
+    assert_eq!(forward::PARAMS, 12 + 3 + 1);
+    assert_eq!((loss::params(100), loss_grad::params(100), step::params(100)), (4, 4, 4));
+}
+
+#[test]
+fn quantities_beyond_64_bits_are_large_numbers() {
+    mind! {
+        fn f<N>(x: f32[N, N], y: f32[N, N]) -> f32 {
+            sum((x @ y) @ (y @ x))
+        }
+    }
+    assert_eq!(f::params(usize::MAX), u64::MAX);
+    // A difference of what is cut off at the largest number may be a little less.
+    assert!(f::flops(usize::MAX) > u64::MAX / 2);
+    assert_eq!(f::peak_bytes(usize::MAX), usize::MAX);
 }

@@ -54,6 +54,25 @@ fn a_closure_can_be_passed_on() {
 }
 
 #[test]
+fn a_closure_may_update_its_parameters_and_fail_as_functions_do() {
+    let step = mind!(|w: &mut f32[2], x: f32[2], n: &mut i64| {
+        w += x;
+        n += 1;
+    });
+    let pick = mind!(|table: f32[2], row: i64| gather(table, row));
+    let (mut w, mut n) = (Tensor::from([1.0, 2.0]), 0);
+    step(&mut w, &Tensor::from([10.0, 20.0]), &mut n);
+    assert_eq!((&w, n, pick(&w, 1)), (&Tensor::from([11.0, 22.0]), 1, 22.0));
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pick(&w, 2)));
+    assert!(
+        failed
+            .expect_err("there is no row 2")
+            .downcast_ref::<String>()
+            .is_some_and(|m| m.starts_with("E6001: "))
+    );
+}
+
+#[test]
 fn functions_call_each_other_in_any_order() {
     mind! {
         fn outer(x: f32[2]) -> f32 {
@@ -150,6 +169,20 @@ fn a_local_may_have_the_name_of_a_function() {
         }
     }
     assert_eq!(f(1.5), 12.0);
+}
+
+#[test]
+fn a_function_of_the_block_is_meant_before_one_of_the_language() {
+    mind! {
+        fn sum(x: f32[2]) -> f32 {
+            x[0] * 100.0
+        }
+
+        fn f(x: f32[2]) -> (f32, f32) {
+            (sum(x), mean(x))
+        }
+    }
+    assert_eq!(f(&Tensor::from([1.0, 2.0])), (100.0, 1.5));
 }
 
 #[test]
@@ -324,4 +357,24 @@ fn a_chain_of_operators_may_be_long() {
         }
     }
     assert_eq!(f(1.0), 100.0);
+}
+
+#[test]
+fn several_threads_may_call_one_function() {
+    mind! {
+        fn f<N>(x: f32[N, N]) -> f32[N, N] {
+            exp(x @ x.T) @ x @ x
+        }
+    }
+    let x = crate::support::small_integers((24, 24), 3).map(|x| x * 0.05);
+    let expected = f(&x);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(f(&x), expected);
+                }
+            });
+        }
+    });
 }

@@ -55,6 +55,7 @@ fn a_suffix_gives_the_dtype() {
 }
 
 #[test]
+#[allow(clippy::excessive_precision, reason = "the digits beyond are what is tested")]
 fn a_float_literal_is_rounded_once_to_its_dtype() {
     mind! {
         fn f(x: f32) -> f32 {

@@ -1,5 +1,9 @@
 //! Every form of the language and every function of it, through the macro, against values worked out by hand or by
 //! naive loops.
+#![allow(
+    clippy::type_complexity,
+    reason = "the types of results are written out where they are what is tested"
+)]
 
 mod arithmetic;
 mod constants;

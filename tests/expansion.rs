@@ -1,0 +1,118 @@
+//! What `mind!` writes into the user's crate, seen as tokens.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use programs::programs;
+
+#[path = "../mind-macros/src/emit/mod.rs"]
+mod emit;
+#[path = "../mind-macros/src/expand.rs"]
+mod expand;
+#[path = "support/programs.rs"]
+mod programs;
+#[path = "../mind-macros/src/report.rs"]
+mod report;
+
+/// What a program becomes, as text with single spaces.
+fn expansion(source: &str) -> String {
+    expand::expand(source.parse().expect("the program is made of tokens")).to_string()
+}
+
+/// Calls `look` with each token, those in brackets too, and the two before it.
+fn walk(tokens: TokenStream, look: &mut impl FnMut(&[TokenTree], &TokenTree)) {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    for (i, tree) in trees.iter().enumerate() {
+        look(&trees[i.saturating_sub(2)..i], tree);
+        if let TokenTree::Group(group) = tree {
+            walk(group.stream(), look);
+        }
+    }
+}
+
+#[test]
+fn no_expansion_holds_unsafe_code() {
+    for program in programs() {
+        walk(expand::expand(program), &mut |_, tree| {
+            assert!(!matches!(tree, TokenTree::Ident(name) if name == "unsafe"));
+        });
+    }
+}
+
+#[test]
+fn paths_from_the_root_go_to_core_and_to_what_is_private_of_mind() {
+    let is_colon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ':');
+    let (mut core, mut mind) = (0, 0);
+    for program in programs() {
+        let expansion = expand::expand(program);
+        walk(expansion, &mut |before, tree| {
+            let TokenTree::Ident(name) = tree else { return };
+            if before.len() == 2 && before.iter().all(is_colon) {
+                // A path such as `rt::fill` goes on from a name.
+                core += usize::from(name == "core");
+                mind += usize::from(name == "mind");
+                assert!(name != "std" && name != "alloc", "::{name}");
+            }
+        });
+    }
+    assert!(core > 1_000 && mind > 1_000, "{core} {mind}");
+}
+
+#[test]
+fn a_function_keeps_its_docs_and_tells_its_shapes() {
+    let text = expansion(
+        "/// Scales.\n#[must_use] #[inline] pub(crate) fn scale<N>(x: &mut f32[N, 3], by: f64, n: i64[2 * N]) -> (f32[N], f64) {
+            x *= 2.0;
+            (sum(x, axes = [1]), by)
+        }",
+    );
+    for part in [
+        "Scales.",
+        "# [must_use]",
+        "# [inline]",
+        "pub (crate) fn scale < N",
+        "pub (crate) fn try_scale < N",
+        "pub (crate) fn scale_into < N",
+        "pub (crate) mod scale",
+        "# Shapes",
+        "- `x`: `f32[N, 3]`, updated in place",
+        "- `by`: `f64`",
+        "- `n`: `i64[2 * N]`",
+        "- returns `(f32[N], f64)`",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_function_in_error_keeps_its_items() {
+    let text = expansion("#[grad(w)] pub fn f<N>(x: f32[N, 3], w: f32[4]) -> f32 { sum(x @ w) }");
+    assert_eq!(text.matches("compile_error").count(), 1, "{text}");
+    for item in [
+        "fn f <",
+        "fn try_f <",
+        "fn f_into <",
+        "mod f {",
+        "fn f_grad <",
+        "fn try_f_grad <",
+        "fn f_grad_into <",
+    ] {
+        assert!(text.contains(item), "{item} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_private_function_makes_nothing_public() {
+    let text = expansion("fn f(x: f32[3]) -> f32 { sum(x) }");
+    assert!(!text.contains("pub fn f") && !text.contains("pub mod f"), "{text}");
+}
+
+#[test]
+fn what_cannot_fail_has_no_try_form() {
+    let text = expansion(
+        "fn fixed(x: f32[3]) -> f32 { sum(x) }
+        fn symbolic<N>(x: f32[N]) -> f32 { sum(x) }
+        fn gathering(t: f32[3], i: i64) -> f32 { gather(t, i) }",
+    );
+    assert!(!text.contains("try_fixed"), "{text}");
+    assert!(text.contains("try_symbolic") && text.contains("try_gathering"), "{text}");
+}
