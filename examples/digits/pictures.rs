@@ -139,6 +139,8 @@ impl Canvas {
         let mut encoder = png::Encoder::new(file, size(self.width)?, size(self.height)?);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::High);
+        encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header()?;
         writer.write_image_data(self.pixels.as_flattened())?;
         Ok(writer.finish()?)
