@@ -233,7 +233,7 @@ mod tests {
     /// Twelve lines of the digit 3, with `line` in place of the third.
     fn table_with(line: &[u8]) -> Vec<u8> {
         let good = row(3);
-        let mut lines = vec![good.as_bytes(); 12];
+        let mut lines = [good.as_bytes(); 12];
         lines[2] = line;
         lines.join(&b'\n')
     }
