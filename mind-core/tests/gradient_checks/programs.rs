@@ -14,7 +14,7 @@ use mind_core::{
 use crate::support::{Rng, canonical, every_float, frozen, in_f64, like, numbers, run, slope_along};
 
 /// Programs that must have been checked, of as many seeds as that takes.
-const PROGRAMS: usize = 300;
+const PROGRAMS: usize = 2_000;
 
 #[test]
 fn gradients_of_random_programs_agree_with_differences() {
@@ -44,7 +44,7 @@ fn both_profiles_agree_on_random_programs() {
         }
         compared += 1;
     }
-    assert!(compared > 150, "only {compared} programs have a gradient in both profiles");
+    assert!(compared > 1_000, "only {compared} programs have a gradient in both profiles");
 }
 
 /// A program in f64 on arguments where it is smooth, with a cotangent an output.
