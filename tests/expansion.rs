@@ -1,5 +1,7 @@
 //! What `mind!` writes into the user's crate, seen as tokens.
 
+extern crate proc_macro;
+
 use proc_macro2::{TokenStream, TokenTree};
 
 use programs::programs;
