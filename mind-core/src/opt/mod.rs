@@ -65,10 +65,12 @@ pub fn optimise(module: &Canonical) -> Optimised {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
         let is_input = matches!(inst.op, Op::Input { .. });
         let next = ValueId::new(insts.len());
-        let replacement = match inst.op {
-            Op::StopGradient => operands[0],
-            _ if !live[value.index()] && !is_input => next,
-            _ => *known.entry((inst.op.clone(), operands)).or_insert(next),
+        let replacement = if matches!(inst.op, Op::StopGradient) {
+            operands[0]
+        } else if live[value.index()] || is_input {
+            *known.entry((inst.op.clone(), operands)).or_insert(next)
+        } else {
+            next
         };
         if replacement == next && (live[value.index()] || is_input) {
             insts.push(Inst { op: inst.op.clone(), operands, ty: inst.ty.clone() });

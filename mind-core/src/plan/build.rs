@@ -11,9 +11,10 @@ use crate::{
         Buffer, BufferId, Conv2d, ConvKind, Fold, FoldTarget, Indices, Loop, MatMul, Node, Operand,
         Parameter, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep, Sink, Source, Step, Update, View,
         fuse::{Groups, iteration_shape},
+        hazards::{direct_updates, feeds_indices},
         schedule, slots, view,
     },
-    ty::{DType, Shape, Type},
+    ty::{Shape, Type},
 };
 
 pub(super) fn build(module: &Optimised, updates: &[Update]) -> Plan {
@@ -528,7 +529,7 @@ fn row_len(shape: &Shape) -> Dim {
 }
 
 /// What a loop does for an operation; nothing for those that are not elementwise.
-fn scalar_op(op: &Op) -> Option<ScalarOp> {
+pub(super) fn scalar_op(op: &Op) -> Option<ScalarOp> {
     match op {
         Op::Add => Some(ScalarOp::Add),
         Op::Sub => Some(ScalarOp::Sub),
@@ -562,186 +563,5 @@ fn scalar_op(op: &Op) -> Option<ScalarOp> {
         | Op::ScatterAdd { .. }
         | Op::Conv2dGradInput { .. }
         | Op::Conv2dGradFilter { .. } => None,
-    }
-}
-
-/// Which values some gather's indices are computed from: they are there before the checks, so never in a result.
-fn feeds_indices(module: &Module) -> Vec<bool> {
-    let mut feeds = vec![false; module.insts().len()];
-    for (value, inst) in module.iter().rev() {
-        match inst.op {
-            Op::Gather => feeds[inst.operands[1].index()] = true,
-            Op::ScatterAdd { .. } => feeds[inst.operands[0].index()] = true,
-            _ => {}
-        }
-        if feeds[value.index()] {
-            inst.operands.iter().for_each(|operand| feeds[operand.index()] = true);
-        }
-    }
-    feeds
-}
-
-/// The values that a loop can store straight into the input they update: nothing else reads the new value, the loop
-/// reads the old one at the element it stores and nowhere else, and no other such loop reads it at all.
-fn direct_updates(module: &Module, groups: &Groups, updates: &[Update]) -> Vec<Option<usize>> {
-    let mut uses = vec![0; module.insts().len()];
-    for inst in module.insts() {
-        inst.operands.iter().for_each(|operand| uses[operand.index()] += 1);
-    }
-    module.outputs().iter().for_each(|output| uses[output.index()] += 1);
-    // The input each value is a view of.
-    let mut base: Vec<Option<usize>> = vec![None; module.insts().len()];
-    for (value, inst) in module.iter() {
-        base[value.index()] = match inst.op {
-            Op::Input { .. } => Some(value.index()),
-            _ if inst.op.info().class == crate::ops::Class::View => base[inst.operands[0].index()],
-            _ => None,
-        };
-    }
-    let reads = |root: ValueId| {
-        let members = groups.members(root).iter();
-        members.flat_map(|member| module.inst(*member).operands.to_vec())
-    };
-    let mut direct: Vec<Option<usize>> = vec![None; module.insts().len()];
-    let candidates: Vec<(ValueId, usize)> = updates
-        .iter()
-        .map(|update| (module.outputs()[update.output], update.input))
-        .filter(|(value, input)| {
-            let inst = module.inst(*value);
-            let computed = inst.ty.rank() > 0 && scalar_op(&inst.op).is_some() && uses[value.index()] == 1;
-            let own =
-                |operand: ValueId| operand.index() == *input && module.ty(operand).shape == inst.ty.shape;
-            computed && reads(*value).all(|operand| base[operand.index()] != Some(*input) || own(operand))
-        })
-        .collect();
-    for (value, input) in &candidates {
-        let read_elsewhere = candidates.iter().any(|(other, _)| {
-            other != value && reads(*other).any(|operand| base[operand.index()] == Some(*input))
-        });
-        if !read_elsewhere {
-            direct[value.index()] = Some(*input);
-        }
-    }
-    direct
-}
-
-impl Step {
-    /// Calls `visit` with every buffer that the step reads or writes.
-    pub fn for_each_buffer(&self, mut visit: impl FnMut(BufferId)) {
-        self.for_each_read(&mut visit);
-        self.result().into_iter().for_each(visit);
-    }
-
-    /// Calls `visit` with every buffer that the step reads.
-    pub fn for_each_read(&self, mut visit: impl FnMut(BufferId)) {
-        let mut view = |view: &View| view.buffer().into_iter().for_each(&mut visit);
-        match self {
-            Self::Scalar(_) | Self::UpdateScalar { .. } => {}
-            Self::Load { from, .. } => view(from),
-            Self::Loop(nest) => nest.loads.iter().for_each(view),
-            Self::MatMul(product) => [&product.lhs, &product.rhs].into_iter().for_each(view),
-            Self::Dot { operands, .. } => operands.iter().for_each(view),
-            Self::CheckIndices { indices, .. } => indices.buffer().into_iter().for_each(visit),
-            Self::Gather { table, indices, .. } => {
-                visit(*table);
-                indices.buffer().into_iter().for_each(visit);
-            }
-            Self::ScatterAdd { indices, updates, .. } => {
-                visit(*updates);
-                indices.buffer().into_iter().for_each(visit);
-            }
-            Self::SliceGrad { updates, .. } => visit(*updates),
-            Self::Conv2d(convolution) => convolution.operands.into_iter().for_each(visit),
-            Self::Update { from, .. } => visit(*from),
-        }
-    }
-
-    /// The buffer that the step writes.
-    pub fn result(&self) -> Option<BufferId> {
-        match self {
-            Self::Loop(nest) => match &nest.sink {
-                Sink::Store(target) => target.buffer(),
-                Sink::Fold(Fold { target: FoldTarget::Buffer(target), .. }) => target.buffer(),
-                Sink::Fold(Fold { target: FoldTarget::Scalar(_), .. }) => None,
-            },
-            Self::MatMul(MatMul { result, .. })
-            | Self::Gather { result, .. }
-            | Self::ScatterAdd { result, .. }
-            | Self::SliceGrad { result, .. }
-            | Self::Conv2d(Conv2d { result, .. })
-            | Self::Update { to: result, .. } => Some(*result),
-            Self::Scalar(_)
-            | Self::UpdateScalar { .. }
-            | Self::Load { .. }
-            | Self::Dot { .. }
-            | Self::CheckIndices { .. } => None,
-        }
-    }
-
-    /// The single number that the step computes.
-    pub fn local(&self) -> Option<ValueId> {
-        match self {
-            Self::Scalar(ScalarStep { result, .. })
-            | Self::Load { result, .. }
-            | Self::Dot { result, .. } => Some(*result),
-            Self::Loop(nest) => match &nest.sink {
-                Sink::Fold(Fold { target: FoldTarget::Scalar(result), .. }) => Some(*result),
-                Sink::Fold(Fold { target: FoldTarget::Buffer(_), .. }) | Sink::Store(_) => None,
-            },
-            Self::MatMul(_)
-            | Self::CheckIndices { .. }
-            | Self::Gather { .. }
-            | Self::ScatterAdd { .. }
-            | Self::SliceGrad { .. }
-            | Self::Conv2d(_)
-            | Self::Update { .. }
-            | Self::UpdateScalar { .. } => None,
-        }
-    }
-
-    /// Calls `visit` with every single number that the step reads.
-    pub fn for_each_scalar(&self, mut visit: impl FnMut(&Scalar)) {
-        match self {
-            Self::Scalar(step) => step.operands.iter().for_each(visit),
-            Self::Loop(nest) => {
-                for operand in nest.body.iter().flat_map(|node| &node.operands) {
-                    match operand {
-                        Operand::Scalar(scalar) => visit(scalar),
-                        Operand::Load(_) | Operand::Node(_) => {}
-                    }
-                }
-            }
-            Self::CheckIndices { indices, .. }
-            | Self::Gather { indices, .. }
-            | Self::ScatterAdd { indices, .. } => match indices {
-                Indices::Scalar(scalar, _) => visit(scalar),
-                Indices::Buffer(_) => {}
-            },
-            Self::UpdateScalar { from, .. } => visit(from),
-            Self::Load { .. }
-            | Self::Dot { .. }
-            | Self::MatMul(_)
-            | Self::SliceGrad { .. }
-            | Self::Conv2d(_)
-            | Self::Update { .. } => {}
-        }
-    }
-}
-
-impl Indices {
-    /// The buffer, if they are in memory.
-    pub fn buffer(&self) -> Option<BufferId> {
-        match self {
-            Self::Buffer(buffer) => Some(*buffer),
-            Self::Scalar(..) => None,
-        }
-    }
-
-    /// The element type in a plan's buffers.
-    pub fn dtype(&self, buffers: &[Buffer]) -> DType {
-        match self {
-            Self::Buffer(buffer) => buffers[buffer.0].ty.dtype,
-            Self::Scalar(_, dtype) => *dtype,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Which elementwise operations share a loop.
 
 use crate::{
-    ir::{Module, Op, ValueId},
+    ir::{Module, ValueId},
     ops::Class,
     ty::Shape,
 };
@@ -77,8 +77,5 @@ enum Readers {
 /// The index space of the loop that ends in `root`.
 pub(super) fn iteration_shape(module: &Module, root: ValueId) -> &Shape {
     let inst = module.inst(root);
-    match inst.op {
-        Op::Sum(_) | Op::Mean(_) => &module.ty(inst.operands[0]).shape,
-        _ => &inst.ty.shape,
-    }
+    if inst.op.info().class == Class::Reduction { &module.ty(inst.operands[0]).shape } else { &inst.ty.shape }
 }

@@ -4,8 +4,10 @@
 //! chain under a sum, is one loop) and slots (temporaries whose lifetimes do not meet share memory). It knows nothing of
 //! Rust; emitting is another crate's work, and tests execute plans directly.
 
+mod access;
 mod build;
 mod fuse;
+mod hazards;
 mod schedule;
 mod slots;
 mod view;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{BufferId, Fold, FoldTarget, Loop, Operand, Place, Scalar, Sink, View},
+    plan::{BufferId, Fold, FoldTarget, Loop, Operand, Place, Scalar, ScalarOp, Sink, View},
     ty::DType,
 };
 
@@ -18,6 +18,9 @@ use super::{
 const WORTH_DISPATCHING: i64 = 64;
 
 pub(super) fn emit(body: &mut Body<'_>, nest: &Loop) {
+    if let Some((from, to)) = transposition(nest) {
+        return copy(body, nest, from, to);
+    }
     let mut kernel = Kernel::new(body, nest);
     kernel.nest();
     let Kernel { fields, text, dtype, result_name, .. } = kernel;
@@ -73,6 +76,26 @@ pub(super) fn emit(body: &mut Body<'_>, nest: &Loop) {
         (true, Some(name)) => writeln!(body.text, "let {name} = {block};"),
         (true, None) | (false, _) => writeln!(body.text, "{block}"),
     };
+}
+
+/// What is read and where it is stored, if the loop does nothing but copy elements that do not follow each other.
+fn transposition(nest: &Loop) -> Option<(&View, BufferId)> {
+    let ([from], [node], Sink::Store(target)) = (&nest.loads[..], &nest.body[..], &nest.sink) else {
+        return None;
+    };
+    let strided = matches!(Along::of(from, nest.extents.len() - 1), Along::Strided);
+    let copies = node.op == ScalarOp::Copy && node.operands == [Operand::Load(0)];
+    if strided && copies { Some((from, target.buffer()?)) } else { None }
+}
+
+/// The run time's blocked copy.
+fn copy(body: &mut Body<'_>, nest: &Loop, from: &View, to: BufferId) {
+    let source = body.read(from.buffer().expect("loads are of memory"));
+    let sizes = |dims: &[Dim]| list(&dims.iter().map(|dim| body.extent(dim)).collect::<Vec<_>>());
+    let (extents, strides, offset) = (sizes(&nest.extents), sizes(&from.strides), body.extent(&from.offset));
+    let target = body.write(to);
+    let _ =
+        writeln!(body.text, "rt::copy_strided(&[{extents}], &[{strides}], {offset}, {source}, {target});");
 }
 
 fn list(names: &[String]) -> String {
