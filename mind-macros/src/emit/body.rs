@@ -40,7 +40,7 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
         names.fresh(&symbol_variable(symbol));
     }
     let inputs: Vec<String> = plan.inputs.iter().map(|input| names.fresh(&input.name)).collect();
-    inputs.iter().for_each(|input| _ = names.fresh(&format!("new_{input}")));
+    inputs.iter().for_each(|input| _ = names.fresh(&new_value(input)));
     let results = (0..plan.results.len()).map(|result| names.fresh(&format!("result_{result}"))).collect();
     let slots = (0..plan.slots.len()).map(|slot| names.fresh(&format!("slot_{slot}"))).collect();
     let mut body = Body {
@@ -77,7 +77,7 @@ impl Body<'_> {
         for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
             let _ = match (input.ty.rank(), input.updated) {
                 (0, false) => write!(self.text, "{name}: {}, ", input.ty.dtype),
-                (0, true) => write!(self.text, "new_{name}: &mut {}, ", input.ty.dtype),
+                (0, true) => write!(self.text, "{}: &mut {}, ", new_value(name), input.ty.dtype),
                 (_, false) => write!(self.text, "{name}: &[{}], ", input.ty.dtype),
                 (_, true) => write!(self.text, "{name}: &mut [{}], ", input.ty.dtype),
             };
@@ -103,7 +103,7 @@ impl Body<'_> {
     fn read_updated_numbers(&mut self) {
         for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
             if input.updated && input.ty.rank() == 0 {
-                let _ = writeln!(self.text, "let {name} = *new_{name};");
+                let _ = writeln!(self.text, "let {name} = *{};", new_value(name));
             }
         }
     }
@@ -177,7 +177,7 @@ impl Body<'_> {
             }
             Step::UpdateScalar { from, input } => {
                 let from = self.scalar_text(from);
-                let _ = writeln!(self.text, "*new_{} = {from};", self.inputs[*input]);
+                let _ = writeln!(self.text, "*{} = {from};", new_value(&self.inputs[*input]));
             }
         }
     }
@@ -332,6 +332,11 @@ impl Body<'_> {
             }
         }
     }
+}
+
+/// The place of a number's new value.
+fn new_value(input: &str) -> String {
+    format!("new_{}", input.trim_start_matches("r#"))
 }
 
 /// `<N: rt::Dim, M: rt::Dim>` over the symbols.

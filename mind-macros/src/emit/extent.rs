@@ -13,7 +13,7 @@ pub(super) enum Arithmetic {
     Signed,
 }
 
-/// A dim as an expression over variables named like its symbols in lower case.
+/// A dim as an expression over the variables of its symbols.
 pub(super) fn extent(dim: &Dim, arithmetic: Arithmetic) -> String {
     if let Some(value) = dim.as_literal() {
         return value.to_string();
@@ -53,7 +53,7 @@ pub(super) fn grouped(text: &str) -> String {
 
 /// The variable that holds a symbol's extent.
 pub(super) fn symbol_variable(symbol: &str) -> String {
-    super::names::identifier(&format!("dim_{}", symbol.to_lowercase()))
+    super::names::identifier(&format!("dim_{}", symbol.trim_start_matches("r#")))
 }
 
 fn product(term: &Term, arithmetic: Arithmetic) -> String {

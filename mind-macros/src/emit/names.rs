@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use proc_macro2::{Ident, Span};
+
 /// Names already given out in one function.
 #[derive(Default)]
 pub(super) struct Names {
@@ -41,6 +43,14 @@ impl Names {
             name = format!("{}_{number}", wish.trim_start_matches("r#"));
         }
         name
+    }
+}
+
+/// The token of a name that [`Names::fresh`] or [`identifier`] gave.
+pub(super) fn ident(name: &str) -> Ident {
+    match name.strip_prefix("r#") {
+        Some(name) => Ident::new_raw(name, Span::call_site()),
+        None => Ident::new(name, Span::call_site()),
     }
 }
 

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use super::{
     Item, Parameter, ResultType,
     extent::{Arithmetic, extent, symbol_variable},
-    names::Names,
+    names::{self, Names},
 };
 
 /// The pieces that the forms of a function share.
@@ -42,6 +42,7 @@ impl Signature {
         for own in ["out", "scalars", "needed", "value", "error"] {
             names.fresh(own);
         }
+        item.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(&symbol.to_string())));
         for position in 0..item.plan.results.len() {
             names.fresh(&format!("result_{position}"));
             names.fresh(&format!("out_{position}"));
@@ -63,8 +64,7 @@ impl Signature {
         for parameter in &item.parameters {
             let name = &parameter.name;
             outer.fresh(&name.to_string());
-            let inner =
-                Ident::new(names.fresh(&name.to_string()).trim_start_matches("r#"), Span::call_site());
+            let inner = names::ident(&names.fresh(&name.to_string()));
             let ty = parameter_type(parameter, &mut generics, item);
             signature.parameters.push(quote! { #name: #ty });
             signature.arguments.push(name.clone());
@@ -81,10 +81,10 @@ impl Signature {
             signature.generics = quote! { <#(#generics: ::mind::__private::Dim),*> };
         }
         if !item.result.leaves().is_empty() {
-            let name = Ident::new(&outer.fresh("out"), Span::call_site());
+            let name = names::ident(&outer.fresh("out"));
             signature.out = Some((name, out_type(&item.result, item)));
         }
-        signature.workspace = Ident::new(&outer.fresh("workspace"), Span::call_site());
+        signature.workspace = names::ident(&outer.fresh("workspace"));
         signature
     }
 
@@ -126,7 +126,7 @@ pub(super) fn bind_sizes(item: &Item<'_>) -> TokenStream {
 }
 
 pub(super) fn variable(symbol: &str) -> Ident {
-    Ident::new(&symbol_variable(symbol), Span::call_site())
+    names::ident(&symbol_variable(symbol))
 }
 
 /// What the inner parameters are to `run`: slices and numbers.
