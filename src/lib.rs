@@ -93,7 +93,7 @@
 //!
 //! # Features
 //!
-//! `ndarray` (default): conversions between [`Tensor`] and `ndarray` arrays, both ways.
+//! `ndarray` (default): conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
 #![forbid(unsafe_code)]
 
 pub use mind_macros::mind;
