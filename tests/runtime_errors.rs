@@ -326,6 +326,25 @@ mod indices {
     }
 
     #[test]
+    fn computed_indices_are_no_result_before_they_are_known_to_be_good() {
+        mind! {
+            fn f<N>(table: f32[4, 2], rows: i64[N]) -> (i64[N], f32[N, 2], i64) {
+                let next = rows + 1;
+                (next, gather(table, next), sum(next))
+            }
+        }
+        let mut workspace = Workspace::with_bytes(f::peak_bytes(2));
+        let (mut next, mut picked, mut sum) =
+            (Tensor::full(-7), Tensor::<f32, (Const<2>, Const<2>)>::full(7.0), -7);
+        let rows = Tensor::from([0_i64, 3]);
+        let out = (&mut *next, &mut *picked, &mut sum);
+        let error = f_into(&table(), &rows, out, &mut workspace).expect_err("3 + 1 is 4");
+        assert_eq!((error.code(), next, picked, sum), ("E6001", Tensor::full(-7), Tensor::full(7.0), -7));
+        let (next, picked, sum) = f(&table(), &Tensor::from([0_i64, 2]));
+        assert_eq!((next, picked[[1, 0]], sum), (Tensor::from([1, 3]), 30.0, 4));
+    }
+
+    #[test]
     fn indices_picked_by_indices_are_checked_before_anything_is_written() {
         mind! {
             fn f(w: &mut f32[4, 2], order: i64[4], rows: i64[2]) -> f32[2, 2] {
@@ -347,7 +366,7 @@ mod indices {
     }
 
     #[test]
-    fn a_gather_whose_value_is_not_used_or_only_differentiated_is_checked_all_the_same() {
+    fn indices_that_only_a_gradient_uses_are_checked() {
         mind! {
             fn loss(table: f32[4, 2], rows: i64[3]) -> f32 {
                 sum(gather(table, rows))

@@ -223,3 +223,32 @@ fn long_loops_and_their_ends_agree_with_naive_ones() {
         assert_eq!(f(&x, &y), expected);
     }
 }
+
+#[test]
+fn the_two_zeros_are_two_constants() {
+    mind! {
+        fn f(x: f32[2], y: f64) -> (f32[2], f32[2], f64, f64, f32[2], f32[2], f32[2]) {
+            let (up, down) = ([0.0, 1.0], [-0.0, 1.0]);
+            (x * 0.0, x * -0.0, y * -0.0, y * 0.0, x * up, x * down, x - (0.0 - full([2], 0.0)))
+        }
+    }
+    let (a, b, c, d, e, g, h) = f(&Tensor::from([1.0, 2.0]), 1.0);
+    let signs = [a[[0]], b[[0]], c as f32, d as f32, e[[0]], g[[0]]].map(f32::is_sign_negative);
+    assert_eq!(signs, [false, true, true, false, false, true]);
+    assert_eq!(h, Tensor::from([1.0, 2.0]));
+}
+
+#[test]
+fn operands_that_are_not_numbers_keep_their_order_and_place() {
+    mind! {
+        fn f(x: f32[3], y: f32[3]) -> (f32[3], f32[3], f32[3], f32[3]) {
+            (x - y, y - x, x / y, y / x)
+        }
+    }
+    let (x, y) = ([f32::INFINITY, 1.0, 0.0], [1.0, f32::INFINITY, -2.0]);
+    let (a, b, c, d) = f(&Tensor::from(x), &Tensor::from(y));
+    let inf = f32::INFINITY;
+    assert_eq!((a, b), (Tensor::from([inf, -inf, 2.0]), Tensor::from([-inf, inf, -2.0])));
+    assert_eq!(c, Tensor::from([inf, 0.0, -0.0]));
+    assert_eq!(d, Tensor::from([0.0, inf, -inf]));
+}

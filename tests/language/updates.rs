@@ -53,6 +53,35 @@ fn three_parameters_rotate() {
 }
 
 #[test]
+fn updates_that_read_each_others_old_values_do_not_see_the_new_ones() {
+    mind! {
+        fn crossed<N>(a: &mut f32[N], b: &mut f32[N], v: f32[N]) {
+            let sum = a * 2.0 + b;
+            let difference = b - a * v;
+            a = sum;
+            b = difference;
+        }
+
+        fn of_scalars(w: &mut f32[2], v: &mut f32[2], rate: &mut f32) {
+            w *= rate;
+            rate *= 0.5;
+            v *= rate;
+        }
+    }
+    for n in [1, 5, 100] {
+        let before = (small_integers((n,), 1), small_integers((n,), 2));
+        let (mut a, mut b, v) = (before.0.clone(), before.1.clone(), small_integers((n,), 3));
+        crossed(&mut a, &mut b, &v);
+        let (x, y) = before;
+        assert_eq!(a, Tensor::from_fn_with((n,), |[i]| x[[i]] * 2.0 + y[[i]]));
+        assert_eq!(b, Tensor::from_fn_with((n,), |[i]| y[[i]] - x[[i]] * v[[i]]));
+    }
+    let (mut w, mut v, mut rate) = (Tensor::from([1.0, 2.0]), Tensor::from([1.0, 2.0]), 10.0);
+    of_scalars(&mut w, &mut v, &mut rate);
+    assert_eq!((w, v, rate), (Tensor::from([10.0, 20.0]), Tensor::from([5.0, 10.0]), 5.0));
+}
+
+#[test]
 fn an_update_may_read_its_own_transpose() {
     mind! {
         fn transposed(w: &mut f32[3, 3]) {
