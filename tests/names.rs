@@ -55,3 +55,19 @@ fn keywords_can_be_names() {
 fn names_of_the_functions_module_are_free() {
     assert_eq!(run(&Tensor::full(0.0), &Tensor::full(1.0), &Tensor::full(3.0)), Tensor::from([3.0, 3.0]));
 }
+
+#[test]
+fn a_function_configured_away_leaves_nothing_behind() {
+    mind! {
+        #[cfg(any())]
+        #[grad(x)]
+        fn absent<N>(x: f32[N]) -> f32 {
+            sum(x * x)
+        }
+    }
+    mod absent {
+        pub const NUMBER: i32 = 1;
+    }
+    let (try_absent, absent_into, absent_grad) = (|| 2, || 3, || 4);
+    assert_eq!((absent::NUMBER, try_absent(), absent_into(), absent_grad()), (1, 2, 3, 4));
+}

@@ -59,9 +59,15 @@ fn items(function: &Function, diags: &mut Diags) -> TokenStream {
     let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
+    let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
-    let gradient =
-        emit_item(function, name, quote! { #[doc = #doc] }, result_type(&result), compiled.as_ref());
+    let gradient = emit_item(
+        function,
+        name,
+        quote! { #configuration #[doc = #doc] },
+        result_type(&result),
+        compiled.as_ref(),
+    );
     quote! { #item #gradient }
 }
 

@@ -14,7 +14,7 @@ use mind_core::{
     plan::{Plan, Step},
     ty::Type,
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use extent::{Arithmetic, extent, symbol_variable};
@@ -86,6 +86,7 @@ impl ResultType {
 pub fn item(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
+    let configuration = configuration(attributes);
     let shapes = signature::shape_section(item);
     let try_name = format_ident!("try_{}", name);
     let into_name = format_ident!("{}_into", name);
@@ -107,6 +108,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
     let try_form = is_fallible(item.plan).then(|| {
         let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
         quote! {
+            #configuration
             #[doc = #doc]
             #lints
             #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
@@ -126,6 +128,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
             }
         }
         #try_form
+        #configuration
         #[doc = #into_doc]
         #lints
         #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
@@ -141,6 +144,7 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
     let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
+    let configuration = configuration(attributes);
     let (generics, parameters) = (&signature.generics, &signature.parameters);
     let result = signature.result_type();
     let (out, workspace) = (signature.out_parameter(None), &signature.workspace);
@@ -154,13 +158,16 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
         #attributes
         #lints
         #visibility fn #name #generics (#(#parameters),*) -> #result { ::core::unreachable!() }
+        #configuration
         #lints
         #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
             ::core::unreachable!()
         }
+        #configuration
         #lints
         #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
             -> ::core::result::Result<(), #error> { ::core::unreachable!() }
+        #configuration
         #lints
         #visibility mod #name {
             use ::mind::__private as rt;
@@ -170,6 +177,18 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
             #lens
         }
     }
+}
+
+/// The `#[cfg(…)]` among attributes: what stands beside a function is there when the function is.
+pub fn configuration(attributes: &TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = attributes.clone().into_iter().collect();
+    let is_cfg = |attribute: &&[TokenTree]| match attribute {
+        [TokenTree::Punct(_), TokenTree::Group(group)] => {
+            matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "cfg")
+        }
+        _ => false,
+    };
+    tokens.chunks(2).filter(is_cfg).flatten().cloned().collect()
 }
 
 /// Whether anything can go wrong at run time.
@@ -195,7 +214,7 @@ fn parse(text: &str) -> TokenStream {
 
 /// The module beside the function: its constants, and what the function calls.
 fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
-    let (visibility, name) = (&item.visibility, &item.name);
+    let (visibility, name, configuration) = (&item.visibility, &item.name, configuration(&item.attributes));
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let core_ir = &item.constants.core_ir;
     let params =
@@ -208,6 +227,7 @@ fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
     let call = call(item, signature);
     let into = into(item, signature);
     quote! {
+        #configuration
         #[doc = #doc]
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
         #visibility mod #name {
