@@ -403,6 +403,34 @@ mod memory {
     }
 
     #[test]
+    fn an_extent_beyond_64_bits_is_an_error_in_results_and_parameters() {
+        mind! {
+            fn f<N>(x: f32[N]) -> f32[N * N * N * N] {
+                zeros([N * N * N * N]) + sum(x)
+            }
+
+            fn g<N>(x: f32[N], y: f32[N * N * N * N]) -> f32 {
+                sum(x) + sum(y)
+            }
+
+            fn h<N>(x: f32[N], w: &mut f32[2]) -> f32 {
+                w += 1.0;
+                sum(zeros([N * N * N * N]) + sum(x))
+            }
+        }
+        // 65,536 to the fourth is 2^64, which is 0 in 64 bits.
+        for n in [65_536, 100_000] {
+            assert_eq!(try_f(&ones(n)).expect_err("more than 2^63 elements").code(), "E6004");
+            let error = try_g(&ones(n), &ones(1)).expect_err("1 is not 2^64");
+            assert!(["E6004", "E6009"].contains(&error.code()), "{error}");
+            assert!(!error.to_string().contains("needed 0"), "{error}");
+            let mut w = Tensor::from([1.0, 2.0]);
+            assert_eq!(try_h(&ones(n), &mut w).expect_err("more than 2^63 elements").code(), "E6004");
+            assert_eq!(w, Tensor::from([1.0, 2.0]));
+        }
+    }
+
+    #[test]
     fn temporaries_that_cannot_be_had_are_an_error_before_anything_is_written() {
         mind! {
             fn f<N>(x: f32[N, 1], w: &mut f32[2]) -> f32 {

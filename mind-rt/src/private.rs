@@ -12,7 +12,7 @@ pub use crate::kernels::matmul::{BatchDim, MatRef, matmul};
 pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
-pub use crate::support::{allocate, check_at_most, dot, extents, same_padding, slot_len};
+pub use crate::support::{allocate, check_at_most, check_count, dot, extents, same_padding, slot_len};
 pub use crate::workspace::{Lens, Segments, segment_bytes, split, with_workspace};
 pub use crate::{
     Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, StaticShape, Tensor, TensorRef,

@@ -50,6 +50,18 @@ pub fn check_at_most(
     Err(Error::BoundOutsideDim { function, bound, extent, bound_value, extent_value })
 }
 
+/// Checks that the number of elements a loop goes over is one: saturating arithmetic gives `usize::MAX` where it is not.
+///
+/// # Errors
+/// E6004.
+#[inline(always)]
+pub fn check_count(extents: &'static str, count: usize) -> Result<(), Error> {
+    if count < usize::MAX {
+        return Ok(());
+    }
+    Err(Error::Allocation { shape: format!("{extents} elements") })
+}
+
 /// The zeros before and after an axis for `same` padding: as many as make the result `ceil(extent / stride)`, the odd
 /// one after.
 #[must_use]

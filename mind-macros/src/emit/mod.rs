@@ -7,6 +7,8 @@ mod loops;
 mod names;
 mod signature;
 
+use std::collections::BTreeSet;
+
 use mind_core::{
     dim::Dim,
     ir::ValueId,
@@ -324,7 +326,7 @@ fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
             }
             let why =
                 dim.as_symbol().and_then(|symbol| first_use(item, symbol)).unwrap_or_else(|| dim.to_string());
-            let needed = extent(dim, Arithmetic::Plain);
+            let needed = extent(dim, Arithmetic::Saturating);
             checks.push_str(&format!(
                 "rt::check_dim({function:?}, {name:?}, {axis}, {found}, {needed}, {why:?})?;\n"
             ));
@@ -345,6 +347,10 @@ fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
             ),
         });
     }
+    for count in counts(item.plan) {
+        let value = extent(&count, Arithmetic::Saturating);
+        checks.push_str(&format!("rt::check_count({:?}, {value})?;\n", count.to_string()));
+    }
     let (bindings, checks) = (parse(&bindings), parse(&checks));
     let sizes: Vec<_> =
         symbols.iter().map(|symbol| signature::symbol_value(item, signature, symbol)).collect();
@@ -357,6 +363,19 @@ fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
             ::core::result::Result::Ok((#(#sizes,)*))
         }
     }
+}
+
+/// The numbers of elements that loops go over, where symbols decide them and no tensor of the caller has as many.
+fn counts(plan: &Plan) -> BTreeSet<Dim> {
+    let known: BTreeSet<Dim> =
+        plan.inputs.iter().filter_map(|input| input.ty.shape.element_count().ok()).collect();
+    let loops = plan.steps.iter().filter_map(|step| match step {
+        Step::Loop(nest) => {
+            nest.extents.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()
+        }
+        _ => None,
+    });
+    loops.filter(|count| count.as_literal().is_none() && !known.contains(count)).collect()
 }
 
 fn signed(dim: &Dim) -> String {
@@ -432,7 +451,7 @@ fn into(item: &Item<'_>, signature: &Signature) -> TokenStream {
         for (axis, dim) in leaf.shape.iter().enumerate().filter(|(_, dim)| dim.as_literal().is_none()) {
             checks.push_str(&format!(
                 "rt::check_dim({function:?}, \"out\", {axis}, rt::extents({name})[{axis}], {}, {:?})?;\n",
-                extent(dim, Arithmetic::Plain),
+                extent(dim, Arithmetic::Saturating),
                 dim.to_string()
             ));
         }

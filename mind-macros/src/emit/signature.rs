@@ -157,7 +157,8 @@ pub(super) fn shape_value(shape: &Shape, item: &Item<'_>) -> TokenStream {
                 let position = Literal::usize_unsuffixed(position);
                 quote! { sizes.#position }
             }
-            None => super::parse(&extent(dim, Arithmetic::Plain)),
+            // A size that does not fit is one that cannot be allocated.
+            None => super::parse(&extent(dim, Arithmetic::Saturating)),
         }
     });
     quote! { (#(#dims,)*) }
