@@ -6,6 +6,10 @@ use crate::{
     ty::Shape,
 };
 
+/// The most operations in one loop: rustc's time and memory grow faster than the length of a function, and a loop this
+/// long is not bound by memory.
+const LONGEST: usize = 128;
+
 /// For each value the loop that computes it, named by the loop's last value.
 pub(super) struct Groups {
     roots: Vec<Option<ValueId>>,
@@ -22,9 +26,14 @@ impl Groups {
             readers[output.index()] = Readers::Several;
         }
         let mut roots: Vec<Option<ValueId>> = vec![None; count];
+        let mut sizes = vec![0; count];
         for (value, inst) in module.iter().rev() {
             let own = match readers[value.index()] {
-                Readers::Loop(root) if iteration_shape(module, root) == &inst.ty.shape => root,
+                Readers::Loop(root)
+                    if sizes[root.index()] < LONGEST && iteration_shape(module, root) == &inst.ty.shape =>
+                {
+                    root
+                }
                 Readers::Loop(_) | Readers::None | Readers::Several => value,
             };
             roots[value.index()] = match inst.op.info().class {
@@ -37,6 +46,9 @@ impl Groups {
                 | Class::View
                 | Class::Kernel => None,
             };
+            if let Some(root) = roots[value.index()] {
+                sizes[root.index()] += 1;
+            }
             for operand in inst.operands.iter() {
                 let reader = roots[value.index()].map_or(Readers::Several, Readers::Loop);
                 let known = &mut readers[operand.index()];
