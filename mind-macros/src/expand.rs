@@ -1,7 +1,7 @@
 //! From the tokens in `mind!` to Rust.
 
 use mind_core::{
-    diag::Diags,
+    diag::{Code, Diag, Diags, Site},
     dim::Dim,
     ir::ValueId,
     pipeline::{self, Compiled},
@@ -13,7 +13,7 @@ use mind_core::{
     },
     ty::Shape,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
@@ -52,6 +52,14 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// The Rust items of a function and of the gradient it asks for.
 fn items(function: &Function, diags: &mut Diags) -> TokenStream {
+    // A symbol is a type parameter, and would hide the modules that the items call.
+    let hides = |symbol: &&Ident| **symbol == function.name || *symbol == "rt";
+    if let Some(symbol) = function.symbols.iter().find(hides) {
+        let message = format!("the symbol `{symbol}` of `{}` has a name that its items use", function.name);
+        let diag = Diag::new(Code::E2008, Site::token(symbol.span()), message);
+        diags.push(diag.help("give the symbol another name, such as `N`"));
+        return TokenStream::new();
+    }
     let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
     let result = result_type(&function.result);
     let item = emit_item(function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
