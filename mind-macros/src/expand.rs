@@ -81,7 +81,7 @@ fn items(function: &Function, diags: &mut Diags) -> TokenStream {
 
 fn emit_item(
     function: &Function,
-    name: proc_macro2::Ident,
+    name: Ident,
     attributes: TokenStream,
     result: ResultType,
     compiled: Option<&Compiled>,
