@@ -206,6 +206,8 @@ fn inner(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
         Some("write `{1}.T`".into())
     } else if lhs.rank() == 2 && lhs.shape[0] == *b {
         Some("write `{0}.T`".into())
+    } else if lhs.rank() == 2 && rhs.rank() == 2 && rhs.shape[1] == lhs.shape[0] {
+        Some("swap the operands: `{1} @ {0}`".into())
     } else {
         rules::equate(a, b)
     };
