@@ -30,7 +30,6 @@ mod types;
 mod values;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 
 pub use types::Structure;

@@ -21,7 +21,6 @@ mod transforms;
 mod types;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 
 /// Reads what stands in `mind!`: items or a closure.
