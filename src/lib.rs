@@ -96,7 +96,6 @@
 //! `ndarray` (default): conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
 #![forbid(unsafe_code)]
 
-pub use mind_macros::mind;
 pub use mind_rt::{
     Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, SimdLevel, StaticShape, Tensor,
     TensorRef, TensorView, TensorViewMut, Workspace, dim, simd_level,
@@ -104,3 +103,21 @@ pub use mind_rt::{
 
 #[doc(hidden)]
 pub use mind_rt::private as __private;
+
+/// The proc macros themselves. What stands in front of each hands over `$crate`, so that generated code finds this
+/// crate under whatever name a manifest gives it.
+#[doc(hidden)]
+pub mod __macros {
+    pub use mind_macros::mind;
+}
+
+/// Tensor programs, compiled while Rust compiles.
+///
+/// Takes either items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, or a closure,
+/// `|x: f32[2, 3]| relu(x)`. The [crate's documentation](crate) describes the language.
+///
+/// With `MIND_TIMINGS` set in the environment of the build, each expansion says on standard error how long it took.
+#[macro_export]
+macro_rules! mind {
+    ($($tokens:tt)*) => { $crate::__macros::mind! { [$crate] $($tokens)* } };
+}

@@ -17,7 +17,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
-    emit::{self, Constants, Item, Parameter, ResultType},
+    emit::{self, Constants, Item, Parameter, ResultType, Root},
     report::compile_errors,
 };
 
@@ -25,6 +25,7 @@ use crate::{
 ///
 /// A function in error keeps its signature, so that one mistake is one error and editors keep working.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let (root, input) = Root::take(input);
     let (program, mut diags) = surface::parse(input);
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
@@ -39,7 +40,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     });
     let constants: TokenStream = constants.collect();
     let functions: TokenStream =
-        lowered.functions.iter().map(|function| items(function, &mut diags)).collect();
+        lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
     let errors = compile_errors(diags.as_slice());
     match program {
         Program::Block(_) => quote! { #errors #constants #functions },
@@ -51,7 +52,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// The Rust items of a function and of the gradient it asks for.
-fn items(function: &Function, diags: &mut Diags) -> TokenStream {
+fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
     // A symbol is a type parameter, and would hide the modules that the items call.
     let hides = |symbol: &&Ident| **symbol == function.name || *symbol == "rt";
     if let Some(symbol) = function.symbols.iter().find(hides) {
@@ -62,7 +63,8 @@ fn items(function: &Function, diags: &mut Diags) -> TokenStream {
     }
     let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
     let result = result_type(&function.result);
-    let item = emit_item(function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
+    let item =
+        emit_item(root, function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
     let Some(request) = &function.gradient else { return item };
     let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
@@ -70,6 +72,7 @@ fn items(function: &Function, diags: &mut Diags) -> TokenStream {
     let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
     let gradient = emit_item(
+        root,
         function,
         name,
         quote! { #configuration #[doc = #doc] },
@@ -80,6 +83,7 @@ fn items(function: &Function, diags: &mut Diags) -> TokenStream {
 }
 
 fn emit_item(
+    root: &Root,
     function: &Function,
     name: Ident,
     attributes: TokenStream,
@@ -102,6 +106,7 @@ fn emit_item(
         update: parameter.update,
     });
     let item = Item {
+        root,
         attributes,
         visibility: function.visibility.clone(),
         name,

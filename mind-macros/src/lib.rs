@@ -1,4 +1,6 @@
 //! The proc macros of the mind tensor language: the thin edge over `mind-core`, and the emitter.
+//!
+//! Users call them through the facade crate `mind`, whose macros hand over `[$crate]` before the input.
 #![forbid(unsafe_code)]
 
 mod emit;
@@ -7,22 +9,28 @@ mod report;
 
 use std::time::Instant;
 
-use proc_macro::TokenStream;
+use proc_macro::{Span, TokenStream};
 
-/// Tensor programs, compiled while Rust compiles.
-///
-/// Takes either items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, or a closure,
-/// `|x: f32[2, 3]| relu(x)`. The facade crate `mind` describes the language.
-///
-/// With `MIND_TIMINGS` set in the environment of the build, each expansion says on standard error how long it took.
+/// `mind::mind!`.
 #[proc_macro]
 pub fn mind(input: TokenStream) -> TokenStream {
-    let start = Instant::now();
-    let expansion = expand::expand(input.into()).into();
-    if std::env::var_os("MIND_TIMINGS").is_some() {
-        let site = proc_macro::Span::call_site();
-        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-        eprintln!("mind!: {}:{}: expanded in {milliseconds:.1} ms", site.file(), site.line());
+    timed("mind!", input, expand::expand)
+}
+
+/// Expands, and with `MIND_TIMINGS` in the environment says how long that took.
+fn timed(
+    name: &str,
+    input: TokenStream,
+    expand: impl FnOnce(proc_macro2::TokenStream) -> proc_macro2::TokenStream,
+) -> TokenStream {
+    if std::env::var_os("MIND_TIMINGS").is_none() {
+        return expand(input.into()).into();
     }
+    // The call itself stands in the facade; what follows its `[$crate]` is the user's.
+    let site = input.clone().into_iter().nth(1).map_or_else(Span::call_site, |token| token.span());
+    let start = Instant::now();
+    let expansion = expand(input.into()).into();
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    eprintln!("{name}: {}:{}: expanded in {milliseconds:.1} ms", site.file(), site.line());
     expansion
 }

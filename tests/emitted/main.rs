@@ -24,6 +24,7 @@ use mind_core::{
     ty::Type,
     verify::verify,
 };
+use proc_macro2::TokenStream;
 use quote::format_ident;
 
 /// Programs a run: as many as rustc compiles in a moment.
@@ -117,7 +118,9 @@ fn items(case: &Case) -> String {
         ty: ty.clone(),
         update: false,
     });
+    let (root, _) = emit::Root::take(TokenStream::new());
     let item = emit::Item {
+        root: &root,
         attributes: Default::default(),
         visibility: Default::default(),
         name: format_ident!("{}", case.name),

@@ -5,6 +5,7 @@ mod extent;
 mod literal;
 mod loops;
 mod names;
+mod root;
 mod signature;
 
 use std::collections::BTreeSet;
@@ -19,11 +20,15 @@ use mind_core::{
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
+pub use root::Root;
+
 use extent::{Arithmetic, extent, symbol_variable};
 use signature::Signature;
 
 /// A function that is ready to be written as Rust.
 pub struct Item<'a> {
+    /// Where the facade is.
+    pub root: &'a Root,
     /// Doc comments and attributes, as written.
     pub attributes: TokenStream,
     /// `pub`, `pub(crate)`, … or nothing.
@@ -87,7 +92,7 @@ impl ResultType {
 /// The Rust items of a function.
 pub fn item(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
+    let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
     let configuration = configuration(attributes);
     let shapes = signature::shape_section(item);
     let try_name = format_ident!("try_{}", name);
@@ -106,7 +111,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
     let lints = quote! {
         #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
     };
-    let error = quote! { ::mind::__private::Error };
+    let error = quote! { #root::Error };
     let try_form = is_fallible(item.plan).then(|| {
         let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
         quote! {
@@ -126,14 +131,14 @@ pub fn item(item: &Item<'_>) -> TokenStream {
         #visibility fn #name #generics (#(#parameters),*) -> #result {
             match #name::call(#(#arguments),*) {
                 ::core::result::Result::Ok(value) => value,
-                ::core::result::Result::Err(error) => ::mind::__private::fail(error),
+                ::core::result::Result::Err(error) => #root::fail(error),
             }
         }
         #try_form
         #configuration
         #[doc = #into_doc]
         #lints
-        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
+        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
             -> ::core::result::Result<(), #error> {
             #name::into(#(#arguments,)* #out_argument #workspace)
         }
@@ -144,7 +149,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
 /// The same items with bodies that never return: what callers see of a function whose body is in error.
 pub fn fallback(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (attributes, visibility, name) = (&item.attributes, &item.visibility, &item.name);
+    let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
     let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
     let configuration = configuration(attributes);
     let (generics, parameters) = (&signature.generics, &signature.parameters);
@@ -155,7 +160,7 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
     let peak = peak_bytes(item);
     let lens = parse(&lens(item.plan));
-    let error = quote! { ::mind::__private::Error };
+    let error = quote! { #root::Error };
     quote! {
         #attributes
         #lints
@@ -167,12 +172,12 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
         }
         #configuration
         #lints
-        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut ::mind::__private::Workspace)
+        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
             -> ::core::result::Result<(), #error> { ::core::unreachable!() }
         #configuration
         #lints
         #visibility mod #name {
-            use ::mind::__private as rt;
+            use #root as rt;
             #core_ir
             #(#quantities)*
             #peak
@@ -216,7 +221,8 @@ fn parse(text: &str) -> TokenStream {
 
 /// The module beside the function: its constants, and what the function calls.
 fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
-    let (visibility, name, configuration) = (&item.visibility, &item.name, configuration(&item.attributes));
+    let (root, visibility, name) = (item.root, &item.visibility, &item.name);
+    let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let core_ir = &item.constants.core_ir;
     let params =
@@ -233,7 +239,7 @@ fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
         #[doc = #doc]
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
         #visibility mod #name {
-            use ::mind::__private as rt;
+            use #root as rt;
             #[allow(unused_imports)]
             use rt::Dim as _;
             /// The Core IR, as text.

@@ -78,7 +78,8 @@ impl Signature {
             signature.inner_arguments.push(inner);
         }
         if !generics.is_empty() {
-            signature.generics = quote! { <#(#generics: ::mind::__private::Dim),*> };
+            let root = item.root;
+            signature.generics = quote! { <#(#generics: #root::Dim),*> };
         }
         if !item.result.leaves().is_empty() {
             let name = names::ident(&outer.fresh("out"));
@@ -148,9 +149,10 @@ pub(super) fn shape_type(shape: &Shape, item: &Item<'_>) -> TokenStream {
 
 /// The shape of a result as a value, given `sizes` and the symbols' variables.
 pub(super) fn shape_value(shape: &Shape, item: &Item<'_>) -> TokenStream {
+    let root = item.root;
     let dims = shape.iter().map(|dim| {
         if dim.as_literal().is_some() {
-            return quote! { ::mind::__private::Const };
+            return quote! { #root::Const };
         }
         match dim.as_symbol().and_then(|symbol| item.symbols.iter().position(|known| *known == **symbol)) {
             Some(position) => {
@@ -202,30 +204,32 @@ fn build(result: &ResultType, leaf: &mut dyn FnMut(&Type) -> TokenStream) -> Tok
 }
 
 fn result_type(result: &ResultType, item: &Item<'_>) -> TokenStream {
+    let root = item.root;
     build(result, &mut |ty| {
         let dtype = dtype(ty);
         if ty.rank() == 0 {
             return quote! { #dtype };
         }
         let shape = shape_type(&ty.shape, item);
-        quote! { ::mind::__private::Tensor<#dtype, #shape> }
+        quote! { #root::Tensor<#dtype, #shape> }
     })
 }
 
 fn out_type(result: &ResultType, item: &Item<'_>) -> TokenStream {
+    let root = item.root;
     build(result, &mut |ty| {
         let dtype = dtype(ty);
         if ty.rank() == 0 {
             return quote! { &mut #dtype };
         }
         let shape = shape_type(&ty.shape, item);
-        quote! { &mut ::mind::__private::TensorRef<#dtype, #shape> }
+        quote! { &mut #root::TensorRef<#dtype, #shape> }
     })
 }
 
 /// The Rust type of a parameter; a computed dim becomes a generic parameter of its own.
 fn parameter_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> TokenStream {
-    let dtype = dtype(&parameter.ty);
+    let (root, dtype) = (item.root, dtype(&parameter.ty));
     let borrow = if parameter.update {
         quote! { &mut }
     } else {
@@ -246,14 +250,15 @@ fn parameter_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<
         })
     });
     let dims: Vec<_> = dims.collect();
-    quote! { #borrow ::mind::__private::TensorRef<#dtype, (#(#dims,)*)> }
+    quote! { #borrow #root::TensorRef<#dtype, (#(#dims,)*)> }
 }
 
 /// The type of a dim that is known or a symbol.
 fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
+    let root = item.root;
     if let Some(extent) = dim.as_literal() {
         let extent = Literal::i64_unsuffixed(extent);
-        return Some(quote! { ::mind::__private::Const<#extent> });
+        return Some(quote! { #root::Const<#extent> });
     }
     let symbol = dim.as_symbol()?;
     item.symbols.iter().find(|known| **known == **symbol).map(|symbol| quote! { #symbol })
