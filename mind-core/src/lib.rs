@@ -62,6 +62,7 @@
 //! - [`ops`]: the table of operations.
 //! - [`provenance`]: where an extent comes from, for messages.
 //! - [`surface`]: the language's syntax, and lowering it to Core IR.
+//! - [`open`]: expressions among Rust variables, before their types are known.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
@@ -78,6 +79,7 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
+pub mod open;
 pub mod ops;
 pub mod opt;
 pub mod pipeline;

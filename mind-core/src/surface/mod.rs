@@ -13,4 +13,4 @@ pub mod parse;
 pub mod print;
 
 pub use lower::lower;
-pub use parse::{parse, parse_block, parse_closure};
+pub use parse::{parse, parse_block, parse_closure, parse_expression};
