@@ -1,6 +1,6 @@
 //! What is wrong: data, told in words only where it is shown.
 
-use crate::ty::{DType, Type};
+use crate::ty::Type;
 
 /// What a rule answers: the type of the result, or which rule is broken.
 pub type TypeResult<'a> = Result<Type, Failure<'a>>;
@@ -20,9 +20,9 @@ pub(crate) enum Problem<'a> {
     /// The element types of two operands differ.
     Mixed,
     /// A literal, the first operand, is not of the element type of the second.
-    LiteralKind { literal: crate::rules::Literal<'a>, dtype: DType },
-    /// A literal is out of range.
-    LiteralRange { dtype: DType },
+    LiteralKind { description: &'a str, help: &'a str },
+    /// A literal is wrong in itself, as these words say.
+    Literal { code: &'a str, message: &'a str },
     /// An operand is not of floats.
     NotFloat { operand: usize },
 
@@ -146,9 +146,9 @@ impl<'a> Failure<'a> {
     }
 
     /// The number of the rule, as `E3003`.
-    pub const fn code(&self) -> &'static str {
+    pub const fn code(&self) -> &'a str {
         match self.problem {
-            Problem::LiteralRange { .. } => "E1005",
+            Problem::Literal { code, .. } => code,
             Problem::RankLimit { .. }
             | Problem::CountLimit { .. }
             | Problem::ShapeLimit { .. }

@@ -57,6 +57,6 @@ pub use extent::{
     same_padding, slice_extent, window_extent,
 };
 pub use failure::{Failure, TypeResult};
-pub use message::{Context, Operand, OperandForm, or_fail};
+pub use message::{Context, Operand, or_fail};
 pub use text::Text;
 pub use ty::{DType, MAX_RANK, Type, UNKNOWN};

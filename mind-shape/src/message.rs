@@ -36,39 +36,23 @@ pub struct Context<'a> {
 /// An operand in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
-    /// As it is written, shortened if it is long.
+    /// As a sentence names it: a variable or place bare, anything else in backquotes, shortened if it is long.
     pub text: &'a str,
-    /// What kind of expression it is.
-    pub form: OperandForm,
+    /// As it stands before what follows it, without backquotes: an operator and its operands in parentheses.
+    pub base: &'a str,
     /// Its type.
     pub ty: Type,
 }
 
-/// What kind of expression an operand is; it decides where there are quotes and parentheses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperandForm {
-    /// A name alone, which stands bare: `x is f32[3]`.
-    Name,
-    /// A call, a path, a number, an index expression, anything in brackets, which stands in quotes.
-    Postfix,
-    /// An operator and its operands, which stands in quotes, and in parentheses where something follows: `(a + b).T`.
-    Operator,
-}
-
 impl<'a> Operand<'a> {
-    /// A name alone.
-    pub const fn name(text: &'a str, ty: Type) -> Self {
-        Self { text, form: OperandForm::Name, ty }
+    /// A variable or place: `x`, `self.w`.
+    pub const fn name(name: &'a str, ty: Type) -> Self {
+        Self { text: name, base: name, ty }
     }
 
-    /// A call, a path, a number, an index expression, anything in brackets.
-    pub const fn postfix(text: &'a str, ty: Type) -> Self {
-        Self { text, form: OperandForm::Postfix, ty }
-    }
-
-    /// An operator and its operands.
-    pub const fn operator(text: &'a str, ty: Type) -> Self {
-        Self { text, form: OperandForm::Operator, ty }
+    /// Any other expression: `` `a + b` `` and `(a + b)`.
+    pub const fn new(text: &'a str, base: &'a str, ty: Type) -> Self {
+        Self { text, base, ty }
     }
 }
 
@@ -103,7 +87,7 @@ enum Part<'a> {
     Integer(i64),
     Count(usize),
     List(&'a [i64]),
-    Quoted(&'a [i64]),
+    Excerpt(&'a [i64]),
     Pairs(&'a [[i64; 2]]),
     Extents(Extents<'a>),
     Bound(Bound),
@@ -111,15 +95,15 @@ enum Part<'a> {
     DType(DType),
     Shape(&'a Type),
     Type(&'a Type),
-    /// An operand: its text in quotes whatever it is.
-    Operand(usize),
+    /// An operand in backquotes whatever it is.
+    Quoted(usize),
     /// An operand as it stands in a sentence.
     Named(usize),
     /// An operand as what something follows.
     Base(usize),
 }
 
-use Part::{Base, Count, Integer, List, Named, Pairs, Quoted, Shape, Text as T};
+use Part::{Base, Count, Excerpt, Integer, List, Named, Pairs, Shape, Text as T};
 
 struct Writer<'a> {
     text: Text,
@@ -144,15 +128,14 @@ impl Writer<'_> {
                     &[0, 1],
                 );
             }
-            Problem::LiteralKind { literal, dtype } => {
-                self.fault(&[T("element types differ: "), Named(0), T(" is "), T(literal.describe())], &[]);
-                self.parts(&[T(", ")]);
+            Problem::LiteralKind { description, help } => {
+                self.fault(&[T("element types differ: "), Named(0), T(" is "), T(description), T(", ")], &[]);
                 self.operands(&[1]);
-                self.help_text(literal.rewritten(dtype));
+                if !help.is_empty() {
+                    self.help(&[T(help)]);
+                }
             }
-            Problem::LiteralRange { dtype } => {
-                self.parts(&[Part::Operand(0), T(" is out of range for "), Part::DType(dtype)]);
-            }
+            Problem::Literal { message, .. } => self.parts(&[T(message)]),
             Problem::NotFloat { operand } => {
                 let found = context.operands[operand].ty.dtype();
                 self.fault(&[T("found "), Part::DType(found), T(", allowed f32, f64")], &[operand]);
@@ -237,7 +220,7 @@ impl Writer<'_> {
                 self.fault(&[T("axis "), Integer(axis), T(" is out of range for rank "), Count(rank)], &[0])
             }
             Problem::AxisTwice { axis, axes } => {
-                self.fault(&[T("axis "), Integer(axis), T(" stands twice in "), Quoted(axes)], &[0]);
+                self.fault(&[T("axis "), Integer(axis), T(" stands twice in "), Excerpt(axes)], &[0]);
             }
             Problem::NoAxis => {
                 self.fault(&[T("`[]` reduces no axis, needed at least one")], &[]);
@@ -265,7 +248,7 @@ impl Writer<'_> {
                 self.not_positive(axis, Part::Type(&ty), ty.extent(axis));
             }
             Problem::ManyOpen { count, shape } => self.fault(
-                &[T("-1 stands "), Count(count), T(" times in "), Quoted(shape), T(", needed at most once")],
+                &[T("-1 stands "), Count(count), T(" times in "), Excerpt(shape), T(", needed at most once")],
                 &[0],
             ),
             Problem::OpenOverflow => self.fault(&[T("the element count exceeds 64 bits")], &[0]),
@@ -383,12 +366,12 @@ impl Writer<'_> {
             Problem::NotScalar => {
                 let ty = &context.operands[0].ty;
                 let parts =
-                    &[Part::Operand(0), T(" gives "), Part::Type(ty), T(", needed a single f32 or f64")];
+                    &[Part::Quoted(0), T(" gives "), Part::Type(ty), T(", needed a single f32 or f64")];
                 self.fault(parts, &[]);
                 self.help(&[T("reduce the result, as `mean(…)`, or give a cotangent with `vjp`")]);
             }
             Problem::NotDifferentiable => self.parts(&[
-                Part::Operand(0),
+                Part::Quoted(0),
                 T(" is "),
                 Part::Type(&context.operands[0].ty),
                 T(": only f32 and f64 can be differentiated by"),
@@ -484,12 +467,6 @@ impl Writer<'_> {
         self.parts(help);
     }
 
-    const fn help_text(&mut self, help: &str) {
-        if !help.is_empty() {
-            self.help(&[T(help)]);
-        }
-    }
-
     const fn parts(&mut self, parts: &[Part<'_>]) {
         let mut i = 0;
         while i < parts.len() {
@@ -505,7 +482,7 @@ impl Writer<'_> {
             Integer(value) => self.text.push_integer(value),
             Count(value) => self.text.push_integer(value as i64),
             List(list) => self.text.push_list(list),
-            Quoted(list) => self.text.push_quoted(list),
+            Excerpt(list) => self.text.push_quoted(list),
             Pairs(pairs) => self.text.push_pairs(pairs),
             Part::Extents(shape) => {
                 self.text.push("[");
@@ -528,23 +505,17 @@ impl Writer<'_> {
             Part::DType(dtype) => self.text.push(dtype.name()),
             Shape(ty) => self.text.push_shape(ty.dims()),
             Part::Type(ty) => self.text.push_type(ty),
-            Part::Operand(operand) => {
-                self.text.push("`");
-                self.text.push(context.operands[operand].text);
-                self.text.push("`");
-            }
-            Named(operand) => match context.operands[operand].form {
-                OperandForm::Name => self.text.push(context.operands[operand].text),
-                OperandForm::Postfix | OperandForm::Operator => self.part(&Part::Operand(operand)),
-            },
-            Base(operand) => match context.operands[operand].form {
-                OperandForm::Name | OperandForm::Postfix => self.text.push(context.operands[operand].text),
-                OperandForm::Operator => {
-                    self.text.push("(");
-                    self.text.push(context.operands[operand].text);
-                    self.text.push(")");
+            Part::Quoted(operand) => {
+                let text = context.operands[operand].text;
+                let is_quoted = matches!(text.as_bytes(), [b'`', ..]);
+                if is_quoted {
+                    self.text.push(text);
+                } else {
+                    self.parts(&[T("`"), T(text), T("`")]);
                 }
-            },
+            }
+            Named(operand) => self.text.push(context.operands[operand].text),
+            Base(operand) => self.text.push(context.operands[operand].base),
         }
     }
 }

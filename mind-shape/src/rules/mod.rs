@@ -31,7 +31,7 @@ pub use gradient::{
     sum_like,
 };
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
-pub use literal::{Literal, LiteralKind, literal};
+pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
 pub use reduction::{ReductionOp, reduce, reduced};
 
@@ -63,12 +63,20 @@ pub const fn expect<'a>(found: Type, expected: Type) -> TypeResult<'a> {
     fail(Problem::Mismatch { expected })
 }
 
-/// The value of a like operation, `zeros_like(x)`: the type of `x`.
+/// The type of a value like another: `zeros_like(x)`, `ones_like(x)`.
 ///
 /// # Errors
 /// None.
 pub const fn like<'a>(x: Type) -> TypeResult<'a> {
     Ok(x)
+}
+
+/// A single number of the element type of another value.
+///
+/// # Errors
+/// None.
+pub const fn scalar_like<'a>(x: Type) -> TypeResult<'a> {
+    Ok(Type::scalar(x.dtype()))
 }
 
 /// The position that an axis or index stands for: a negative one counts from the end, if it is not before the start.
