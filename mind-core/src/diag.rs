@@ -241,12 +241,12 @@ impl fmt::Display for Code {
 }
 
 codes! {
-    E1001 "invalid UTF-8" "byte offset, first bytes" [Reserved];
-    E1002 "invalid character in identifier" "the character" [Reserved];
-    E1003 "unterminated string" "where it starts" [Reserved];
-    E1004 "invalid escape sequence" "the escape" [Reserved];
+    E1001 "invalid UTF-8" "byte offset, first bytes" [Macro];
+    E1002 "invalid character in identifier" "the character" [Macro];
+    E1003 "unterminated string" "where it starts" [Macro];
+    E1004 "invalid escape sequence" "the escape" [Macro];
     E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro];
-    E1006 "unterminated block comment" "where it starts" [Reserved];
+    E1006 "unterminated block comment" "where it starts" [Macro];
     E1007 "unexpected token" "found, expected" [Macro];
     E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
         "the limit, the value" [Macro, Library];

@@ -61,8 +61,8 @@
 //! - [`ir`], [`definitions`]: modules, their builder, and their assembly from texts.
 //! - [`ops`]: the table of operations.
 //! - [`provenance`]: where an extent comes from, for messages.
+//! - [`snippet`]: mistakes in files, with the line they are on.
 //! - [`surface`]: the language's syntax, and lowering it to Core IR.
-//! - [`open`]: expressions among Rust variables, before their types are known.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
@@ -79,12 +79,12 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
-pub mod open;
 pub mod ops;
 pub mod opt;
 pub mod pipeline;
 pub mod plan;
 pub mod provenance;
+pub mod snippet;
 pub mod stats;
 pub mod surface;
 #[cfg(feature = "testing")]

@@ -7,10 +7,12 @@
 pub mod ast;
 #[cfg(test)]
 mod golden;
+pub mod lex;
 pub mod lower;
 pub mod nesting;
 pub mod parse;
 pub mod print;
 
+pub use lex::lex;
 pub use lower::lower;
-pub use parse::{parse, parse_block, parse_closure, parse_expression};
+pub use parse::{parse, parse_block, parse_closure};

@@ -59,10 +59,7 @@ impl Parser<'_> {
             | LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
             | LevelKind::Block { .. }
-            | LevelKind::Closure
-            | LevelKind::Expression
-            | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => None,
+            | LevelKind::Closure => None,
         };
         if let LevelKind::Call(call) = &mut self.level().kind {
             call.name = name;
@@ -72,7 +69,6 @@ impl Parser<'_> {
 
     /// Takes the expression as what it is in its bracket.
     pub(super) fn whole(&mut self, operand: Operand) -> Result<State, Diag> {
-        let operand = self.typed(operand)?;
         match &mut self.level().kind {
             LevelKind::Fragment => {
                 self.expect_end("an operator")?;
@@ -84,12 +80,6 @@ impl Parser<'_> {
                 self.leave();
                 return Ok(State::Done(Some(operand.id)));
             }
-            LevelKind::Expression => {
-                self.leave();
-                return Ok(State::Done(Some(operand.id)));
-            }
-            LevelKind::Derivative(_) => return self.behind_differentiated(operand),
-            LevelKind::Cotangent(_) => return self.behind_cotangent(operand),
             LevelKind::Block { .. } => return self.finish_statement(operand),
             LevelKind::Subscripts { .. } => return self.subscript_part(operand),
             LevelKind::Parenthesis { elements, .. } | LevelKind::Array { elements } => {
@@ -113,10 +103,7 @@ impl Parser<'_> {
             | LevelKind::Call(_)
             | LevelKind::Subscripts { .. }
             | LevelKind::Block { .. }
-            | LevelKind::Closure
-            | LevelKind::Expression
-            | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => "an operator, `,` or `)`",
+            | LevelKind::Closure => "an operator, `,` or `)`",
         };
         self.separator(expected)?;
         Ok(State::Element)
@@ -147,12 +134,7 @@ impl Parser<'_> {
                 };
                 self.add(kind, start.to(site))
             }
-            LevelKind::Fragment
-            | LevelKind::Block { .. }
-            | LevelKind::Closure
-            | LevelKind::Expression
-            | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => {
+            LevelKind::Fragment | LevelKind::Block { .. } | LevelKind::Closure => {
                 unreachable!("these have no elements")
             }
         };
