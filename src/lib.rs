@@ -50,6 +50,9 @@
 //! assert_eq!(f(&x, &w), Tensor::from([[0.0, 1.0], [0.0, 0.0]]));
 //! ```
 //!
+//! Either can stand in a file of its own: `mind::include!("net.mind");` is what `mind!` makes of the file's text, the path
+//! being relative to the Rust file. See [`include!`].
+//!
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
@@ -108,7 +111,7 @@ pub use mind_rt::private as __private;
 /// crate under whatever name a manifest gives it.
 #[doc(hidden)]
 pub mod __macros {
-    pub use mind_macros::mind;
+    pub use mind_macros::{include, mind};
 }
 
 /// Tensor programs, compiled while Rust compiles.
@@ -120,4 +123,13 @@ pub mod __macros {
 #[macro_export]
 macro_rules! mind {
     ($($tokens:tt)*) => { $crate::__macros::mind! { [$crate] $($tokens)* } };
+}
+
+/// What [`mind!`] makes of the text of a file: `mind::include!("net.mind");`.
+///
+/// The path is relative to the Rust file, as that of [`include_str!`]. The file holds what `mind!` takes; mistakes in it
+/// are reported with its name, line and column, and the crate is compiled anew when it changes.
+#[macro_export]
+macro_rules! include {
+    ($($tokens:tt)*) => { $crate::__macros::include! { [$crate] $($tokens)* } };
 }

@@ -26,6 +26,15 @@ use crate::{
 /// A function in error keeps its signature, so that one mistake is one error and editors keep working.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, input) = Root::take(input);
+    expand_with(&root, input, compile_errors)
+}
+
+/// As [`expand`], with the items that `report` makes of the mistakes.
+pub(crate) fn expand_with(
+    root: &Root,
+    input: TokenStream,
+    report: impl FnOnce(&[Diag]) -> TokenStream,
+) -> TokenStream {
     let (program, mut diags) = surface::parse(input);
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
@@ -40,18 +49,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     });
     let constants: TokenStream = constants.collect();
     let functions: TokenStream =
-        lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
-    let errors = compile_errors(diags.as_slice());
+        lowered.functions.iter().map(|function| items(root, function, &mut diags)).collect();
+    let errors = report(diags.as_slice());
     match program {
-        Program::Expression(expression) => {
-            let message = "an expression is not compiled so far, expected `fn`, `const` or a closure";
-            let mut all = diags.clone();
-            if all.is_empty() {
-                all.push(Diag::new(Code::E1007, expression.site, message));
-            }
-            let errors = compile_errors(all.as_slice());
-            quote! {{ #errors }}
-        }
         Program::Block(_) => quote! { #errors #constants #functions },
         Program::Closure(_) => {
             let name = lowered.functions.first().map(|function| &function.name);

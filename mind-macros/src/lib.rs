@@ -5,6 +5,8 @@
 
 mod emit;
 mod expand;
+mod include;
+mod positions;
 mod report;
 
 use std::time::Instant;
@@ -14,7 +16,13 @@ use proc_macro::{Span, TokenStream};
 /// `mind::mind!`.
 #[proc_macro]
 pub fn mind(input: TokenStream) -> TokenStream {
-    timed("mind!", input, expand::expand)
+    timed("mind!", input, |input| positions::in_rustc(|| expand::expand(input)))
+}
+
+/// `mind::include!`.
+#[proc_macro]
+pub fn include(input: TokenStream) -> TokenStream {
+    timed("include!", input, include::expand)
 }
 
 /// Expands, and with `MIND_TIMINGS` in the environment says how long that took.

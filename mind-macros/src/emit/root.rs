@@ -1,7 +1,9 @@
 //! Under which path generated code finds the facade crate.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+
+const PLACEHOLDER: &str = "__mind_facade";
 
 /// The facade crate, whatever the user's manifest calls it.
 ///
@@ -27,6 +29,17 @@ impl Root {
             }
         }
         (Self { facade: quote! { ::mind } }, input)
+    }
+
+    /// A root that is one word, for an expansion that goes through text, where `$crate` would lose what it means.
+    pub fn placeholder() -> Self {
+        let name = format_ident!("{}", PLACEHOLDER);
+        Self { facade: quote! { #name } }
+    }
+
+    /// What is meant by `word`, if it is [`Self::placeholder`].
+    pub fn meant_by(&self, word: &Ident) -> Option<TokenStream> {
+        (word == PLACEHOLDER).then(|| self.facade.clone())
     }
 }
 

@@ -1,0 +1,278 @@
+//! Programs in files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use mind_core::{
+    diag::{Code, Diag, Site},
+    snippet, surface,
+};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+
+use crate::{
+    emit::Root,
+    expand::expand_with,
+    positions,
+    report::{compile_error, compile_error_at},
+};
+
+/// How large a file may be, in bytes.
+pub(crate) const MAX_BYTES: u64 = 16 << 20;
+
+/// What `mind::include!("net.mind")` becomes: what `mind!` makes of the file's text, and the mistakes with their places in
+/// the file.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let (root, input) = Root::take(input);
+    let (source, span) = match positions::in_rustc(|| Source::open(input)) {
+        Ok(opened) => opened,
+        Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
+    };
+    let (expansion, mistakes) = positions::in_text(|| source.compile());
+    positions::in_rustc(|| {
+        let errors: TokenStream =
+            mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
+        let tracking = source.tracking();
+        let expansion = expansion.parse().expect("what prints as tokens lexes as tokens");
+        let span = span.resolved_at(Span::call_site());
+        adopt(expansion, &root, &quote! { #errors #tracking }, span)
+    })
+}
+
+/// Stands in an expansion where the errors will.
+const HEAD: &str = "__mind_head";
+
+/// Puts what is meant in the place of the placeholders, and every token at `span`.
+fn adopt(tokens: TokenStream, root: &Root, head: &TokenStream, span: Span) -> TokenStream {
+    let adopt_tree = |mut tree: TokenTree| match &tree {
+        TokenTree::Ident(word) if word == HEAD => head.clone(),
+        TokenTree::Ident(word) if root.meant_by(word).is_some() => root.meant_by(word).unwrap_or_default(),
+        TokenTree::Group(group) => {
+            let mut adopted = Group::new(group.delimiter(), adopt(group.stream(), root, head, span));
+            adopted.set_span(span);
+            TokenTree::Group(adopted).into()
+        }
+        TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
+            tree.set_span(span);
+            tree.into()
+        }
+    };
+    tokens.into_iter().flat_map(adopt_tree).collect()
+}
+
+/// A file that a macro names by a path relative to the Rust file it stands in, as `include_str!` has it.
+pub(crate) struct Source {
+    /// Where the file is.
+    path: PathBuf,
+    /// As messages name it: as the compiler names the Rust file, whose folder it is relative to.
+    shown: String,
+    bytes: Vec<u8>,
+}
+
+impl Source {
+    /// Reads the file that `input`, a string literal, names; also says where it is named.
+    ///
+    /// # Errors
+    /// E1007 where `input` is something else, or no file is there; E1008 where it has more than [`MAX_BYTES`].
+    pub(crate) fn open(input: TokenStream) -> Result<(Self, Span), Diag> {
+        let (written, span) = path_literal(input)?;
+        let (candidates, shown) = candidates(&written, span);
+        let fault = |message: String| Diag::new(Code::E1007, Site::token(span), message);
+        let mut tried = Vec::new();
+        for path in candidates {
+            match read(&path) {
+                Ok(bytes) if bytes.len() as u64 > MAX_BYTES => {
+                    let message = format!("`{shown}` is larger than the limit of {MAX_BYTES} bytes");
+                    return Err(Diag::new(Code::E1008, Site::token(span), message));
+                }
+                Ok(bytes) => {
+                    let path = std::path::absolute(&path).unwrap_or(path);
+                    return Ok((Self { path, shown, bytes }, span));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => tried.push(path),
+                Err(error) => return Err(fault(format!("`{shown}` cannot be read: {error}"))),
+            }
+        }
+        let diag = fault(format!("no file `{shown}` is there"));
+        let diag = tried.iter().fold(diag, |diag, path| diag.note(format!("tried {}", path.display())));
+        Err(diag.help("the path is relative to the folder of this Rust file, as that of `include_str!`"))
+    }
+
+    /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
+    /// are shown.
+    fn compile(&self) -> (String, Vec<String>) {
+        let text = self.text();
+        let (text, invalid) = match &text {
+            Ok(text) => ((*text).to_owned(), None),
+            // What is not concerned is read all the same.
+            Err(diag) => (self.lossy_text(), Some(diag)),
+        };
+        let (tokens, lexical) = surface::lex(&text);
+        let mut messages = Vec::new();
+        let expansion = expand_with(&Root::placeholder(), tokens, |mistakes| {
+            let mistakes = match (invalid, lexical.as_slice()) {
+                (Some(invalid), _) => std::slice::from_ref(invalid),
+                (None, []) => mistakes,
+                // Mistakes in what has been mended would be reported twice.
+                (None, lexical) => lexical,
+            };
+            messages = self.messages(mistakes);
+            format_ident!("{}", HEAD).into_token_stream()
+        });
+        (expansion.to_string(), messages)
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// E1001 if it is not UTF-8.
+    pub(crate) fn text(&self) -> Result<&str, Diag> {
+        std::str::from_utf8(&self.bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            let before = String::from_utf8_lossy(&self.bytes[..at]);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            let bytes: Vec<_> = self.bytes[at..].iter().take(4).map(|byte| format!("{byte:02X}")).collect();
+            let message = format!("invalid UTF-8 at byte {at}: {}", bytes.join(" "));
+            Diag::new(Code::E1001, Site::Text { line: number(line), column: number(column) }, message)
+                .help("save the file as UTF-8")
+        })
+    }
+
+    /// The text with blanks for what is not UTF-8.
+    fn lossy_text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).replace(char::REPLACEMENT_CHARACTER, " ")
+    }
+
+    /// The mistakes with their places in the file.
+    pub(crate) fn messages(&self, mistakes: &[Diag]) -> Vec<String> {
+        let text = self.lossy_text();
+        mistakes.iter().map(|diag| snippet::render(diag, &self.shown, &text)).collect()
+    }
+
+    /// An item that makes the crate depend on the file: it is compiled anew when the file changes.
+    pub(crate) fn tracking(&self) -> TokenStream {
+        // Paths in Rust are text.
+        let Some(path) = self.path.to_str() else { return TokenStream::new() };
+        quote! { const _: &[::core::primitive::u8] = ::core::include_bytes!(#path); }
+    }
+}
+
+/// The path, and where it is written.
+fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
+    let expected = "expected the path of a file, as `\"net.mind\"`";
+    let mut input = input;
+    loop {
+        let mut trees = input.into_iter();
+        let Some(tree) = trees.next() else {
+            return Err(Diag::new(
+                Code::E1007,
+                Site::token(Span::call_site()),
+                format!("found the end, {expected}"),
+            ));
+        };
+        let rest = trees.find(|tree| !matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','));
+        let unexpected = |tree: &TokenTree| {
+            Err(Diag::new(Code::E1007, Site::token(tree.span()), format!("found `{tree}`, {expected}")))
+        };
+        if let Some(rest) = rest {
+            return unexpected(&rest);
+        }
+        match tree {
+            // What a macro's `$path:literal` stands for.
+            TokenTree::Group(group) if group.delimiter() == Delimiter::None => input = group.stream(),
+            TokenTree::Literal(literal) => {
+                let span = literal.span();
+                return match syn::Lit::new(literal.clone()) {
+                    syn::Lit::Str(path) => Ok((path.value(), span)),
+                    _ => unexpected(&TokenTree::Literal(literal)),
+                };
+            }
+            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) => return unexpected(&tree),
+        }
+    }
+}
+
+/// Where the file may be, and how messages name it.
+///
+/// Where the compiler does not say in which file a macro stands, as language servers may not, the folders of the package
+/// are tried.
+fn candidates(written: &str, span: Span) -> (Vec<PathBuf>, String) {
+    let beside =
+        |file: &Path| file.parent().map_or_else(|| PathBuf::from(written), |folder| folder.join(written));
+    match span.local_file() {
+        Some(file) => (vec![beside(&file)], beside(Path::new(&span.file())).display().to_string()),
+        None => {
+            let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+            let folders = [package.join("src"), package];
+            (folders.map(|folder| folder.join(written)).into(), written.to_owned())
+        }
+    }
+}
+
+/// The file's bytes, one more than [`MAX_BYTES`] at most.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // Opening a pipe would wait for its other end.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn named(path: &str) -> TokenStream {
+        TokenTree::Literal(proc_macro2::Literal::string(path)).into()
+    }
+
+    #[test]
+    fn the_expansion_is_that_of_the_text_and_depends_on_the_file() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/files/net.mind");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let program = crate::expand::expand(text.parse().unwrap()).to_string();
+        let expansion = expand(named("../../tests/files/net.mind")).to_string();
+        let dependency = "const _ : & [:: core :: primitive :: u8] = :: core :: include_bytes ! (";
+        let (before, after) = expansion.split_once(dependency).expect("the file is a dependency");
+        let (found, after) = after.split_once(')').unwrap();
+        let found = found.trim_matches('"');
+        assert!(Path::new(found).is_absolute());
+        assert_eq!(std::fs::read_to_string(found).unwrap(), text);
+        let after = after.trim_start_matches(" ;");
+        assert_eq!(before.trim(), "");
+        assert_eq!(after.trim(), program.trim());
+    }
+
+    #[test]
+    fn one_larger_than_the_limit_is_not_read() {
+        let path = std::env::temp_dir().join(format!("mind-include-{}.mind", std::process::id()));
+        let file = File::create(&path).unwrap();
+        file.set_len(MAX_BYTES + 1).unwrap();
+        let found = Source::open(named(path.to_str().unwrap())).err().expect("it is too large");
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found.code, Code::E1008);
+        assert!(found.message.ends_with("is larger than the limit of 16777216 bytes"), "{found}");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        for path in ["/dev/zero", "/dev", "\0"] {
+            let found = Source::open(named(path)).err().expect("it is no file");
+            assert_eq!(found.code, Code::E1007);
+            assert!(found.message.contains("cannot be read"), "{found}");
+        }
+    }
+
+    #[test]
+    fn paths_that_were_tried_are_named() {
+        let found = Source::open(named("absent.mind")).err().expect("it is not there").to_string();
+        assert!(
+            found.contains("mind-macros/src/absent.mind\n") && found.contains("mind-macros/absent.mind\n")
+        );
+    }
+}

@@ -1,0 +1,3 @@
+mind::include!("files/utf8.mind");
+
+fn main() {}

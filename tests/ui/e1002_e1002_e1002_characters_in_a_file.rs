@@ -1,0 +1,3 @@
+mind::include!("files/characters.mind");
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::include!("files/string.mind");
+
+fn main() {}

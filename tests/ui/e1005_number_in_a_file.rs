@@ -1,0 +1,3 @@
+mind::include!("files/number.mind");
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::include!("files/comment.mind");
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::include!("files/unfinished.mind");
+
+fn main() {}

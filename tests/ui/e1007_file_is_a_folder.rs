@@ -1,0 +1,3 @@
+mind::include!("files");
+
+fn main() {}

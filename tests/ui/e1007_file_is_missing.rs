@@ -1,0 +1,3 @@
+mind::include!("files/missing.mind");
+
+fn main() {}
