@@ -34,39 +34,30 @@ impl Module {
     pub fn from_definitions(
         definitions: Vec<Definition>,
         outputs: &[u64],
-        prefix: &str,
+        prefix: &'static str,
     ) -> Result<Self, Vec<VerifyError>> {
         let mut errors = Vec::new();
-        let mut places: BTreeMap<u64, ValueId> = BTreeMap::new();
-        let later =
-            definitions.iter().map(|definition| definition.id).collect::<std::collections::BTreeSet<_>>();
+        let mut numbers = Numbering::new(prefix);
+        let mut disorder: BTreeMap<usize, String> = BTreeMap::new();
+        for (position, definition) in definitions.iter().enumerate() {
+            if let Err(message) = numbers.define(definition.id) {
+                disorder.insert(position, message);
+            }
+        }
         let mut insts = Vec::with_capacity(definitions.len());
-        for (position, Definition { id, op, operands, ty }) in definitions.into_iter().enumerate() {
+        for (position, Definition { op, operands, ty, .. }) in definitions.into_iter().enumerate() {
             let value = ValueId::new(position);
             let mut error = |code, message: String| errors.push(VerifyError::of_value(code, value, message));
             let mut found = Vec::with_capacity(operands.len());
             for operand in &operands {
-                match places.get(operand) {
-                    Some(operand) => found.push(*operand),
-                    None => {
-                        let why =
-                            if later.contains(operand) { "not defined before it" } else { "never defined" };
-                        error(
-                            Code::E4001,
-                            format!("`{}` reads {prefix}{operand}, which is {why}", op.info().name),
-                        );
-                    }
+                match numbers.get(*operand) {
+                    Some(operand) if operand < value => found.push(operand),
+                    Some(_) | None => error(Code::E4001, numbers.missing(*operand, op.info().name)),
                 }
             }
-            if places.contains_key(&id) {
-                error(Code::E4002, format!("{prefix}{id} is defined twice"));
-            } else if let Some((last, _)) = places.last_key_value().filter(|(last, _)| **last > id) {
-                error(
-                    Code::E4002,
-                    format!("{prefix}{id} stands after {prefix}{last}, needed ascending numbers"),
-                );
+            if let Some(message) = disorder.remove(&position) {
+                error(Code::E4002, message);
             }
-            places.entry(id).or_insert(value);
             match Operands::new(&found) {
                 Some(operands) => insts.push(Inst { op, operands, ty }),
                 None => {
@@ -80,15 +71,83 @@ impl Module {
         }
         let mut results = Vec::with_capacity(outputs.len());
         for (position, output) in outputs.iter().enumerate() {
-            match places.get(output) {
-                Some(value) => results.push(*value),
+            match numbers.get(*output) {
+                Some(value) => results.push(value),
                 None => {
-                    let message = format!("output {position} is {prefix}{output}, which is never defined");
+                    let message = numbers.missing_output(position, *output);
                     errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
                 }
             }
         }
         if errors.is_empty() { Ok(Self::from_parts(insts, results)) } else { Err(errors) }
+    }
+}
+
+/// The values that numbers of a writer's choice stand for: numbers ascend, with gaps.
+#[derive(Debug)]
+pub(crate) struct Numbering {
+    prefix: &'static str,
+    /// The number of each value; where one does not ascend, the greatest before it.
+    numbers: Vec<u64>,
+    /// Those that do not ascend.
+    disordered: BTreeMap<u64, ValueId>,
+}
+
+impl Numbering {
+    pub(crate) const fn new(prefix: &'static str) -> Self {
+        Self { prefix, numbers: Vec::new(), disordered: BTreeMap::new() }
+    }
+
+    pub(crate) fn with_capacity(prefix: &'static str, capacity: usize) -> Self {
+        Self { numbers: Vec::with_capacity(capacity), ..Self::new(prefix) }
+    }
+
+    /// Numbers the next value; it has its number even where that is wrong, so that one mistake is one error.
+    ///
+    /// # Errors
+    /// What E4002 says.
+    pub(crate) fn define(&mut self, number: u64) -> Result<(), String> {
+        let Some(last) = self.numbers.last().copied().filter(|last| *last >= number) else {
+            self.numbers.push(number);
+            return Ok(());
+        };
+        let prefix = self.prefix;
+        let twice = self.get(number).is_some();
+        let value = ValueId::new(self.numbers.len());
+        self.disordered.entry(number).or_insert(value);
+        self.numbers.push(last);
+        Err(if twice {
+            format!("{prefix}{number} is defined twice")
+        } else {
+            format!("{prefix}{number} stands after {prefix}{last}, needed ascending numbers")
+        })
+    }
+
+    /// The value of a number so far.
+    pub(crate) fn get(&self, number: u64) -> Option<ValueId> {
+        let first = *self.numbers.first()?;
+        // Numbers without gaps are their own index.
+        let dense = usize::try_from(number.wrapping_sub(first)).ok();
+        let position = match dense.filter(|dense| self.numbers.get(*dense) == Some(&number)) {
+            Some(position) => position,
+            None => self.numbers.partition_point(|other| *other < number),
+        };
+        if self.numbers.get(position) == Some(&number) {
+            return Some(ValueId::new(position));
+        }
+        self.disordered.get(&number).copied()
+    }
+
+    /// What E4001 says of an operand that is not an earlier value.
+    pub(crate) fn missing(&self, number: u64, reader: &str) -> String {
+        let why = if self.get(number).is_some() { "not defined before it" } else { "never defined" };
+        format!("`{reader}` reads {}{number}, which is {why}", self.prefix)
+    }
+
+    /// What E4003 says of an output that is no value.
+    pub(crate) fn missing_output(&self, position: usize, number: u64) -> String {
+        let why = if self.get(number).is_some() { "not defined before it" } else { "never defined" };
+        format!("output {position} is {}{number}, which is {why}", self.prefix)
     }
 }
 

@@ -67,7 +67,7 @@
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
 //! - [`opt`], [`plan`], [`stats`], [`pipeline`]: less work, steps over memory, costs, and all phases in a row.
-//! - [`text`]: printing modules.
+//! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,10 @@
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use crate::dim::{Bindings, Dim, DimResult, Overflow};
+use crate::{
+    diag::Code,
+    dim::{Bindings, Dim, DimResult, Overflow},
+};
 
 /// The highest rank a value may have.
 pub const MAX_RANK: usize = 8;
@@ -88,6 +91,11 @@ impl Shape {
     /// The shape with these known extents.
     pub fn literal(extents: &[i64]) -> Self {
         extents.iter().copied().map(Dim::literal).collect()
+    }
+
+    /// The shape with copies of these extents.
+    pub fn from_slice(dims: &[Dim]) -> Self {
+        Self(dims.iter().cloned().collect())
     }
 
     /// The number of dimensions.
@@ -186,6 +194,19 @@ impl Type {
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
         Ok(self.with_shape(self.shape.substitute(bindings)?))
     }
+}
+
+/// What is wrong with a type whatever value has it: rank, extents and element count are within the limits.
+pub(crate) fn type_fault(ty: &Type) -> Option<(Code, String)> {
+    if ty.rank() > MAX_RANK {
+        return Some((Code::E1008, format!("rank {} exceeds the limit of {MAX_RANK}", ty.rank())));
+    }
+    for (axis, dim) in ty.shape.iter().enumerate() {
+        if dim.is_below_one() {
+            return Some((Code::E3006, format!("dimension {axis} of {ty} is {dim}, needed at least 1")));
+        }
+    }
+    ty.shape.element_count().is_err().then(|| (Code::E1008, format!("{ty} has more than 2^63 elements")))
 }
 
 /// As in the surface language: `f32[N, 784]`, and `f32` for a single number.

@@ -32,6 +32,11 @@ impl Verified {
         self.module
     }
 
+    /// A module in which [`verify_named`] found nothing.
+    pub(crate) const fn trusted(module: Module, profile: Profile) -> Self {
+        Self { module, profile }
+    }
+
     /// The same module changed by a pass that keeps every rule, which debug builds check.
     pub(crate) fn rewrite(self, pass: impl FnOnce(Module) -> Module) -> Self {
         let module = pass(self.module);
@@ -94,6 +99,28 @@ pub fn verify(module: Module, profile: Profile) -> Result<Verified, Vec<VerifyEr
     if errors.is_empty() { Ok(Verified { module, profile }) } else { Err(errors) }
 }
 
+/// As [`verify`], of a module that stays, with values named by `name` in messages; nothing where it verifies.
+pub(crate) fn verify_named(
+    module: &Module,
+    profile: Profile,
+    name: &dyn Fn(ValueId) -> String,
+) -> Vec<VerifyError> {
+    let mut checker = Checker::new(module, profile, name);
+    for (value, inst) in module.iter() {
+        checker.instruction(value, inst);
+    }
+    for (position, output) in module.outputs().iter().enumerate() {
+        if output.index() >= module.insts().len() {
+            let message = format!("output {position} is {}, which no instruction makes", name(*output));
+            checker.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
+        }
+    }
+    if module.outputs().is_empty() {
+        checker.errors.push(VerifyError::of_outputs(Code::E4014, None, "the module has no output"));
+    }
+    checker.errors
+}
+
 /// What must hold of the symbols for the module to run, beyond every symbol being at least 1; sorted, each once.
 pub fn requirements(module: &Verified) -> Vec<Requirement> {
     let mut needed = BTreeSet::new();
@@ -107,25 +134,13 @@ pub fn requirements(module: &Verified) -> Vec<Requirement> {
 }
 
 fn check(module: &Module, profile: Profile) -> Vec<VerifyError> {
-    let mut checker = Checker::new(module, profile);
-    for (value, inst) in module.iter() {
-        checker.instruction(value, inst);
-    }
-    for (position, output) in module.outputs().iter().enumerate() {
-        if output.index() >= module.insts().len() {
-            let message = format!("output {position} is {output}, which no instruction makes");
-            checker.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
-        }
-    }
-    if module.outputs().is_empty() {
-        checker.errors.push(VerifyError::of_outputs(Code::E4014, None, "the module has no output"));
-    }
-    checker.errors
+    verify_named(module, profile, &|value| value.to_string())
 }
 
 struct Checker<'a> {
     module: &'a Module,
     profile: Profile,
+    name: &'a dyn Fn(ValueId) -> String,
     errors: Vec<VerifyError>,
     input_names: BTreeSet<std::sync::Arc<str>>,
     /// The symbols that the inputs give, and those that were reported as missing.
@@ -135,11 +150,12 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(module: &'a Module, profile: Profile) -> Self {
+    fn new(module: &'a Module, profile: Profile, name: &'a dyn Fn(ValueId) -> String) -> Self {
         let inputs: Vec<&Type> = module.inputs().map(|(_, ty)| ty).collect();
         Self {
             module,
             profile,
+            name,
             errors: Vec::new(),
             input_names: BTreeSet::new(),
             known_symbols: bindable(&inputs),
@@ -167,7 +183,8 @@ impl<'a> Checker<'a> {
         for operand in inst.operands.iter().filter(|operand| **operand >= value) {
             let known = operand.index() < self.module.insts().len();
             let why = if known { "which is not defined before it" } else { "which is never defined" };
-            self.error(Code::E4001, value, format!("`{}` reads {operand}, {why}", inst.op.info().name));
+            let message = format!("`{}` reads {}, {why}", inst.op.info().name, (self.name)(*operand));
+            self.error(Code::E4001, value, message);
             defined = false;
         }
         if let Op::Input { name } = &inst.op {
@@ -220,7 +237,7 @@ impl<'a> Checker<'a> {
     fn rule(&mut self, value: ValueId, inst: &Inst, error: &OpError) {
         let message = error.message(|operand| {
             let operand = inst.operands[operand];
-            format!("{operand} is {}", self.module.ty(operand))
+            format!("{} is {}", (self.name)(operand), self.module.ty(operand))
         });
         self.error(error.code, value, message);
     }

@@ -3,16 +3,15 @@
 use mind_shape::element_count;
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes,
-    no_flops, no_origin, no_requirements, rules::foreign, sample,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    fields::not_these_fields, no_attributes, no_flops, no_origin, no_requirements, rules::foreign, sample,
 };
 use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
-    dim::Dim,
     interp::{Number, Value, with_number},
     ir::Op,
-    ty::{DType, Type},
+    ty::{DType, Shape, Type},
 };
 
 /// A row without operands; what differs is written over it.
@@ -30,7 +29,9 @@ const NULLARY: OpInfo = OpInfo {
     evaluate: |op, _, to| Ok(with_number!(to.dtype, T => fill::<T>(op, to))),
     derivative: Derivative::Zero,
     flops: no_flops,
+    fields: &[],
     attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
 };
 
@@ -48,7 +49,15 @@ pub(super) static INPUT: OpInfo = OpInfo {
     mnemonic: "input",
     label: "input",
     class: Class::Input,
-    attributes: input_attributes,
+    fields: &[Field::place("name", FieldKind::Text)],
+    attributes: |op| {
+        let Op::Input { name } = op else { foreign(op) };
+        vec![Attribute::Text(name.clone())]
+    },
+    make: |attributes| {
+        let Ok([Attribute::Text(name)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::Input { name }
+    },
     ..NULLARY
 };
 
@@ -65,7 +74,15 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
     mnemonic: "const.i64",
     label: "literal",
     infer: |_, _| Ok(Type::scalar(DType::I64)),
-    attributes: value_attributes,
+    fields: &[Field::place("value", FieldKind::I64)],
+    attributes: |op| {
+        let Op::ConstI64(value) = op else { foreign(op) };
+        vec![Attribute::I64(*value)]
+    },
+    make: |attributes| {
+        let Ok([Attribute::I64(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::ConstI64(value)
+    },
     ..NULLARY
 };
 
@@ -82,7 +99,15 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
     mnemonic: "const.f32",
     label: "literal",
     infer: |_, _| Ok(Type::scalar(DType::F32)),
-    attributes: value_attributes,
+    fields: &[Field::place("value", FieldKind::F32)],
+    attributes: |op| {
+        let Op::ConstF32(value) = op else { foreign(op) };
+        vec![Attribute::F32(*value)]
+    },
+    make: |attributes| {
+        let Ok([Attribute::F32(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::ConstF32(value)
+    },
     ..NULLARY
 };
 
@@ -99,7 +124,15 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
     mnemonic: "const.f64",
     label: "literal",
     infer: |_, _| Ok(Type::scalar(DType::F64)),
-    attributes: value_attributes,
+    fields: &[Field::place("value", FieldKind::F64)],
+    attributes: |op| {
+        let Op::ConstF64(value) = op else { foreign(op) };
+        vec![Attribute::F64(*value)]
+    },
+    make: |attributes| {
+        let Ok([Attribute::F64(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::ConstF64(value)
+    },
     ..NULLARY
 };
 
@@ -117,7 +150,23 @@ pub(super) static CONST_TENSOR: OpInfo = OpInfo {
     mnemonic: "const.tensor",
     label: "literal",
     infer: infer_tensor,
-    attributes: tensor_attributes,
+    fields: &[
+        Field::place("data", FieldKind::Data),
+        Field::of_type("dtype", FieldKind::DType),
+        Field::of_type("shape", FieldKind::Dims),
+    ],
+    attributes: |op| {
+        let Op::ConstTensor { data, shape } = op else { foreign(op) };
+        vec![Attribute::Data(data.clone()), Attribute::DType(data.dtype()), Attribute::Dims(shape.to_vec())]
+    },
+    make: |attributes| {
+        let Ok([Attribute::Data(data), Attribute::DType(_), Attribute::Dims(shape)]) =
+            <[_; 3]>::try_from(attributes)
+        else {
+            not_these_fields()
+        };
+        Op::ConstTensor { data, shape: Shape::new(shape) }
+    },
     ..NULLARY
 };
 
@@ -182,22 +231,4 @@ fn data(op: &Op) -> TensorData {
     } else {
         foreign(op)
     }
-}
-
-fn input_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
-    let Op::Input { name } = op else { foreign(op) };
-    vec![("name", Attribute::Text(name.clone()))]
-}
-
-fn value_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
-    vec![("value", Attribute::Number(data(op)))]
-}
-
-fn tensor_attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
-    let Op::ConstTensor { data, shape } = op else { foreign(op) };
-    vec![
-        ("data", Attribute::Data(data.clone())),
-        ("dtype", Attribute::DType(data.dtype())),
-        ("shape", Attribute::Dims(shape.iter().map(Dim::clone).collect())),
-    ]
 }

@@ -1,7 +1,9 @@
 //! Two-dimensional convolution and its derivatives.
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Focus, OpError, OpInfo, Profile, no_origin, no_requirements,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, OpError, OpInfo, Profile,
+    fields::{SHAPE, not_these_fields},
+    no_origin, no_requirements,
     rules::{self, foreign, rank, same_dtype},
     sample::{self, Case, Domain, Sampling},
 };
@@ -28,6 +30,18 @@ pub(super) static CONV2D: OpInfo = OpInfo {
     name: "Conv2d",
     mnemonic: "conv2d",
     label: "conv2d",
+    fields: &[STRIDES, PADDING],
+    attributes: |op| {
+        let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
+        vec![Attribute::Integers(strides.clone()), Attribute::Padding(padding.clone())]
+    },
+    make: |attributes| {
+        let Ok([Attribute::Integers(strides), Attribute::Padding(padding)]) = <[_; 2]>::try_from(attributes)
+        else {
+            not_these_fields()
+        };
+        Op::Conv2d(Convolution { strides, padding })
+    },
     infer: |op, operands| {
         let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
         rank(op, operands, 0, 4)?;
@@ -93,6 +107,10 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     name: "Conv2dGradInput",
     mnemonic: "conv2d_grad_input",
     label: "conv2d_grad_input",
+    make: |attributes| {
+        let (shape, convolution) = made(attributes);
+        Op::Conv2dGradInput { shape, convolution }
+    },
     profile: Profile::Extended,
     infer: |op, operands| {
         let (Op::Conv2dGradInput { shape, convolution }, [dy, filter]) = (op, operands) else { foreign(op) };
@@ -148,6 +166,10 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     name: "Conv2dGradFilter",
     mnemonic: "conv2d_grad_filter",
     label: "conv2d_grad_filter",
+    make: |attributes| {
+        let (shape, convolution) = made(attributes);
+        Op::Conv2dGradFilter { shape, convolution }
+    },
     profile: Profile::Extended,
     infer: |op, operands| {
         let (Op::Conv2dGradFilter { shape, convolution }, [image, dy]) = (op, operands) else { foreign(op) };
@@ -205,7 +227,9 @@ const ROW: OpInfo = OpInfo {
     evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: super::no_flops,
-    attributes,
+    fields: &[SHAPE, STRIDES, PADDING],
+    attributes: gradient_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
@@ -369,21 +393,26 @@ fn work(filter: &Shape, result: &Shape) -> DimResult {
     result.element_count()?.mul(&window)
 }
 
-fn attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
-    let (shape, Convolution { strides, padding }) = if let Op::Conv2d(convolution) = op {
-        (None, convolution)
-    } else if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } =
-        op
-    {
-        (Some(shape), convolution)
+/// Strides and padding as text has them.
+const STRIDES: Field = Field::key("strides", "s", FieldKind::Integers);
+const PADDING: Field = Field::key("padding", "p", FieldKind::Padding);
+
+fn gradient_attributes(op: &Op) -> Vec<Attribute> {
+    if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } = op {
+        let Convolution { strides, padding } = convolution.clone();
+        vec![Attribute::Dims(shape.to_vec()), Attribute::Integers(strides), Attribute::Padding(padding)]
     } else {
         foreign(op)
+    }
+}
+
+fn made(attributes: Vec<Attribute>) -> (Shape, Convolution) {
+    let Ok([Attribute::Dims(shape), Attribute::Integers(strides), Attribute::Padding(padding)]) =
+        <[_; 3]>::try_from(attributes)
+    else {
+        not_these_fields()
     };
-    let mut attributes = Vec::new();
-    attributes.extend(shape.map(|shape| ("shape", Attribute::Dims(shape.to_vec()))));
-    attributes.push(("strides", Attribute::Integers(strides.clone())));
-    attributes.push(("padding", Attribute::Padding(padding.clone())));
-    attributes
+    (Shape::new(shape), Convolution { strides, padding })
 }
 
 /// The shapes of image and filter, strides and padding.

@@ -26,6 +26,7 @@ pub(super) static ADD: OpInfo = OpInfo {
     name: "Add",
     mnemonic: "add",
     label: "+",
+    make: |_| Op::Add,
     commutative: true,
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::add)),
     derivative: Derivative::Linear(|p| {
@@ -49,6 +50,7 @@ pub(super) static SUB: OpInfo = OpInfo {
     name: "Sub",
     mnemonic: "sub",
     label: "-",
+    make: |_| Op::Sub,
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::sub)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
@@ -75,6 +77,7 @@ pub(super) static MUL: OpInfo = OpInfo {
     name: "Mul",
     mnemonic: "mul",
     label: "*",
+    make: |_| Op::Mul,
     commutative: true,
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::mul)),
     derivative: Derivative::Rule(|p| {
@@ -103,6 +106,7 @@ pub(super) static DIV: OpInfo = OpInfo {
     name: "Div",
     mnemonic: "div",
     label: "/",
+    make: |_| Op::Div,
     profile: Profile::Extended,
     infer: |op, operands| {
         let ty = infer_broadcast(op, operands)?;
@@ -131,6 +135,7 @@ pub(super) static RELU: OpInfo = OpInfo {
     name: "Relu",
     mnemonic: "relu",
     label: "relu",
+    make: |_| Op::Relu,
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, |x: T| if x.is_above_zero() { x } else { T::ZERO })),
     derivative: Derivative::Rule(|p| {
@@ -158,6 +163,7 @@ pub(super) static NEG: OpInfo = OpInfo {
     name: "Neg",
     mnemonic: "neg",
     label: "-",
+    make: |_| Op::Neg,
     evaluate: |_, operands, to| with_number!(to.dtype, T => map(operands, to, <T as Number>::neg)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
@@ -180,6 +186,7 @@ pub(super) static EXP: OpInfo = OpInfo {
     name: "Exp",
     mnemonic: "exp",
     label: "exp",
+    make: |_| Op::Exp,
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::exp)),
     derivative: Derivative::Rule(|p| {
@@ -203,6 +210,7 @@ pub(super) static LOG: OpInfo = OpInfo {
     name: "Log",
     mnemonic: "log",
     label: "log",
+    make: |_| Op::Log,
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::ln)),
     derivative: Derivative::Rule(|p| {
@@ -230,6 +238,7 @@ pub(super) static RELU_GRAD: OpInfo = OpInfo {
     name: "ReluGrad",
     mnemonic: "relu_grad",
     label: "relu_grad",
+    make: |_| Op::ReluGrad,
     profile: Profile::Extended,
     infer: infer_relu_grad,
     origin: same_origin,
@@ -263,6 +272,7 @@ pub(super) static STOP_GRADIENT: OpInfo = OpInfo {
     name: "StopGradient",
     mnemonic: "stop_gradient",
     label: "stop_gradient",
+    make: |_| Op::StopGradient,
     profile: Profile::Extended,
     flops: super::no_flops,
     sample: Sampling { cases: |dtype| unary_cases(Op::StopGradient, dtype), ..UNARY.sample },
@@ -284,7 +294,9 @@ const BINARY: OpInfo = OpInfo {
     evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: one_an_element,
+    fields: &[],
     attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 

@@ -1,8 +1,9 @@
 //! Rows taken out of a tensor by integers, and added back.
 
 use super::{
-    Attribute, Class, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_flops,
-    no_origin, no_requirements,
+    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    fields::{SHAPE, not_these_fields},
+    no_attributes, no_flops, no_origin, no_requirements,
     rules::{self, foreign},
     sample::{self, Case, Domain, Sampling},
 };
@@ -26,6 +27,9 @@ pub(super) static GATHER: OpInfo = OpInfo {
     name: "Gather",
     mnemonic: "gather",
     label: "gather",
+    fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
+    attributes: |_| vec![Attribute::LeadingAxis],
+    make: |_| Op::Gather,
     arity: 2,
     infer: infer_gather,
     origin: |_, operands, axis| {
@@ -116,7 +120,12 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::ScatterAdd { shape } = op else { foreign(op) };
-        vec![("shape", Attribute::Dims(shape.to_vec()))]
+        vec![Attribute::Dims(shape.to_vec())]
+    },
+    fields: &[SHAPE],
+    make: |attributes| {
+        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::ScatterAdd { shape: Shape::new(shape) }
     },
     sample: Sampling {
         cases: |dtype| {
@@ -151,7 +160,9 @@ const ROW: OpInfo = OpInfo {
     evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: no_flops,
+    fields: &[],
     attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 

@@ -3,7 +3,9 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, Requirement,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    Requirement,
+    fields::{SHAPE, not_these_fields},
     no_attributes, no_flops, no_origin, no_requirements,
     rules::{self, foreign},
     sample::{self, Case, Domain, Sampling},
@@ -47,7 +49,12 @@ pub(super) static INDEX: OpInfo = OpInfo {
         Ok(with_number!(to.dtype, T => to.tabulate(|_| T::elements(operands[0])[at])))
     },
     derivative: Derivative::Linear(index_back),
-    attributes: |op| vec![("indices", Attribute::Dims(indices(op).to_vec()))],
+    fields: &[Field::place("indices", FieldKind::Dims)],
+    attributes: |op| vec![Attribute::Dims(indices(op).to_vec())],
+    make: |attributes| {
+        let Ok([Attribute::Dims(indices)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::Index { indices }
+    },
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 3] = [(&[], &[]), (&[3], &[2]), (&[2, 3], &[1, 0])];
@@ -105,7 +112,12 @@ pub(super) static SLICE: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::Slice(slice) = op else { foreign(op) };
-        vec![("slice", Attribute::Slice((**slice).clone()))]
+        vec![Attribute::Slice(slice.clone())]
+    },
+    fields: &[Field::place("slice", FieldKind::Slice)],
+    make: |attributes| {
+        let Ok([Attribute::Slice(slice)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::Slice(slice)
     },
     sample: Sampling {
         cases: |dtype| {
@@ -153,7 +165,14 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::SliceGrad { shape, slice } = op else { foreign(op) };
-        vec![("shape", Attribute::Dims(shape.to_vec())), ("slice", Attribute::Slice((**slice).clone()))]
+        vec![Attribute::Dims(shape.to_vec()), Attribute::Slice(slice.clone())]
+    },
+    fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
+    make: |attributes| {
+        let Ok([Attribute::Dims(shape), Attribute::Slice(slice)]) = <[_; 2]>::try_from(attributes) else {
+            not_these_fields()
+        };
+        Op::SliceGrad { shape: Shape::new(shape), slice }
     },
     sample: Sampling {
         cases: |dtype| {
@@ -191,7 +210,9 @@ const ROW: OpInfo = OpInfo {
     evaluate: |op, _, _| foreign(op),
     derivative: Derivative::Zero,
     flops: no_flops,
+    fields: &[],
     attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 

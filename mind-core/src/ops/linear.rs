@@ -27,6 +27,7 @@ pub(super) static DOT: OpInfo = OpInfo {
     name: "Dot",
     mnemonic: "dot",
     label: "dot",
+    make: |_| Op::Dot,
     infer: infer_dot,
     origin: |_, operands, axis| {
         let from_lhs = operands[0].rank() - 1;
@@ -59,6 +60,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
     name: "MatMul",
     mnemonic: "matmul",
     label: "@",
+    make: |_| Op::MatMul,
     infer: infer_matmul,
     origin: |op, operands, axis| {
         let [lhs, rhs] = operands else { foreign(op) };
@@ -109,7 +111,9 @@ const PRODUCT: OpInfo = OpInfo {
         let shared = operands[0].shape.last().expect("products have operands of rank 1 or more");
         result.shape.element_count()?.mul(shared)?.mul(&Dim::literal(2))
     },
+    fields: &[],
     attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 

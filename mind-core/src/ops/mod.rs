@@ -1,7 +1,7 @@
 //! The table of operations: one row an operation, one file a family, and all that is known of an operation in its row.
 //!
 //! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, the reference semantics, the derivative,
-//! where each result dimension comes from, the cost, and how generated tests sample it. Everything else in the
+//! where each result dimension comes from, the cost, the attributes as text has them, and how generated tests sample it. Everything else in the
 //! compiler asks the row and never lists operations of its own; where an operation must be told from another,
 //! the match on [`Op`] is exhaustive.
 
@@ -9,6 +9,7 @@ mod constant;
 mod convolution;
 mod elementwise;
 mod error;
+mod fields;
 mod gathering;
 mod indexing;
 mod linear;
@@ -20,6 +21,7 @@ mod shape;
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use error::{Focus, OpError};
+pub use fields::{Attribute, Field, FieldKind, InMic};
 
 use crate::{
     diag::Code,
@@ -28,7 +30,7 @@ use crate::{
     grad::Pullback,
     interp::{Number, RunError, Value, positions},
     ir::{Convolution, Op, Reduction, Slice},
-    ty::{DType, MAX_RANK, Shape, Type},
+    ty::{DType, Shape, Type, type_fault},
 };
 
 /// What a rule answers: the type of the result, or what is wrong.
@@ -65,8 +67,12 @@ pub struct OpInfo {
     pub derivative: Derivative,
     /// Arithmetic operations one evaluation takes: adds, multiplications, and 1 for each exp, log, division.
     pub flops: fn(&Op, &[&Type], &Type) -> Result<Dim, Overflow>,
-    /// The attributes, in the order they print.
-    pub attributes: fn(&Op) -> Vec<(&'static str, Attribute)>,
+    /// What the attributes are, in the order of every text form.
+    pub fields: &'static [Field],
+    /// The value of each field.
+    pub attributes: fn(&Op) -> Vec<Attribute>,
+    /// The operation with these values, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
+    pub make: fn(Vec<Attribute>) -> Op,
     /// How generated tests sample the operation.
     pub sample: sample::Sampling,
 }
@@ -130,29 +136,6 @@ pub struct Concrete<'a> {
     pub shape: &'a [usize],
     /// The extent of each symbol.
     pub bindings: &'a Bindings,
-}
-
-/// An attribute as printers see it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Attribute {
-    /// A name.
-    Text(Arc<str>),
-    /// Yes or no.
-    Flag(bool),
-    /// A single number: the value of a scalar constant.
-    Number(crate::data::TensorData),
-    /// An element type.
-    DType(DType),
-    /// Positions, steps.
-    Integers(Vec<i64>),
-    /// Extents or bounds.
-    Dims(Vec<Dim>),
-    /// The elements of a constant tensor; a single one fills it.
-    Data(crate::data::TensorData),
-    /// The bounds and steps of a slice.
-    Slice(Slice),
-    /// The padding of a convolution.
-    Padding(crate::ir::Padding),
 }
 
 macro_rules! table {
@@ -231,21 +214,10 @@ pub(crate) fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
         let problem = format!("found {}, allowed {allowed}", ty.dtype);
         return Err(OpError::new(op, Code::E2005).problem(problem).into());
     }
-    if ty.rank() > MAX_RANK {
-        let problem = format!("rank {} exceeds the limit of {MAX_RANK}", ty.rank());
-        return Err(OpError::new(op, Code::E1008).problem(problem).into());
+    match type_fault(ty) {
+        None => Ok(()),
+        Some((code, problem)) => Err(OpError::new(op, code).problem(problem).into()),
     }
-    for (axis, dim) in ty.shape.iter().enumerate() {
-        if dim.is_below_one() {
-            let problem = format!("dimension {axis} of {ty} is {dim}, needed at least 1");
-            return Err(OpError::new(op, Code::E3006).problem(problem).into());
-        }
-    }
-    if ty.shape.element_count().is_err() {
-        let problem = format!("{ty} has more than 2^63 elements");
-        return Err(OpError::new(op, Code::E1008).problem(problem).into());
-    }
-    Ok(())
 }
 
 /// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
@@ -295,20 +267,41 @@ impl Concrete<'_> {
 impl Op {
     /// Calls `visit` with each dim of the attributes.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
-        for (_, attribute) in (self.info().attributes)(self) {
-            match attribute {
-                Attribute::Dims(dims) => dims.iter().for_each(&mut *visit),
-                Attribute::Slice(Slice { starts, ends, .. }) => {
-                    starts.iter().chain(&ends).for_each(&mut *visit)
-                }
-                Attribute::Text(_)
-                | Attribute::Flag(_)
-                | Attribute::Number(_)
-                | Attribute::DType(_)
-                | Attribute::Integers(_)
-                | Attribute::Data(_)
-                | Attribute::Padding(_) => {}
+        match self {
+            Self::Index { indices } => indices.iter().for_each(&mut *visit),
+            Self::Reshape { shape }
+            | Self::BroadcastTo { shape }
+            | Self::ScatterAdd { shape }
+            | Self::Conv2dGradInput { shape, .. }
+            | Self::Conv2dGradFilter { shape, .. }
+            | Self::ConstTensor { shape, .. } => shape.iter().for_each(&mut *visit),
+            Self::Slice(slice) => slice.starts.iter().chain(&slice.ends).for_each(&mut *visit),
+            Self::SliceGrad { shape, slice } => {
+                shape.iter().chain(&slice.starts).chain(&slice.ends).for_each(&mut *visit)
             }
+            Self::Input { .. }
+            | Self::ConstI64(_)
+            | Self::ConstF32(_)
+            | Self::ConstF64(_)
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Sum(Reduction { .. })
+            | Self::Mean(Reduction { .. })
+            | Self::Transpose { .. }
+            | Self::ExpandDims { .. }
+            | Self::Squeeze { .. }
+            | Self::Gather
+            | Self::Dot
+            | Self::MatMul
+            | Self::Conv2d(Convolution { .. })
+            | Self::Relu
+            | Self::Neg
+            | Self::Exp
+            | Self::Log
+            | Self::ReluGrad
+            | Self::StopGradient => {}
         }
     }
 
@@ -376,7 +369,7 @@ fn no_requirements(_: &Op, _: &[&Type]) -> Vec<Requirement> {
     Vec::new()
 }
 
-fn no_attributes(_: &Op) -> Vec<(&'static str, Attribute)> {
+fn no_attributes(_: &Op) -> Vec<Attribute> {
     Vec::new()
 }
 

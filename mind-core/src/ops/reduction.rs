@@ -1,7 +1,9 @@
 //! Sums over axes.
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Inferred, OpInfo, Profile, no_requirements,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Inferred, OpInfo, Profile,
+    fields::not_these_fields,
+    no_requirements,
     rules::{self, floats, foreign, position},
     sample::{Case, Domain, Sampling},
 };
@@ -36,6 +38,7 @@ pub(super) static MEAN: OpInfo = OpInfo {
     name: "Mean",
     mnemonic: "mean",
     label: "mean",
+    make: |attributes| Op::Mean(made(attributes)),
     infer: |op, operands| {
         floats(op, operands, 0)?;
         infer(op, operands)
@@ -55,6 +58,7 @@ const SUM_ROW: OpInfo = OpInfo {
     name: "Sum",
     mnemonic: "sum",
     label: "sum",
+    make: |attributes| Op::Sum(made(attributes)),
     profile: Profile::CoreV1,
     class: Class::Reduction,
     commutative: false,
@@ -70,6 +74,7 @@ const SUM_ROW: OpInfo = OpInfo {
         spread(p, dy)
     }),
     flops: |_, operands, result| operands[0].shape.element_count()?.sub(&result.shape.element_count()?),
+    fields: &[Field::place("axes", FieldKind::Integers), Field::key("keepdims", "kd", FieldKind::Flag)],
     attributes,
     sample: Sampling { cases: |dtype| cases(Op::Sum, dtype), domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
@@ -164,9 +169,17 @@ fn average_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
     spread(p, value)
 }
 
-fn attributes(op: &Op) -> Vec<(&'static str, Attribute)> {
+/// The values of [`FIELDS`].
+fn attributes(op: &Op) -> Vec<Attribute> {
     let Reduction { axes, keepdims } = reduction(op);
-    vec![("axes", Attribute::Integers(axes.clone())), ("keepdims", Attribute::Flag(*keepdims))]
+    vec![Attribute::Integers(axes.clone()), Attribute::Flag(*keepdims)]
+}
+
+fn made(attributes: Vec<Attribute>) -> Reduction {
+    let Ok([Attribute::Integers(axes), Attribute::Flag(keepdims)]) = <[_; 2]>::try_from(attributes) else {
+        not_these_fields()
+    };
+    Reduction { axes, keepdims }
 }
 
 fn cases(op: fn(Reduction) -> Op, dtype: DType) -> Vec<Case> {

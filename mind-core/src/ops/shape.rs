@@ -3,8 +3,9 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_flops, no_origin,
-    no_requirements,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    fields::{SHAPE, not_these_fields},
+    no_flops, no_origin, no_requirements,
     rules::{self, broadcast_dim, foreign, position},
     sample::{self, Case, Domain, Sampling},
 };
@@ -38,7 +39,12 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::Reshape { shape } = op else { foreign(op) };
-        vec![("new_shape", Attribute::Dims(shape.to_vec()))]
+        vec![Attribute::Dims(shape.to_vec())]
+    },
+    fields: &[Field::place("new_shape", FieldKind::Dims)],
+    make: |attributes| {
+        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::Reshape { shape: Shape::new(shape) }
     },
     sample: Sampling {
         cases: |dtype| {
@@ -78,7 +84,14 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
         let dx = p.push(Op::Transpose { permutation }, &[dy])?;
         p.contribute(0, dx)
     }),
-    attributes: |op| vec![("permutation", Attribute::Integers(permutation(op).to_vec()))],
+    fields: &[Field::place("permutation", FieldKind::Integers)],
+    attributes: |op| vec![Attribute::Integers(permutation(op).to_vec())],
+    make: |attributes| {
+        let Ok([Attribute::Integers(permutation)]) = <[_; 1]>::try_from(attributes) else {
+            not_these_fields()
+        };
+        Op::Transpose { permutation }
+    },
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -116,7 +129,12 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
         let dx = p.push(Op::Squeeze { axes }, &[dy])?;
         p.contribute(0, dx)
     }),
-    attributes: |op| vec![("axes", Attribute::Integers(axes(op).to_vec()))],
+    fields: &[Field::place("axes", FieldKind::Integers)],
+    attributes: |op| vec![Attribute::Integers(axes(op).to_vec())],
+    make: |attributes| {
+        let Ok([Attribute::Integers(axes)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::ExpandDims { axes }
+    },
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -153,7 +171,12 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
         let dx = if axes.is_empty() { dy } else { p.push(Op::ExpandDims { axes }, &[dy])? };
         p.contribute(0, dx)
     }),
-    attributes: |op| vec![("axes", Attribute::Integers(axes(op).to_vec()))],
+    fields: &[Field::place("axes", FieldKind::Integers)],
+    attributes: |op| vec![Attribute::Integers(axes(op).to_vec())],
+    make: |attributes| {
+        let Ok([Attribute::Integers(axes)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::Squeeze { axes }
+    },
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -197,7 +220,12 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::BroadcastTo { shape } = op else { foreign(op) };
-        vec![("shape", Attribute::Dims(shape.to_vec()))]
+        vec![Attribute::Dims(shape.to_vec())]
+    },
+    fields: &[SHAPE],
+    make: |attributes| {
+        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        Op::BroadcastTo { shape: Shape::new(shape) }
     },
     sample: Sampling {
         cases: |dtype| {
@@ -227,7 +255,9 @@ const VIEW: OpInfo = OpInfo {
     evaluate: |_, operands, to| Ok(Value::new(to.shape, operands[0].elements.clone())),
     derivative: Derivative::Zero,
     flops: no_flops,
+    fields: &[],
     attributes: super::no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
     sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 

@@ -9,13 +9,24 @@
 //! - Constant tensors list their elements flat in row-major order; a number without brackets fills the tensor.
 //! - Floats are the shortest decimal that reads back to the same bits, `inf`, `-inf`, `nan` for the quiet NaN without
 //!   payload, and `nan:0x7fc00001`, all bits, for every other.
+//! - The parser takes any number of spaces between tokens, empty lines, `\r\n`, ascending ids with gaps, and one extent
+//!   of -1 in a reshape, which it replaces by what is left.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
+use super::{
+    Document, Form, Limits,
+    cursor::{self, Cursor, Read, Spaces},
+    decode,
+    read::{self, Reader},
+    write,
+};
 use crate::{
-    data::{F32, F64, TensorData},
-    ir::{Inst, Module, Padding, ValueId},
-    ops::Attribute,
+    diag::{Code, Diag, Diags},
+    ir::{Inst, Module, Operands, Padding, Slice, ValueId},
+    ops::{Attribute, FieldKind, OpInfo, TABLE},
+    surface::lower::names::nearest,
+    ty::{Shape, Type},
 };
 
 /// The text of a module, valid or not.
@@ -36,30 +47,86 @@ use crate::{
 pub fn print(module: &Module) -> String {
     let mut text = String::new();
     for (value, inst) in module.iter() {
-        writeln!(text, "{}", line(value, inst)).expect("writing to a string cannot fail");
+        push_line(&mut text, value, inst);
+        text.push('\n');
     }
-    let outputs: Vec<_> = module.outputs().iter().map(ValueId::to_string).collect();
-    writeln!(text, "outputs: {}", outputs.join(", ")).expect("writing to a string cannot fail");
+    text.push_str("outputs:");
+    for (position, output) in module.outputs().iter().enumerate() {
+        text.push_str(if position > 0 { ", " } else { " " });
+        push_value(&mut text, *output);
+    }
+    text.push('\n');
     text
+}
+
+/// The module of a text, not verified.
+///
+/// # Errors
+/// As [`parse_document`].
+///
+/// ```
+/// use mind_core::text::{Limits, core_ir};
+/// let text = "%0 = Input () {name=\"x\"} : f32[N, 3]\n%1 = Neg (%0) : f32[N, 3]\noutputs: %1\n";
+/// assert_eq!(core_ir::print(&core_ir::parse(text, &Limits::default())?), text);
+/// let errors = core_ir::parse(&text.replace("Neg (%0)", "Neg (%7)"), &Limits::default()).unwrap_err();
+/// assert_eq!(errors.as_slice()[0].to_string(), "[E4001] `Neg` reads %7, which is never defined");
+/// assert_eq!(errors.as_slice()[0].site.to_string(), "2:11");
+/// # Ok::<(), mind_core::diag::Diags>(())
+/// ```
+pub fn parse(text: &str, limits: &Limits) -> Result<Module, Diags> {
+    parse_document(text, limits).map(|document| document.module)
+}
+
+/// As [`parse_document`], of bytes.
+///
+/// # Errors
+/// Also E1001 where they are not UTF-8.
+pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
+    parse_document(decode(bytes, limits)?, limits)
+}
+
+/// A text as it was read, its module not verified.
+///
+/// # Errors
+/// Every independent mistake with its line and column, one a line at most: E1002 to E1008 for what is malformed or too
+/// large, E2002 for an unknown operation, E2007 for a wrong number of operands, E4001 to E4003 for references to what
+/// stands nowhere above and ids that do not ascend, E3006 and E1008 for what is no type, E4005 and E4010 for data and
+/// padding that do not fit.
+pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
+    let mut reader = Reader::new(text, limits, Form::CoreIr)?;
+    let mut cursor = Cursor::new(text);
+    let mut ended = false;
+    while !cursor.is_at_end() && !reader.is_full() {
+        cursor.skip_spaces();
+        if cursor.is_at_line_end() {
+            cursor.next_line();
+            continue;
+        }
+        let line = if ended {
+            cursor.unexpected("nothing after the outputs")
+        } else if cursor.eat_str("outputs:") {
+            ended = true;
+            outputs(&mut reader, &mut cursor)
+        } else {
+            instruction(&mut reader, &mut cursor)
+        };
+        if let Err(diag) = line {
+            reader.diags.push(*diag);
+        }
+        cursor.next_line();
+    }
+    if !ended && !reader.is_full() {
+        let message = "found the end of the text, expected `outputs:` and the results";
+        reader.diags.push(Diag::new(Code::E1007, cursor.site(), message));
+    }
+    reader.finish(cursor.line())
 }
 
 /// One instruction as it stands in the text, for messages that quote it.
 pub fn line(value: ValueId, inst: &Inst) -> String {
-    let row = inst.op.info();
-    let operands: Vec<_> = inst.operands.iter().map(ValueId::to_string).collect();
-    let mut attributes = Vec::new();
-    for (name, attribute) in (row.attributes)(&inst.op) {
-        if let Attribute::Slice(slice) = &attribute {
-            attributes.push(format!("starts={}", List(&slice.starts)));
-            attributes.push(format!("ends={}", List(&slice.ends)));
-            attributes.push(format!("steps={}", List(&slice.steps)));
-        } else {
-            attributes.push(format!("{name}={}", Shown(&attribute)));
-        }
-    }
-    let attributes =
-        if attributes.is_empty() { String::new() } else { format!(" {{{}}}", attributes.join(", ")) };
-    format!("{value} = {} ({}){attributes} : {}", row.name, operands.join(", "), inst.ty)
+    let mut text = String::new();
+    push_line(&mut text, value, inst);
+    text
 }
 
 /// As [`print()`] gives it.
@@ -69,116 +136,284 @@ impl fmt::Display for Module {
     }
 }
 
-struct Shown<'a>(&'a Attribute);
+fn push_line(text: &mut String, value: ValueId, inst: &Inst) {
+    let row = inst.op.info();
+    push_value(text, value);
+    text.push_str(" = ");
+    text.push_str(row.name);
+    text.push_str(" (");
+    for (position, operand) in inst.operands.iter().enumerate() {
+        if position > 0 {
+            text.push_str(", ");
+        }
+        push_value(text, *operand);
+    }
+    text.push(')');
+    let mut separator = " {";
+    for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+        if attribute == Attribute::LeadingAxis {
+            continue;
+        }
+        text.push_str(separator);
+        separator = ", ";
+        if let Attribute::Slice(slice) = &attribute {
+            text.push_str("starts=");
+            write::list(text, &slice.starts, ", ", |text, start| write::shown(text, start));
+            text.push_str(", ends=");
+            write::list(text, &slice.ends, ", ", |text, end| write::shown(text, end));
+            text.push_str(", steps=");
+            push_integers(text, &slice.steps);
+        } else {
+            text.push_str(field.name);
+            text.push('=');
+            push_attribute(text, &attribute);
+        }
+    }
+    if separator == ", " {
+        text.push('}');
+    }
+    text.push_str(" : ");
+    write::shown(text, &inst.ty);
+}
 
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Attribute::Text(text) => f.write_str(&quoted(text)),
-            Attribute::Flag(flag) => flag.fmt(f),
-            Attribute::DType(dtype) => dtype.fmt(f),
-            Attribute::Integers(integers) => List(integers).fmt(f),
-            Attribute::Dims(dims) => List(dims).fmt(f),
-            Attribute::Number(data) | Attribute::Data(data) => match numbers(data).as_slice() {
-                [single] => f.write_str(single),
-                several => List(several).fmt(f),
-            },
-            Attribute::Slice(slice) => {
-                write!(f, "[{}, {}, {}]", List(&slice.starts), List(&slice.ends), List(&slice.steps))
-            }
-            Attribute::Padding(Padding::Valid) => f.write_str("valid"),
-            Attribute::Padding(Padding::Same) => f.write_str("same"),
-            Attribute::Padding(Padding::Custom(pairs)) => {
-                List(&pairs.iter().map(|pair| List(pair).to_string()).collect::<Vec<_>>()).fmt(f)
-            }
+fn push_value(text: &mut String, value: ValueId) {
+    text.push('%');
+    write::unsigned(text, value.index() as u64);
+}
+
+fn push_integers(text: &mut String, integers: &[i64]) {
+    write::list(text, integers, ", ", |text, value| write::integer(text, *value));
+}
+
+fn push_attribute(text: &mut String, attribute: &Attribute) {
+    match attribute {
+        Attribute::Text(name) => write::quoted(text, name),
+        Attribute::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
+        Attribute::I64(value) => write::integer(text, *value),
+        Attribute::F32(value) => write::float32(text, *value),
+        Attribute::F64(value) => write::float64(text, *value),
+        Attribute::DType(dtype) => text.push_str(dtype.name()),
+        Attribute::Integers(integers) => push_integers(text, integers),
+        Attribute::Dims(dims) => write::list(text, dims, ", ", |text, dim| write::shown(text, dim)),
+        Attribute::Data(data) => write::data(text, data, ", "),
+        Attribute::Padding(Padding::Valid) => text.push_str("valid"),
+        Attribute::Padding(Padding::Same) => text.push_str("same"),
+        Attribute::Padding(Padding::Custom(pairs)) => {
+            write::list(text, pairs, ", ", |text, pair| push_integers(text, pair));
+        }
+        Attribute::Slice(_) | Attribute::LeadingAxis => {
+            unreachable!("a slice is three lists, the leading axis is not written")
         }
     }
 }
 
-struct List<'a, T>(&'a [T]);
+/// `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
+fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
+    let start = cursor.position();
+    let number = value(cursor, "an instruction `%0 = …` or `outputs:`")?;
+    reader.define(cursor, start, number)?;
+    let inst = definition(reader, cursor);
+    reader.push(inst);
+    Ok(())
+}
 
-impl<T: fmt::Display> fmt::Display for List<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (position, item) in self.0.iter().enumerate() {
-            if position > 0 {
-                f.write_str(", ")?;
-            }
-            item.fmt(f)?;
+/// Everything after the id.
+fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<Inst> {
+    cursor.skip_spaces();
+    cursor.expect(b'=', "`=`")?;
+    cursor.skip_spaces();
+    let start = cursor.position();
+    let row = operation(cursor)?;
+    cursor.skip_spaces();
+    cursor.expect(b'(', "`(` and the operands")?;
+    let mut found = ([ValueId::new(0); Operands::MAX], 0);
+    cursor.skip_spaces();
+    while !cursor.eat(b')') {
+        if found.1 > 0 {
+            cursor.expect(b',', "`,` or `)`")?;
+            cursor.skip_spaces();
         }
-        f.write_str("]")
+        let start = cursor.position();
+        let number = value(cursor, "an operand such as `%0`")?;
+        let operand = reader.operand(cursor, start, number, row);
+        if let Some(place) = found.0.get_mut(found.1) {
+            *place = operand;
+        }
+        found.1 += 1;
+        cursor.skip_spaces();
     }
-}
-
-/// The stored elements as both text forms write them.
-pub(crate) fn numbers(data: &TensorData) -> Vec<String> {
-    match data {
-        TensorData::I32(elements) => elements.iter().map(i32::to_string).collect(),
-        TensorData::I64(elements) => elements.iter().map(i64::to_string).collect(),
-        TensorData::F32(elements) => elements.iter().map(|element| float32(*element)).collect(),
-        TensorData::F64(elements) => elements.iter().map(|element| float64(*element)).collect(),
+    let operands = reader.operands(cursor, start, row, found)?;
+    cursor.skip_spaces();
+    let attributes_start = cursor.position();
+    let (mut attributes, literal) = attributes(cursor, row)?;
+    cursor.skip_spaces();
+    cursor.expect(b':', "`:` and the type of the result")?;
+    cursor.skip_spaces();
+    let ty = typed(cursor, reader.limits)?;
+    cursor.skip_spaces();
+    if !cursor.is_at_line_end() {
+        return cursor.unexpected("the end of the line");
     }
-}
-
-fn float32(element: F32) -> String {
-    let value = element.get();
-    match value.to_bits() {
-        0x7fc0_0000 => "nan".into(),
-        bits if value.is_nan() => format!("nan:{bits:#010x}"),
-        _ => format!("{value:?}"),
-    }
-}
-
-fn float64(element: F64) -> String {
-    let value = element.get();
-    match value.to_bits() {
-        0x7ff8_0000_0000_0000 => "nan".into(),
-        bits if value.is_nan() => format!("nan:{bits:#018x}"),
-        _ => format!("{value:?}"),
-    }
-}
-
-/// Text in double quotes, on one line whatever it holds.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '\\' => quoted.push_str("\\\\"),
-            '"' => quoted.push_str("\\\""),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            control if control.is_control() || matches!(control, '\u{2028}' | '\u{2029}') => {
-                quoted.extend(control.escape_unicode());
-            }
-            plain => quoted.push(plain),
+    if let (Some(mut literal), [Attribute::Data(data), Attribute::DType(dtype), Attribute::Dims(dims)]) =
+        (literal, &mut attributes[..])
+    {
+        let shape = Shape::new(dims.clone());
+        let needed = shape.element_count().ok().and_then(|count| u64::try_from(count.as_literal()?).ok());
+        let of = || Type::new(*dtype, shape.clone()).to_string();
+        *data = cursor::data(&mut literal, *dtype, Spaces::Allowed, reader.limits.literal, needed, &of)?;
+        literal.skip_spaces();
+        if literal.peek() != b',' {
+            return literal.unexpected("`,`");
         }
     }
-    quoted.push('"');
-    quoted
+    let mut op = (row.make)(attributes);
+    reader.resolve(cursor, attributes_start, &mut op, &operands)?;
+    Ok(Inst { op, operands, ty })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
+    cursor.expect(b'%', expected)?;
+    cursor.digits("the number of a value")
+}
 
-    #[test]
-    fn floats_are_shortest_and_keep_their_bits() {
-        let shown =
-            |values: Vec<f32>| values.into_iter().map(|value| float32(value.into())).collect::<Vec<_>>();
-        let values = vec![0.1, 1.0, -0.0, 1e-7, f32::MAX, f32::INFINITY, f32::NEG_INFINITY];
-        assert_eq!(shown(values), ["0.1", "1.0", "-0.0", "1e-7", "3.4028235e38", "inf", "-inf"]);
-        let nans =
-            vec![f32::from_bits(0x7fc0_0000), f32::from_bits(0x7fc0_0001), f32::from_bits(0xffc0_0000)];
-        assert_eq!(shown(nans), ["nan", "nan:0x7fc00001", "nan:0xffc00000"]);
-        assert_eq!(float64(f64::from_bits(0x7ff8_0000_0000_0001).into()), "nan:0x7ff8000000000001");
+fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
+    let start = cursor.position();
+    let name = cursor.identifier("an operation")?;
+    match TABLE.iter().find(|row| row.name == name) {
+        Some(row) => Ok(row),
+        None => {
+            let message = format!("undefined operation {}", cursor::shortened(name));
+            let diag = Diag::new(Code::E2002, cursor.site_of(start), message);
+            Err(match nearest(name, TABLE.iter().map(|row| row.name)) {
+                Some(near) => diag.help(format!("write `{near}`")),
+                None => diag,
+            }
+            .into())
+        }
     }
+}
 
-    #[test]
-    fn names_are_quoted_on_one_line() {
-        assert_eq!(
-            quoted("a\"b\\c\nd\te\rf\u{1}g\u{e9}"),
-            r#""a\"b\\c\nd\te\rf\u{1}g"#.to_string() + "\u{e9}\""
-        );
+/// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.
+fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Vec<Attribute>, Option<Cursor<'a>>)> {
+    let mut attributes = Vec::with_capacity(row.fields.len());
+    let mut literal = None;
+    let braces = row.fields.iter().any(|field| field.kind != FieldKind::LeadingAxis);
+    if braces {
+        cursor.expect(b'{', "`{` and the attributes")?;
+    }
+    let mut first = true;
+    for field in row.fields {
+        if field.kind == FieldKind::LeadingAxis {
+            attributes.push(Attribute::LeadingAxis);
+            continue;
+        }
+        if !first {
+            separator(cursor)?;
+        }
+        first = false;
+        if field.kind == FieldKind::Slice {
+            name(cursor, "starts")?;
+            let starts = read::dims(cursor, Spaces::Allowed)?;
+            separator(cursor)?;
+            name(cursor, "ends")?;
+            let ends = read::dims(cursor, Spaces::Allowed)?;
+            separator(cursor)?;
+            name(cursor, "steps")?;
+            let steps = read::integers(cursor, Spaces::Allowed)?;
+            attributes.push(Attribute::Slice(Slice { starts, ends, steps }.into()));
+            continue;
+        }
+        name(cursor, field.name)?;
+        attributes.push(match field.kind {
+            FieldKind::Text => Attribute::Text(cursor.quoted("text in double quotes")?.into()),
+            FieldKind::Flag => Attribute::Flag(flag(cursor)?),
+            FieldKind::I64 => Attribute::I64(cursor::i64_element(cursor)?),
+            FieldKind::F32 => Attribute::F32(cursor::f32_element(cursor)?.into()),
+            FieldKind::F64 => Attribute::F64(cursor::f64_element(cursor)?.into()),
+            FieldKind::DType => Attribute::DType(cursor.dtype()?),
+            FieldKind::Integers => Attribute::Integers(read::integers(cursor, Spaces::Allowed)?),
+            FieldKind::Dims => Attribute::Dims(read::dims(cursor, Spaces::Allowed)?),
+            FieldKind::Padding => Attribute::Padding(read::padding(cursor, Spaces::Allowed)?),
+            FieldKind::Data => {
+                literal = Some(cursor.clone());
+                skip_literal(cursor);
+                Attribute::Data(vec![0i32].into())
+            }
+            FieldKind::Slice | FieldKind::LeadingAxis => unreachable!("read above"),
+        });
+    }
+    cursor.skip_spaces();
+    if braces {
+        cursor.expect(b'}', "`}`")?;
+    }
+    Ok((attributes, literal))
+}
+
+fn separator(cursor: &mut Cursor<'_>) -> Read<()> {
+    cursor.skip_spaces();
+    cursor.expect(b',', "`,` and the next attribute")
+}
+
+fn name(cursor: &mut Cursor<'_>, name: &str) -> Read<()> {
+    cursor.skip_spaces();
+    let start = cursor.clone();
+    if cursor.identifier("").is_ok_and(|found| found == name) {
+        cursor.skip_spaces();
+        if cursor.eat(b'=') {
+            cursor.skip_spaces();
+            return Ok(());
+        }
+    }
+    start.unexpected(&format!("`{name}=`"))
+}
+
+fn flag(cursor: &mut Cursor<'_>) -> Read<bool> {
+    if cursor.eat_str("true") {
+        Ok(true)
+    } else if cursor.eat_str("false") {
+        Ok(false)
+    } else {
+        cursor.unexpected("`true` or `false`")
+    }
+}
+
+/// Moves behind the elements of a constant: a list of numbers, or one.
+fn skip_literal(cursor: &mut Cursor<'_>) {
+    let end: &[u8] = if cursor.peek() == b'[' { b"]" } else { b",} \t" };
+    while !end.contains(&cursor.peek()) && !cursor.is_at_line_end() {
+        cursor.advance(1);
+    }
+    cursor.eat(b']');
+}
+
+/// `f32` or `f32[2, N]`.
+fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
+    let start = cursor.position();
+    let dtype = cursor.dtype()?;
+    if !cursor.eat(b'[') {
+        return Ok(Type::scalar(dtype));
+    }
+    cursor.skip_spaces();
+    let ty = Type::new(dtype, read::shape(cursor, Spaces::Allowed, limits)?);
+    read::check_type(cursor, start, &ty)?;
+    Ok(ty)
+}
+
+/// What follows `outputs:`.
+fn outputs(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
+    cursor.skip_spaces();
+    if cursor.is_at_line_end() {
+        return Ok(());
+    }
+    loop {
+        let start = cursor.position();
+        let number = value(cursor, "a result such as `%0`")?;
+        reader.output(cursor, start, number);
+        cursor.skip_spaces();
+        if cursor.is_at_line_end() {
+            return Ok(());
+        }
+        cursor.expect(b',', "`,` or the end of the line")?;
+        cursor.skip_spaces();
     }
 }

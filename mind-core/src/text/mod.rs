@@ -1,3 +1,210 @@
 //! The text forms of a module: printers and parsers side by side, one file a format.
+//!
+//! [`core_ir`] is the specification's reference encoding, [`mic`] the compact form for storage and tools. Both hold
+//! every module: `parse(print(module))` is `module`, to the bit.
+//!
+//! Parsing checks that the text is well formed, that every reference is to something above it, and the [`Limits`]; what
+//! a module means is checked by [`Document::verify`], whose errors stand at the lines they come from.
+//!
+//! ```
+//! use mind_core::{ops::Profile, text::{Limits, core_ir, mic}};
+//! let document = mic::parse_document(
+//!     "mic@1\n# Twice x.\nS0 \"x\"\nT0 [f32;N]\nN1 input S0 T0\nN2 add N1 N1 T0\nO N2\n",
+//!     &Limits::default(),
+//! )?;
+//! assert_eq!(document.docs, ["Twice x."]);
+//! let module = document.verify(Profile::CoreV1)?;
+//! assert_eq!(core_ir::print(&module).lines().nth(1), Some("%1 = Add (%0, %0) : f32[N]"));
+//! # Ok::<(), mind_core::diag::Diags>(())
+//! ```
 
 pub mod core_ir;
+mod cursor;
+pub mod mic;
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use crate::{
+    diag::{Code, Diag, Diags, Site},
+    ir::{Module, ValueId},
+    ops::Profile,
+    verify::{Verified, VerifyError, verify_named},
+};
+
+/// How large a text may be; what exceeds a limit is E1008, before memory is taken for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the text; 10 MiB by default.
+    pub bytes: usize,
+    /// Lines of the text; 1,000,000 by default.
+    pub lines: usize,
+    /// Instructions; 100,000 by default.
+    pub nodes: usize,
+    /// The rank of a type; 8 by default, which is also the most that a value may have.
+    pub rank: usize,
+    /// Elements that one literal lists; 1,000,000 by default. A number that fills a tensor counts as one.
+    pub literal: usize,
+    /// Mistakes reported before reading stops; 100 by default.
+    pub errors: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 10 << 20,
+            lines: 1_000_000,
+            nodes: 100_000,
+            rank: crate::ty::MAX_RANK,
+            literal: 1_000_000,
+            errors: 100,
+        }
+    }
+}
+
+/// Which text form a document was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// [`core_ir`].
+    CoreIr,
+    /// [`mic`].
+    Mic,
+}
+
+/// A text as it was read: the module, which is not verified yet, and what stands beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The form it was read from.
+    pub form: Form,
+    /// The module.
+    pub module: Module,
+    /// The name of the function: the first symbol of a MIC text, where no node uses it.
+    pub name: Option<Arc<str>>,
+    /// The comment lines above the first entry of a MIC text, without `#` and the space after it.
+    pub docs: Vec<String>,
+    /// The comment lines elsewhere in a MIC text.
+    pub comments: Vec<Comment>,
+    /// The number and the line of each value.
+    places: Vec<Place>,
+    /// The line of each output.
+    output_lines: Vec<u32>,
+    /// The last line.
+    end: u32,
+}
+
+/// A comment line of a MIC text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comment {
+    /// What stands below it.
+    pub above: Above,
+    /// Without `#` and the space after it.
+    pub text: String,
+}
+
+/// What a comment stands above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Above {
+    /// An entry of the tables of symbols and types, or the first node.
+    Nodes,
+    /// The node of a value.
+    Node(ValueId),
+    /// An output, by its position.
+    Output(usize),
+    /// The end of the text.
+    End,
+}
+
+/// Where a value stands in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    number: u64,
+    line: u32,
+}
+
+impl Document {
+    /// What the text calls a value: `%2` or `N3`.
+    pub fn value_name(&self, value: ValueId) -> String {
+        match (self.form, self.places.get(value.index())) {
+            (Form::CoreIr, Some(place)) => format!("%{}", place.number),
+            (Form::Mic, Some(place)) => format!("N{}", place.number),
+            (Form::CoreIr | Form::Mic, None) => value.to_string(),
+        }
+    }
+
+    /// The line of a value.
+    pub fn site(&self, value: ValueId) -> Site {
+        self.places
+            .get(value.index())
+            .map_or(Site::Nowhere, |place| Site::Text { line: place.line, column: 1 })
+    }
+
+    /// The line of an output, by its position; the last line where there is no such output.
+    pub fn output_site(&self, position: usize) -> Site {
+        Site::Text { line: self.output_lines.get(position).copied().unwrap_or(self.end), column: 1 }
+    }
+
+    /// The verified module.
+    ///
+    /// # Errors
+    /// Every independent mistake, at its line, in the names of the text.
+    pub fn verify(self, profile: Profile) -> Result<Verified, Diags> {
+        match verify_named(&self.module, profile, &|value| self.value_name(value)) {
+            errors if errors.is_empty() => Ok(Verified::trusted(self.module, profile)),
+            errors => {
+                let mut diags = Diags::new();
+                diags.extend(errors.into_iter().map(|error| self.diag(error)));
+                Err(diags)
+            }
+        }
+    }
+
+    /// An error of the module as one of the text.
+    pub fn diag(&self, error: VerifyError) -> Diag {
+        let site = match (error.value, error.output) {
+            (Some(value), _) => self.site(value),
+            (None, Some(output)) => self.output_site(output),
+            (None, None) => Site::Text { line: self.end, column: 1 },
+        };
+        Diag::new(error.code, site, error.message)
+    }
+}
+
+/// A diagnostic of a text as commands print it, further lines indented: `mic:3: error[E4001]: message` with `source`
+/// as `mic`, and with the column, `core-ir:3:9: error[E4001]: message`, in Core IR text.
+pub fn report(diag: &Diag, source: &str, form: Form) -> String {
+    let place = match (diag.site, form) {
+        (Site::Text { line, .. }, Form::Mic) => format!(":{line}"),
+        (Site::Text { line, column }, Form::CoreIr) => format!(":{line}:{column}"),
+        (Site::Nowhere | Site::Tokens { .. }, Form::Mic | Form::CoreIr) => String::new(),
+    };
+    let shown = diag.to_string();
+    let rest = shown.strip_prefix(&format!("[{}]", diag.code)).unwrap_or(&shown);
+    format!("{source}{place}: error[{}]:{rest}", diag.code)
+}
+
+/// The text of bytes.
+///
+/// # Errors
+/// E1008 where there are more than the limit, E1001 where they are not UTF-8.
+fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, Diags> {
+    let fail = |diag: Diag| {
+        let mut diags = Diags::new();
+        diags.push(diag);
+        Err(diags)
+    };
+    if bytes.len() > limits.bytes {
+        return fail(read::too_long(bytes.len(), limits));
+    }
+    std::str::from_utf8(bytes).or_else(|error| {
+        let at = error.valid_up_to();
+        let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let characters = bytes[start..at].iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        let shown: Vec<_> = bytes[at..].iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let place = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let site = Site::Text { line: place(line), column: place(characters + 1) };
+        let message = format!("not UTF-8 at byte {at}: {}", shown.join(" "));
+        fail(Diag::new(Code::E1001, site, message))
+    })
+}

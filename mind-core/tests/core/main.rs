@@ -10,4 +10,5 @@ mod properties;
 mod runs;
 mod support;
 mod table;
+mod text;
 mod verification;

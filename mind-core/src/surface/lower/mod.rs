@@ -18,7 +18,7 @@ mod body;
 mod builtins;
 mod calls;
 mod literals;
-mod names;
+pub(crate) mod names;
 mod operators;
 mod order;
 mod report;

@@ -1,0 +1,112 @@
+//! Attributes as data: what text forms and other readers know of an operation's fields.
+
+use std::sync::Arc;
+
+use crate::{
+    data::{F32, F64, TensorData},
+    dim::Dim,
+    ir::{Padding, Slice},
+    ty::DType,
+};
+
+/// An attribute of an operation: its names and what it holds. A row lists its fields in the order of every text form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// As in Core IR text and JSON, `keepdims`.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// How MIC writes it.
+    pub mic: InMic,
+}
+
+/// What a field holds, one for each variant of [`Attribute`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// The name of an input.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// An `i64`.
+    I64,
+    /// An `f32`.
+    F32,
+    /// An `f64`.
+    F64,
+    /// An element type.
+    DType,
+    /// Positions, steps.
+    Integers,
+    /// Extents or bounds.
+    Dims,
+    /// The elements of a constant tensor.
+    Data,
+    /// The bounds and steps of a slice.
+    Slice,
+    /// The padding of a convolution.
+    Padding,
+    /// The axis gathered from, always 0; MIC alone writes it.
+    LeadingAxis,
+}
+
+/// How MIC writes a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InMic {
+    /// By its place.
+    Place,
+    /// After a key, `kd=1`.
+    Key(&'static str),
+    /// Not at all: the declared type gives it.
+    Type,
+}
+
+/// The value of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// A name.
+    Text(Arc<str>),
+    /// Yes or no.
+    Flag(bool),
+    /// The value of a scalar constant.
+    I64(i64),
+    /// The value of a scalar constant.
+    F32(F32),
+    /// The value of a scalar constant.
+    F64(F64),
+    /// An element type.
+    DType(DType),
+    /// Positions, steps.
+    Integers(Vec<i64>),
+    /// Extents or bounds.
+    Dims(Vec<Dim>),
+    /// The elements of a constant tensor; a single one fills it.
+    Data(TensorData),
+    /// The bounds and steps of a slice.
+    Slice(Box<Slice>),
+    /// The padding of a convolution.
+    Padding(Padding),
+    /// The axis gathered from, always 0.
+    LeadingAxis,
+}
+
+impl Field {
+    pub(super) const fn place(name: &'static str, kind: FieldKind) -> Self {
+        Self { name, kind, mic: InMic::Place }
+    }
+
+    pub(super) const fn key(name: &'static str, key: &'static str, kind: FieldKind) -> Self {
+        Self { name, kind, mic: InMic::Key(key) }
+    }
+
+    pub(super) const fn of_type(name: &'static str, kind: FieldKind) -> Self {
+        Self { name, kind, mic: InMic::Type }
+    }
+}
+
+/// An extent list by its place, as most operations with a shape have it.
+pub(super) const SHAPE: Field = Field::place("shape", FieldKind::Dims);
+
+/// For a row that was handed the values of another row's fields.
+pub(super) fn not_these_fields() -> ! {
+    unreachable!("`make` is given one value a field, each of the field's kind")
+}

@@ -1,0 +1,702 @@
+//! A place in a text that moves forward: tokens of both text forms, and what is wrong where one was expected.
+
+use crate::{
+    data::TensorData,
+    diag::{Code, Diag, Site},
+    dim::{Dim, Overflow},
+    ty::DType,
+};
+
+/// What was read, or what is wrong; boxed, since it seldom is.
+pub(super) type Read<T> = Result<T, Box<Diag>>;
+
+/// A place in a text. Reading past the end is reading the end of a line.
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+    line_start: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, line: 1, line_start: 0 }
+    }
+
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    pub(super) fn peek(&self) -> u8 {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, by: usize) -> u8 {
+        self.text.as_bytes().get(self.at + by).copied().unwrap_or(b'\n')
+    }
+
+    pub(super) fn advance(&mut self, by: usize) {
+        self.at += by;
+    }
+
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte;
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn eat_str(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token.as_bytes());
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at.min(self.text.len())..]
+    }
+
+    /// The text from a position to here.
+    pub(super) fn since(&self, start: usize) -> &'a str {
+        &self.text[start..self.at]
+    }
+
+    /// Skips spaces and tabs; whether there were any.
+    pub(super) fn skip_spaces(&mut self) -> bool {
+        let start = self.at;
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.at += 1;
+        }
+        self.at > start
+    }
+
+    /// Whether the line ends here, with `\n`, `\r\n` or the text.
+    pub(super) fn is_at_line_end(&self) -> bool {
+        match self.peek() {
+            b'\n' => true,
+            b'\r' => self.ahead(1) == b'\n',
+            _ => false,
+        }
+    }
+
+    /// The rest of the line, without its end, which is where this moves.
+    pub(super) fn rest_of_line(&mut self) -> &'a str {
+        let start = self.at;
+        self.at += self.rest().iter().position(|byte| *byte == b'\n').unwrap_or(self.text.len() - start);
+        let line = &self.text[start..self.at];
+        line.strip_suffix('\r').unwrap_or(line)
+    }
+
+    /// Moves to the start of the next line from anywhere on this one.
+    pub(super) fn next_line(&mut self) {
+        let rest = self.rest();
+        match rest.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                self.at += end + 1;
+                self.line += 1;
+                self.line_start = self.at;
+            }
+            None => self.at = self.text.len(),
+        }
+    }
+
+    pub(super) fn site(&self) -> Site {
+        self.site_of(self.at)
+    }
+
+    /// The place of a position on this line.
+    pub(super) fn site_of(&self, position: usize) -> Site {
+        let before = &self.text.as_bytes()[self.line_start..position.clamp(self.line_start, self.text.len())];
+        // Bytes that do not continue a character.
+        let characters = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        Site::Text { line: self.line, column: u32::try_from(characters + 1).unwrap_or(u32::MAX) }
+    }
+
+    /// A fault here.
+    #[cold]
+    pub(super) fn fault<T>(&self, code: Code, message: impl Into<String>) -> Read<T> {
+        self.fault_at(self.at, code, message)
+    }
+
+    /// A fault at a position on this line.
+    #[cold]
+    pub(super) fn fault_at<T>(&self, position: usize, code: Code, message: impl Into<String>) -> Read<T> {
+        Err(Diag::new(code, self.site_of(position), message).into())
+    }
+
+    /// E1007: something else stands here than was expected.
+    #[cold]
+    pub(super) fn unexpected<T>(&self, expected: &str) -> Read<T> {
+        let found = self.found();
+        let mut diag = Diag::new(Code::E1007, self.site(), format!("found {found}, expected {expected}"));
+        if self.peek() == b'#' {
+            diag = diag.help("a comment stands on a line of its own, after `#`");
+        }
+        Err(diag.into())
+    }
+
+    /// What stands here, for messages.
+    fn found(&self) -> String {
+        if self.is_at_end() {
+            return "the end of the text".into();
+        }
+        if self.is_at_line_end() {
+            return "the end of the line".into();
+        }
+        let rest = String::from_utf8_lossy(self.rest().split(|byte| *byte == b'\n').next().unwrap_or(&[]));
+        let mut characters = rest.chars();
+        let first = characters.next().unwrap_or(' ');
+        let mut found = first.to_string();
+        if is_word(first) {
+            found.extend(characters.take_while(|character| is_word(*character)).take(30));
+        }
+        if found.chars().all(|character| !character.is_control()) {
+            format!("`{found}`")
+        } else {
+            format!("`{}`", found.escape_default())
+        }
+    }
+
+    pub(super) fn expect(&mut self, byte: u8, expected: &str) -> Read<()> {
+        if self.eat(byte) { Ok(()) } else { self.unexpected(expected) }
+    }
+
+    /// A run of decimal digits that fits 64 bits.
+    pub(super) fn digits(&mut self, expected: &str) -> Read<u64> {
+        let start = self.at;
+        let mut value: u64 = 0;
+        let mut fits = true;
+        while let digit @ b'0'..=b'9' = self.peek() {
+            let next = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
+            fits &= next.is_some();
+            value = next.unwrap_or(value);
+            self.at += 1;
+        }
+        if self.at == start {
+            return self.unexpected(expected);
+        }
+        if !fits {
+            let message = format!("{} exceeds 64 bits", shortened(self.since(start)));
+            return self.fault_at(start, Code::E1005, message);
+        }
+        Ok(value)
+    }
+
+    /// A signed integer that fits 64 bits.
+    pub(super) fn integer(&mut self, expected: &str) -> Read<i64> {
+        let start = self.at;
+        let negative = self.eat(b'-');
+        let magnitude = self.digits(expected)?;
+        let value =
+            if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+        match value {
+            Some(value) => Ok(value),
+            None => {
+                let message = format!("{} exceeds 64 bits", self.since(start));
+                self.fault_at(start, Code::E1005, message)
+            }
+        }
+    }
+
+    /// Letters, digits and underscores, not beginning with a digit, as Rust has identifiers; `r#` may stand before.
+    pub(super) fn identifier(&mut self, expected: &str) -> Read<&'a str> {
+        let start = self.at;
+        if self.peek() == b'r' && self.ahead(1) == b'#' {
+            self.at += 2;
+        }
+        let name = self.at;
+        while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' || !self.peek().is_ascii() {
+            if self.peek().is_ascii() {
+                self.at += 1;
+                continue;
+            }
+            let rest = &self.text[self.at..];
+            let character = rest.chars().next().filter(|character| character.is_alphanumeric());
+            let Some(character) = character else {
+                let character = rest.chars().next().unwrap_or(' ');
+                let message =
+                    format!("`{}` cannot stand in the name of a dimension", character.escape_debug());
+                return self.fault(Code::E1002, message);
+            };
+            self.at += character.len_utf8();
+        }
+        if self.at == name || self.text.as_bytes()[name].is_ascii_digit() {
+            self.at = start;
+            return self.unexpected(expected);
+        }
+        Ok(self.since(start))
+    }
+
+    /// Text in double quotes.
+    pub(super) fn quoted(&mut self, expected: &str) -> Read<std::borrow::Cow<'a, str>> {
+        let start = self.at;
+        self.expect(b'"', expected)?;
+        let plain = self.at;
+        loop {
+            match self.peek() {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(self.text[plain..self.at - 1].into());
+                }
+                b'\\' => break,
+                _ if self.is_at_line_end() => return self.unterminated(start),
+                _ => self.at += 1,
+            }
+        }
+        let mut text = String::from(&self.text[plain..self.at]);
+        loop {
+            let run = self.at;
+            while !matches!(self.peek(), b'"' | b'\\') && !self.is_at_line_end() {
+                self.at += 1;
+            }
+            text.push_str(&self.text[run..self.at]);
+            match self.peek() {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(text.into());
+                }
+                b'\\' => text.push(self.escape()?),
+                _ => return self.unterminated(start),
+            }
+        }
+    }
+
+    fn unterminated<T>(&self, start: usize) -> Read<T> {
+        self.fault_at(start, Code::E1003, "text that begins here does not end on its line, needed `\"`")
+    }
+
+    fn escape(&mut self) -> Read<char> {
+        let start = self.at;
+        self.at += 2;
+        Ok(match self.text.as_bytes().get(start + 1) {
+            Some(b'\\') => '\\',
+            Some(b'"') => '"',
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'u') => {
+                let digits = self.rest().strip_prefix(b"{").unwrap_or(&[]);
+                let length = digits.iter().take(7).take_while(|byte| byte.is_ascii_hexdigit()).count();
+                let code = std::str::from_utf8(&digits[..length]).ok();
+                let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                let character = code.and_then(char::from_u32).filter(|_| digits.get(length) == Some(&b'}'));
+                let Some(character) = character else {
+                    let message = "`\\u` names no character, needed as `\\u{e9}`";
+                    return self.fault_at(start, Code::E1004, message);
+                };
+                self.at += length + 2;
+                character
+            }
+            _ => {
+                let found = self.text[start + 1..].chars().next().filter(|found| *found != '\n');
+                let found: String = found.map_or_else(String::new, |found| found.escape_debug().collect());
+                let message = format!(
+                    "`\\{found}` is no escape, needed one of `\\\\`, `\\\"`, `\\n`, `\\t`, `\\r`, `\\u{{e9}}`"
+                );
+                return self.fault_at(start, Code::E1004, message);
+            }
+        })
+    }
+
+    /// The name of an element type.
+    pub(super) fn dtype(&mut self) -> Read<DType> {
+        let expected = "one of `f32`, `f64`, `i32`, `i64`, `bool`";
+        let start = self.at;
+        while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
+            self.at += 1;
+        }
+        match DType::from_name(self.since(start)) {
+            Some(dtype) => Ok(dtype),
+            None => {
+                self.at = start;
+                self.unexpected(expected)
+            }
+        }
+    }
+
+    /// The characters that a number can be made of, for [`element`].
+    pub(super) fn number(&mut self) -> &'a str {
+        let start = self.at;
+        while matches!(self.peek(), b'0'..=b'9' | b'.' | b'-' | b'+' | b':' | b'_')
+            || self.peek().is_ascii_alphabetic()
+        {
+            self.at += 1;
+        }
+        self.since(start)
+    }
+}
+
+pub(super) fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '.' | '@' | '%')
+}
+
+/// A token short enough for a message.
+pub(super) fn shortened(token: &str) -> String {
+    let end = token.char_indices().nth(40).map_or(token.len(), |(end, _)| end);
+    if end < token.len() { format!("`{}…`", &token[..end]) } else { format!("`{token}`") }
+}
+
+/// What is computed from extents: `N`, `2*N+1`, `(H-3)/2+1`, where `/` rounds down.
+///
+/// Iterative, and bounded in operations and terms, so that no text makes it slow.
+pub(super) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+    let start = cursor.position();
+    // Nearly always an integer.
+    if cursor.peek().is_ascii_digit() {
+        let mut plain = cursor.clone();
+        let value = plain.digits("a dimension")?;
+        let end = plain.clone();
+        spaced.skip(&mut plain);
+        if let (Ok(value), b',' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r') =
+            (i64::try_from(value), plain.peek())
+        {
+            *cursor = end;
+            return Ok(Dim::literal(value));
+        }
+    }
+    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start }.read(cursor, spaced)
+}
+
+/// Whether spaces may stand between the tokens of a list or dimension: in Core IR text, not in MIC.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spaces {
+    Allowed,
+    None,
+}
+
+impl Spaces {
+    pub(super) fn skip(self, cursor: &mut Cursor<'_>) {
+        if self == Self::Allowed {
+            cursor.skip_spaces();
+        }
+    }
+}
+
+/// The most operators of one dimension.
+pub(super) const MAX_DIM_OPERATORS: usize = 256;
+
+struct DimReader {
+    /// The sums around the parentheses that are open.
+    levels: Vec<Level>,
+    level: Level,
+    operations: usize,
+    start: usize,
+}
+
+/// A sum so far, and the product that will be added to it.
+#[derive(Default)]
+struct Level {
+    sum: Option<Dim>,
+    product: Option<Dim>,
+    negative: bool,
+}
+
+impl DimReader {
+    fn read(mut self, cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+        self.level.negative = cursor.eat(b'-');
+        loop {
+            spaced.skip(cursor);
+            if cursor.eat(b'(') {
+                self.count(cursor)?;
+                self.levels.push(std::mem::take(&mut self.level));
+                spaced.skip(cursor);
+                self.level.negative = cursor.eat(b'-');
+                continue;
+            }
+            let factor = self.factor(cursor)?;
+            self.multiply(cursor, factor)?;
+            // What stands between two factors.
+            loop {
+                let end = cursor.clone();
+                spaced.skip(cursor);
+                match cursor.peek() {
+                    b'*' => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        break;
+                    }
+                    b'/' => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        spaced.skip(cursor);
+                        self.divide(cursor)?;
+                    }
+                    sign @ (b'+' | b'-') => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        self.add(cursor)?;
+                        self.level.negative = sign == b'-';
+                        break;
+                    }
+                    b')' if !self.levels.is_empty() => {
+                        cursor.advance(1);
+                        self.add(cursor)?;
+                        let inner = std::mem::take(&mut self.level).sum.unwrap_or(Dim::ZERO);
+                        self.level = self.levels.pop().unwrap_or_default();
+                        self.multiply(cursor, inner)?;
+                    }
+                    _ if !self.levels.is_empty() => return cursor.unexpected("`)` or an operator"),
+                    _ => {
+                        *cursor = end;
+                        self.add(cursor)?;
+                        return Ok(self.level.sum.unwrap_or(Dim::ZERO));
+                    }
+                }
+            }
+        }
+    }
+
+    fn factor(&mut self, cursor: &mut Cursor<'_>) -> Read<Dim> {
+        let expected = "a dimension: an integer, a symbol or an expression of them";
+        if !cursor.peek().is_ascii_digit() {
+            return cursor.identifier(expected).map(Dim::symbol);
+        }
+        let start = cursor.position();
+        let magnitude = cursor.digits(expected)?;
+        if let Ok(value) = i64::try_from(magnitude) {
+            return Ok(Dim::literal(value));
+        }
+        // The least integer has no positive counterpart: the sign goes into it.
+        if magnitude == i64::MIN.unsigned_abs() && self.level.negative && self.level.product.is_none() {
+            self.level.negative = false;
+            return Ok(Dim::literal(i64::MIN));
+        }
+        cursor.fault_at(start, Code::E1005, format!("{magnitude} exceeds 64 bits"))
+    }
+
+    fn count(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+        self.operations += 1;
+        if self.operations > MAX_DIM_OPERATORS {
+            let message = format!("a dimension of more than the limit of {MAX_DIM_OPERATORS} operators");
+            return cursor.fault_at(self.start, Code::E1008, message);
+        }
+        Ok(())
+    }
+
+    fn fits(&self, cursor: &Cursor<'_>, dim: Result<Dim, Overflow>) -> Read<Dim> {
+        match dim {
+            Ok(dim) => Ok(dim),
+            Err(overflow) => cursor.fault_at(self.start, Code::E1008, overflow.to_string()),
+        }
+    }
+
+    fn multiply(&mut self, cursor: &Cursor<'_>, factor: Dim) -> Read<()> {
+        self.level.product = Some(match &self.level.product {
+            None => factor,
+            Some(product) => self.fits(cursor, product.mul(&factor))?,
+        });
+        Ok(())
+    }
+
+    fn divide(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+        let start = cursor.position();
+        let divisor = cursor.digits("a positive integer to divide by")?;
+        let Some(divisor) = i64::try_from(divisor).ok().filter(|divisor| *divisor > 0) else {
+            return cursor.fault_at(start, Code::E1005, format!("divided by {divisor}, needed 1 or more"));
+        };
+        let product = self.level.product.take().unwrap_or(Dim::ONE);
+        self.level.product = Some(self.fits(cursor, product.floor_div(divisor))?);
+        Ok(())
+    }
+
+    /// Adds the product to the sum.
+    fn add(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+        let mut product = self.level.product.take().unwrap_or(Dim::ZERO);
+        if std::mem::take(&mut self.level.negative) {
+            product = self.fits(cursor, product.mul(&Dim::literal(-1)))?;
+        }
+        self.level.sum = Some(match &self.level.sum {
+            None => product,
+            Some(sum) => self.fits(cursor, sum.add(&product))?,
+        });
+        Ok(())
+    }
+}
+
+/// The elements of a constant tensor: one number that fills it, or a list of as many as it has.
+pub(super) fn data(
+    cursor: &mut Cursor<'_>,
+    dtype: DType,
+    spaced: Spaces,
+    limit: usize,
+    needed: Option<u64>,
+    of: &dyn Fn() -> String,
+) -> Read<TensorData> {
+    match dtype {
+        DType::I32 => elements(cursor, spaced, limit, needed, of, i32_element).map(TensorData::from),
+        DType::I64 => elements(cursor, spaced, limit, needed, of, i64_element).map(TensorData::from),
+        DType::F32 => elements(cursor, spaced, limit, needed, of, f32_element).map(TensorData::from),
+        DType::F64 => elements(cursor, spaced, limit, needed, of, f64_element).map(TensorData::from),
+        DType::Bool => cursor.fault(
+            Code::E2005,
+            format!("`literal`: found bool, allowed {}", DType::NUMERIC.map(DType::name).join(", ")),
+        ),
+    }
+}
+
+fn elements<T>(
+    cursor: &mut Cursor<'_>,
+    spaced: Spaces,
+    limit: usize,
+    needed: Option<u64>,
+    of: &dyn Fn() -> String,
+    element: fn(&mut Cursor<'_>) -> Read<T>,
+) -> Read<Vec<T>> {
+    let start = cursor.position();
+    if !cursor.eat(b'[') {
+        return Ok(vec![element(cursor)?]);
+    }
+    let mut elements = Vec::new();
+    spaced.skip(cursor);
+    if !cursor.eat(b']') {
+        loop {
+            if elements.len() == limit {
+                let message = format!("a literal of more than the limit of {limit} elements");
+                return cursor.fault_at(start, Code::E1008, message);
+            }
+            elements.push(element(cursor)?);
+            spaced.skip(cursor);
+            if cursor.eat(b']') {
+                break;
+            }
+            cursor.expect(b',', "`,` or `]`")?;
+            spaced.skip(cursor);
+        }
+    }
+    if needed.is_some_and(|needed| u64::try_from(elements.len()) != Ok(needed)) || elements.is_empty() {
+        let needed = needed.map_or_else(|| "1 or more".into(), |needed| needed.to_string());
+        let message = format!("{} elements given, {needed} needed for {}", elements.len(), of());
+        return cursor.fault_at(start, Code::E4005, message);
+    }
+    Ok(elements)
+}
+
+fn i32_element(cursor: &mut Cursor<'_>) -> Read<i32> {
+    integer_element(cursor, "i32")
+}
+
+pub(super) fn i64_element(cursor: &mut Cursor<'_>) -> Read<i64> {
+    integer_element(cursor, "i64")
+}
+
+fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -> Read<T> {
+    let start = cursor.position();
+    let token = cursor.number();
+    let form = number_form(token);
+    match (form, token.parse()) {
+        (Some(NumberForm::Integer), Ok(value)) => Ok(value),
+        (Some(_), _) => {
+            cursor.fault_at(start, Code::E4005, format!("{} does not fit {dtype}", shortened(token)))
+        }
+        (None, _) => not_a_number(cursor, start, token, dtype),
+    }
+}
+
+macro_rules! float_element {
+    ($name:ident, $float:ident, $bits:ident) => {
+        pub(super) fn $name(cursor: &mut Cursor<'_>) -> Read<$float> {
+            let dtype = stringify!($float);
+            let start = cursor.position();
+            let token = cursor.number();
+            match (number_form(token), token) {
+                (Some(NumberForm::Integer | NumberForm::Decimal), _) => {
+                    let value: $float = token.parse().unwrap_or($float::INFINITY);
+                    if value.is_finite() {
+                        return Ok(value);
+                    }
+                    let message = format!("{} does not fit {dtype}", shortened(token));
+                    let mut diag = Diag::new(Code::E4005, cursor.site_of(start), message);
+                    let infinity = if token.starts_with('-') { "-inf" } else { "inf" };
+                    diag = diag.help(format!("write `{infinity}` for infinity"));
+                    Err(diag.into())
+                }
+                (Some(NumberForm::Special), "inf") => Ok($float::INFINITY),
+                (Some(NumberForm::Special), "-inf") => Ok($float::NEG_INFINITY),
+                (Some(NumberForm::Special), "nan") => Ok($float::from_bits(QUIET.$bits)),
+                (Some(NumberForm::Special), _) => {
+                    let bits =
+                        token.strip_prefix("nan:0x").and_then(|bits| $bits::from_str_radix(bits, 16).ok());
+                    match bits.map($float::from_bits).filter(|value| value.is_nan()) {
+                        Some(value) => Ok(value),
+                        None => {
+                            let message = format!("{} is no NaN of {dtype}", shortened(token));
+                            cursor.fault_at(start, Code::E4005, message)
+                        }
+                    }
+                }
+                (None, _) => not_a_number(cursor, start, token, dtype),
+            }
+        }
+    };
+}
+
+float_element!(f32_element, f32, u32);
+float_element!(f64_element, f64, u64);
+
+/// The bits of the quiet NaNs without sign or payload: what `nan` stands for on every machine.
+struct Quiet {
+    u32: u32,
+    u64: u64,
+}
+
+const QUIET: Quiet = Quiet { u32: 0x7fc0_0000, u64: 0x7ff8_0000_0000_0000 };
+
+fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) -> Read<T> {
+    if token.is_empty() {
+        return cursor.unexpected(&format!("a number of {dtype}"));
+    }
+    cursor.fault_at(start, Code::E1005, format!("{} is no number, needed one of {dtype}", shortened(token)))
+}
+
+enum NumberForm {
+    /// Digits, `-` may stand before.
+    Integer,
+    /// Digits with a fraction, an exponent or both.
+    Decimal,
+    /// `inf`, `-inf`, `nan`, or `nan:0x` and hexadecimal digits.
+    Special,
+}
+
+fn number_form(token: &str) -> Option<NumberForm> {
+    if matches!(token, "inf" | "-inf" | "nan") {
+        return Some(NumberForm::Special);
+    }
+    if let Some(bits) = token.strip_prefix("nan:0x") {
+        let hexadecimal = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return hexadecimal.then_some(NumberForm::Special);
+    }
+    let bytes = token.strip_prefix('-').unwrap_or(token).as_bytes();
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut at = digits(bytes);
+    if at == 0 {
+        return None;
+    }
+    if at == bytes.len() {
+        return Some(NumberForm::Integer);
+    }
+    if bytes[at] == b'.' {
+        let fraction = digits(&bytes[at + 1..]);
+        at += 1 + fraction;
+        if fraction == 0 {
+            return None;
+        }
+    }
+    if at < bytes.len() && matches!(bytes[at], b'e' | b'E') {
+        at += 1;
+        at += usize::from(at < bytes.len() && matches!(bytes[at], b'+' | b'-'));
+        let exponent = digits(&bytes[at..]);
+        at += exponent;
+        if exponent == 0 {
+            return None;
+        }
+    }
+    (at == bytes.len()).then_some(NumberForm::Decimal)
+}

@@ -1,0 +1,140 @@
+//! What the printers of both text forms share: each function appends to a text.
+
+use std::fmt::Write;
+
+use crate::data::{F32, F64, TensorData};
+
+/// A number in decimal.
+pub(super) fn unsigned(text: &mut String, mut value: u64) {
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    text.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
+}
+
+/// An integer in decimal.
+pub(super) fn integer(text: &mut String, value: i64) {
+    if value < 0 {
+        text.push('-');
+    }
+    unsigned(text, value.unsigned_abs());
+}
+
+/// Whatever shows itself.
+pub(super) fn shown(text: &mut String, value: impl std::fmt::Display) {
+    write!(text, "{value}").expect("writing to a string cannot fail");
+}
+
+/// Items with a separator between them, in brackets.
+pub(super) fn list<T>(text: &mut String, items: &[T], separator: &str, item: impl Fn(&mut String, &T)) {
+    text.push('[');
+    for (position, value) in items.iter().enumerate() {
+        if position > 0 {
+            text.push_str(separator);
+        }
+        item(text, value);
+    }
+    text.push(']');
+}
+
+/// The elements of a constant tensor: a list, or the one number that fills it.
+pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
+    fn elements<T: Copy>(text: &mut String, elements: &[T], separator: &str, element: fn(&mut String, T)) {
+        match elements {
+            [single] => element(text, *single),
+            several => list(text, several, separator, |text, value| element(text, *value)),
+        }
+    }
+    match data {
+        TensorData::I32(values) => {
+            elements(text, values, separator, |text, value| integer(text, value.into()))
+        }
+        TensorData::I64(values) => elements(text, values, separator, integer),
+        TensorData::F32(values) => elements(text, values, separator, float32),
+        TensorData::F64(values) => elements(text, values, separator, float64),
+    }
+}
+
+/// The shortest decimal with the same bits, `inf`, `-inf`, `nan` or `nan:` and all bits.
+pub(super) fn float32(text: &mut String, element: F32) {
+    let value = element.get();
+    let written = match value.to_bits() {
+        0x7fc0_0000 => write!(text, "nan"),
+        bits if value.is_nan() => write!(text, "nan:{bits:#010x}"),
+        _ => write!(text, "{value:?}"),
+    };
+    written.expect("writing to a string cannot fail");
+}
+
+/// As [`float32`].
+pub(super) fn float64(text: &mut String, element: F64) {
+    let value = element.get();
+    let written = match value.to_bits() {
+        0x7ff8_0000_0000_0000 => write!(text, "nan"),
+        bits if value.is_nan() => write!(text, "nan:{bits:#018x}"),
+        _ => write!(text, "{value:?}"),
+    };
+    written.expect("writing to a string cannot fail");
+}
+
+/// Text in double quotes, on one line whatever it holds.
+pub(super) fn quoted(text: &mut String, value: &str) {
+    text.push('"');
+    for character in value.chars() {
+        match character {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '\r' => text.push_str("\\r"),
+            control if control.is_control() || matches!(control, '\u{2028}' | '\u{2029}') => {
+                text.extend(control.escape_unicode());
+            }
+            plain => text.push(plain),
+        }
+    }
+    text.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_shortest_and_keep_their_bits() {
+        let shown = |values: Vec<f32>| {
+            let mut text = String::new();
+            list(&mut text, &values, ", ", |text, value| float32(text, (*value).into()));
+            text
+        };
+        let values = vec![0.1, 1.0, -0.0, 1e-7, f32::MAX, f32::INFINITY, f32::NEG_INFINITY];
+        assert_eq!(shown(values), "[0.1, 1.0, -0.0, 1e-7, 3.4028235e38, inf, -inf]");
+        let nans =
+            vec![f32::from_bits(0x7fc0_0000), f32::from_bits(0x7fc0_0001), f32::from_bits(0xffc0_0000)];
+        assert_eq!(shown(nans), "[nan, nan:0x7fc00001, nan:0xffc00000]");
+        let mut text = String::new();
+        float64(&mut text, f64::from_bits(0x7ff8_0000_0000_0001).into());
+        assert_eq!(text, "nan:0x7ff8000000000001");
+    }
+
+    #[test]
+    fn names_are_quoted_on_one_line() {
+        let mut text = String::new();
+        quoted(&mut text, "a\"b\\c\nd\te\rf\u{1}g\u{e9}");
+        assert_eq!(text, r#""a\"b\\c\nd\te\rf\u{1}g"#.to_string() + "\u{e9}\"");
+    }
+
+    #[test]
+    fn integers_are_decimal_at_both_ends() {
+        let mut text = String::new();
+        list(&mut text, &[0, -1, i64::MAX, i64::MIN], ",", |text, value| integer(text, *value));
+        assert_eq!(text, "[0,-1,9223372036854775807,-9223372036854775808]");
+    }
+}
