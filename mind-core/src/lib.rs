@@ -63,6 +63,7 @@
 //! - [`provenance`]: where an extent comes from, for messages.
 //! - [`snippet`]: mistakes in files, with the line they are on.
 //! - [`surface`]: the language's syntax, and lowering it to Core IR.
+//! - [`open`]: expressions among Rust variables, before their types are known.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
@@ -79,6 +80,7 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
+pub mod open;
 pub mod ops;
 pub mod opt;
 pub mod pipeline;

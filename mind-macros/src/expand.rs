@@ -52,6 +52,15 @@ pub(crate) fn expand_with(
         lowered.functions.iter().map(|function| items(root, function, &mut diags)).collect();
     let errors = report(diags.as_slice());
     match program {
+        Program::Expression(expression) => {
+            let message = "an expression is not compiled so far, expected `fn`, `const` or a closure";
+            let mut all = diags.clone();
+            if all.is_empty() {
+                all.push(Diag::new(Code::E1007, expression.site, message));
+            }
+            let errors = compile_errors(all.as_slice());
+            quote! {{ #errors }}
+        }
         Program::Block(_) => quote! { #errors #constants #functions },
         Program::Closure(_) => {
             let name = lowered.functions.first().map(|function| &function.name);

@@ -1,164 +1,62 @@
-//! The shape rules of the mind tensor language on known extents, as `const fn`.
+//! The shape rules of the mind tensor language as `const fn`: no_std, no dependencies.
 //!
-//! One source for both places that need them: `mind-core` calls them wherever extents are literal, and code that a macro
-//! emits can call them in a `const`. Extents, axes and bounds are `i64` as in the language; an extent is at least 1.
+//! One rule an operation, in [`rules`]: from the [`Type`]s of the operands and the attributes to the type of the result, or
+//! to the [`Failure`] that says which rule is broken. An extent that is not known when the program is compiled is
+//! [`UNKNOWN`]: what can be checked without it is checked, ranks always, and the rest when the program runs, where the
+//! same rules run on the real extents. [`or_fail`] stops on a failure with the message that the compiler gives for the same
+//! mistake in a program whose types it knows; in a `const` that is an error of the compilation:
+//!
+//! ```
+//! use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
+//! const X: Type = Type::new(DType::F32, &[32, 784]);
+//! const W: Type = Type::new(DType::F32, &[784, 256]);
+//! const PRODUCT: Type = or_fail(
+//!     rules::at(X, W),
+//!     &Context { label: "@", operands: &[Operand::name("x", X), Operand::name("w", W)] },
+//! );
+//! assert_eq!(PRODUCT, Type::new(DType::F32, &[32, 256]));
+//! ```
+//!
+//! ```compile_fail,E0080
+//! use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
+//! const X: Type = Type::new(DType::F32, &[32, 784]);
+//! const W: Type = Type::new(DType::F32, &[785, 256]);
+//! // [E3003] `@`: inner dimensions differ, 784 and 785: x is f32[32, 784], w is f32[785, 256]
+//! const PRODUCT: Type = or_fail(
+//!     rules::at(X, W),
+//!     &Context { label: "@", operands: &[Operand::name("x", X), Operand::name("w", W)] },
+//! );
+//! # let _ = PRODUCT;
+//! ```
+//!
+//! The module [`extent`] has the rules on single extents and lists of axes. The compiler calls those wherever extents are
+//! literal; that its own rules, which know symbols too, agree with the ones here on every operation, message included, is what
+//! the tests `shape_rules` of `mind-core` show.
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// The extent that two extents broadcast to: equal ones to themselves, 1 to the other; nothing where they do not.
-///
-/// ```
-/// assert_eq!(mind_shape::broadcast_extent(3, 1), Some(3));
-/// assert_eq!(mind_shape::broadcast_extent(3, 4), None);
-/// ```
-pub const fn broadcast_extent(lhs: i64, rhs: i64) -> Option<i64> {
-    if lhs == rhs || rhs == 1 {
-        Some(lhs)
-    } else if lhs == 1 {
-        Some(rhs)
-    } else {
-        None
-    }
-}
-
-/// What is wrong with a list of axes or a permutation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AxisFault {
-    /// The list has not one entry an axis.
-    Length,
-    /// This axis is negative or not below the rank.
-    OutOfRange(i64),
-    /// This axis stands twice.
-    Duplicate(i64),
-}
-
-/// Whether every axis is in `0..rank` and stands once; the first fault from the left, out of range before duplicate.
-///
-/// ```
-/// use mind_shape::{AxisFault, check_axes};
-/// assert_eq!(check_axes(&[0, 2], 3), Ok(()));
-/// assert_eq!(check_axes(&[0, 3], 3), Err(AxisFault::OutOfRange(3)));
-/// assert_eq!(check_axes(&[1, 1], 3), Err(AxisFault::Duplicate(1)));
-/// ```
-pub const fn check_axes(axes: &[i64], rank: usize) -> Result<(), AxisFault> {
-    let mut i = 0;
-    while i < axes.len() {
-        if axes[i] < 0 || axes[i] as u64 >= rank as u64 {
-            return Err(AxisFault::OutOfRange(axes[i]));
+/// The value of a result, or out with its failure: `?` is not for `const fn`.
+macro_rules! attempt {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(failure) => return Err(failure),
         }
-        let mut j = 0;
-        while j < i {
-            if axes[j] == axes[i] {
-                return Err(AxisFault::Duplicate(axes[i]));
-            }
-            j += 1;
-        }
-        i += 1;
-    }
-    Ok(())
+    };
 }
 
-/// Whether the list has every axis of `0..rank` exactly once.
-///
-/// ```
-/// use mind_shape::{AxisFault, check_permutation};
-/// assert_eq!(check_permutation(&[2, 0, 1], 3), Ok(()));
-/// assert_eq!(check_permutation(&[1, 0], 3), Err(AxisFault::Length));
-/// ```
-pub const fn check_permutation(permutation: &[i64], rank: usize) -> Result<(), AxisFault> {
-    if permutation.len() != rank {
-        return Err(AxisFault::Length);
-    }
-    check_axes(permutation, rank)
-}
+pub mod extent;
+mod failure;
+mod message;
+pub mod rules;
+mod text;
+mod ty;
 
-/// What is wrong with the bounds of a slice along one axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SliceFault {
-    /// The step is below 1.
-    Step,
-    /// The start is below 0 or above the extent.
-    Start,
-    /// The end is below 0 or above the extent.
-    End,
-    /// The start is not below the end.
-    Empty,
-}
-
-/// The extent of `start..end` taken every `step`: `ceil((end - start) / step)`.
-///
-/// ```
-/// use mind_shape::{SliceFault, slice_extent};
-/// assert_eq!(slice_extent(10, 1, 8, 3), Ok(3));
-/// assert_eq!(slice_extent(10, 1, 11, 3), Err(SliceFault::End));
-/// ```
-pub const fn slice_extent(extent: i64, start: i64, end: i64, step: i64) -> Result<i64, SliceFault> {
-    if step < 1 {
-        Err(SliceFault::Step)
-    } else if start < 0 || start > extent {
-        Err(SliceFault::Start)
-    } else if end < 0 || end > extent {
-        Err(SliceFault::End)
-    } else if start >= end {
-        Err(SliceFault::Empty)
-    } else {
-        // Rounded up without `+ step - 1`, which could overflow.
-        Ok((end - start - 1) / step + 1)
-    }
-}
-
-/// The number of positions of a window of `kernel` elements that moves by `stride` over `extent` elements with
-/// `before` and `after` zeros around: `floor((extent + before + after - kernel) / stride) + 1`, which is below 1 where
-/// the window does not fit. Nothing on overflow or a stride below 1.
-///
-/// ```
-/// assert_eq!(mind_shape::window_extent(28, 3, 2, 0, 0), Some(13));
-/// assert_eq!(mind_shape::window_extent(2, 5, 1, 0, 0), Some(-2));
-/// ```
-pub const fn window_extent(extent: i64, kernel: i64, stride: i64, before: i64, after: i64) -> Option<i64> {
-    if stride < 1 {
-        return None;
-    }
-    let Some(padded) = extent.checked_add(before) else { return None };
-    let Some(padded) = padded.checked_add(after) else { return None };
-    let Some(room) = padded.checked_sub(kernel) else { return None };
-    room.div_euclid(stride).checked_add(1)
-}
-
-/// The zeros before and after that make the number of window positions `ceil(extent / stride)`, the odd one after.
-/// Nothing on overflow or a stride below 1.
-///
-/// ```
-/// assert_eq!(mind_shape::same_padding(28, 3, 1), Some((1, 1)));
-/// assert_eq!(mind_shape::same_padding(28, 3, 2), Some((0, 1)));
-/// ```
-pub const fn same_padding(extent: i64, kernel: i64, stride: i64) -> Option<(i64, i64)> {
-    let Some(positions) = same_extent(extent, stride) else { return None };
-    let Some(reach) = (positions - 1).checked_mul(stride) else { return None };
-    let Some(needed) = reach.checked_add(kernel) else { return None };
-    let total = if needed > extent { needed - extent } else { 0 };
-    Some((total / 2, total - total / 2))
-}
-
-/// The number of window positions under `same` padding: `ceil(extent / stride)`. Nothing if a number is below 1.
-pub const fn same_extent(extent: i64, stride: i64) -> Option<i64> {
-    if extent < 1 || stride < 1 { None } else { Some((extent - 1) / stride + 1) }
-}
-
-/// The number of elements of a shape, if it is within 64 bits.
-///
-/// ```
-/// assert_eq!(mind_shape::element_count(&[2, 3, 4]), Some(24));
-/// assert_eq!(mind_shape::element_count(&[i64::MAX, 2]), None);
-/// ```
-pub const fn element_count(extents: &[i64]) -> Option<i64> {
-    let (mut count, mut i) = (1i64, 0);
-    while i < extents.len() {
-        match count.checked_mul(extents[i]) {
-            Some(product) => count = product,
-            None => return None,
-        }
-        i += 1;
-    }
-    Some(count)
-}
+pub use extent::{
+    AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,
+    same_padding, slice_extent, window_extent,
+};
+pub use failure::{Failure, TypeResult};
+pub use message::{Context, Operand, or_fail};
+pub use text::Text;
+pub use ty::{DType, MAX_RANK, Type, UNKNOWN};

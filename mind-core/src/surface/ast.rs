@@ -18,6 +18,8 @@ pub enum Program {
     Block(Block),
     /// `|x: f32[2, 3]| relu(x)`.
     Closure(Closure),
+    /// `relu(x @ w)`, among Rust variables.
+    Expression(Expression),
 }
 
 /// The items of a block, in source order.
@@ -77,6 +79,19 @@ pub struct Closure {
     /// As for [`Function::body`].
     pub body: Option<Body>,
     /// From `|` to `|` or the result type.
+    pub site: Site,
+}
+
+/// An expression among Rust variables: `late: relu(x @ self.w) : f32[32, 256]`.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// Whether it begins with `late:`.
+    pub late: bool,
+    /// Its tail is the expression.
+    pub body: Body,
+    /// The type behind the expression.
+    pub ty: Option<TypeExpr>,
+    /// From the first to the last token.
     pub site: Site,
 }
 
@@ -252,6 +267,24 @@ pub enum NodeKind {
         /// The index itself.
         field: Site,
     },
+    /// `a.w`: a field of a Rust value.
+    Member {
+        /// `a`
+        base: ExprId,
+        /// `w`
+        name: Ident,
+    },
+    /// `{ … }` among Rust variables: the Rust expression inside.
+    Rust(TokenStream),
+    /// `(x: f32[2, 3])`
+    Typed {
+        /// `x`
+        operand: ExprId,
+        /// `f32[2, 3]`
+        ty: TypeExpr,
+    },
+    /// `grad(a * self.b, wrt = (a, self.b))`
+    Derivative(Derivative),
     /// `a[0, 1..3, ..]`
     Subscript {
         /// `a`
@@ -362,6 +395,34 @@ pub struct Transform {
     pub wrt: Wrt,
     /// From its name to its closing parenthesis.
     pub site: Site,
+}
+
+/// The derivative of an expression among Rust variables.
+#[derive(Clone, Debug)]
+pub struct Derivative {
+    /// Which one.
+    pub kind: TransformKind,
+    /// What is differentiated.
+    pub value: ExprId,
+    /// The places to differentiate by, in the order of the gradients; never empty.
+    pub wrt: Vec<WrtPlace>,
+    /// Whether the gradients come as a tuple even where there is one.
+    pub tuple: bool,
+    /// The whole list.
+    pub wrt_site: Site,
+    /// What `vjp` pulls back.
+    pub cotangent: Option<ExprId>,
+    /// From its name to the closing parenthesis behind the list.
+    pub site: Site,
+}
+
+/// A place to differentiate by.
+#[derive(Clone, Copy, Debug)]
+pub struct WrtPlace {
+    /// `self.w`: a name and its fields.
+    pub place: ExprId,
+    /// As [`WrtTarget::zero_ok`].
+    pub zero_ok: bool,
 }
 
 /// The transforms of functions.

@@ -15,4 +15,4 @@ pub mod print;
 
 pub use lex::lex;
 pub use lower::lower;
-pub use parse::{parse, parse_block, parse_closure};
+pub use parse::{parse, parse_block, parse_closure, parse_expression};

@@ -3,8 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::ast::{
-    Argument, BinaryOp, Block, Body, Closure, DimExpr, DimOperator, DimStepKind, ExprId, Function, NodeKind,
-    Parameter, Pattern, Program, Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
+    Argument, BinaryOp, Block, Body, Closure, Derivative, DimExpr, DimOperator, DimStepKind, ExprId,
+    Expression, Function, NodeKind, Parameter, Pattern, Program, Subscript, SubscriptKind, TypeExpr,
+    TypeKind, Wrt,
 };
 
 /// The longest text of an expression in a message, in characters.
@@ -47,6 +48,10 @@ impl Body {
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
+            | NodeKind::Member { .. }
+            | NodeKind::Rust(_)
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
             | NodeKind::Subscript { .. }
             | NodeKind::Array(_)
@@ -150,6 +155,12 @@ impl Printer {
             NodeKind::Field { base, index, .. } => {
                 (format!("{}.{index}", self.take_within(*base, Binding::Atom)), Binding::Atom)
             }
+            NodeKind::Member { base, name } => {
+                (format!("{}.{name}", self.take_within(*base, Binding::Atom)), Binding::Atom)
+            }
+            NodeKind::Rust(tokens) => (format!("{{{tokens}}}"), Binding::Atom),
+            NodeKind::Typed { operand, ty } => (format!("({}: {ty})", self.take(*operand)), Binding::Atom),
+            NodeKind::Derivative(derivative) => (self.derivative(derivative), Binding::Atom),
             NodeKind::Subscript { base, subscripts } => {
                 let subscripts: Vec<_> =
                     subscripts.iter().map(|subscript| self.subscript(subscript)).collect();
@@ -200,6 +211,18 @@ impl Printer {
         texts.join(", ")
     }
 
+    fn derivative(&mut self, derivative: &Derivative) -> String {
+        let value = self.take(derivative.value);
+        let mut wrt = Vec::new();
+        for target in &derivative.wrt {
+            let zero_ok = if target.zero_ok { "zero_ok " } else { "" };
+            wrt.push(format!("{zero_ok}{}", self.take(target.place)));
+        }
+        let wrt = if derivative.tuple { format!("({})", join_tuple(&wrt)) } else { join(&wrt) };
+        let cotangent = derivative.cotangent.map_or_else(String::new, |id| format!("({})", self.take(id)));
+        format!("{}({value}, wrt = {wrt}){cotangent}", derivative.kind.name())
+    }
+
     fn subscript(&mut self, subscript: &Subscript) -> String {
         match subscript.kind {
             SubscriptKind::At(place) => self.take(place),
@@ -230,6 +253,7 @@ impl fmt::Display for Program {
         match self {
             Self::Block(block) => block.fmt(f),
             Self::Closure(closure) => closure.fmt(f),
+            Self::Expression(expression) => expression.fmt(f),
         }
     }
 }
@@ -286,6 +310,21 @@ impl fmt::Display for Closure {
             None => f.write_str("<unread>"),
             Some(body) => f.write_str(&Printer::lines(body).concat()),
         }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.late { "late: " } else { "" })?;
+        let text = Printer::lines(&self.body).concat();
+        // Without the parentheses the variable would begin a `late:`.
+        let is_late = !self.late && self.ty.is_some() && text == "late";
+        if is_late {
+            f.write_str("(late)")?
+        } else {
+            f.write_str(&text)?
+        }
+        self.ty.iter().try_for_each(|ty| write!(f, " : {ty}"))
     }
 }
 

@@ -196,6 +196,10 @@ fn calls(function: &ast::Function, table: &Table) -> Vec<Call> {
         | NodeKind::Neg { .. }
         | NodeKind::Binary { .. }
         | NodeKind::Transpose(_)
+        | NodeKind::Member { .. }
+        | NodeKind::Rust(_)
+        | NodeKind::Typed { .. }
+        | NodeKind::Derivative(_)
         | NodeKind::Field { .. }
         | NodeKind::Subscript { .. }
         | NodeKind::Array(_)

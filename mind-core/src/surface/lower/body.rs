@@ -142,6 +142,13 @@ impl BodyLowering<'_> {
                 self.transformed(transforms, function, arguments, expr)
             }
             NodeKind::Transpose(base) => self.transpose(*base, None, expr),
+            NodeKind::Member { .. }
+            | NodeKind::Rust(_)
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_) => {
+                let message = format!("found {}, which stands among Rust variables only", self.text(expr));
+                Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
+            }
             NodeKind::Field { base, index, field } => self.field(*base, *index, *field),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Array(elements) => self.array(elements, expr),
@@ -363,6 +370,10 @@ impl BodyLowering<'_> {
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
+            | NodeKind::Member { .. }
+            | NodeKind::Rust(_)
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
             | NodeKind::Subscript { .. }
             | NodeKind::Array(_)

@@ -116,7 +116,7 @@ pub struct Source {
     pub names: Vec<Option<String>>,
 }
 
-/// Lowers a program.
+/// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`].
 ///
 /// ```
 /// use mind_core::surface::{lower, parse};
@@ -132,5 +132,6 @@ pub fn lower(program: &Program) -> (Lowered, Diags) {
     match program {
         Program::Block(block) => block::lower_block(block),
         Program::Closure(closure) => block::lower_closure(closure),
+        Program::Expression(_) => (Lowered::default(), Diags::new()),
     }
 }

@@ -59,7 +59,10 @@ impl Parser<'_> {
             | LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
             | LevelKind::Block { .. }
-            | LevelKind::Closure => None,
+            | LevelKind::Closure
+            | LevelKind::Expression
+            | LevelKind::Derivative(_)
+            | LevelKind::Cotangent(_) => None,
         };
         if let LevelKind::Call(call) = &mut self.level().kind {
             call.name = name;
@@ -69,6 +72,7 @@ impl Parser<'_> {
 
     /// Takes the expression as what it is in its bracket.
     pub(super) fn whole(&mut self, operand: Operand) -> Result<State, Diag> {
+        let operand = self.typed(operand)?;
         match &mut self.level().kind {
             LevelKind::Fragment => {
                 self.expect_end("an operator")?;
@@ -80,6 +84,12 @@ impl Parser<'_> {
                 self.leave();
                 return Ok(State::Done(Some(operand.id)));
             }
+            LevelKind::Expression => {
+                self.leave();
+                return Ok(State::Done(Some(operand.id)));
+            }
+            LevelKind::Derivative(_) => return self.behind_differentiated(operand),
+            LevelKind::Cotangent(_) => return self.behind_cotangent(operand),
             LevelKind::Block { .. } => return self.finish_statement(operand),
             LevelKind::Subscripts { .. } => return self.subscript_part(operand),
             LevelKind::Parenthesis { elements, .. } | LevelKind::Array { elements } => {
@@ -103,7 +113,10 @@ impl Parser<'_> {
             | LevelKind::Call(_)
             | LevelKind::Subscripts { .. }
             | LevelKind::Block { .. }
-            | LevelKind::Closure => "an operator, `,` or `)`",
+            | LevelKind::Closure
+            | LevelKind::Expression
+            | LevelKind::Derivative(_)
+            | LevelKind::Cotangent(_) => "an operator, `,` or `)`",
         };
         self.separator(expected)?;
         Ok(State::Element)
@@ -134,7 +147,12 @@ impl Parser<'_> {
                 };
                 self.add(kind, start.to(site))
             }
-            LevelKind::Fragment | LevelKind::Block { .. } | LevelKind::Closure => {
+            LevelKind::Fragment
+            | LevelKind::Block { .. }
+            | LevelKind::Closure
+            | LevelKind::Expression
+            | LevelKind::Derivative(_)
+            | LevelKind::Cotangent(_) => {
                 unreachable!("these have no elements")
             }
         };

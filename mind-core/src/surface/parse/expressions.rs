@@ -17,6 +17,8 @@ const BINARY: &[(&str, BinaryOp)] = &[
     ("@", BinaryOp::MatMul),
 ];
 
+const AFTER_DOT: &str = "`T`, a method call or the number of a tuple element";
+
 /// How tightly an operator binds.
 fn precedence(op: BinaryOp) -> u8 {
     match op {
@@ -41,10 +43,11 @@ impl<'a> Parser<'a> {
         if self.at_group(Delimiter::Bracket) {
             return Ok(self.enter(Delimiter::Bracket, LevelKind::Array { elements: Vec::new() }));
         }
+        if self.among_rust && self.at_group(Delimiter::Brace) {
+            return self.rust().map(State::Behind);
+        }
         if self.at_group(Delimiter::Brace) {
-            let open = self.here();
-            self.push(NodeKind::Open, open);
-            return Ok(self.enter(Delimiter::Brace, LevelKind::Block { statement: None }));
+            return Ok(self.enter_block());
         }
         if self.cursor.literal().is_some() {
             return self.literal().map(State::Behind);
@@ -55,10 +58,16 @@ impl<'a> Parser<'a> {
                 return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
             }
         }
-        let name = self.name("an expression")?;
+        let name = match self.among_rust {
+            true => self.place_name("an expression")?,
+            false => self.name("an expression")?,
+        };
         let start = Site::token(name.span());
         if !self.at_group(Delimiter::Parenthesis) {
             return Ok(State::Behind(self.add(NodeKind::Name(name), start)));
+        }
+        if self.among_rust && is_transform(&name) {
+            return Ok(self.enter_derivative(&name));
         }
         let target = match is_transform(&name) {
             true => self.transformed(&name)?,
@@ -99,7 +108,13 @@ impl<'a> Parser<'a> {
             return Ok(self.enter(Delimiter::Bracket, kind));
         }
         if self.at_group(Delimiter::Parenthesis) {
-            return Err(self.unexpected("an operator").help("only functions are called, by their names"));
+            let help = match self.among_rust {
+                true => {
+                    "only functions of the language are called, by their names; put a Rust call in braces, as `{f(x)}`"
+                }
+                false => "only functions are called, by their names",
+            };
+            return Err(self.unexpected("an operator").help(help));
         }
         match BINARY.iter().find_map(|(symbol, op)| self.take(symbol).map(|site| (*op, site))) {
             Some((op, operator)) => {
@@ -133,19 +148,11 @@ impl<'a> Parser<'a> {
     }
 
     fn after_dot(&mut self, base: Operand) -> Result<State, Diag> {
-        const EXPECTED: &str = "`T`, a method call or the number of a tuple element";
-        if let Some((literal, _)) = self.cursor.literal() {
-            let indices = tuple_indices(&literal.to_string()).ok_or_else(|| self.unexpected(EXPECTED))?;
-            self.take_literal();
-            let field = self.before();
-            let fields = indices.into_iter().fold(base, |base, index| {
-                let kind = NodeKind::Field { base: base.id, index, field };
-                self.add(kind, base.site.to(field))
-            });
+        if let Some(fields) = self.tuple_fields(base)? {
             return Ok(State::Behind(fields));
         }
         let here = self.here();
-        let name = self.name(EXPECTED)?;
+        let name = self.name(AFTER_DOT)?;
         if self.at_group(Delimiter::Parenthesis) {
             let receiver = Argument { name: None, value: base.id, site: base.site };
             return Ok(self.enter_call(Target::Method(name), base.site, vec![receiver]));
@@ -153,7 +160,23 @@ impl<'a> Parser<'a> {
         if name == "T" {
             return Ok(State::Behind(self.add(NodeKind::Transpose(base.id), base.site.to(here))));
         }
-        Err(unknown_field(&name, here, EXPECTED))
+        if self.among_rust {
+            return self.member(base, name).map(State::Behind);
+        }
+        Err(unknown_field(&name, here, AFTER_DOT))
+    }
+
+    /// Reads the `0.1` of `a.0.1` if that is what comes next.
+    pub(super) fn tuple_fields(&mut self, base: Operand) -> Result<Option<Operand>, Diag> {
+        let Some((literal, _)) = self.cursor.literal() else { return Ok(None) };
+        let indices = tuple_indices(&literal.to_string()).ok_or_else(|| self.unexpected(AFTER_DOT))?;
+        self.take_literal();
+        let field = self.before();
+        let fields = indices.into_iter().fold(base, |base, index| {
+            let kind = NodeKind::Field { base: base.id, index, field };
+            self.add(kind, base.site.to(field))
+        });
+        Ok(Some(fields))
     }
 }
 

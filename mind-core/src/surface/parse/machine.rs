@@ -4,10 +4,11 @@ use proc_macro2::{Delimiter, Ident, Span};
 use syn::buffer::Cursor;
 
 use super::brackets::{OpenCall, OpenSubscript};
+use super::derivatives::OpenDerivative;
 use super::parser::Parser;
 use super::statements::Statement;
 use crate::diag::{Diag, Site};
-use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Subscript};
+use crate::surface::ast::{BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript};
 
 /// An expression that has been read.
 #[derive(Clone, Copy)]
@@ -25,6 +26,8 @@ pub(super) enum State {
     Element,
     /// An operand, with the signs before it.
     Operand,
+    /// A block of the language if braces are all there is, else an operand.
+    BlockOrOperand,
     /// What may follow an operand: a postfix form, an operator, or what ends the expression.
     Behind(Operand),
     /// What follows a whole expression in the innermost bracket.
@@ -65,6 +68,12 @@ pub(super) enum LevelKind {
     Block { statement: Option<Statement> },
     /// The expression of a closure.
     Closure,
+    /// An expression among Rust variables.
+    Expression,
+    /// `grad(a, wrt = b)` among Rust variables.
+    Derivative(OpenDerivative),
+    /// The cotangent behind `vjp(…)`.
+    Cotangent(Derivative),
 }
 
 /// An operator that waits for an operand.
@@ -84,6 +93,11 @@ impl<'a> Parser<'a> {
         self.body(LevelKind::Closure, State::Operand)
     }
 
+    /// Reads an expression among Rust variables, up to what cannot belong to it.
+    pub(super) fn expression_body(&mut self) -> Option<Body> {
+        self.body(LevelKind::Expression, State::BlockOrOperand)
+    }
+
     fn body(&mut self, kind: LevelKind, mut state: State) -> Option<Body> {
         self.names_lost = false;
         self.levels.push(Level { kind, pending: Vec::new(), outside: None });
@@ -92,6 +106,7 @@ impl<'a> Parser<'a> {
                 State::Statement => Ok(self.statement()),
                 State::Element => self.element(),
                 State::Operand => self.operand(),
+                State::BlockOrOperand => self.block_or_operand(),
                 State::Behind(operand) => self.behind(operand),
                 State::Whole(operand) => self.whole(operand),
                 State::Done(tail) => break tail,
@@ -113,7 +128,8 @@ impl<'a> Parser<'a> {
         let outside = Outside { open: span.open(), close: span.close(), after, closing: self.closing };
         let state = match kind {
             LevelKind::Block { .. } => State::Statement,
-            LevelKind::Fragment | LevelKind::Closure => State::Operand,
+            LevelKind::Fragment | LevelKind::Closure | LevelKind::Cotangent(_) => State::Operand,
+            LevelKind::Expression | LevelKind::Derivative(_) => State::BlockOrOperand,
             LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
             | LevelKind::Call(_)
@@ -153,7 +169,7 @@ impl<'a> Parser<'a> {
                     let statement = statement.take().expect("mistakes outside statements are handled there");
                     return self.abandon(statement, diag);
                 }
-                LevelKind::Closure => {
+                LevelKind::Closure | LevelKind::Expression => {
                     let id = self.replace_by_unread(0, diag);
                     self.leave();
                     return State::Done(Some(id));
@@ -162,7 +178,9 @@ impl<'a> Parser<'a> {
                 | LevelKind::Parenthesis { .. }
                 | LevelKind::Array { .. }
                 | LevelKind::Call(_)
-                | LevelKind::Subscripts { .. } => {
+                | LevelKind::Subscripts { .. }
+                | LevelKind::Derivative(_)
+                | LevelKind::Cotangent(_) => {
                     self.leave();
                 }
             }

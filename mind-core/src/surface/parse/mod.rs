@@ -3,12 +3,14 @@
 use proc_macro2::{Span, TokenStream};
 use syn::buffer::TokenBuffer;
 
-use super::ast::{Block, Closure, Program};
+use super::ast::{Block, Closure, Expression, Program};
 use super::nesting::check_nesting;
 use crate::diag::{Diag, Diags};
 use parser::{Parser, Unexpected, is_keyword};
 
+mod bare;
 mod brackets;
+mod derivatives;
 mod dim_expr;
 mod expressions;
 mod items;
@@ -23,7 +25,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-/// Reads what stands in `mind!`: items or a closure.
+/// Reads what stands in `mind!`: items, a closure or an expression.
 ///
 /// ```
 /// use mind_core::surface::{ast::Program, parse};
@@ -42,6 +44,7 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
             Ok(closure) => Program::Closure(closure),
             Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
         },
+        Ok(Form::Expression) => Program::Expression(parser.expression()),
         Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
     })
     .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
@@ -67,20 +70,45 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
     .unwrap_or_else(|diags| (None, diags))
 }
 
+/// Reads `relu(x @ w + b) : f32[32, 256]`, an expression among Rust variables.
+///
+/// A block `{ … }` that is all of the expression, or all of what a transform differentiates, is one of the language; any
+/// other braces hold a Rust expression, which is left as it is.
+///
+/// ```
+/// use mind_core::surface::parse_expression;
+/// let (expression, diags) = parse_expression("relu(x @ self.w + {bias()})".parse().unwrap());
+/// assert!(diags.is_empty());
+/// assert_eq!(expression.unwrap().to_string(), "relu(x @ self.w + {bias ()})");
+/// ```
+///
+/// # Errors
+/// The second part holds every mistake; the first is nothing where brackets nest too deep.
+pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
+    match read(tokens, |parser| parser.expression()) {
+        Ok((expression, diags)) => (Some(expression), diags),
+        Err(diags) => (None, diags),
+    }
+}
+
 /// The forms an input can have, told by its first token.
 enum Form {
     Items,
     Closure,
+    Expression,
 }
 
 impl Parser<'_> {
     fn form(&self) -> Result<Form, Diag> {
         match self.found() {
-            Unexpected::Word(word) if is_keyword(&word) && word != "move" => Ok(Form::Items),
+            Unexpected::Word(word) if word == "move" => {
+                Err(self.unexpected("`fn`, `const` or a closure `|x: f32[3]| …`"))
+            }
+            Unexpected::Word(word) if is_keyword(&word) && word != "self" => Ok(Form::Items),
             Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
             Unexpected::Operator("|" | "||") => Ok(Form::Closure),
             Unexpected::Word(_) | Unexpected::Operator(_) | Unexpected::Open(_) | Unexpected::Other(_) => {
-                Err(self.unexpected("`fn`, `const` or a closure `|x: f32[3]| …`"))
+                Ok(Form::Expression)
             }
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Parser<'a> {
     pub(super) nodes: Vec<Node>,
     /// Whether the body binds names that could not be read.
     pub(super) names_lost: bool,
+    /// Whether names are Rust's: an expression is being read.
+    pub(super) among_rust: bool,
     pub(super) diags: Diags,
 }
 
@@ -70,6 +72,7 @@ impl<'a> Parser<'a> {
             levels,
             nodes,
             names_lost: false,
+            among_rust: false,
             diags: Diags::new(),
         }
     }
@@ -146,6 +149,17 @@ impl<'a> Parser<'a> {
             Unexpected::Other(token) => (format!("`{token}`"), rustisms::literal(&token)),
             Unexpected::End if self.closing.is_empty() => ("the end".to_owned(), None),
             Unexpected::End => (format!("`{}`", self.closing), None),
+        };
+        let help = match self.found() {
+            Unexpected::Word(word) if self.among_rust => rustisms::word_among_rust(&word).or(help),
+            Unexpected::Operator(operator) if self.among_rust => {
+                rustisms::operator_among_rust(operator).or(help)
+            }
+            Unexpected::Word(_)
+            | Unexpected::Operator(_)
+            | Unexpected::Open(_)
+            | Unexpected::Other(_)
+            | Unexpected::End => help,
         };
         let diag = Diag::new(Code::E1007, self.here(), format!("found {found}, expected {expected}"));
         match help {

@@ -24,6 +24,25 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
     })
 }
 
+/// For a keyword in an expression among Rust variables, where it has another fix.
+pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
+    match word {
+        "if" | "else" | "match" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe"
+        | "async" => Some(IN_BRACES),
+        _ => None,
+    }
+}
+
+/// For an operator in an expression among Rust variables, where it has another fix.
+pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
+    match operator {
+        "::" | "?" | "!" | "%" | "==" | "!=" | "<=" | ">=" | "&&" | "||" => Some(IN_BRACES),
+        _ => None,
+    }
+}
+
+const IN_BRACES: &str = "put a Rust expression in braces, as `{a.len() as f32}`";
+
 /// For an operator.
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {

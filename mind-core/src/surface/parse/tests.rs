@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 
-use super::{parse, parse_block, parse_closure};
+use super::{parse, parse_block, parse_closure, parse_expression};
 use crate::diag::{Diags, Site};
 use crate::surface::ast::{Block, NodeKind};
 use crate::surface::golden;
@@ -73,6 +73,39 @@ fn programs_print_as_they_are_written() {
         assert_eq!(again.to_string(), printed);
         printed
     });
+}
+
+#[test]
+fn expressions_print_as_they_are_written() {
+    golden::check("parse/expressions.txt", |source| {
+        let (expression, diags) = parse_expression(source.parse().unwrap());
+        assert!(diags.is_empty(), "{source}\n{}", report(&diags));
+        let printed = expression.unwrap().to_string();
+        let (again, diags) = parse(printed.parse().unwrap());
+        assert!(diags.is_empty(), "{printed}\n{}", report(&diags));
+        assert_eq!(again.to_string(), printed);
+        printed
+    });
+}
+
+#[test]
+fn every_mistake_of_an_expression_is_named_where_it_stands() {
+    golden::check("parse/expression_errors.txt", |source| {
+        report(&parse_expression(source.parse().unwrap()).1)
+    });
+}
+
+#[test]
+fn the_tokens_of_a_rust_expression_are_left_as_they_are() {
+    let (expression, diags) = parse_expression("x + { f::<3>(&x)?.y }".parse().unwrap());
+    assert!(diags.is_empty(), "{}", report(&diags));
+    let body = expression.unwrap().body;
+    let rust = body.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Rust(tokens) => Some(tokens.clone()),
+        _ => None,
+    });
+    let tokens: TokenStream = "f::<3>(&x)?.y".parse().unwrap();
+    assert_eq!(rust.unwrap().to_string(), tokens.to_string());
 }
 
 #[test]
@@ -221,6 +254,8 @@ fn no_tokens_make_the_parser_panic() {
         "vjp",
         "wrt",
         "zero_ok",
+        "late",
+        "self",
         "f32",
         "i64",
         "T",
@@ -283,6 +318,8 @@ fn no_tokens_make_the_parser_panic() {
         let Ok(tokens) = source.parse::<TokenStream>() else { continue };
         let (program, diags) = parse(tokens.clone());
         let _ = (program.to_string(), report(&diags));
-        let _ = (parse_block(tokens.clone()), parse_closure(tokens));
+        let _ = (parse_block(tokens.clone()), parse_closure(tokens.clone()));
+        let (expression, diags) = parse_expression(tokens);
+        let _ = (expression.map(|expression| expression.to_string()), report(&diags));
     }
 }

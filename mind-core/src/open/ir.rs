@@ -1,0 +1,476 @@
+//! The open program: leaves, nodes, element-type classes, checks.
+
+use proc_macro2::TokenStream;
+
+pub use crate::ir::{Convolution, Padding};
+use crate::{
+    data::TensorData,
+    diag::{Code, Site},
+    surface::{ast::TransformKind, lower},
+    ty::{DType, Type},
+};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The one at this position.
+            ///
+            /// # Panics
+            /// If the position exceeds 32 bits, which no program that fits in memory reaches.
+            pub fn new(position: usize) -> Self {
+                Self(u32::try_from(position).expect("a program has fewer than 2^32 parts"))
+            }
+
+            /// Its position.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A node, by its position in [`Program::nodes`].
+    NodeId
+    /// A leaf, by its position in [`Program::leaves`].
+    LeafId
+    /// An element-type class, by its position in [`Program::classes`].
+    ClassId
+}
+
+/// A program whose inputs have no types so far.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What it reads, in the order of first mention.
+    pub leaves: Vec<Leaf>,
+    /// Leaves first, in their order; then each node after its operands. Every node that is written is here, needed or
+    /// not, since its rule is checked; of those that differentiation adds only the needed ones are.
+    pub nodes: Vec<Node>,
+    /// The element types.
+    pub classes: Vec<Class>,
+    /// What must hold beside the rules of the nodes, in the order in which it is to be told.
+    pub checks: Vec<Check>,
+    /// The value.
+    pub result: Structure,
+    /// The type that is written behind the expression.
+    pub annotation: Option<Annotation>,
+    /// Whether it begins with `late:`: types depend on generic parameters of the caller.
+    pub late: bool,
+    /// The whole expression.
+    pub site: Site,
+}
+
+/// A Rust place or expression that a program reads.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    /// The Rust expression: `x`, `self.w`, or what stands inside the braces.
+    pub tokens: TokenStream,
+    /// As messages name it: `x`, `self.w`, `{ … }`.
+    pub text: String,
+    /// Whether it is a place, `x` or `self.w`, rather than an expression in braces.
+    pub is_place: bool,
+    /// The type that `(x: f32[2, 3])` gives it, every extent known.
+    pub annotation: Option<(Type, Site)>,
+    /// Where it is first mentioned.
+    pub site: Site,
+}
+
+/// A value: an operation on earlier values.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The operation.
+    pub op: Op,
+    /// Earlier nodes.
+    pub operands: Vec<NodeId>,
+    /// Its element type.
+    pub class: ClassId,
+    /// What messages need where its rule is broken; nothing for a node that differentiation added, whose rule holds if
+    /// those of the written nodes and the checks do.
+    pub spot: Option<Spot>,
+}
+
+/// What messages about a node need.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The operation as it is written: `@`, `matmul`, `index`.
+    pub label: &'static str,
+    /// The operator sign, at which every mistake of an operator is told; or the whole expression.
+    pub site: Site,
+    /// Whether `site` is an operator sign: then mistakes of operands and attributes are told there too.
+    pub is_operator: bool,
+    /// The operands as they are written.
+    pub operands: Vec<Operand>,
+    /// Where the attributes stand, by the names the rules have for them: `axes`, `shape`, `permutation`, `starts`, `ends`,
+    /// `steps`, `strides`, `padding`; for each subscript in order `subscript`; for a constant itself `constant`.
+    pub attributes: Vec<(&'static str, Site)>,
+}
+
+/// An operand as it is written.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// As messages name it: a variable or place bare, anything else in backquotes.
+    pub text: String,
+    /// As the operand of a postfix form in a help: in parentheses where they are needed.
+    pub operand_text: String,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// The value of a program or of a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// A tensor.
+    Node(NodeId),
+    /// A tuple.
+    Tuple(Vec<Structure>),
+}
+
+impl Structure {
+    /// The nodes in it, in order.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let (mut nodes, mut rest) = (Vec::new(), vec![self]);
+        while let Some(structure) = rest.pop() {
+            match structure {
+                Self::Node(node) => nodes.push(*node),
+                Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+            }
+        }
+        nodes
+    }
+}
+
+/// The type written behind an expression; it has the structure of the result.
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The type; every extent is known.
+    pub structure: lower::Structure,
+    /// Where it stands.
+    pub site: Site,
+}
+
+/// Nodes of one element type, as far as that can be told without types: operands of one operation are in one class, and
+/// that they are of one type is what rules check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// That of this leaf.
+    Of(LeafId),
+    /// This one: what has it consists of numbers alone.
+    Fixed(DType),
+}
+
+/// What must hold of a node beside its own rule.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What.
+    pub kind: CheckKind,
+    /// Of this node.
+    pub node: NodeId,
+    /// The node as it is written.
+    pub text: String,
+    /// Where a mistake is told.
+    pub site: Site,
+}
+
+/// What a [`Check`] demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckKind {
+    /// A single float, since it is differentiated: else E5004. The transform as it is written is the label.
+    Scalar(TransformKind),
+    /// Floats, since it is differentiated by: else E5005.
+    Differentiable,
+    /// Of the type of this other node, of which it is the cotangent: else E2001.
+    CotangentOf(NodeId),
+}
+
+/// An operation; its operands are those of the node.
+///
+/// A *witness* is an operand of which only the type is read, see [`Op::reads`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// `()`: a leaf.
+    Leaf(LeafId),
+    /// `()` or `(like)`: numbers. Their element type is that of the witness, or the first they fit without one.
+    Constant(Box<Constant>),
+    /// `(x)`: each element by itself.
+    Unary(Unary),
+    /// `(a, b)`: element by element, broadcast.
+    Binary(Binary),
+    /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
+    At,
+    /// `(a, b)`: `matmul(a, b)`.
+    MatMul,
+    /// `(a, b)`: `dot(a, b)`.
+    Dot,
+    /// `(x)`: the sum or mean over axes.
+    Reduce {
+        /// Which.
+        kind: Reduce,
+        /// As written, negative ones from the end; every axis without.
+        axes: Option<Vec<i64>>,
+        /// Whether reduced axes stay with extent 1.
+        keepdims: bool,
+    },
+    /// `(x)`: the same elements in another shape.
+    Reshape {
+        /// As written: one may be -1.
+        shape: Vec<i64>,
+    },
+    /// `(x)`: axes permuted.
+    Transpose {
+        /// As written, negative ones from the end; all axes reversed without.
+        permutation: Option<Vec<i64>>,
+    },
+    /// `(x)`: new axes of extent 1.
+    ExpandDims {
+        /// Positions in the result as written, negative ones from the end.
+        axes: Vec<i64>,
+    },
+    /// `(x)`: axes of extent 1 removed.
+    Squeeze {
+        /// As written, negative ones from the end; every axis of extent 1 without.
+        axes: Option<Vec<i64>>,
+    },
+    /// `(x)`: `x[0, 1..3, ..]`.
+    Subscript(Vec<Subscript>),
+    /// `(x)`: `slice(x, starts = […], ends = […], steps = […])`.
+    Slice {
+        /// The first position of each axis.
+        starts: Vec<i64>,
+        /// One past the last position of each axis.
+        ends: Vec<i64>,
+        /// The distance between positions.
+        steps: Vec<i64>,
+    },
+    /// `(t, i)`: rows of `t` picked by `i`.
+    Gather,
+    /// `(x, f)`: a convolution.
+    Conv2d(Convolution),
+    /// `(x)`: broadcast to a shape.
+    BroadcastTo {
+        /// The shape.
+        shape: Vec<i64>,
+    },
+    /// `(x)`: `x`, taken as constant by differentiation.
+    StopGradient,
+    /// `(like)`: zeros or ones of the type of the witness.
+    FilledLike {
+        /// Whether they are ones.
+        one: bool,
+    },
+    /// `(like)`: how many elements of the witness a reduction takes together, as a single number of its element type.
+    CountReduced {
+        /// As in [`Op::Reduce`].
+        axes: Option<Vec<i64>>,
+    },
+    /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
+    SumLike,
+    /// `(v, like)`: `v` broadcast to the shape of the witness.
+    BroadcastLike,
+    /// `(v, like)`: the elements of `v` in the shape of the witness.
+    ReshapeLike,
+    /// `(v, x)`: `v`, of the shape that this reduction of the witness has, repeated along the reduced axes.
+    ExpandReduced {
+        /// As in [`Op::Reduce`].
+        axes: Option<Vec<i64>>,
+        /// As in [`Op::Reduce`].
+        keepdims: bool,
+    },
+    /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
+    ProductGradLhs,
+    /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.
+    ProductGradRhs,
+    /// `(dy, x)`: zeros of the shape of the witness with `dy` where the subscripts take from.
+    SubscriptGrad(Vec<Subscript>),
+    /// `(dy, x)`: zeros of the shape of the witness with `dy` where the slice takes from.
+    SliceGrad {
+        /// As in [`Op::Slice`].
+        starts: Vec<i64>,
+        /// As in [`Op::Slice`].
+        ends: Vec<i64>,
+        /// As in [`Op::Slice`].
+        steps: Vec<i64>,
+    },
+    /// `(dy, i, t)`: zeros of the shape of the witness `t` with the rows of `dy` added at `i`.
+    GatherGrad,
+    /// `(dy, x, f)`: what a convolution passes back to its input `x`, which is a witness.
+    Conv2dGradInput(Convolution),
+    /// `(dy, x, f)`: what a convolution passes back to its filter `f`, which is a witness.
+    Conv2dGradFilter(Convolution),
+    /// `(dy, x)`: `x > 0 ? dy : 0`.
+    ReluGrad,
+}
+
+/// The operations on each element by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `-x`
+    Neg,
+    /// `x > 0 ? x : 0`
+    Relu,
+    /// `e^x`
+    Exp,
+    /// The natural logarithm.
+    Log,
+}
+
+/// The operations on two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a / b`
+    Div,
+}
+
+/// The reductions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduce {
+    /// The sum.
+    Sum,
+    /// The arithmetic mean.
+    Mean,
+}
+
+/// One position of an index expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subscript {
+    /// One place, dropping the axis; a negative one counts from the end.
+    At(i64),
+    /// `start..end;step`, bounds as written: negative ones count from the end.
+    Range {
+        /// The first place; that of the axis without.
+        start: Option<i64>,
+        /// One past the last place; the extent without.
+        end: Option<i64>,
+        /// The distance between places; 1 without.
+        step: Option<i64>,
+    },
+    /// As many whole axes as are not written.
+    Rest,
+}
+
+/// A number or an array of numbers as written, arithmetic on them worked out, for each element type it may have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// As messages name it.
+    pub text: String,
+    /// Which numbers it consists of.
+    pub kind: NumberKind,
+    /// The element type that a suffix gives.
+    pub suffix: Option<DType>,
+    /// Its extents.
+    pub shape: Vec<i64>,
+    /// The elements in each of [`DType::NUMERIC`], in that order, or why it cannot have that element type.
+    pub values: [Result<TensorData, Misfit>; 4],
+}
+
+impl Constant {
+    /// The elements in an element type, or why it cannot have it.
+    ///
+    /// # Panics
+    /// If `dtype` is `Bool`, which no program has.
+    pub fn values_in(&self, dtype: DType) -> &Result<TensorData, Misfit> {
+        let position = DType::NUMERIC.iter().position(|numeric| *numeric == dtype);
+        &self.values[position.expect("no value holds truth values")]
+    }
+
+    /// What it is, as a message says it: `an integer`, `f64`.
+    pub fn describe(&self) -> &'static str {
+        self.suffix.map_or(self.kind.name(), DType::name)
+    }
+}
+
+/// Which numbers a constant consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// Integers.
+    Integer,
+    /// Floats.
+    Float,
+    /// Zeros or ones, which are of any element type.
+    Any,
+}
+
+impl NumberKind {
+    /// As a message says it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "an integer",
+            Self::Float => "a float",
+            Self::Any => "any number",
+        }
+    }
+}
+
+/// Why a constant cannot have an element type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Misfit {
+    /// Its numbers are of another kind: E2004 at the operator, `` `*`: element types differ: `2` is an integer, x is
+    /// f32[3] ``, where the label, the constant's text and what it is, and the witness come from the node.
+    Kind {
+        /// What to write instead.
+        help: Option<String>,
+    },
+    /// Its numbers are of the kind, but one is out of range or the arithmetic is not one of the element type: this code
+    /// with this message, told at the constant itself.
+    Value {
+        /// The code.
+        code: Code,
+        /// The whole message.
+        message: String,
+    },
+}
+
+impl Op {
+    /// Whether the elements of this operand are read; else it is a witness.
+    pub fn reads(&self, position: usize) -> bool {
+        match self {
+            Self::Leaf(_) | Self::Constant(_) | Self::FilledLike { .. } | Self::CountReduced { .. } => false,
+            Self::Unary(_)
+            | Self::Binary(_)
+            | Self::At
+            | Self::MatMul
+            | Self::Dot
+            | Self::Reduce { .. }
+            | Self::Reshape { .. }
+            | Self::Transpose { .. }
+            | Self::ExpandDims { .. }
+            | Self::Squeeze { .. }
+            | Self::Subscript(_)
+            | Self::Slice { .. }
+            | Self::Gather
+            | Self::Conv2d(_)
+            | Self::BroadcastTo { .. }
+            | Self::StopGradient
+            | Self::ReluGrad => true,
+            Self::SumLike
+            | Self::BroadcastLike
+            | Self::ReshapeLike
+            | Self::ExpandReduced { .. }
+            | Self::SubscriptGrad(_)
+            | Self::SliceGrad { .. } => position != 1,
+            Self::ProductGradLhs | Self::Conv2dGradInput(_) => position != 1,
+            Self::ProductGradRhs | Self::Conv2dGradFilter(_) | Self::GatherGrad => position != 2,
+        }
+    }
+}
+
+impl Program {
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Every node with its id, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (NodeId, &Node)> + ExactSizeIterator {
+        self.nodes.iter().enumerate().map(|(position, node)| (NodeId::new(position), node))
+    }
+}

@@ -1,0 +1,18 @@
+//! Bare expressions: programs among Rust variables, whose types the macro does not see.
+//!
+//! An open program ([`Program`]) is what `mind!(relu(x @ w + b))` comes to before anyone knows what `x` is. It is a form of
+//! its own, not Core IR: there every value has a type, here none has. Its operations are those of the surface language,
+//! attributes as they are written (`axes = [-1]` stays -1), and those of gradients, which take shapes from a *witness*, an
+//! operand of which only the type is read.
+//!
+//! Given types for its leaves an open program becomes Core IR, which is how it is tested; the macro instead emits code in
+//! which each node's type is a constant that rustc computes.
+
+mod ir;
+mod plan;
+
+pub use ir::{
+    Annotation, Binary, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node,
+    NodeId, NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript, Unary,
+};
+pub use plan::{Fused, Place, Plan, Step};

@@ -1,0 +1,115 @@
+//! Expressions among Rust variables: `late: relu(x @ self.w + {bias()}) : f32[32, 256]`.
+
+use proc_macro2::{Delimiter, Ident, Span};
+
+use super::machine::{LevelKind, Operand, State};
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{Body, Expression, NodeKind};
+
+impl Parser<'_> {
+    /// Reads an expression to the end of the input.
+    pub(super) fn expression(&mut self) -> Expression {
+        self.among_rust = true;
+        let start = self.here();
+        let late = self.late();
+        let body = self.expression_body().unwrap_or_default();
+        // After a mistake the rest has not been read.
+        let read = body.tail.is_some_and(|tail| !matches!(body[tail].kind, NodeKind::Unread));
+        let ty = self.annotation().and_then(|ty| {
+            let expected = if ty.is_some() { "the end" } else { "an operator, `:` and a type, or the end" };
+            self.expect_end(expected).map(|()| ty)
+        });
+        let (ty, body) = match ty {
+            Ok(ty) => (ty, body),
+            Err(diag) if read => {
+                self.diags.push(diag);
+                (None, Body::default())
+            }
+            Err(_) => (None, body),
+        };
+        Expression { late, body, ty, site: start.to(self.before()) }
+    }
+
+    /// Reads `late:`. A variable of that name with a type behind it is written `(late): f32`.
+    fn late(&mut self) -> bool {
+        let before = (self.cursor, self.last_span());
+        if self.take_word("late").is_some() && self.take(":").is_some() {
+            return true;
+        }
+        self.advance(before.1, before.0);
+        false
+    }
+
+    /// Enters the braces that come next as a block of the language if nothing but a type, or `wrt = …`, is behind them.
+    pub(super) fn block_or_operand(&mut self) -> Result<State, Diag> {
+        let Some((_, _, after)) = self.cursor.group(Delimiter::Brace) else { return self.operand() };
+        let ends =
+            after.eof() || after.punct().is_some_and(|(punct, _)| matches!(punct.as_char(), ':' | ','));
+        if ends { Ok(self.enter_block()) } else { self.operand() }
+    }
+
+    /// Enters a block of the language.
+    pub(super) fn enter_block(&mut self) -> State {
+        let open = self.here();
+        self.push(NodeKind::Open, open);
+        self.enter(Delimiter::Brace, LevelKind::Block { statement: None })
+    }
+
+    /// Reads `{ … }`, whose inside is Rust.
+    pub(super) fn rust(&mut self) -> Result<Operand, Diag> {
+        let (inside, span, after) =
+            self.cursor.group(Delimiter::Brace).expect("the caller has seen the brace");
+        let site = Site::Tokens { first: span.open(), last: span.close() };
+        if inside.eof() {
+            return Err(Diag::new(Code::E1007, site, "found `{}`, expected a Rust expression in the braces"));
+        }
+        let tokens = inside.token_stream();
+        self.advance(span.close(), after);
+        Ok(self.add(NodeKind::Rust(tokens), site))
+    }
+
+    /// Reads a name, or `self`.
+    pub(super) fn place_name(&mut self, expected: &str) -> Result<Ident, Diag> {
+        self.take_word("self").map_or_else(|| self.name(expected), Ok)
+    }
+
+    /// Takes `name` as a field of what is a place so far.
+    pub(super) fn member(&mut self, base: Operand, name: Ident) -> Result<Operand, Diag> {
+        let field: Span = name.span();
+        if !self.is_place(base) {
+            let message = format!("found `.{name}`, expected `T`, a method call or an operator");
+            let help = if name == "t" {
+                "write `.T`"
+            } else {
+                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`"
+            };
+            return Err(Diag::new(Code::E1007, Site::token(field), message).help(help));
+        }
+        Ok(self.add(NodeKind::Member { base: base.id, name }, base.site.to(Site::token(field))))
+    }
+
+    /// Reads the type behind an operand in parentheses.
+    pub(super) fn typed(&mut self, operand: Operand) -> Result<Operand, Diag> {
+        let in_parentheses = matches!(self.level().kind, LevelKind::Parenthesis { .. });
+        if !(self.among_rust && in_parentheses && self.at(":")) {
+            return Ok(operand);
+        }
+        if !self.is_place(operand) && !matches!(self.nodes[operand.id.index()].kind, NodeKind::Rust(_)) {
+            let message = "found an expression before `:`, expected a variable, a field or braces";
+            return Err(Diag::new(Code::E1007, operand.site, message)
+                .help("only what the expression reads is given a type, and the expression as a whole"));
+        }
+        let Some(ty) = self.annotation()? else { return Ok(operand) };
+        let site = operand.site.to(ty.site);
+        Ok(self.add(NodeKind::Typed { operand: operand.id, ty }, site))
+    }
+
+    /// Whether an operand is a name with fields, `self.a.0`.
+    fn is_place(&self, operand: Operand) -> bool {
+        matches!(
+            self.nodes[operand.id.index()].kind,
+            NodeKind::Name(_) | NodeKind::Member { .. } | NodeKind::Field { .. }
+        )
+    }
+}

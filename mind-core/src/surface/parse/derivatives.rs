@@ -1,0 +1,121 @@
+//! Transforms of expressions among Rust variables: `grad(a * self.b, wrt = (a, self.b))`.
+
+use proc_macro2::{Delimiter, Ident};
+
+use super::machine::{LevelKind, Operand, State};
+use super::parser::Parser;
+use crate::diag::{Diag, Site};
+use crate::surface::ast::{Derivative, NodeKind, TransformKind, WrtPlace};
+
+/// A transform whose expression is being read.
+pub(super) struct OpenDerivative {
+    kind: TransformKind,
+    start: Site,
+}
+
+const PLACE: &str = "a variable or a field";
+
+impl Parser<'_> {
+    /// Enters the parentheses behind the name of a transform.
+    pub(super) fn enter_derivative(&mut self, name: &Ident) -> State {
+        let kind = TransformKind::ALL.into_iter().find(|kind| name == kind.name());
+        let kind = kind.expect("the caller checked that this is the name of a transform");
+        let open = OpenDerivative { kind, start: Site::token(name.span()) };
+        self.enter(Delimiter::Parenthesis, LevelKind::Derivative(open))
+    }
+
+    /// Reads `, wrt = …` behind what is differentiated, and leaves the parentheses.
+    pub(super) fn behind_differentiated(&mut self, value: Operand) -> Result<State, Diag> {
+        let LevelKind::Derivative(OpenDerivative { kind, start }) = self.level().kind else {
+            unreachable!("the caller has seen the transform")
+        };
+        let help = format!("say what to differentiate by: `{}(…, wrt = …)`", kind.name());
+        if self.take(",").is_none() || self.take_word("wrt").is_none() {
+            return Err(self.unexpected("`, wrt = …`").help(help));
+        }
+        self.expect("=")?;
+        let (wrt, tuple, wrt_site) = self.wrt_places()?;
+        self.separator("`)`")?;
+        self.expect_end("`)`")?;
+        let site = start.to(self.leave().1.expect("a transform has parentheses"));
+        let value = value.id;
+        let derivative = Derivative { kind, value, wrt, tuple, wrt_site, cotangent: None, site };
+        let called = self.at_group(Delimiter::Parenthesis);
+        match kind {
+            TransformKind::Vjp if called => {
+                Ok(self.enter(Delimiter::Parenthesis, LevelKind::Cotangent(derivative)))
+            }
+            TransformKind::Vjp => {
+                let help = "give the cotangent: `vjp(…, wrt = …)(cotangent)`";
+                Err(self.unexpected("`(` and the cotangent").help(help))
+            }
+            TransformKind::Grad | TransformKind::ValueAndGrad if called => {
+                let help = "an expression is differentiated where it stands: leave out the arguments";
+                Err(self.unexpected("an operator").help(help))
+            }
+            TransformKind::Grad | TransformKind::ValueAndGrad => {
+                Ok(State::Behind(self.add(NodeKind::Derivative(derivative), site)))
+            }
+        }
+    }
+
+    /// Leaves the parentheses around a cotangent.
+    pub(super) fn behind_cotangent(&mut self, cotangent: Operand) -> Result<State, Diag> {
+        self.separator("an operator or `)`")?;
+        self.expect_end("`)`").map_err(|diag| diag.help("several cotangents are one tuple"))?;
+        let (kind, site) = self.leave();
+        let (LevelKind::Cotangent(derivative), Some(site)) = (kind, site) else {
+            unreachable!("the caller has seen the parentheses of the cotangent")
+        };
+        let whole = derivative.site.to(site);
+        let derivative = Derivative { cotangent: Some(cotangent.id), ..derivative };
+        Ok(State::Behind(self.add(NodeKind::Derivative(derivative), whole)))
+    }
+
+    /// Reads `a`, `zero_ok self.a` or `(a, self.b)`.
+    fn wrt_places(&mut self) -> Result<(Vec<WrtPlace>, bool, Site), Diag> {
+        if !self.at_group(Delimiter::Parenthesis) {
+            let start = self.here();
+            let place = self.wrt_place()?;
+            return Ok((vec![place], false, start.to(self.before())));
+        }
+        let ((places, comma), site) = self.group(Delimiter::Parenthesis, PLACE, |parser| {
+            let (mut places, mut comma) = (vec![parser.wrt_place()?], false);
+            while !parser.at_end() {
+                comma |= parser.at(",");
+                parser.separator("`.`, `,` or `)`")?;
+                if !parser.at_end() {
+                    places.push(parser.wrt_place()?);
+                }
+            }
+            Ok((places, comma))
+        })?;
+        Ok((places, comma, site))
+    }
+
+    fn wrt_place(&mut self) -> Result<WrtPlace, Diag> {
+        let first = self.place_name(PLACE)?;
+        // `zero_ok` alone may be a variable's name.
+        if first == "zero_ok" && !self.at_end() && !self.at(",") && !self.at(".") {
+            let name = self.place_name(PLACE)?;
+            return Ok(WrtPlace { place: self.place(name)?.id, zero_ok: true });
+        }
+        Ok(WrtPlace { place: self.place(first)?.id, zero_ok: false })
+    }
+
+    /// Reads the fields behind a name.
+    fn place(&mut self, name: Ident) -> Result<Operand, Diag> {
+        let site = Site::token(name.span());
+        let mut place = self.add(NodeKind::Name(name), site);
+        while self.take(".").is_some() {
+            place = match self.tuple_fields(place)? {
+                Some(place) => place,
+                None => {
+                    let name = self.name("a field")?;
+                    self.member(place, name)?
+                }
+            };
+        }
+        Ok(place)
+    }
+}

@@ -1,0 +1,239 @@
+//! The same elements in another arrangement, and one value everywhere.
+
+use super::{Dims, broadcast, check_axes, fail, from_end, names};
+use crate::{
+    extent,
+    failure::{Extents, Failure, Problem, TypeResult},
+    ty::{DType, MAX_RANK, Type, UNKNOWN},
+};
+
+/// `reshape(x, shape)`: the same elements in row-major order; one extent may be -1, which is worked out.
+///
+/// ```
+/// use mind_shape::{DType, Type, UNKNOWN, rules::reshape};
+/// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
+/// assert_eq!(reshape(f32s(&[2, 6]), &[-1, 4]), Ok(f32s(&[3, 4])));
+/// assert_eq!(reshape(f32s(&[UNKNOWN, 6]), &[-1, 2, 3]), Ok(f32s(&[UNKNOWN, 2, 3])));
+/// ```
+///
+/// # Errors
+/// E3006 for an extent below 1, E3007 where the element counts differ, or where -1 stands twice or does not come out.
+pub const fn reshape(x: Type, shape: &[i64]) -> TypeResult<'_> {
+    let shape = attempt!(resolve(x, shape));
+    attempt!(check_positive(shape, x.is_static()));
+    if x.is_static() {
+        let (Some(from), Some(to)) = (extent::element_count(x.dims()), count_besides(shape, None)) else {
+            return fail(Problem::Overflow);
+        };
+        if from != to {
+            return fail(Problem::Counts { from, to, shape });
+        }
+    }
+    dims_of(shape).typed(x.dtype())
+}
+
+/// A written shape with the extent that is left open, if one is.
+const fn resolve<'a>(x: Type, written: &'a [i64]) -> Result<Extents<'a>, Failure<'a>> {
+    let (mut count, mut axis, mut open) = (0, written.len(), 0);
+    while axis > 0 {
+        axis -= 1;
+        if written[axis] == -1 {
+            (count, open) = (count + 1, axis);
+        }
+    }
+    if count == 0 {
+        return Ok(Extents { written, open: None });
+    }
+    if count > 1 {
+        return fail(Problem::ManyOpen { count, shape: written });
+    }
+    if !x.is_static() {
+        return Ok(Extents { written, open: Some((open, UNKNOWN)) });
+    }
+    let shape = Extents { written, open: None };
+    let (Some(count), Some(others)) = (extent::element_count(x.dims()), count_besides(shape, Some(open)))
+    else {
+        return fail(Problem::OpenOverflow);
+    };
+    if others == 0 || count % others != 0 {
+        return fail(Problem::Indivisible { count, others });
+    }
+    Ok(Extents { written, open: Some((open, count / others)) })
+}
+
+/// The number of elements of a shape without one axis, if it is within 64 bits.
+const fn count_besides(shape: Extents<'_>, without: Option<usize>) -> Option<i64> {
+    let (mut count, mut axis) = (1i64, 0);
+    while axis < shape.written.len() {
+        if !matches!(without, Some(open) if open == axis) {
+            match count.checked_mul(shape.extent(axis)) {
+                Some(product) => count = product,
+                None => return None,
+            }
+        }
+        axis += 1;
+    }
+    Some(count)
+}
+
+/// E3006 for an extent below 1; the one left open may be unknown.
+const fn check_positive<'a>(shape: Extents<'a>, open_is_known: bool) -> Result<(), Failure<'a>> {
+    let mut axis = 0;
+    while axis < shape.written.len() {
+        let is_open = !open_is_known && matches!(shape.open, Some((open, _)) if open == axis);
+        if shape.extent(axis) < 1 && !is_open {
+            return fail(Problem::NotPositive { axis, shape });
+        }
+        axis += 1;
+    }
+    Ok(())
+}
+
+const fn dims_of(shape: Extents<'_>) -> Dims {
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < shape.written.len() {
+        dims = dims.and(shape.extent(axis));
+        axis += 1;
+    }
+    dims
+}
+
+/// `transpose(x, permutation)`: axis `i` of the result is axis `permutation[i]` of the operand; without one all axes are
+/// reversed, as in `x.T`.
+///
+/// # Errors
+/// E3008 where the permutation has not each axis once.
+pub const fn transpose(x: Type, permutation: Option<&[i64]>) -> TypeResult<'_> {
+    if let Some(written) = permutation {
+        let rank = x.rank();
+        if let Err(fault) = check_permutation(written, rank) {
+            return fail(Problem::Permutation { permutation: written, rank, fault });
+        }
+    }
+    let axes = permuted(x.rank(), permutation);
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < x.rank() {
+        dims = dims.and(x.extent(axes[axis]));
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::AxisFault> {
+    if written.len() != rank {
+        return Err(extent::AxisFault::Length);
+    }
+    // As long as a rank, so it fits.
+    let (mut axes, mut i) = ([0; MAX_RANK], 0);
+    while i < rank {
+        axes[i] = from_end(written[i], rank);
+        i += 1;
+    }
+    extent::check_permutation(axes.split_at(rank).0, rank)
+}
+
+/// The axis of the operand that each axis of a transposed one is; the permutation is that of a transposition that is no
+/// failure.
+pub const fn permuted(rank: usize, permutation: Option<&[i64]>) -> [usize; MAX_RANK] {
+    let (mut axes, mut axis) = ([0; MAX_RANK], 0);
+    while axis < rank {
+        axes[axis] = match permutation {
+            Some(written) => from_end(written[axis], rank) as usize,
+            None => rank - 1 - axis,
+        };
+        axis += 1;
+    }
+    axes
+}
+
+/// `expand_dims(x, axes)`: new axes of extent 1, at these positions of the result.
+///
+/// # Errors
+/// E3004 for a position outside the result, E3005 for one that stands twice.
+pub const fn expand_dims(x: Type, axes: &[i64]) -> TypeResult<'_> {
+    let rank = x.rank() + axes.len();
+    attempt!(check_axes(axes, rank));
+    let (mut dims, mut axis, mut from) = (Dims::NONE, 0, 0);
+    while axis < rank {
+        if names(axes, rank, axis) {
+            dims = dims.and(1);
+        } else {
+            dims = dims.and(x.extent(from));
+            from += 1;
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// `squeeze(x, axes)`: axes of extent 1 removed; without axes every one that is known to have extent 1. Of a value some of
+/// whose extents are unknown, what is squeezed when the program runs must be [`squeezable`] of the type with unknown ones.
+///
+/// # Errors
+/// E3004 for an axis out of range, E3005 for one that stands twice, E3009 for one of another extent.
+pub const fn squeeze(x: Type, axes: Option<&[i64]>) -> TypeResult<'_> {
+    let rank = x.rank();
+    if let Some(axes) = axes {
+        attempt!(check_axes(axes, rank));
+    }
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < rank {
+        let extent = x.extent(axis);
+        let squeezed = match axes {
+            Some(axes) => names(axes, rank, axis),
+            None => extent == 1,
+        };
+        if !squeezed {
+            dims = dims.and(extent);
+        } else if extent != 1 && extent != UNKNOWN {
+            return fail(Problem::NotOne { axis, extent });
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// Which axes are known to have extent 1: those that [`squeeze`] removes where none are named.
+pub const fn squeezable(x: Type) -> [bool; MAX_RANK] {
+    let (mut ones, mut axis) = ([false; MAX_RANK], 0);
+    while axis < x.rank() {
+        ones[axis] = x.extent(axis) == 1;
+        axis += 1;
+    }
+    ones
+}
+
+/// `broadcast_to(x, shape)`, and `full(shape, x)` of a value `x`.
+///
+/// # Errors
+/// E3006 for an extent below 1, E3001 where the operand does not broadcast to exactly this shape.
+pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
+    let to = Extents { written: shape, open: None };
+    attempt!(check_positive(to, true));
+    let Some(added) = shape.len().checked_sub(x.rank()) else {
+        return fail(Problem::BroadcastRank { to });
+    };
+    let mut from_axis = 0;
+    while from_axis < x.rank() {
+        let axis = added + from_axis;
+        let (from, to) = (x.extent(from_axis), shape[axis]);
+        if !matches!(broadcast(from, to), Some(extent) if extent == to) {
+            return fail(Problem::BroadcastTo { from_axis, axis, from, to });
+        }
+        from_axis += 1;
+    }
+    dims_of(to).typed(x.dtype())
+}
+
+/// One number everywhere: `zeros(shape)`, `ones(shape)`, `full(shape, 2.0)`, and arrays as they are written.
+///
+/// # Errors
+/// E3006 for an extent below 1.
+pub const fn filled(dtype: DType, shape: &[i64]) -> TypeResult<'_> {
+    let written = Extents { written: shape, open: None };
+    attempt!(check_positive(written, true));
+    if extent::element_count(shape).is_none() {
+        return fail(Problem::ShapeLimit { shape: written });
+    }
+    dims_of(written).typed(dtype)
+}

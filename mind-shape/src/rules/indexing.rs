@@ -1,0 +1,248 @@
+//! Elements, boxes of elements and rows taken out of a tensor.
+
+use super::{Dims, fail};
+use crate::{
+    extent::{self, SliceFault},
+    failure::{Bound, Failure, Problem, TypeResult},
+    ty::{MAX_RANK, Type, UNKNOWN},
+};
+
+/// One part of an index expression `x[0, 1..3, .., -1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subscript {
+    /// `0`, `-1`: a position; the axis is dropped.
+    At(i64),
+    /// `a..b;s`: each part may be left out, not all of them.
+    Range {
+        /// The first position, 0 if left out.
+        start: Option<i64>,
+        /// One past the last position, the extent if left out.
+        end: Option<i64>,
+        /// The distance between positions, 1 if left out.
+        step: Option<i64>,
+    },
+    /// `..`: as many whole axes as are not indexed otherwise.
+    Rest,
+}
+
+/// What is taken of one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The first position; [`UNKNOWN`] where it counts from the end of an unknown extent.
+    pub start: i64,
+    /// The number of positions; may be [`UNKNOWN`].
+    pub extent: i64,
+    /// The distance between positions.
+    pub step: i64,
+    /// Whether it is an index, which drops the axis.
+    pub dropped: bool,
+}
+
+impl Taken {
+    const fn whole(extent: i64) -> Self {
+        Self { start: 0, extent, step: 1, dropped: false }
+    }
+}
+
+/// `x[0, 1..3, .., -1]`.
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::{Subscript, subscript}};
+/// let x = Type::new(DType::F32, &[4, 5, 6]);
+/// let range = Subscript::Range { start: Some(1), end: Some(-1), step: None };
+/// let y = subscript(x, &[range, Subscript::Rest, Subscript::At(-1)]).unwrap();
+/// assert_eq!(y.text().as_str(), "f32[2, 5]");
+/// ```
+///
+/// # Errors
+/// E4006 for more indices than axes, E3011 for an index or bound outside the extent, E3006 for an empty range, E4008 for a
+/// step below 1.
+pub const fn subscript<'a>(x: Type, subscripts: &[Subscript]) -> TypeResult<'a> {
+    let taken = attempt!(subscripted(x, subscripts));
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < x.rank() {
+        if !taken[axis].dropped {
+            dims = dims.and(taken[axis].extent);
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// What an index expression takes of each axis.
+///
+/// # Errors
+/// Those of [`subscript`].
+pub const fn subscripted<'a>(x: Type, subscripts: &[Subscript]) -> Result<[Taken; MAX_RANK], Failure<'a>> {
+    let (mut written, mut i) = (0, 0);
+    while i < subscripts.len() {
+        written += !matches!(subscripts[i], Subscript::Rest) as usize;
+        i += 1;
+    }
+    if written > x.rank() {
+        return fail(Problem::IndexCount { written });
+    }
+    let mut taken = [Taken::whole(1); MAX_RANK];
+    let (mut axis, mut rest, mut i) = (0, x.rank() - written, 0);
+    while i < subscripts.len() {
+        match subscripts[i] {
+            Subscript::Rest => {
+                while rest > 0 {
+                    taken[axis] = Taken::whole(x.extent(axis));
+                    (axis, rest) = (axis + 1, rest - 1);
+                }
+            }
+            Subscript::At(index) => {
+                taken[axis] = attempt!(index_at(x, axis, index));
+                axis += 1;
+            }
+            Subscript::Range { start, end, step } => {
+                taken[axis] = attempt!(range(x, axis, (start, end, step)));
+                axis += 1;
+            }
+        }
+        i += 1;
+    }
+    while axis < x.rank() {
+        taken[axis] = Taken::whole(x.extent(axis));
+        axis += 1;
+    }
+    Ok(taken)
+}
+
+const fn index_at<'a>(x: Type, axis: usize, index: i64) -> Result<Taken, Failure<'a>> {
+    let extent = x.extent(axis);
+    let start = if extent == UNKNOWN {
+        if index < 0 { UNKNOWN } else { index }
+    } else {
+        let position = if index < 0 { index + extent } else { index };
+        if position < 0 || position >= extent {
+            return fail(Problem::IndexOutside { axis, index });
+        }
+        position
+    };
+    Ok(Taken { start, extent: 1, step: 1, dropped: true })
+}
+
+const fn range<'a>(
+    x: Type,
+    axis: usize,
+    (start, end, step): (Option<i64>, Option<i64>, Option<i64>),
+) -> Result<Taken, Failure<'a>> {
+    let first = match start {
+        Some(start) => attempt!(bound(x, axis, start)),
+        None => Bound::At(0),
+    };
+    let last = match end {
+        Some(end) => attempt!(bound(x, axis, end)),
+        None if x.extent(axis) == UNKNOWN => Bound::FromEnd(0),
+        None => Bound::At(x.extent(axis)),
+    };
+    let length = match (first, last) {
+        (Bound::At(first), Bound::At(last)) | (Bound::FromEnd(first), Bound::FromEnd(last)) => {
+            // Neither is below 0, or neither is above it.
+            Some(last - first)
+        }
+        (Bound::At(_), Bound::FromEnd(_)) | (Bound::FromEnd(_), Bound::At(_)) => None,
+    };
+    if matches!(length, Some(length) if length < 1) {
+        return fail(Problem::Empty { axis, start: first, end: last });
+    }
+    let step = match step {
+        Some(step) if step < 1 => return fail(Problem::Step { axis, step }),
+        Some(step) => step,
+        None => 1,
+    };
+    Ok(Taken {
+        start: if let Bound::At(start) = first { start } else { UNKNOWN },
+        extent: if let Some(length) = length { (length - 1) / step + 1 } else { UNKNOWN },
+        step,
+        dropped: false,
+    })
+}
+
+/// The position of a written bound, which is within the extent.
+const fn bound<'a>(x: Type, axis: usize, written: i64) -> Result<Bound, Failure<'a>> {
+    let extent = x.extent(axis);
+    if extent == UNKNOWN {
+        return Ok(if written < 0 { Bound::FromEnd(written) } else { Bound::At(written) });
+    }
+    let position = if written < 0 { written + extent } else { written };
+    if position < 0 || position > extent {
+        return fail(Problem::BoundOutside { axis, bound: written });
+    }
+    Ok(Bound::At(position))
+}
+
+/// `slice(x, starts, ends, steps)`: `ceil((end - start) / step)` positions an axis; steps of 1 where none are given.
+///
+/// # Errors
+/// E4007 where the lists have not one entry an axis, E4008 for a step below 1, E3011 for a bound outside the extent, E3006
+/// for an empty range.
+pub const fn slice<'a>(x: Type, starts: &[i64], ends: &[i64], steps: Option<&[i64]>) -> TypeResult<'a> {
+    let taken = attempt!(sliced(x, starts, ends, steps));
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < x.rank() {
+        dims = dims.and(taken[axis].extent);
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// What a slice takes of each axis.
+///
+/// # Errors
+/// Those of [`slice`].
+pub const fn sliced<'a>(
+    x: Type,
+    starts: &[i64],
+    ends: &[i64],
+    steps: Option<&[i64]>,
+) -> Result<[Taken; MAX_RANK], Failure<'a>> {
+    let rank = x.rank();
+    let step_count = if let Some(steps) = steps { steps.len() } else { starts.len() };
+    if starts.len() != rank || ends.len() != rank || step_count != rank {
+        return fail(Problem::SliceLengths { starts: starts.len(), ends: ends.len(), steps: step_count });
+    }
+    let (mut taken, mut axis) = ([Taken::whole(1); MAX_RANK], 0);
+    while axis < rank {
+        let (start, end) = (starts[axis], ends[axis]);
+        let step = if let Some(steps) = steps { steps[axis] } else { 1 };
+        // An unknown extent is as large as it needs to be.
+        let extent = if x.extent(axis) == UNKNOWN { i64::MAX } else { x.extent(axis) };
+        let fault = match extent::slice_extent(extent, start, end, step) {
+            Ok(extent) => {
+                taken[axis] = Taken { start, extent, step, dropped: false };
+                axis += 1;
+                continue;
+            }
+            Err(fault) => fault,
+        };
+        return fail(match fault {
+            SliceFault::Step => Problem::Step { axis, step },
+            SliceFault::Start => Problem::Start { axis, start },
+            SliceFault::End => Problem::End { axis, end },
+            SliceFault::Empty => Problem::Empty { axis, start: Bound::At(start), end: Bound::At(end) },
+        });
+    }
+    Ok(taken)
+}
+
+/// `gather(table, indices)`: rows of the table, `shape(indices) ++ shape(table)[1..]`.
+///
+/// # Errors
+/// E4011 for indices that are not integers, E3002 for a table of rank 0.
+pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
+    if indices.dtype().is_float() {
+        return fail(Problem::IndexType);
+    }
+    if table.rank() == 0 {
+        return fail(Problem::GatherRank);
+    }
+    let (mut dims, mut axis) = (Dims::of(indices.dims()), 1);
+    while axis < table.rank() {
+        dims = dims.and(table.extent(axis));
+        axis += 1;
+    }
+    dims.typed(table.dtype())
+}

@@ -1,0 +1,68 @@
+//! Numbers written in a program: they take the element type of what they meet.
+
+use super::fail;
+use crate::{
+    failure::{Problem, TypeResult},
+    ty::DType,
+};
+
+/// A literal number, or an array of them, and which element types it can have. What is wrong with the others depends on
+/// how it is written, so the words come from where that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Literal<'a> {
+    /// What it is, as a message says it: `an integer`, `f64`.
+    pub description: &'a str,
+    /// Whether it can be of `i32`, `i64`, `f32` and `f64`, in this order.
+    pub fits: [Fit<'a>; 4],
+}
+
+/// Whether a literal can have an element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit<'a> {
+    /// It can.
+    Yes,
+    /// Its numbers are of another kind.
+    OtherKind {
+        /// What to write instead, as ``write `2.0` ``; empty if nothing is known.
+        help: &'a str,
+    },
+    /// Its numbers are of the kind, and something else is wrong.
+    Fault {
+        /// The number of the rule, as `E1005`.
+        code: &'a str,
+        /// The message without the code.
+        message: &'a str,
+    },
+}
+
+/// A literal of this shape and the element type of what it meets. The operands of a message are the literal, then what it
+/// meets.
+///
+/// ```
+/// use mind_shape::{Context, DType, Operand, Type, rules::{Fit, Literal, literal}};
+/// let help = Fit::OtherKind { help: "write `2.0`" };
+/// let two = Literal { description: "an integer", fits: [Fit::Yes, Fit::Yes, help, help] };
+/// let (count, x) = (Type::scalar(DType::I64), Type::new(DType::F32, &[3]));
+/// assert_eq!(literal(two, DType::I64, &[]), Ok(count));
+/// let operands = &[Operand::new("`2`", "2", count), Operand::name("x", x)];
+/// assert_eq!(
+///     literal(two, x.dtype(), &[]).unwrap_err().message(&Context { label: "*", operands }).as_str(),
+///     "[E2004] `*`: element types differ: `2` is an integer, x is f32[3]\n  help: write `2.0`"
+/// );
+/// ```
+///
+/// # Errors
+/// E2004 where it is of another kind, E3006 for an extent below 1 as in an empty array, and what the literal itself says.
+pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -> TypeResult<'a> {
+    let position = match dtype {
+        DType::I32 => 0,
+        DType::I64 => 1,
+        DType::F32 => 2,
+        DType::F64 => 3,
+    };
+    match literal.fits[position] {
+        Fit::Yes => super::filled(dtype, shape),
+        Fit::OtherKind { help } => fail(Problem::LiteralKind { description: literal.description, help }),
+        Fit::Fault { code, message } => fail(Problem::Literal { code, message }),
+    }
+}

@@ -1,0 +1,209 @@
+//! One rule an operation: from the types of its operands and its attributes to the type of its result.
+//!
+//! Attributes are as they are written: a negative axis or index counts from the end, one extent of a reshape may be -1. An
+//! extent of an operand may be [`UNKNOWN`]; what depends on it is then unknown in the result, or checked by the same rule
+//! on the real extents. For each way in which real extents can make up for unknown ones: if a rule refuses the unknown ones it
+//! refuses the real ones, and if it accepts both, the results have one rank and the same extents as far as they are known.
+//!
+//! Every rule fails with E1008 where the result has a rank above [`MAX_RANK`] or 2^63 elements or more.
+
+use crate::{
+    extent,
+    failure::{Failure, Problem, TypeResult},
+    ty::{DType, MAX_RANK, Type, UNKNOWN},
+};
+
+mod arrangement;
+mod convolution;
+mod elementwise;
+mod gradient;
+mod indexing;
+mod literal;
+mod product;
+mod reduction;
+
+pub use arrangement::{broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose};
+pub use convolution::{Padding, conv2d};
+pub use elementwise::{BinaryOp, UnaryOp, binary, unary};
+pub use gradient::{
+    broadcast_like, conv2d_grad_filter, conv2d_grad_input, differentiable, expand_reduced, gather_back,
+    product_grad_lhs, product_grad_rhs, relu_grad, reshape_like, scatter_slice, scatter_subscript, seed,
+    sum_like,
+};
+pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
+pub use literal::{Fit, Literal, literal};
+pub use product::{at, dot, matmul};
+pub use reduction::{ReductionOp, reduce, reduced};
+
+/// The type of an input whose extents come from outside.
+///
+/// # Errors
+/// E3006 for an extent below 1 that is not [`UNKNOWN`].
+pub const fn input<'a>(ty: Type) -> TypeResult<'a> {
+    let mut axis = 0;
+    while axis < ty.rank() {
+        if ty.extent(axis) < 1 && ty.extent(axis) != UNKNOWN {
+            return fail(Problem::TypeNotPositive { axis, ty });
+        }
+        axis += 1;
+    }
+    Dims::of(ty.dims()).typed(ty.dtype())
+}
+
+/// The result of `found` where `expected` is declared: both as far as they are known.
+///
+/// # Errors
+/// E2001 if element type, rank or an extent known in both differ.
+pub const fn expect<'a>(found: Type, expected: Type) -> TypeResult<'a> {
+    if found.dtype().is(expected.dtype())
+        && let Some(merged) = merged(found, expected)
+    {
+        return Ok(merged);
+    }
+    fail(Problem::Mismatch { expected })
+}
+
+/// The type of a value like another: `zeros_like(x)`, `ones_like(x)`.
+///
+/// # Errors
+/// None.
+pub const fn like<'a>(x: Type) -> TypeResult<'a> {
+    Ok(x)
+}
+
+/// A single number of the element type of another value.
+///
+/// # Errors
+/// None.
+pub const fn scalar_like<'a>(x: Type) -> TypeResult<'a> {
+    Ok(Type::scalar(x.dtype()))
+}
+
+/// The position that an axis or index stands for: a negative one counts from the end, if it is not before the start.
+pub(crate) const fn from_end(axis: i64, rank: usize) -> i64 {
+    let rank = rank as i64;
+    if axis < 0 && axis >= -rank { axis + rank } else { axis }
+}
+
+const fn fail<'a, T>(problem: Problem<'a>) -> Result<T, Failure<'a>> {
+    Err(Failure::new(problem))
+}
+
+/// Whether two extents may be equal.
+const fn agree(a: i64, b: i64) -> bool {
+    a == b || a == UNKNOWN || b == UNKNOWN
+}
+
+/// The extents of both types as far as they are known in either; nothing where they differ.
+const fn merged(a: Type, b: Type) -> Option<Type> {
+    if a.rank() != b.rank() {
+        return None;
+    }
+    let (mut dims, mut axis) = ([0; MAX_RANK], 0);
+    while axis < a.rank() {
+        if !agree(a.extent(axis), b.extent(axis)) {
+            return None;
+        }
+        dims[axis] = if a.extent(axis) == UNKNOWN { b.extent(axis) } else { a.extent(axis) };
+        axis += 1;
+    }
+    Some(Type::new(a.dtype(), dims.split_at(a.rank()).0))
+}
+
+/// E2004 unless both operands have one element type.
+const fn same_dtype<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
+    if a.dtype().is(b.dtype()) { Ok(()) } else { fail(Problem::Mixed) }
+}
+
+/// E2005 unless the operand is of floats.
+const fn floats<'a>(x: Type, operand: usize) -> Result<(), Failure<'a>> {
+    if x.dtype().is_float() { Ok(()) } else { fail(Problem::NotFloat { operand }) }
+}
+
+/// The extent that two extents broadcast to; nothing where they do not.
+const fn broadcast(a: i64, b: i64) -> Option<i64> {
+    match (a, b) {
+        (UNKNOWN, 1) | (1, UNKNOWN) => Some(UNKNOWN),
+        (UNKNOWN, known) | (known, UNKNOWN) => Some(known),
+        (a, b) => extent::broadcast_extent(a, b),
+    }
+}
+
+/// E3004 for a written axis that is out of range, E3005 for one that stands twice.
+const fn check_axes<'a>(axes: &'a [i64], rank: usize) -> Result<(), Failure<'a>> {
+    let mut i = 0;
+    while i < axes.len() {
+        let position = from_end(axes[i], rank);
+        if position < 0 || position >= rank as i64 {
+            return fail(Problem::AxisOutOfRange { axis: axes[i], rank });
+        }
+        let mut j = 0;
+        while j < i {
+            if from_end(axes[j], rank) == position {
+                return fail(Problem::AxisTwice { axis: axes[i], axes });
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// Whether a position is among written axes.
+const fn names(axes: &[i64], rank: usize, position: usize) -> bool {
+    let mut i = 0;
+    while i < axes.len() {
+        if from_end(axes[i], rank) == position as i64 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// Extents in the making. Those beyond the highest rank are counted and not kept.
+#[derive(Clone, Copy)]
+struct Dims {
+    rank: usize,
+    dims: [i64; MAX_RANK],
+}
+
+impl Dims {
+    const NONE: Self = Self { rank: 0, dims: [0; MAX_RANK] };
+
+    const fn of(extents: &[i64]) -> Self {
+        let (mut dims, mut axis) = (Self::NONE, 0);
+        while axis < extents.len() {
+            dims = dims.and(extents[axis]);
+            axis += 1;
+        }
+        dims
+    }
+
+    const fn and(mut self, extent: i64) -> Self {
+        if self.rank < MAX_RANK {
+            self.dims[self.rank] = extent;
+        }
+        self.rank += 1;
+        self
+    }
+
+    /// The type with these extents, which are at least 1 or unknown.
+    const fn typed<'a>(self, dtype: DType) -> TypeResult<'a> {
+        if self.rank > MAX_RANK {
+            return fail(Problem::RankLimit { rank: self.rank });
+        }
+        let ty = Type::new(dtype, self.dims.split_at(self.rank).0);
+        let (mut count, mut axis) = (1i64, 0);
+        while axis < self.rank {
+            if self.dims[axis] != UNKNOWN {
+                match count.checked_mul(self.dims[axis]) {
+                    Some(product) => count = product,
+                    None => return fail(Problem::CountLimit { ty }),
+                }
+            }
+            axis += 1;
+        }
+        Ok(ty)
+    }
+}

@@ -1,0 +1,64 @@
+//! Sums over axes.
+
+use super::{Dims, check_axes, fail, floats, names};
+use crate::{
+    failure::{Problem, TypeResult},
+    ty::{MAX_RANK, Type},
+};
+
+/// A reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReductionOp {
+    /// The sum.
+    Sum,
+    /// The arithmetic mean, of floats.
+    Mean,
+}
+
+/// `sum(x, axes = …, keepdims = …)`: the axes are gone, or stay with extent 1; without axes, every axis.
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::{ReductionOp, reduce}};
+/// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
+/// assert_eq!(reduce(ReductionOp::Sum, f32s(&[2, 3]), Some(&[-1]), false), Ok(f32s(&[2])));
+/// assert_eq!(reduce(ReductionOp::Mean, f32s(&[2, 3]), None, true), Ok(f32s(&[1, 1])));
+/// ```
+///
+/// # Errors
+/// E3004 for an axis out of range, E3005 for one that stands twice, E3002 for an empty list of axes, E2005 for a mean of
+/// integers.
+pub const fn reduce<'a>(op: ReductionOp, x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
+    if let Some(axes) = axes {
+        attempt!(check_axes(axes, x.rank()));
+        if axes.is_empty() && x.rank() > 0 {
+            return fail(Problem::NoAxis);
+        }
+    }
+    if let ReductionOp::Mean = op {
+        attempt!(floats(x, 0));
+    }
+    let reduced = reduced(x.rank(), axes);
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < x.rank() {
+        if !reduced[axis] {
+            dims = dims.and(x.extent(axis));
+        } else if keepdims {
+            dims = dims.and(1);
+        }
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// Which axes of an operand of this rank a reduction takes away; the axes are those of a reduction that is no failure.
+pub const fn reduced(rank: usize, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
+    let (mut reduced, mut axis) = ([false; MAX_RANK], 0);
+    while axis < rank {
+        reduced[axis] = match axes {
+            Some(axes) => names(axes, rank, axis),
+            None => true,
+        };
+        axis += 1;
+    }
+    reduced
+}
