@@ -64,6 +64,11 @@ impl Body {
         }
     }
 
+    /// Whether an expression is a variable, or a field of one.
+    pub(super) fn is_place(&self, id: ExprId) -> bool {
+        matches!(self[id].kind, NodeKind::Name(_) | NodeKind::Member { .. })
+    }
+
     /// The elements of an expression that is written as a tuple of `count`.
     pub(super) fn tuple_parts(&self, id: ExprId, count: usize) -> Option<Vec<ExprId>> {
         let NodeKind::Tuple(elements) = &self[id].kind else { return None };

@@ -1,7 +1,8 @@
 //! Arguments that are attributes: lists of integers and dimensions, axes, flags.
 
 use super::body::BodyLowering;
-use super::literals::LiteralId;
+use super::expressions::Expressions;
+use super::literals::{LiteralId, ReadLiterals};
 use super::report::Operand;
 use super::values::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag};
@@ -9,17 +10,10 @@ use crate::dim::Dim;
 use crate::ir::Padding;
 use crate::surface::ast::ExprId;
 
-impl BodyLowering<'_> {
-    fn expected<T>(&self, what: &str, expr: ExprId) -> Lowered<T> {
-        if matches!(self.values[expr.index()], Value::Poison) {
-            return Err(Stop::Poisoned);
-        }
-        let message = format!("expected {what}, found {}", self.describe(expr));
-        Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
-    }
-
+/// Arguments of calls as attributes.
+pub(crate) trait Attributes: ReadLiterals {
     fn literal(&self, what: &str, expr: ExprId) -> Lowered<LiteralId> {
-        match &self.values[expr.index()] {
+        match self.value(expr) {
             Value::Literal(id) => Ok(*id),
             Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
                 self.expected(what, expr)
@@ -28,31 +22,31 @@ impl BodyLowering<'_> {
     }
 
     /// A single dimension or bound.
-    pub(super) fn dim_attribute(&self, expr: ExprId) -> Lowered<Dim> {
+    fn dim_attribute(&self, expr: ExprId) -> Lowered<Dim> {
         let id = self.literal("an integer or a dimension", expr)?;
         self.literal_dim(id)
     }
 
     /// A single integer.
-    pub(super) fn integer_attribute(&self, expr: ExprId) -> Lowered<i64> {
+    fn integer_attribute(&self, expr: ExprId) -> Lowered<i64> {
         self.dim_attribute(expr)?.as_literal().map_or_else(|| self.expected("an integer", expr), Ok)
     }
 
     /// `[2, N]`
-    pub(super) fn dims_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
+    fn dims_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
         const LIST: &str = "a list of dimensions as `[2, 3]`";
         let id = self.literal(LIST, expr)?;
-        match self.literals.elements(id) {
+        match self.literals().elements(id) {
             Some(elements) => elements.iter().map(|element| self.literal_dim(*element)).collect(),
             None => self.expected(LIST, expr),
         }
     }
 
     /// `[0, 1]`
-    pub(super) fn integers_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
+    fn integers_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
         const LIST: &str = "a list of integers as `[0, 1]`";
         let id = self.literal(LIST, expr)?;
-        let integers = match self.literals.elements(id) {
+        let integers = match self.literals().elements(id) {
             Some(elements) => self.literal_integers(elements)?,
             None => None,
         };
@@ -65,9 +59,18 @@ impl BodyLowering<'_> {
         elements.iter().map(integer).collect()
     }
 
+    /// `[0, 1]` or `1`, as written.
+    fn axes_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
+        let id = self.literal("axes as `[0, 1]`", expr)?;
+        match self.literals().elements(id) {
+            Some(_) => self.integers_attribute(expr),
+            None => Ok(vec![self.integer_attribute(expr)?]),
+        }
+    }
+
     /// `true` or `false`
-    pub(super) fn flag_attribute(&self, expr: ExprId) -> Lowered<bool> {
-        match &self.values[expr.index()] {
+    fn flag_attribute(&self, expr: ExprId) -> Lowered<bool> {
+        match self.value(expr) {
             Value::Bool(value) => Ok(*value),
             Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 self.expected("`true` or `false`", expr)
@@ -76,9 +79,9 @@ impl BodyLowering<'_> {
     }
 
     /// `same`, `valid` or `[[1, 1], [1, 1]]`
-    pub(super) fn padding_attribute(&self, expr: ExprId) -> Lowered<Padding> {
+    fn padding_attribute(&self, expr: ExprId) -> Lowered<Padding> {
         const PADDING: &str = "`valid`, `same` or pairs as `[[1, 1], [1, 1]]`";
-        let id = match &self.values[expr.index()] {
+        let id = match self.value(expr) {
             Value::Word(Word::Same) => return Ok(Padding::Same),
             Value::Word(Word::Valid) => return Ok(Padding::Valid),
             Value::Literal(id) => *id,
@@ -86,14 +89,14 @@ impl BodyLowering<'_> {
                 return self.expected(PADDING, expr);
             }
         };
-        let Some(pairs) = self.literals.elements(id) else { return self.expected(PADDING, expr) };
+        let Some(pairs) = self.literals().elements(id) else { return self.expected(PADDING, expr) };
         let mut padding = Vec::new();
         for pair in pairs {
-            let Some(pair) = self.literals.elements(*pair) else { return self.expected(PADDING, expr) };
+            let Some(pair) = self.literals().elements(*pair) else { return self.expected(PADDING, expr) };
             let Some(numbers) = self.literal_integers(pair)? else { return self.expected(PADDING, expr) };
             let Ok(pair) = <[i64; 2]>::try_from(numbers) else {
                 let message = format!("`conv2d`: padding {} does not consist of pairs", self.text(expr));
-                return Err(Diag::new(Code::E4010, self.body[expr].site, message)
+                return Err(Diag::new(Code::E4010, self.site(expr), message)
                     .help("write `[[top, bottom], [left, right]]`")
                     .into());
             };
@@ -101,21 +104,20 @@ impl BodyLowering<'_> {
         }
         Ok(Padding::Custom(padding))
     }
+}
 
-    /// Axes of a result or operand of this rank, ascending, negative ones counted from the end; `operand` is what
+impl<E: Expressions> Attributes for E {}
+
+impl BodyLowering<'_> {
+    /// Written axes of a result or operand of this rank, ascending, negative ones counted from the end; `operand` is what
     /// messages show.
-    pub(super) fn axes_attribute(
+    pub(super) fn resolved_axes(
         &self,
         label: &str,
-        expr: ExprId,
+        (written, expr): (&[i64], ExprId),
         rank: Rank,
         operand: Operand,
     ) -> Lowered<Vec<i64>> {
-        let id = self.literal("axes as `[0, 1]`", expr)?;
-        let written = match self.literals.elements(id) {
-            Some(_) => self.integers_attribute(expr)?,
-            None => vec![self.integer_attribute(expr)?],
-        };
         let rank = match rank {
             Rank::Is(rank) => rank,
             Rank::GrowsFrom(rank) => rank + written.len(),
@@ -124,11 +126,11 @@ impl BodyLowering<'_> {
             let (value, operand) = operand;
             let message =
                 format!("`{label}`: {problem}: {} is {}", self.text(operand), self.builder.ty(value));
-            Stop::from(Diag::new(code, self.body[expr].site, message))
+            Stop::from(Diag::new(code, self.site(expr), message))
         };
         let count = i64::try_from(rank).expect("a rank and a written list are small");
         let mut axes = Vec::new();
-        for axis in written {
+        for axis in written.iter().copied() {
             let position = if axis < 0 { axis.saturating_add(count) } else { axis };
             if !(0..count).contains(&position) {
                 return Err(fault(Code::E3004, format!("axis {axis} is out of range for rank {rank}")));

@@ -6,11 +6,12 @@ use proc_macro2::Ident;
 
 use super::Source;
 use super::block::Table;
-use super::literals::Literals;
+use super::expressions::Expressions;
+use super::literals::{Literals, ReadLiterals};
 use super::names::undefined;
 use super::signature::Signature;
 use super::types::Structure;
-use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word};
+use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Builder, Op, ValueId};
 use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Pattern, TypeExpr};
@@ -93,6 +94,30 @@ pub(super) fn lower_body(table: &Table, signature: &Signature, body: &Body) -> (
         Compiled { source: Source { module: builder.finish(outputs), sites, names }, result, updates }
     });
     (compiled, diags)
+}
+
+impl Expressions for BodyLowering<'_> {
+    type Tensor = ValueId;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn value(&self, expr: ExprId) -> &Value {
+        &self.values[expr.index()]
+    }
+
+    fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    fn literals_mut(&mut self) -> &mut Literals {
+        &mut self.literals
+    }
+
+    fn tensor_type(&self, tensor: ValueId) -> Option<String> {
+        Some(self.builder.ty(tensor).to_string())
+    }
 }
 
 impl BodyLowering<'_> {
@@ -189,8 +214,8 @@ impl BodyLowering<'_> {
         if self.signature.dims.is_unread(&text) {
             return Err(Stop::Poisoned);
         }
-        if let Some(word) = [Word::Same, Word::Valid].into_iter().find(|word| word.name() == text) {
-            return Ok(Value::Word(word));
+        if let Some(word) = self.word(&text) {
+            return Ok(word);
         }
         let diag = {
             let known = self.names.all().chain(self.signature.dims.all());

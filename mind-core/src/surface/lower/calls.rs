@@ -7,6 +7,7 @@ use proc_macro2::Ident;
 
 use super::block::Entry;
 use super::body::BodyLowering;
+use super::expressions::Expressions;
 use super::names::{nearest, undefined};
 use super::signature::Signature;
 use super::transforms::{Differentiation, Step};
@@ -75,13 +76,13 @@ impl Entry {
 }
 
 /// Which argument is which formal.
-pub(super) struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     /// Each formal's argument.
-    pub(super) given: Vec<Option<&'a Argument>>,
+    pub(crate) given: Vec<Option<&'a Argument>>,
 }
 
 /// Matches arguments with formals: in order, then by name.
-pub(super) fn match_arguments<'a>(
+pub(crate) fn match_arguments<'a>(
     callee: &str,
     formals: &[&str],
     required: usize,

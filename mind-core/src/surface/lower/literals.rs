@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::BodyLowering;
+use super::expressions::Expressions;
 use super::scalars::Scalar;
 use super::types::operate;
 use super::values::{Lowered, Stop, Value};
@@ -17,7 +18,7 @@ use crate::ty::{DType, Shape};
 
 /// A literal, by its position in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct LiteralId(usize);
+pub(crate) struct LiteralId(usize);
 
 /// A literal, or arithmetic on literals.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ impl Literal {
 
 /// Which dtypes a literal can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Integer,
     Float,
     /// Zeros and ones.
@@ -87,7 +88,7 @@ impl Class {
 
 /// Every literal of a body.
 #[derive(Default)]
-pub(super) struct Literals {
+pub(crate) struct Literals {
     list: Vec<Literal>,
     /// What has been made of them, so that a name bound to one is made once a dtype.
     made: BTreeMap<(LiteralId, DType), ValueId>,
@@ -103,7 +104,7 @@ impl Literals {
         &self.list[id.0]
     }
 
-    pub(super) fn number(&mut self, number: Number, expr: ExprId) -> LiteralId {
+    pub(crate) fn number(&mut self, number: Number, expr: ExprId) -> LiteralId {
         let class = match number.value {
             NumberValue::Integer(_) => Class::Integer,
             NumberValue::Float(_) => Class::Float,
@@ -113,19 +114,19 @@ impl Literals {
         self.add(Literal { kind, expr, class, dtype, extents: Some(Vec::new()) })
     }
 
-    pub(super) fn dim(&mut self, dim: Dim, expr: ExprId) -> LiteralId {
+    pub(crate) fn dim(&mut self, dim: Dim, expr: ExprId) -> LiteralId {
         let kind = LiteralKind::Dim(dim);
         self.add(Literal { kind, expr, class: Class::Integer, dtype: None, extents: Some(Vec::new()) })
     }
 
-    pub(super) fn neg(&mut self, operand: LiteralId, expr: ExprId) -> LiteralId {
+    pub(crate) fn neg(&mut self, operand: LiteralId, expr: ExprId) -> LiteralId {
         let Literal { class, dtype, extents, .. } = self.get(operand).clone();
         let extents = extents.filter(Vec::is_empty);
         self.add(Literal { kind: LiteralKind::Neg(operand), expr, class, dtype, extents })
     }
 
     /// Zeros or ones, of any dtype.
-    pub(super) fn zero_or_one(&mut self, one: bool, shape: Shape, expr: ExprId) -> LiteralId {
+    pub(crate) fn zero_or_one(&mut self, one: bool, shape: Shape, expr: ExprId) -> LiteralId {
         let value = NumberValue::Integer(i64::from(one));
         let number = Number { text: if one { "1" } else { "0" }.to_owned(), value, suffix: None };
         let value = self.number(number, expr);
@@ -134,14 +135,14 @@ impl Literals {
     }
 
     /// A single number everywhere.
-    pub(super) fn filled(&mut self, value: LiteralId, shape: Shape, expr: ExprId) -> LiteralId {
+    pub(crate) fn filled(&mut self, value: LiteralId, shape: Shape, expr: ExprId) -> LiteralId {
         let kind = LiteralKind::Filled { value, shape };
         let literal = Literal { kind, expr, extents: None, ..self.get(value).clone() };
         self.add(literal)
     }
 
     /// The dtype it has where nothing else decides.
-    pub(super) fn default_dtype(&self, id: LiteralId) -> DType {
+    pub(crate) fn default_dtype(&self, id: LiteralId) -> DType {
         let literal = self.get(id);
         literal.dtype.unwrap_or(match literal.class {
             Class::Integer => DType::I64,
@@ -150,19 +151,19 @@ impl Literals {
     }
 
     /// Whether it can have this dtype.
-    pub(super) fn fits(&self, id: LiteralId, dtype: DType) -> bool {
+    pub(crate) fn fits(&self, id: LiteralId, dtype: DType) -> bool {
         let literal = self.get(id);
         literal.dtype.map_or_else(|| literal.class.fits(dtype), |own| own == dtype)
     }
 
     /// What it is, as a message says it: `an integer`, `f64`.
-    pub(super) fn describe(&self, id: LiteralId) -> &'static str {
+    pub(crate) fn describe(&self, id: LiteralId) -> &'static str {
         let literal = self.get(id);
         literal.dtype.map_or(literal.class.name(), DType::name)
     }
 
     /// How to write it for another dtype.
-    pub(super) fn rewrite(&self, id: LiteralId, dtype: DType) -> Option<String> {
+    pub(crate) fn rewrite(&self, id: LiteralId, dtype: DType) -> Option<String> {
         let literal = self.get(id);
         let number = match &literal.kind {
             LiteralKind::Number(number) => number,
@@ -211,7 +212,7 @@ impl Literals {
     }
 
     /// The elements, if it is an array.
-    pub(super) fn elements(&self, id: LiteralId) -> Option<&[LiteralId]> {
+    pub(crate) fn elements(&self, id: LiteralId) -> Option<&[LiteralId]> {
         match &self.get(id).kind {
             LiteralKind::Array(elements) => Some(elements),
             LiteralKind::Number(_)
@@ -223,25 +224,26 @@ impl Literals {
     }
 
     /// Whether it is a single number.
-    pub(super) fn is_number(&self, id: LiteralId) -> bool {
+    pub(crate) fn is_number(&self, id: LiteralId) -> bool {
         self.get(id).extents.as_ref().is_some_and(Vec::is_empty)
     }
 
-    pub(super) fn expr(&self, id: LiteralId) -> ExprId {
+    pub(crate) fn expr(&self, id: LiteralId) -> ExprId {
         self.get(id).expr
     }
 }
 
-impl BodyLowering<'_> {
+/// Literals as lowerings read them.
+pub(crate) trait ReadLiterals: Expressions {
     /// A literal of two.
-    pub(super) fn binary_literal(
+    fn binary_literal(
         &mut self,
         op: BinaryOp,
         (lhs, rhs): (LiteralId, LiteralId),
         operator: Site,
         expr: ExprId,
-    ) -> Lowered<Value> {
-        let (a, b) = (self.literals.get(lhs).clone(), self.literals.get(rhs).clone());
+    ) -> Lowered<Value<Self::Tensor>> {
+        let (a, b) = (self.literals().get(lhs).clone(), self.literals().get(rhs).clone());
         let class = match (a.class, b.class) {
             (Class::Any, class) | (class, Class::Any) => Some(class),
             (a, b) => (a == b).then_some(a),
@@ -256,37 +258,37 @@ impl BodyLowering<'_> {
                 "`{}`: element types differ: {} is {}, {} is {}",
                 op.symbol(),
                 self.text(a.expr),
-                self.literals.describe(lhs),
+                self.literals().describe(lhs),
                 self.text(b.expr),
-                self.literals.describe(rhs)
+                self.literals().describe(rhs)
             );
             let diag = Diag::new(Code::E2004, operator, message);
-            let help = self.literals.rewrite(integer, DType::F32).filter(|_| class.is_none());
+            let help = self.literals().rewrite(integer, DType::F32).filter(|_| class.is_none());
             return Err(Diag { help, ..diag }.into());
         };
         let scalars = [&a, &b].iter().all(|literal| literal.extents.as_ref().is_some_and(Vec::is_empty));
         let extents = scalars.then(Vec::new);
         let kind = LiteralKind::Binary { op, lhs, rhs };
-        Ok(Value::Literal(self.literals.add(Literal { kind, expr, class, dtype, extents })))
+        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
     }
 
     /// An array of numbers and arrays.
-    pub(super) fn array(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value> {
+    fn array(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value<Self::Tensor>> {
         let mut ids = Vec::new();
         let (mut class, mut dtype) = (Class::Any, None);
         let mut extents: Option<Vec<i64>> = None;
         for element in elements {
-            let site = self.body[*element].site;
-            let id = match &self.values[element.index()] {
+            let site = self.site(*element);
+            let id = match self.value(*element) {
                 Value::Poison => return Err(Stop::Poisoned),
-                Value::Literal(id) if self.literals.get(*id).extents.is_some() => *id,
+                Value::Literal(id) if self.literals().get(*id).extents.is_some() => *id,
                 Value::Literal(_) | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
                     let message =
                         format!("an array holds numbers and arrays, found {}", self.describe(*element));
                     return Err(Diag::new(Code::E2001, site, message).into());
                 }
             };
-            let literal = self.literals.get(id);
+            let literal = self.literals().get(id);
             let own = literal.extents.clone().unwrap_or_default();
             let mixed = match (class, literal.class) {
                 (Class::Any, _) | (_, Class::Any) => false,
@@ -298,10 +300,10 @@ impl BodyLowering<'_> {
                     "element types differ in one array: {first} is {}, {} is {}",
                     dtype.map_or(class.name(), DType::name),
                     self.text(*element),
-                    self.literals.describe(id)
+                    self.literals().describe(id)
                 );
                 let help =
-                    self.literals.rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
+                    self.literals().rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
                 return Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into());
             }
             if let Some(first) = extents.as_ref().filter(|first| **first != own) {
@@ -321,15 +323,15 @@ impl BodyLowering<'_> {
         let count = i64::try_from(ids.len()).expect("a list in memory is shorter than 2^63");
         let extents = Some([vec![count], extents.unwrap_or_default()].concat());
         let kind = LiteralKind::Array(ids);
-        Ok(Value::Literal(self.literals.add(Literal { kind, expr, class, dtype, extents })))
+        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
     }
 
     /// The value of a literal as a dimension.
-    pub(super) fn literal_dim(&self, id: LiteralId) -> Lowered<Dim> {
+    fn literal_dim(&self, id: LiteralId) -> Lowered<Dim> {
         let mut dims: BTreeMap<LiteralId, Dim> = BTreeMap::new();
-        for part in self.literals.parts(id, |_| false) {
-            let literal = self.literals.get(part);
-            let site = self.body[literal.expr].site;
+        for part in self.literals().parts(id, |_| false) {
+            let literal = self.literals().get(part);
+            let site = self.site(literal.expr);
             let not_integer = || {
                 let message =
                     format!("expected an integer or a dimension, found {}", self.text(literal.expr));
@@ -360,8 +362,82 @@ impl BodyLowering<'_> {
         Ok(dims.remove(&id).expect("a literal is a part of itself"))
     }
 
+    fn constant_tensor(&self, array: LiteralId, extents: &[i64], dtype: DType) -> Lowered<Op> {
+        let (mut elements, mut rest) = (Vec::new(), vec![array]);
+        while let Some(part) = rest.pop() {
+            match self.literals().elements(part) {
+                Some(inner) => rest.extend(inner.iter().rev()),
+                None => elements.push(self.scalar(part, dtype)?),
+            }
+        }
+        macro_rules! data {
+            ($kind:ident) => {{
+                let number = |element| if let Scalar::$kind(number) = element { Some(number) } else { None };
+                let numbers = elements.into_iter().filter_map(number);
+                numbers.collect::<Vec<_>>().into()
+            }};
+        }
+        let data = match dtype {
+            DType::F32 => data!(F32),
+            DType::F64 => data!(F64),
+            DType::I32 => data!(I32),
+            DType::I64 | DType::Bool => data!(I64),
+        };
+        Ok(Op::ConstTensor { data, shape: Shape::literal(extents) })
+    }
+
+    /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.
+    fn scalar(&self, id: LiteralId, dtype: DType) -> Lowered<Scalar> {
+        let mut scalars: BTreeMap<LiteralId, Scalar> = BTreeMap::new();
+        for part in self.literals().parts(id, |_| false) {
+            let Literal { kind, expr, .. } = self.literals().get(part);
+            let site = self.site(*expr);
+            let scalar = match kind {
+                LiteralKind::Number(number) => {
+                    number.check_range(dtype, site)?;
+                    Scalar::of(number, dtype)
+                }
+                LiteralKind::Dim(dim) => match dim.as_literal() {
+                    Some(value) => {
+                        let number = Number {
+                            text: value.to_string(),
+                            value: NumberValue::Integer(value),
+                            suffix: None,
+                        };
+                        number.check_range(dtype, site)?;
+                        Scalar::of(&number, dtype)
+                    }
+                    None => {
+                        let message =
+                            format!("`{dim}` is a dimension, known when the program runs, expected a number");
+                        return Err(Diag::new(Code::E2001, site, message)
+                            .help("a mean over axes is `mean(x, axes = [0])`")
+                            .into());
+                    }
+                },
+                LiteralKind::Neg(operand) => scalars[operand].neg(),
+                LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
+                    Some(scalar) => scalar,
+                    None => {
+                        let message = format!("`{}`: found {dtype}, allowed f32, f64", op.symbol());
+                        return Err(Diag::new(Code::E2005, site, message).into());
+                    }
+                },
+                LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
+                    unreachable!("only literals without extents are worked out as numbers")
+                }
+            };
+            scalars.insert(part, scalar);
+        }
+        Ok(scalars[&id])
+    }
+}
+
+impl<E: Expressions> ReadLiterals for E {}
+
+impl BodyLowering<'_> {
     /// Makes instructions of a literal that fits the dtype.
-    pub(super) fn materialise(&mut self, id: LiteralId, dtype: DType) -> Lowered<ValueId> {
+    pub(crate) fn materialise(&mut self, id: LiteralId, dtype: DType) -> Lowered<ValueId> {
         for part in self.literals.parts(id, Literal::is_constant) {
             if self.literals.made.contains_key(&(part, dtype)) {
                 continue;
@@ -408,75 +484,5 @@ impl BodyLowering<'_> {
             self.literals.made.insert((part, dtype), value);
         }
         Ok(self.literals.made[&(id, dtype)])
-    }
-
-    fn constant_tensor(&self, array: LiteralId, extents: &[i64], dtype: DType) -> Lowered<Op> {
-        let (mut elements, mut rest) = (Vec::new(), vec![array]);
-        while let Some(part) = rest.pop() {
-            match self.literals.elements(part) {
-                Some(inner) => rest.extend(inner.iter().rev()),
-                None => elements.push(self.scalar(part, dtype)?),
-            }
-        }
-        macro_rules! data {
-            ($kind:ident) => {{
-                let number = |element| if let Scalar::$kind(number) = element { Some(number) } else { None };
-                let numbers = elements.into_iter().filter_map(number);
-                numbers.collect::<Vec<_>>().into()
-            }};
-        }
-        let data = match dtype {
-            DType::F32 => data!(F32),
-            DType::F64 => data!(F64),
-            DType::I32 => data!(I32),
-            DType::I64 | DType::Bool => data!(I64),
-        };
-        Ok(Op::ConstTensor { data, shape: Shape::literal(extents) })
-    }
-
-    /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.
-    fn scalar(&self, id: LiteralId, dtype: DType) -> Lowered<Scalar> {
-        let mut scalars: BTreeMap<LiteralId, Scalar> = BTreeMap::new();
-        for part in self.literals.parts(id, |_| false) {
-            let Literal { kind, expr, .. } = self.literals.get(part);
-            let site = self.body[*expr].site;
-            let scalar = match kind {
-                LiteralKind::Number(number) => {
-                    number.check_range(dtype, site)?;
-                    Scalar::of(number, dtype)
-                }
-                LiteralKind::Dim(dim) => match dim.as_literal() {
-                    Some(value) => {
-                        let number = Number {
-                            text: value.to_string(),
-                            value: NumberValue::Integer(value),
-                            suffix: None,
-                        };
-                        number.check_range(dtype, site)?;
-                        Scalar::of(&number, dtype)
-                    }
-                    None => {
-                        let message =
-                            format!("`{dim}` is a dimension, known when the program runs, expected a number");
-                        return Err(Diag::new(Code::E2001, site, message)
-                            .help("a mean over axes is `mean(x, axes = [0])`")
-                            .into());
-                    }
-                },
-                LiteralKind::Neg(operand) => scalars[operand].neg(),
-                LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
-                    Some(scalar) => scalar,
-                    None => {
-                        let message = format!("`{}`: found {dtype}, allowed f32, f64", op.symbol());
-                        return Err(Diag::new(Code::E2005, site, message).into());
-                    }
-                },
-                LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
-                    unreachable!("only literals without extents are worked out as numbers")
-                }
-            };
-            scalars.insert(part, scalar);
-        }
-        Ok(scalars[&id])
     }
 }

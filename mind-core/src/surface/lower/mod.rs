@@ -12,12 +12,14 @@ use crate::grad::Wrt;
 use crate::ir::Module;
 use crate::ty::Type;
 
-mod attributes;
+pub(crate) mod attributes;
 mod block;
 mod body;
-mod builtins;
-mod calls;
-mod literals;
+pub(crate) mod builtins;
+pub(crate) mod calls;
+pub(crate) mod expressions;
+mod functions;
+pub(crate) mod literals;
 pub(crate) mod names;
 mod operators;
 mod order;
@@ -26,8 +28,8 @@ mod scalars;
 mod signature;
 mod subscripts;
 mod transforms;
-mod types;
-mod values;
+pub(crate) mod types;
+pub(crate) mod values;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diag, Site};
 
 /// E2002 for a name, with the nearest of the names there are.
-pub(super) fn undefined<'a>(
+pub(crate) fn undefined<'a>(
     what: &str,
     name: &str,
     site: Site,

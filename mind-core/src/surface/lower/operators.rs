@@ -1,7 +1,8 @@
 //! Operators.
 
 use super::body::BodyLowering;
-use super::literals::LiteralId;
+use super::expressions::Expressions;
+use super::literals::{LiteralId, ReadLiterals};
 use super::report::{Operand, Spot};
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};

@@ -1,13 +1,14 @@
 //! Instructions emitted for expressions, and broken rules told in the user's words.
 
 use super::body::BodyLowering;
+use super::expressions::Expressions;
 use super::types::Structure;
 use super::values::{Lowered, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Op, ValueId};
 use crate::ops::{Focus, OpError};
 use crate::provenance::{Origin, origin};
-use crate::surface::ast::{ExprId, NodeKind};
+use crate::surface::ast::ExprId;
 
 /// An operand with the expression it is.
 pub(super) type Operand = (ValueId, ExprId);
@@ -103,48 +104,6 @@ impl BodyLowering<'_> {
         let text = format!("{extent} comes from {what}");
         if diag.notes.iter().all(|note| note.text != text) {
             diag.notes.push(crate::diag::Note { text, site });
-        }
-    }
-
-    /// An expression as a message names it: a variable bare, anything else in backquotes.
-    pub(super) fn text(&self, expr: ExprId) -> String {
-        let text = self.body.short_text(expr);
-        if let NodeKind::Assign { target, .. } = &self.body[expr].kind {
-            // The old version of what is assigned to.
-            return target.to_string();
-        }
-        let is_name = matches!(self.body[expr].kind, NodeKind::Name(_));
-        if is_name { text } else { format!("`{text}`") }
-    }
-
-    /// An expression with what it is, as a message says it: `x of f32[3]`.
-    pub(super) fn describe(&self, expr: ExprId) -> String {
-        let text = self.text(expr);
-        match &self.values[expr.index()] {
-            Value::Poison => text,
-            Value::Bool(_) | Value::Word(_) => text,
-            Value::Tensor(value) => format!("{text} of type {}", self.builder.ty(*value)),
-            Value::Literal(id) => format!("{text}, {}", self.literals.describe(*id)),
-            Value::Tuple(tuple) if tuple.elements.is_empty() => format!("{text}, which is ()"),
-            Value::Tuple(tuple) => format!("{text}, a tuple of {}", tuple.elements.len()),
-        }
-    }
-
-    /// The type of a value as far as it is known, for messages.
-    pub(super) fn type_text(&self, value: &Value) -> String {
-        match value {
-            Value::Poison => "unknown".to_owned(),
-            Value::Bool(value) => value.to_string(),
-            Value::Word(word) => word.name().to_owned(),
-            Value::Tensor(value) => self.builder.ty(*value).to_string(),
-            Value::Literal(id) => self.literals.describe(*id).to_owned(),
-            Value::Tuple(tuple) => {
-                let elements: Vec<_> =
-                    tuple.elements.iter().take(8).map(|element| self.type_text(element)).collect();
-                let more = if tuple.elements.len() > 8 { ", …" } else { "" };
-                let comma = if tuple.elements.len() == 1 { "," } else { "" };
-                format!("({}{more}{comma})", elements.join(", "))
-            }
         }
     }
 

@@ -7,7 +7,7 @@ use crate::ty::{DType, Shape};
 
 /// A number in its dtype.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     F32(f32),
     F64(f64),
     I32(i32),
@@ -16,7 +16,7 @@ pub(super) enum Scalar {
 
 impl Scalar {
     /// The number, which is in range.
-    pub(super) fn of(number: &Number, dtype: DType) -> Self {
+    pub(crate) fn of(number: &Number, dtype: DType) -> Self {
         match (&number.value, dtype) {
             (NumberValue::Float(digits), DType::F32) => Self::F32(digits.parse().unwrap_or_default()),
             (NumberValue::Float(digits), _) => Self::F64(digits.parse().unwrap_or_default()),
@@ -28,7 +28,7 @@ impl Scalar {
         }
     }
 
-    pub(super) fn data(self) -> TensorData {
+    pub(crate) fn data(self) -> TensorData {
         match self {
             Self::F32(value) => vec![value].into(),
             Self::F64(value) => vec![value].into(),
@@ -37,7 +37,7 @@ impl Scalar {
         }
     }
 
-    pub(super) fn constant(self) -> Op {
+    pub(crate) fn constant(self) -> Op {
         match self {
             Self::F32(value) => Op::ConstF32(value.into()),
             Self::F64(value) => Op::ConstF64(value.into()),
@@ -46,7 +46,7 @@ impl Scalar {
         }
     }
 
-    pub(super) fn neg(self) -> Self {
+    pub(crate) fn neg(self) -> Self {
         match self {
             Self::F32(value) => Self::F32(-value),
             Self::F64(value) => Self::F64(-value),
@@ -56,7 +56,7 @@ impl Scalar {
     }
 
     /// Nothing where the operation is not one of the dtype.
-    pub(super) fn binary(self, op: BinaryOp, other: Self) -> Option<Self> {
+    pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Option<Self> {
         macro_rules! apply {
             ($kind:ident, $a:expr, $b:expr, $add:expr, $sub:expr, $mul:expr, $div:expr) => {
                 match op {

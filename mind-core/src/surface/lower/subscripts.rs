@@ -1,6 +1,8 @@
 //! Index expressions: `x[0, 1..3, .., -1]`.
 
+use super::attributes::Attributes;
 use super::body::BodyLowering;
+use super::expressions::Expressions;
 use super::report::{Operand, Spot};
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};

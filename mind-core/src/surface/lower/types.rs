@@ -56,35 +56,35 @@ impl fmt::Display for Structure {
 
 /// The names that can stand in dimensions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DimNames {
-    pub(super) constants: Arc<BTreeMap<String, Dim>>,
-    pub(super) symbols: Vec<Symbol>,
+pub(crate) struct DimNames {
+    pub(crate) constants: Arc<BTreeMap<String, Dim>>,
+    pub(crate) symbols: Vec<Symbol>,
     /// Constants that have been reported: they stand for no dimension, and for no mistake.
-    pub(super) unread: Arc<Vec<String>>,
+    pub(crate) unread: Arc<Vec<String>>,
 }
 
 /// Why a dimension has no value: a mistake, or one that has been reported.
-pub(super) type Unknown = Option<Diag>;
+pub(crate) type Unknown = Option<Diag>;
 
 impl DimNames {
     /// What a name stands for; nothing if it is none of these names.
-    pub(super) fn get(&self, name: &str) -> Option<Dim> {
+    pub(crate) fn get(&self, name: &str) -> Option<Dim> {
         match self.symbols.iter().find(|symbol| ***symbol == *name) {
             Some(symbol) => Some(Dim::symbol(symbol.clone())),
             None => self.constants.get(name).cloned(),
         }
     }
 
-    pub(super) fn is_unread(&self, name: &str) -> bool {
+    pub(crate) fn is_unread(&self, name: &str) -> bool {
         self.unread.iter().any(|unread| unread == name)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.symbols.iter().map(|symbol| &**symbol).chain(self.constants.keys().map(String::as_str))
     }
 
     /// Works out a dimension.
-    pub(super) fn dim(&self, written: &DimExpr) -> Result<Dim, Unknown> {
+    pub(crate) fn dim(&self, written: &DimExpr) -> Result<Dim, Unknown> {
         let mut operands: Vec<Dim> = Vec::new();
         for step in &written.steps {
             let dim = match &step.kind {
@@ -119,7 +119,7 @@ impl DimNames {
     }
 
     /// Works out a type.
-    pub(super) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
+    pub(crate) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
         match &written.kind {
             TypeKind::Tensor { .. } => self.tensor(written).map(Structure::Value),
             TypeKind::Tuple(elements) => elements
@@ -131,7 +131,7 @@ impl DimNames {
     }
 
     /// Works out the type of a tensor and checks that a value may have it.
-    pub(super) fn tensor(&self, written: &TypeExpr) -> Result<Type, Unknown> {
+    pub(crate) fn tensor(&self, written: &TypeExpr) -> Result<Type, Unknown> {
         let TypeKind::Tensor { dtype, dims } = &written.kind else {
             let message = format!("found {written}, expected the type of a tensor");
             return Err(Some(Diag::new(Code::E2001, written.site, message)));
@@ -152,7 +152,7 @@ impl DimNames {
 }
 
 /// Why an operation on dimensions has no value.
-pub(super) enum DimFault {
+pub(crate) enum DimFault {
     /// It leaves 64 bits.
     Overflow,
     /// It divides by what is not known to be at least 1.
@@ -160,7 +160,7 @@ pub(super) enum DimFault {
 }
 
 impl DimFault {
-    pub(super) fn at(self, site: Site) -> Diag {
+    pub(crate) fn at(self, site: Site) -> Diag {
         match self {
             Self::Overflow => {
                 Diag::new(Code::E1008, site, "the dimension exceeds the limit of 64-bit integers")
@@ -175,7 +175,7 @@ impl DimFault {
 }
 
 /// Applies an operator to dimensions; division rounds down where it does not come out.
-pub(super) fn operate(operator: DimOperator, lhs: &Dim, rhs: &Dim) -> Result<Dim, DimFault> {
+pub(crate) fn operate(operator: DimOperator, lhs: &Dim, rhs: &Dim) -> Result<Dim, DimFault> {
     let result = match operator {
         DimOperator::Add => lhs.add(rhs),
         DimOperator::Sub => lhs.sub(rhs),

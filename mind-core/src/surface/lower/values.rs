@@ -9,15 +9,15 @@ use crate::ir::ValueId;
 
 /// What an expression stands for.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value<T = ValueId> {
     /// Nothing: a mistake in it has been reported.
     Poison,
     /// A tensor.
-    Tensor(ValueId),
+    Tensor(T),
     /// A literal, or arithmetic on literals and dimensions, whose dtype the context decides.
     Literal(LiteralId),
     /// A tuple.
-    Tuple(Tuple),
+    Tuple(Tuple<T>),
     /// `true` or `false`.
     Bool(bool),
     /// A word that an argument may be.
@@ -26,13 +26,13 @@ pub(super) enum Value {
 
 /// A word that an argument may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     Same,
     Valid,
 }
 
 impl Word {
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
             Self::Valid => "valid",
@@ -42,19 +42,19 @@ impl Word {
 
 /// A tuple of bounded depth and size.
 #[derive(Clone, Debug)]
-pub(super) struct Tuple {
-    pub(super) elements: Rc<[Value]>,
+pub(crate) struct Tuple<T = ValueId> {
+    pub(crate) elements: Rc<[Value<T>]>,
     depth: usize,
     leaves: usize,
 }
 
 /// How deep tuples may nest, and how many values they may hold in all.
-pub(super) const MAX_TUPLE_DEPTH: usize = 64;
-pub(super) const MAX_TUPLE_LEAVES: usize = 4096;
+pub(crate) const MAX_TUPLE_DEPTH: usize = 64;
+pub(crate) const MAX_TUPLE_LEAVES: usize = 4096;
 
-impl Value {
+impl<T> Value<T> {
     /// A tuple; nothing if it is beyond the limits.
-    pub(super) fn tuple(elements: Vec<Self>) -> Option<Self> {
+    pub(crate) fn tuple(elements: Vec<Self>) -> Option<Self> {
         let (mut depth, mut leaves) = (0, 0);
         for element in &elements {
             match element {
@@ -72,17 +72,17 @@ impl Value {
     }
 
     /// The value of what has no result.
-    pub(super) fn unit() -> Self {
+    pub(crate) fn unit() -> Self {
         Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })
     }
 
-    pub(super) fn is_unit(&self) -> bool {
+    pub(crate) fn is_unit(&self) -> bool {
         matches!(self, Self::Tuple(tuple) if tuple.elements.is_empty())
     }
 }
 
 /// Why an expression has no value.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// A part of it has none, which has been reported.
     Poisoned,
     /// This.
@@ -102,46 +102,51 @@ impl From<Option<Diag>> for Stop {
 }
 
 /// A value, or why there is none.
-pub(super) type Lowered<T> = Result<T, Stop>;
+pub(crate) type Lowered<T> = Result<T, Stop>;
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
-pub(super) enum Binding {
+pub(crate) enum Binding<T = ValueId> {
     /// The parameter at this position.
     Parameter(usize),
     /// What a `let` bound.
-    Local(Value),
+    Local(Value<T>),
 }
 
 /// The variables in scope, each name with what it stood for before, innermost last.
-#[derive(Default)]
-pub(super) struct Names {
-    bindings: BTreeMap<String, Vec<Binding>>,
+pub(crate) struct Names<T = ValueId> {
+    bindings: BTreeMap<String, Vec<Binding<T>>>,
     /// The names bound since the first scope was entered.
     bound: Vec<String>,
     /// How many names were bound as each open scope was entered.
     scopes: Vec<usize>,
 }
 
-impl Names {
-    pub(super) fn bind(&mut self, name: String, binding: Binding) {
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { bindings: BTreeMap::new(), bound: Vec::new(), scopes: Vec::new() }
+    }
+}
+
+impl<T> Names<T> {
+    pub(crate) fn bind(&mut self, name: String, binding: Binding<T>) {
         self.bindings.entry(name.clone()).or_default().push(binding);
         self.bound.push(name);
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Binding> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Binding<T>> {
         self.bindings.get(name)?.last()
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.bindings.iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(name, _)| name.as_str())
     }
 
-    pub(super) fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         self.scopes.push(self.bound.len());
     }
 
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         let start = self.scopes.pop().expect("each scope that is left was entered");
         for name in self.bound.drain(start..) {
             if let Some(bindings) = self.bindings.get_mut(&name) {
