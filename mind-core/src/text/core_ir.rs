@@ -387,7 +387,7 @@ fn skip_literal(cursor: &mut Cursor<'_>) {
 }
 
 /// `f32` or `f32[2, N]`.
-fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
+pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
     let start = cursor.position();
     let dtype = cursor.dtype()?;
     if !cursor.eat(b'[') {

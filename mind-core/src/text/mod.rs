@@ -20,6 +20,8 @@
 
 pub mod core_ir;
 mod cursor;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod mic;
 mod read;
 mod write;

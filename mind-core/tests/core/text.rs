@@ -2,7 +2,7 @@
 
 use mind_core::{
     testing::random_module,
-    text::{Limits, core_ir, mic},
+    text::{Limits, core_ir, json, mic},
 };
 
 #[test]
@@ -14,6 +14,13 @@ fn round_trip_of_random_modules() {
         match core_ir::parse(&text, &limits) {
             Ok(again) => assert_eq!(again, module, "seed {seed}:\n{text}"),
             Err(errors) => panic!("seed {seed}: {:?}\n{text}", errors.as_slice()),
+        }
+        if seed % 10 == 0 {
+            let text = json::print(&module);
+            match json::parse(&text, &limits) {
+                Ok(again) => assert_eq!(again, module, "seed {seed}:\n{text}"),
+                Err(errors) => panic!("seed {seed}: {:?}\n{text}", errors.as_slice()),
+            }
         }
         let text = mic::print(&module);
         match mic::parse(&text, &limits) {

@@ -1,0 +1,391 @@
+//! JSON, for tools that read nothing else: the record of each instruction that the specification names.
+//!
+//! ```json
+//! {"instructions": [
+//!    {"value_id": 0, "opcode": "Input", "operands": [], "attributes": {"name": "x"}, "result_type": "f32[N, 3]"},
+//!    {"value_id": 1, "opcode": "Sum", "operands": [0], "attributes": {"axes": [1], "keepdims": false}, "result_type": "f32[N]"}
+//!  ],
+//!  "outputs": [1]}
+//! ```
+//!
+//! Opcodes, attributes and types are those of Core IR text. Extents are integers, or strings where symbols are in them.
+//! A float is a number, or the string that Core IR text has where JSON has no number: `"inf"`, `"-inf"`, `"nan"`,
+//! `"nan:0x7fc00001"`.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::{
+    Limits,
+    cursor::{self, Cursor, Read, Spaces},
+    read, write,
+};
+use crate::{
+    data::{F32, F64, TensorData},
+    definitions::Definition,
+    diag::{Code, Diag, Diags, Site},
+    dim::Dim,
+    ir::{self, Padding, Slice},
+    ops::{Attribute, FieldKind, OpInfo, TABLE},
+    ty::{DType, Shape, Type},
+};
+
+/// A module as JSON has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Module {
+    /// The instructions, inputs first.
+    pub instructions: Vec<Instruction>,
+    /// The values that are the results.
+    pub outputs: Vec<u64>,
+}
+
+/// An instruction: the specification's `CoreOperation`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instruction {
+    /// The number of its value.
+    pub value_id: u64,
+    /// As in Core IR text, `MatMul`.
+    pub opcode: String,
+    /// The numbers of earlier values.
+    pub operands: Vec<u64>,
+    /// The attributes by name.
+    pub attributes: Map<String, Value>,
+    /// As in Core IR text, `f32[N, 3]`.
+    pub result_type: String,
+}
+
+/// The JSON of a module on one line, valid or not.
+pub fn print(module: &ir::Module) -> String {
+    serde_json::to_string(&Module::from(module)).expect("its keys are strings and its numbers finite")
+}
+
+/// The same with a line for each item.
+pub fn print_pretty(module: &ir::Module) -> String {
+    let mut text = serde_json::to_string_pretty(&Module::from(module))
+        .expect("its keys are strings and its numbers finite");
+    text.push('\n');
+    text
+}
+
+/// The module of a JSON text, not verified.
+///
+/// # Errors
+/// E1007, with its place, for what is no JSON of this form; without one, for what the values of a record break: as in
+/// [`super::core_ir::parse_document`]. All of these messages name their value.
+///
+/// ```
+/// use mind_core::text::{Limits, core_ir, json};
+/// let limits = Limits::default();
+/// let module = core_ir::parse("%0 = Input () {name=\"x\"} : f32[N, 3]\noutputs: %0\n", &limits)?;
+/// assert_eq!(json::parse(&json::print(&module), &limits)?, module);
+/// # Ok::<(), mind_core::diag::Diags>(())
+/// ```
+pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
+    let mut diags = Diags::new();
+    if text.len() > limits.bytes {
+        diags.push(read::too_long(text.len(), limits));
+        return Err(diags);
+    }
+    let module: Module = match serde_json::from_str(text) {
+        Ok(module) => module,
+        Err(error) => {
+            let place = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+            let site = Site::Text { line: place(error.line()), column: place(error.column()) };
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+            diags.push(Diag::new(Code::E1007, site, message));
+            return Err(diags);
+        }
+    };
+    if module.instructions.len() > limits.nodes {
+        let message = format!("{} nodes, more than the limit of {}", module.instructions.len(), limits.nodes);
+        diags.push(Diag::new(Code::E1008, Site::Nowhere, message));
+        return Err(diags);
+    }
+    let mut definitions = Vec::with_capacity(module.instructions.len());
+    for instruction in module.instructions {
+        let id = instruction.value_id;
+        match definition(instruction, limits) {
+            Ok(definition) => definitions.push(definition),
+            Err(mut diag) => {
+                diag.message = format!("%{id}: {}", diag.message);
+                diag.site = Site::Nowhere;
+                diags.push(*diag);
+            }
+        }
+    }
+    if !diags.is_empty() {
+        return Err(diags);
+    }
+    ir::Module::from_definitions(definitions, &module.outputs, "%").map_err(|errors| {
+        diags.extend(errors.into_iter().map(|error| {
+            let value = error.value.map_or_else(String::new, |value| format!("{value}: "));
+            Diag::new(error.code, Site::Nowhere, format!("{value}{}", error.message))
+        }));
+        diags
+    })
+}
+
+impl From<&ir::Module> for Module {
+    fn from(module: &ir::Module) -> Self {
+        let number = |value: ir::ValueId| value.index() as u64;
+        let instructions = module.iter().map(|(value, inst)| {
+            let row = inst.op.info();
+            let mut attributes = Map::new();
+            for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+                insert(&mut attributes, field.name, attribute);
+            }
+            Instruction {
+                value_id: number(value),
+                opcode: row.name.into(),
+                operands: inst.operands.iter().map(|operand| number(*operand)).collect(),
+                attributes,
+                result_type: inst.ty.to_string(),
+            }
+        });
+        Self {
+            instructions: instructions.collect(),
+            outputs: module.outputs().iter().map(|output| number(*output)).collect(),
+        }
+    }
+}
+
+fn insert(attributes: &mut Map<String, Value>, name: &str, attribute: Attribute) {
+    let value = match attribute {
+        Attribute::Text(text) => Value::from(&*text),
+        Attribute::Flag(flag) => flag.into(),
+        Attribute::I64(value) => value.into(),
+        Attribute::F32(value) => float32(value),
+        Attribute::F64(value) => float64(value),
+        Attribute::DType(dtype) => dtype.name().into(),
+        Attribute::Integers(integers) => integers.into(),
+        Attribute::Dims(dims) => dim_values(&dims),
+        Attribute::Data(data) => match elements(&data) {
+            mut single if single.len() == 1 => single.remove(0),
+            several => several.into(),
+        },
+        Attribute::Padding(Padding::Valid) => "valid".into(),
+        Attribute::Padding(Padding::Same) => "same".into(),
+        Attribute::Padding(Padding::Custom(pairs)) => {
+            pairs.into_iter().map(|pair| Value::from(pair.to_vec())).collect()
+        }
+        Attribute::Slice(slice) => {
+            attributes.insert("starts".into(), dim_values(&slice.starts));
+            attributes.insert("ends".into(), dim_values(&slice.ends));
+            attributes.insert("steps".into(), slice.steps.into());
+            return;
+        }
+        Attribute::LeadingAxis => return,
+    };
+    attributes.insert(name.into(), value);
+}
+
+fn dim_values(dims: &[Dim]) -> Value {
+    dims.iter().map(|dim| dim.as_literal().map_or_else(|| dim.to_string().into(), Value::from)).collect()
+}
+
+fn elements(data: &TensorData) -> Vec<Value> {
+    match data {
+        TensorData::I32(elements) => elements.iter().map(|element| (*element).into()).collect(),
+        TensorData::I64(elements) => elements.iter().map(|element| (*element).into()).collect(),
+        TensorData::F32(elements) => elements.iter().map(|element| float32(*element)).collect(),
+        TensorData::F64(elements) => elements.iter().map(|element| float64(*element)).collect(),
+    }
+}
+
+/// The number with the shortest decimal, which rounds back to the same `f32`.
+fn float32(value: F32) -> Value {
+    let mut text = String::new();
+    write::float32(&mut text, value);
+    let number = value.get().is_finite().then(|| f64::from_str(&text).ok()).flatten();
+    number.and_then(Number::from_f64).map_or_else(|| text.into(), Value::Number)
+}
+
+fn float64(value: F64) -> Value {
+    Number::from_f64(value.get()).map_or_else(
+        || {
+            let mut text = String::new();
+            write::float64(&mut text, value);
+            text.into()
+        },
+        Value::Number,
+    )
+}
+
+fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
+    let Instruction { value_id, opcode, operands, mut attributes, result_type } = instruction;
+    let row = TABLE.iter().find(|row| row.name == opcode);
+    let Some(row) = row else { return fault(Code::E2002, format!("undefined operation `{opcode}`")) };
+    if operands.len() != row.arity {
+        let message = format!("`{opcode}`: {} operands given, {} needed", operands.len(), row.arity);
+        return fault(Code::E2007, message);
+    }
+    let values = values(row, &mut attributes, limits)?;
+    if let Some(name) = attributes.keys().next() {
+        return fault(Code::E1007, format!("`{opcode}` has no attribute `{name}`"));
+    }
+    let ty = whole(&result_type, |cursor| super::core_ir::typed(cursor, limits))?;
+    Ok(Definition { id: value_id, op: (row.make)(values), operands, ty })
+}
+
+fn fault<T>(code: Code, message: String) -> Read<T> {
+    Err(Diag::new(code, Site::Nowhere, message).into())
+}
+
+/// What a string is, all of it.
+fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T> {
+    let mut cursor = Cursor::new(text);
+    let value = read(&mut cursor)?;
+    if cursor.is_at_end() { Ok(value) } else { cursor.unexpected("the end of the string") }
+}
+
+fn values(row: &OpInfo, given: &mut Map<String, Value>, limits: &Limits) -> Read<Vec<Attribute>> {
+    let missing = |name: &str| fault(Code::E1007, format!("`{}` has no value for `{name}`", row.name));
+    let take =
+        |given: &mut Map<String, Value>, name: &str| given.remove(name).map_or_else(|| missing(name), Ok);
+    let mut values = Vec::with_capacity(row.fields.len());
+    for field in row.fields {
+        let name = field.name;
+        values.push(match field.kind {
+            FieldKind::LeadingAxis => Attribute::LeadingAxis,
+            FieldKind::Text => Attribute::Text(string(name, take(given, name)?)?.into()),
+            FieldKind::Flag => match take(given, name)? {
+                Value::Bool(flag) => Attribute::Flag(flag),
+                other => return unfit(name, "true or false", &other),
+            },
+            FieldKind::I64 => Attribute::I64(integer(name, take(given, name)?)?),
+            FieldKind::F32 => Attribute::F32(element32(name, &take(given, name)?)?),
+            FieldKind::F64 => Attribute::F64(element64(name, &take(given, name)?)?),
+            FieldKind::DType => {
+                Attribute::DType(whole(&string(name, take(given, name)?)?, |cursor| cursor.dtype())?)
+            }
+            FieldKind::Integers => Attribute::Integers(integers(name, take(given, name)?)?),
+            FieldKind::Dims => Attribute::Dims(dims(name, take(given, name)?)?),
+            FieldKind::Data => {
+                // The fields that say how many there are, and of which type, come after.
+                let data = take(given, name)?;
+                let dtype = given.get("dtype").cloned().unwrap_or_default();
+                let dtype = whole(&string("dtype", dtype)?, |cursor| cursor.dtype())?;
+                let shape = Shape::new(dims("shape", given.get("shape").cloned().unwrap_or_default())?);
+                let data = tensor(name, data, &Type::new(dtype, shape), limits)?;
+                Attribute::Data(data)
+            }
+            FieldKind::Slice => Attribute::Slice(
+                Slice {
+                    starts: dims("starts", take(given, "starts")?)?,
+                    ends: dims("ends", take(given, "ends")?)?,
+                    steps: integers("steps", take(given, "steps")?)?,
+                }
+                .into(),
+            ),
+            FieldKind::Padding => Attribute::Padding(padding(name, take(given, name)?)?),
+        });
+    }
+    Ok(values)
+}
+
+fn unfit<T>(name: &str, needed: &str, found: &Value) -> Read<T> {
+    let found = cursor::shortened(&found.to_string());
+    fault(Code::E1007, format!("`{name}`: found {found}, expected {needed}"))
+}
+
+fn string(name: &str, value: Value) -> Read<String> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => unfit(name, "a string", &other),
+    }
+}
+
+fn list<T>(name: &str, value: Value, item: impl Fn(Value) -> Read<T>) -> Read<Vec<T>> {
+    match value {
+        Value::Array(items) => items.into_iter().map(item).collect(),
+        other => unfit(name, "a list", &other),
+    }
+}
+
+fn integer(name: &str, value: Value) -> Read<i64> {
+    value.as_i64().map_or_else(|| unfit(name, "an integer of 64 bits", &value), Ok)
+}
+
+fn integers(name: &str, value: Value) -> Read<Vec<i64>> {
+    list(name, value, |item| integer(name, item))
+}
+
+fn dims(name: &str, value: Value) -> Read<Vec<Dim>> {
+    list(name, value, |item| match item {
+        Value::String(text) => whole(&text, |cursor| cursor::dim(cursor, Spaces::Allowed)),
+        other => integer(name, other).map(Dim::literal),
+    })
+}
+
+fn element32(name: &str, value: &Value) -> Read<F32> {
+    match value {
+        Value::String(text) => whole(text, cursor::f32_element).map(F32::from),
+        Value::Number(_) => {
+            let rounded = value.as_f64().map(|value| value as f32).filter(|value| value.is_finite());
+            rounded.map_or_else(|| unfit(name, "a number of f32", value), |value| Ok(value.into()))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            unfit(name, "a number of f32", value)
+        }
+    }
+}
+
+fn element64(name: &str, value: &Value) -> Read<F64> {
+    match value {
+        Value::String(text) => whole(text, cursor::f64_element).map(F64::from),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.as_f64().map_or_else(|| unfit(name, "a number of f64", value), |value| Ok(value.into()))
+        }
+    }
+}
+
+fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> Read<TensorData> {
+    let items = match value {
+        Value::Array(items) => items,
+        single => return typed(name, vec![single], ty.dtype),
+    };
+    if items.len() > limits.literal {
+        let message = format!("a literal of more than the limit of {} elements", limits.literal);
+        return fault(Code::E1008, message);
+    }
+    let needed = ty.shape.element_count().ok().and_then(|count| usize::try_from(count.as_literal()?).ok());
+    if needed.is_some_and(|needed| needed != items.len()) || items.is_empty() {
+        let needed = needed.map_or_else(|| "1 or more".into(), |needed| needed.to_string());
+        let message = format!("{} elements given, {needed} needed for {ty}", items.len());
+        return fault(Code::E4005, message);
+    }
+    typed(name, items, ty.dtype)
+}
+
+fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
+    fn all<T>(items: Vec<Value>, element: impl Fn(Value) -> Read<T>) -> Read<Vec<T>> {
+        items.into_iter().map(element).collect()
+    }
+    let narrow = |value: Value| match i32::try_from(integer(name, value.clone())?) {
+        Ok(value) => Ok(value),
+        Err(_) => unfit(name, "an integer of 32 bits", &value),
+    };
+    Ok(match dtype {
+        DType::I32 => all(items, narrow)?.into(),
+        DType::I64 => all(items, |item| integer(name, item))?.into(),
+        DType::F32 => all(items, |item| element32(name, &item).map(F32::get))?.into(),
+        DType::F64 => all(items, |item| element64(name, &item).map(F64::get))?.into(),
+        DType::Bool => return unfit(name, "a numeric element type", &"bool".into()),
+    })
+}
+
+fn padding(name: &str, value: Value) -> Read<Padding> {
+    let text = match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    match whole(&text, |cursor| read::padding(cursor, Spaces::Allowed)) {
+        Ok(padding) => Ok(padding),
+        Err(_) => unfit(name, "\"valid\", \"same\" or [[top, bottom], [left, right]]", &text.into()),
+    }
+}
