@@ -25,16 +25,12 @@ use crate::{
 ///
 /// A function in error keeps its signature, so that one mistake is one error and editors keep working.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let (root, input) = Root::take(input);
-    expand_with(&root, input, compile_errors)
+    expand_with(input, compile_errors)
 }
 
 /// As [`expand`], with the items that `report` makes of the mistakes.
-pub(crate) fn expand_with(
-    root: &Root,
-    input: TokenStream,
-    report: impl FnOnce(&[Diag]) -> TokenStream,
-) -> TokenStream {
+pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> TokenStream) -> TokenStream {
+    let (root, input) = Root::take(input);
     let (program, mut diags) = surface::parse(input);
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
@@ -49,7 +45,7 @@ pub(crate) fn expand_with(
     });
     let constants: TokenStream = constants.collect();
     let functions: TokenStream =
-        lowered.functions.iter().map(|function| items(root, function, &mut diags)).collect();
+        lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
     let errors = report(diags.as_slice());
     match program {
         Program::Expression(expression) => {

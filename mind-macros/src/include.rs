@@ -24,7 +24,11 @@ pub(crate) const MAX_BYTES: u64 = 16 << 20;
 /// What `mind::include!("net.mind")` becomes: what `mind!` makes of the file's text, and the mistakes with their places in
 /// the file.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let (root, input) = Root::take(input);
+    let facade = match input.clone().into_iter().next() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => quote! { ::mind },
+    };
+    let (_, input) = Root::take(input);
     let (source, span) = match positions::in_rustc(|| Source::open(input)) {
         Ok(opened) => opened,
         Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
@@ -36,7 +40,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let tracking = source.tracking();
         let expansion = expansion.parse().expect("what prints as tokens lexes as tokens");
         let span = span.resolved_at(Span::call_site());
-        adopt(expansion, &root, &quote! { #errors #tracking }, span)
+        adopt(expansion, &facade, &quote! { #errors #tracking }, span)
     })
 }
 
@@ -44,12 +48,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 const HEAD: &str = "__mind_head";
 
 /// Puts what is meant in the place of the placeholders, and every token at `span`.
-fn adopt(tokens: TokenStream, root: &Root, head: &TokenStream, span: Span) -> TokenStream {
+fn adopt(tokens: TokenStream, facade: &TokenStream, head: &TokenStream, span: Span) -> TokenStream {
     let adopt_tree = |mut tree: TokenTree| match &tree {
         TokenTree::Ident(word) if word == HEAD => head.clone(),
-        TokenTree::Ident(word) if root.meant_by(word).is_some() => root.meant_by(word).unwrap_or_default(),
+        TokenTree::Ident(word) if word == Root::PLACEHOLDER => facade.clone(),
         TokenTree::Group(group) => {
-            let mut adopted = Group::new(group.delimiter(), adopt(group.stream(), root, head, span));
+            let mut adopted = Group::new(group.delimiter(), adopt(group.stream(), facade, head, span));
             adopted.set_span(span);
             TokenTree::Group(adopted).into()
         }
@@ -109,8 +113,9 @@ impl Source {
             Err(diag) => (self.lossy_text(), Some(diag)),
         };
         let (tokens, lexical) = surface::lex(&text);
+        let facade = format_ident!("{}", Root::PLACEHOLDER);
         let mut messages = Vec::new();
-        let expansion = expand_with(&Root::placeholder(), tokens, |mistakes| {
+        let expansion = expand_with(quote! { [#facade] #tokens }, |mistakes| {
             let mistakes = match (invalid, lexical.as_slice()) {
                 (Some(invalid), _) => std::slice::from_ref(invalid),
                 (None, []) => mistakes,

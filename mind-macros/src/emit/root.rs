@@ -1,9 +1,7 @@
 //! Under which path generated code finds the facade crate.
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
-
-const PLACEHOLDER: &str = "__mind_facade";
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 
 /// The facade crate, whatever the user's manifest calls it.
 ///
@@ -14,6 +12,9 @@ pub struct Root {
 }
 
 impl Root {
+    /// Stands for `$crate` in an expansion that goes through text, where that would lose what it means.
+    pub const PLACEHOLDER: &str = "__mind_facade";
+
     /// Takes the root off an input: every macro of the facade hands its input on behind `[$crate]`. Without it the
     /// facade is `::mind`.
     pub fn take(input: TokenStream) -> (Self, TokenStream) {
@@ -23,23 +24,12 @@ impl Root {
         {
             let mut inside = group.stream().into_iter();
             if let (Some(TokenTree::Ident(name)), None) = (inside.next(), inside.next())
-                && name == "$crate"
+                && (name == "$crate" || name == Self::PLACEHOLDER)
             {
                 return (Self { facade: group.stream() }, rest.collect());
             }
         }
         (Self { facade: quote! { ::mind } }, input)
-    }
-
-    /// A root that is one word, for an expansion that goes through text, where `$crate` would lose what it means.
-    pub fn placeholder() -> Self {
-        let name = format_ident!("{}", PLACEHOLDER);
-        Self { facade: quote! { #name } }
-    }
-
-    /// What is meant by `word`, if it is [`Self::placeholder`].
-    pub fn meant_by(&self, word: &Ident) -> Option<TokenStream> {
-        (word == PLACEHOLDER).then(|| self.facade.clone())
     }
 }
 
