@@ -107,6 +107,29 @@ pub use mind_rt::{
 #[doc(hidden)]
 pub use mind_rt::private as __private;
 
+/// Rust in which `mind!< … >` may stand: items, statements or an expression.
+///
+/// Rust's grammar has `()`, `[]` and `{}` around what a macro takes, and no others, so `mind!< x @ w >` cannot stand in a Rust
+/// file by itself. In this wrapper it is what `mind!( x @ w )` is, wherever it stands:
+///
+/// ```
+/// use mind::{Tensor, angle};
+///
+/// angle! {
+///     fn positive(x: &Tensor![f32; 3]) -> Tensor![f32; 3] {
+///         let f = mind::mind!< |x: f32[3]| relu(x) >;
+///         f(x)
+///     }
+/// }
+/// assert_eq!(positive(&Tensor::from([1.0, -2.0, 3.0])), Tensor::from([1.0, 0.0, 3.0]));
+/// ```
+///
+/// The first `>` ends the block, but for those in brackets and those of `->` and `=>`; so functions with `<N>` go in
+/// `mind! { … }`. In the place of an expression the
+/// wrapper holds one expression: statements before it go in braces, `angle! {{ let a = …; mind!< a > }}`.
+/// `mind!(< … >)` needs no wrapper.
+pub use mind_macros::angle;
+
 /// The proc macros themselves. What stands in front of each hands over `$crate`, so that generated code finds this
 /// crate under whatever name a manifest gives it.
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 //! Users call them through the facade crate `mind`, whose macros hand over `[$crate]` before the input.
 #![forbid(unsafe_code)]
 
+mod angle;
 mod emit;
 mod expand;
 mod include;
@@ -16,7 +17,13 @@ use proc_macro::{Span, TokenStream};
 /// `mind::mind!`.
 #[proc_macro]
 pub fn mind(input: TokenStream) -> TokenStream {
-    timed("mind!", input, |input| positions::in_rustc(|| expand::expand(input)))
+    timed("mind!", input, |input| positions::in_rustc(|| expand::expand(angle::strip(input))))
+}
+
+/// `mind::angle!`.
+#[proc_macro]
+pub fn angle(input: TokenStream) -> TokenStream {
+    timed("angle!", input, |input| positions::in_rustc(|| angle::expand(input)))
 }
 
 /// `mind::include!`.

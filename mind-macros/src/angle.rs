@@ -1,0 +1,253 @@
+//! `mind!< … >`: not Rust, hence a wrapper that rewrites it; and the same brackets inside `mind!( … )`.
+
+use mind_core::{
+    diag::{Code, Diag, Site},
+    surface::nesting::check_nesting,
+};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use crate::report::compile_error;
+
+#[cfg(test)]
+mod tests;
+
+/// What `angle! { … }` becomes: its tokens with `mind!( … )` for each `mind!< … >` in them, however deep.
+///
+/// A block ends at the first `>` on its own level that is not the end of `->` or `=>`. What holds no block keeps its
+/// tokens and their spans. A block in error becomes the error.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    if let Err(diag) = check_nesting(&input) {
+        return compile_error(&diag);
+    }
+    let mut open = vec![Level::new(None, input)];
+    loop {
+        let innermost = open.last_mut().expect("the outermost level returns when it ends");
+        match innermost.rest.next() {
+            Some(TokenTree::Group(group)) => {
+                let inside = group.stream();
+                open.push(Level::new(Some(group), inside));
+            }
+            Some(tree @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_))) => {
+                innermost.read(tree);
+            }
+            None => {
+                let level = open.pop().expect("it has just been looked at");
+                let (group, inside) = level.end();
+                match (group, open.last_mut()) {
+                    (Some(group), Some(outer)) => outer.take(group, inside),
+                    (_, _) => return inside.tokens(),
+                }
+            }
+        }
+    }
+}
+
+/// Takes off the brackets of `mind!(< … >)`, behind what the facade puts in front; other tokens stay as they are.
+pub(crate) fn strip(input: TokenStream) -> TokenStream {
+    let mut trees: Vec<_> = input.clone().into_iter().collect();
+    let opener = usize::from(matches!(trees.first(), Some(TokenTree::Group(_))));
+    let is_closed = trees.pop_if(|last| is_punct(last, '>')).is_some() && !trees.last().is_some_and(is_stem);
+    if !is_closed || !trees.get(opener).is_some_and(|first| is_punct(first, '<')) {
+        return input;
+    }
+    trees.remove(opener);
+    part_last(&mut trees);
+    trees.into_iter().collect()
+}
+
+/// The tokens of one bracket, or the outermost.
+struct Level {
+    /// The bracket.
+    group: Option<Group>,
+    /// What is in it.
+    original: TokenStream,
+    /// What has not been read of that.
+    rest: <TokenStream as IntoIterator>::IntoIter,
+    /// What has been read, with what was rewritten.
+    done: Vec<TokenTree>,
+    is_changed: bool,
+    /// The block that has not ended.
+    block: Option<Block>,
+}
+
+struct Block {
+    /// The `mind` of `mind!<`.
+    name: Span,
+    /// The `<`.
+    opener: Span,
+    /// How many tokens had been read where its inside begins.
+    start: usize,
+    /// How many blocks have not ended: itself, and others inside it on its level, which are mistakes.
+    open: usize,
+    /// The first of those others.
+    inner: Option<Span>,
+    /// The first `;` in it: where its statement ends if it never does.
+    semicolon: Option<usize>,
+}
+
+/// What became of the tokens in a bracket.
+enum Inside {
+    Kept(TokenStream),
+    Changed(TokenStream),
+}
+
+impl Inside {
+    fn tokens(self) -> TokenStream {
+        match self {
+            Self::Kept(tokens) | Self::Changed(tokens) => tokens,
+        }
+    }
+}
+
+impl Level {
+    fn new(group: Option<Group>, original: TokenStream) -> Self {
+        let rest = original.clone().into_iter();
+        Self { group, original, rest, done: Vec::new(), is_changed: false, block: None }
+    }
+
+    /// Reads a token of this level.
+    fn read(&mut self, tree: TokenTree) {
+        if is_punct(&tree, '<')
+            && let Some(name) = self.called()
+        {
+            if let Some(unended) = self.block.take_if(|block| block.semicolon.is_some()) {
+                self.fail_unended(&unended);
+            }
+            match &mut self.block {
+                None => {
+                    let (opener, start) = (tree.span(), self.done.len());
+                    let block = Block { name, opener, start, open: 1, inner: None, semicolon: None };
+                    self.block = Some(block);
+                    return;
+                }
+                Some(block) => {
+                    block.open += 1;
+                    block.inner.get_or_insert(name);
+                }
+            }
+        } else if is_punct(&tree, '>') && !self.done.last().is_some_and(is_stem) {
+            if let Some(block) = self.block.take_if(|block| block.open == 1) {
+                return self.close(&block);
+            }
+            if let Some(block) = &mut self.block {
+                block.open -= 1;
+            }
+        } else if is_punct(&tree, ';')
+            && let Some(block) = &mut self.block
+        {
+            block.semicolon.get_or_insert(self.done.len());
+        }
+        self.done.push(tree);
+    }
+
+    /// The name, if what comes next is called by `mind!`.
+    fn called(&self) -> Option<Span> {
+        match self.done.as_slice() {
+            [.., TokenTree::Ident(name), bang] if name == "mind" && is_punct(bang, '!') => Some(name.span()),
+            _ => None,
+        }
+    }
+
+    /// Takes a bracket that has been read.
+    fn take(&mut self, group: Group, inside: Inside) {
+        self.done.push(TokenTree::Group(match inside {
+            Inside::Kept(_) => group,
+            Inside::Changed(tokens) => {
+                self.is_changed = true;
+                let mut changed = Group::new(group.delimiter(), tokens);
+                changed.set_span(group.span());
+                changed
+            }
+        }));
+    }
+
+    /// Makes `( … )` of a block that ends here.
+    fn close(&mut self, block: &Block) {
+        if let Some(inner) = block.inner {
+            let message = "found `mind!<` inside another, expected an expression";
+            let diag = Diag::new(Code::E1007, Site::token(inner), message);
+            return self
+                .fail(block.start, &diag.help("write the inner expression alone: a block is one program"));
+        }
+        self.is_changed = true;
+        let mut inside = self.done.split_off(block.start);
+        part_last(&mut inside);
+        part_last(&mut self.done);
+        let mut group = Group::new(Delimiter::Parenthesis, inside.into_iter().collect());
+        group.set_span(block.opener);
+        self.done.push(TokenTree::Group(group));
+    }
+
+    /// Puts an error in the place of a block that never ends, up to the end of its statement.
+    fn fail_unended(&mut self, block: &Block) {
+        let message = "found the end, expected `>` for this `mind!<`";
+        let site = Site::Tokens { first: block.name, last: block.opener };
+        let diag = Diag::new(Code::E1007, site, message)
+            .help("end it with `>`; the `>` of `->` and `=>` is not taken for it");
+        let behind = self.done.split_off(block.semicolon.unwrap_or(self.done.len()));
+        self.fail(block.start, &diag);
+        self.done.extend(behind);
+    }
+
+    /// Puts an error in the place of a block whose inside begins at `start`, and of the path before it.
+    fn fail(&mut self, start: usize, diag: &Diag) {
+        self.is_changed = true;
+        // `mind` and `!`.
+        self.done.truncate(start.saturating_sub(2));
+        while let [.., first, second] = self.done.as_slice()
+            && is_punct(first, ':')
+            && is_punct(second, ':')
+        {
+            self.done.truncate(self.done.len() - 2);
+            self.done.pop_if(|tree| matches!(tree, TokenTree::Ident(name) if is_segment(name)));
+        }
+        // In parentheses the error is whatever the block would have been, also before `.method()`.
+        self.done.extend(compile_error(diag).into_iter().map(|tree| match tree {
+            TokenTree::Group(braces) => {
+                let mut group = Group::new(Delimiter::Parenthesis, braces.stream());
+                group.set_span(braces.span());
+                TokenTree::Group(group)
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tree,
+        }));
+    }
+
+    /// What became of the level, all its tokens having been read.
+    fn end(mut self) -> (Option<Group>, Inside) {
+        if let Some(block) = self.block.take() {
+            self.fail_unended(&block);
+        }
+        let inside = match self.is_changed {
+            true => Inside::Changed(self.done.into_iter().collect()),
+            false => Inside::Kept(self.original),
+        };
+        (self.group, inside)
+    }
+}
+
+fn is_punct(tree: &TokenTree, char: char) -> bool {
+    matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char)
+}
+
+/// Whether it makes an arrow of a `>` behind it.
+fn is_stem(tree: &TokenTree) -> bool {
+    let is_stem = |punct: &Punct| matches!(punct.as_char(), '-' | '=') && punct.spacing() == Spacing::Joint;
+    matches!(tree, TokenTree::Punct(punct) if is_stem(punct))
+}
+
+/// Whether it can stand before `::` in a path.
+fn is_segment(name: &Ident) -> bool {
+    let is_keyword = ["crate", "$crate", "self", "Self", "super"].iter().any(|keyword| name == keyword);
+    is_keyword || syn::parse2::<Ident>(TokenTree::Ident(name.clone()).into()).is_ok()
+}
+
+/// Parts the last token from what was written behind it.
+fn part_last(trees: &mut [TokenTree]) {
+    if let Some(TokenTree::Punct(last)) = trees.last_mut()
+        && last.spacing() == Spacing::Joint
+    {
+        let mut alone = Punct::new(last.as_char(), Spacing::Alone);
+        alone.set_span(last.span());
+        *last = alone;
+    }
+}

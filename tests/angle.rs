@@ -1,0 +1,68 @@
+//! `mind!< … >` in `angle!`, and `mind!(< … >)`.
+#![deny(warnings)]
+
+use mind::{Tensor, angle, mind};
+
+angle! {
+    /// Twice what is positive.
+    fn twice(x: &Tensor![f32; 3]) -> Vec<f32> {
+        let f = mind!< |x: f32[3]| -> f32[3] relu(x) * 2.0 >;
+        let total = (mind::mind!< |x: f32[3]| sum(x) >)(x);
+        assert!(total>0.0);
+        Vec::<f32>::from(f(x).as_slice())
+    }
+
+    mod items {
+        mind::mind!< pub fn squares(x: f32[2]) -> f32[2] { x * x } >;
+    }
+}
+
+#[test]
+fn items_hold_blocks() {
+    assert_eq!(twice(&Tensor::from([1.0, -2.0, 3.0])), [2.0, 0.0, 6.0]);
+    assert_eq!(items::squares(&Tensor::from([1.0, -2.0])), Tensor::from([1.0, 4.0]));
+}
+
+#[test]
+fn statements_hold_blocks() {
+    let x = Tensor::from([1.0, 2.0, 3.0]);
+    angle! {
+        let halves = mind!< |x: f32[3]| x * 0.5 >;
+        let halved = halves(&x);
+    }
+    assert_eq!(halved, Tensor::from([0.5, 1.0, 1.5]));
+}
+
+#[test]
+fn an_expression_is_a_value() {
+    let sum = angle! { mind!< |x: f32[2]| sum(x) > };
+    let bits = angle!((mind!<|x: f32[2]| sum(x)>)(&Tensor::from([1.0, 2.0])) as i32>>1);
+    assert_eq!((sum(&Tensor::from([1.0, 2.0])), bits), (3.0, 1));
+}
+
+#[test]
+fn blocks_stand_within_other_macros_and_within_blocks_of_rust() {
+    angle! {
+        let found = vec![{ let f = mind!< |x: f32[2]| x.T >; f(&Tensor::from([1.0, 2.0])) }];
+    }
+    assert_eq!(found, [Tensor::from([1.0, 2.0])]);
+}
+
+#[test]
+fn what_holds_no_block_is_rust_as_it_was() {
+    angle! {
+        struct Pair<'a, T>(&'a T, T);
+        let number = 1 << 3 >> 1;
+        let pair = Pair::<u8>(&1, 2);
+        let shifted = { let mut shifted = 16; shifted >>= 2; shifted };
+    }
+    assert_eq!((number, *pair.0 + pair.1, shifted), (4, 3, 4));
+}
+
+#[test]
+fn round_brackets_hold_angle_brackets() {
+    let f = mind!(< |x: f32[2]| -> f32 sum(x) >);
+    assert_eq!(f(&Tensor::from([1.0, 2.0])), 3.0);
+    mind! {< fn g<N>(x: f32[N]) -> f32[N] { x + x } >}
+    assert_eq!(g(&Tensor::from([1.0, 2.0])), Tensor::from([2.0, 4.0]));
+}
