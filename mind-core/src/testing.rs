@@ -5,7 +5,7 @@
 mod generate;
 mod shrink;
 
-pub use generate::{random_core_v1_module, random_module};
+pub use generate::{module_from_bytes, random_core_v1_module, random_module};
 pub use shrink::shrink;
 
 use std::collections::BTreeSet;
@@ -56,20 +56,32 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
     Some(Value::new(shape, elements))
 }
 
-/// A generator of random numbers: splitmix64.
+/// A generator of random numbers: splitmix64, or first the bytes that a fuzzer chose.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    /// What is left of the bytes, the next one last.
+    choices: Vec<u8>,
+}
 
 impl Random {
     /// The generator that this seed starts.
     pub const fn new(seed: u64) -> Self {
-        Self(seed)
+        Self { state: seed, choices: Vec::new() }
+    }
+
+    /// The generator whose first choices are these bytes, one each, so that changing a byte changes a choice.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self { state: 0, choices: bytes.iter().rev().copied().collect() }
     }
 
     /// The next 64 bits.
-    pub const fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
+    pub fn bits(&mut self) -> u64 {
+        if let Some(choice) = self.choices.pop() {
+            return choice.into();
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.state;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^ (bits >> 31)
@@ -79,7 +91,7 @@ impl Random {
     ///
     /// # Panics
     /// If `bound` is 0.
-    pub const fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         (self.bits() % bound as u64) as usize
     }
 
@@ -92,7 +104,7 @@ impl Random {
     }
 
     /// True once in `of` times.
-    pub const fn once_in(&mut self, of: usize) -> bool {
+    pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
 }

@@ -141,7 +141,11 @@ pub fn check_requirements(requirements: &[Requirement], bindings: &Bindings) -> 
             Requirement::AtMost(low, high) => {
                 let (a, b) = (value(low)?, value(high)?);
                 if a > b {
-                    let message = format!("{low} = {a} exceeds {high} = {b}");
+                    let shown = |dim: &Dim, value: i64| match dim.as_literal() {
+                        Some(_) => value.to_string(),
+                        None => format!("{dim} = {value}"),
+                    };
+                    let message = format!("{} exceeds {}", shown(low, a), shown(high, b));
                     return Err(RunError::new(Code::E6009, message));
                 }
             }

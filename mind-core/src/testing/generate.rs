@@ -16,16 +16,21 @@ const MAX_ELEMENTS: i64 = 2000;
 ///
 /// Its symbols are among `N` and `M`, and inputs give each that it uses.
 pub fn random_module(seed: u64, size: usize) -> Module {
-    generate(seed, size, Profile::Extended)
+    generate(Random::new(seed), size, Profile::Extended)
+}
+
+/// As [`random_module`], of operations that the bytes choose: what a fuzzer varies.
+pub fn module_from_bytes(bytes: &[u8]) -> Module {
+    generate(Random::from_bytes(bytes), 5 + bytes.len() / 8 % 40, Profile::Extended)
 }
 
 /// As [`random_module`], of Core v1 operations alone.
 pub fn random_core_v1_module(seed: u64, size: usize) -> Module {
-    generate(seed, size, Profile::CoreV1)
+    generate(Random::new(seed), size, Profile::CoreV1)
 }
 
-fn generate(seed: u64, size: usize, profile: Profile) -> Module {
-    let mut generator = Generator { random: Random::new(seed), builder: Builder::new(), profile };
+fn generate(random: Random, size: usize, profile: Profile) -> Module {
+    let mut generator = Generator { random, builder: Builder::new(), profile };
     generator.inputs();
     let mut left = size;
     // Proposals that break a rule are dropped; the bound ends a walk that finds nothing.
