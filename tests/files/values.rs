@@ -1,0 +1,55 @@
+//! Values as lines: `f32[2, 3] [1.0, -0.5, nan, 0.0, 1.0, 2.0]`.
+
+use mind_core::{
+    interp::{Elements, Value},
+    ty::DType,
+};
+
+/// Reads a value of this element type from `[2, 3] 1.0 -0.5 …` or, a single number, `1.0`.
+pub(crate) fn parse(dtype: DType, text: &str) -> Value {
+    let (shape, numbers) = match text.trim().strip_prefix('[') {
+        Some(rest) => rest.split_once(']').expect("a shape ends with `]`"),
+        None => ("", text),
+    };
+    let extents = shape.split(',').map(str::trim).filter(|extent| !extent.is_empty());
+    let shape: Vec<usize> = extents.map(|extent| extent.parse().expect("an extent is a number")).collect();
+    Value::new(shape, elements(dtype, numbers))
+}
+
+fn elements(dtype: DType, text: &str) -> Elements {
+    fn all<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> Vec<T> {
+        text.split_whitespace().map(|number| number.parse().expect("an element is a number")).collect()
+    }
+    match dtype {
+        DType::I32 => all::<i32>(text).into(),
+        DType::I64 => all::<i64>(text).into(),
+        DType::F32 => all::<f32>(text).into(),
+        DType::F64 => all::<f64>(text).into(),
+        DType::Bool => panic!("no value is a `bool`"),
+    }
+}
+
+/// `f32[2] 1.0 -0.5`
+pub(crate) fn print(value: &Value) -> String {
+    fn all<T: std::fmt::Debug>(elements: &[T]) -> String {
+        elements.iter().map(|element| format!(" {element:?}")).collect()
+    }
+    let elements = match &value.elements {
+        Elements::I32(elements) => all(elements),
+        Elements::I64(elements) => all(elements),
+        Elements::F32(elements) => all(elements),
+        Elements::F64(elements) => all(elements),
+    };
+    let shape = if value.shape.is_empty() { String::new() } else { format!("{:?}", value.shape) };
+    format!("{}{shape}{elements}", value.dtype())
+}
+
+/// Whether two values have one type and shape, and elements that differ by at most `tolerance` of the larger or of 1.
+pub(crate) fn close(a: &Value, b: &Value, tolerance: f64) -> bool {
+    let near = |(a, b): (&f64, &f64)| {
+        a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+    };
+    a.dtype() == b.dtype()
+        && a.shape == b.shape
+        && a.elements.to_f64().iter().zip(&b.elements.to_f64()).all(near)
+}
