@@ -22,6 +22,8 @@
 //! `unsafe` is confined to `kernels` and `simd`.
 #![deny(unsafe_code)]
 
+#[doc(hidden)]
+pub mod bare;
 mod convert;
 mod dims;
 mod element;

@@ -3,6 +3,7 @@
 pub use core;
 pub use std;
 
+pub use crate::bare;
 pub use crate::dims::sealed::DimMarker;
 pub use crate::kernels::conv::{Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_input};
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};

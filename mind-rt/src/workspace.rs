@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::element::Element;
 use crate::error::Error;
 use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
 
@@ -52,6 +53,12 @@ impl Workspace {
         self.memory.as_ref().map_or(0, |memory| memory.as_slice().len())
     }
 
+    /// All of it.
+    #[doc(hidden)]
+    pub fn memory(&mut self) -> &mut [u8] {
+        self.memory.as_mut().map_or(&mut [][..], Buffer::as_mut_slice)
+    }
+
     /// Carves slices of the lengths asked for, each 64-byte aligned. What they hold is whatever was left there.
     ///
     /// # Errors
@@ -63,7 +70,7 @@ impl Workspace {
         if needed > found {
             return Err(Error::WorkspaceTooSmall { needed, found });
         }
-        let memory = self.memory.as_mut().map_or(&mut [][..], Buffer::as_mut_slice);
+        let memory = self.memory();
         let (f32, memory) = carve(memory, lens.f32);
         let (f64, memory) = carve(memory, lens.f64);
         let (i32, memory) = carve(memory, lens.i32);
@@ -126,7 +133,23 @@ const fn rounded(len: usize, size: usize) -> usize {
     }
 }
 
-fn carve<T: crate::kernels::storage::Plain>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
+/// The bytes that a slice of `len` elements takes: what keeps the next one aligned; `usize::MAX` on overflow.
+#[must_use]
+pub const fn slot_bytes<T>(len: usize) -> usize {
+    rounded(len, size_of::<T>())
+}
+
+/// A slice of `len` elements, 64-byte aligned as the memory is, and what follows it. What it holds is whatever was left
+/// there.
+///
+/// # Panics
+/// With E6004 if the memory is smaller: a workspace that was to hold it could not be had.
+#[track_caller]
+pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
+    let (needed, found) = (rounded(len, size_of::<T>()), memory.len());
+    if needed > found {
+        panic!("{}", Error::WorkspaceTooSmall { needed, found });
+    }
     let (segment, rest) = memory.split_at_mut(rounded(len, size_of::<T>()));
     let segment = &mut segment[..len * size_of::<T>()];
     // Nothing is carved from no memory at all, whose address is not aligned.

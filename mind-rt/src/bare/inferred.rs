@@ -1,0 +1,203 @@
+//! The shapes of results that nobody wrote.
+
+use std::{
+    fmt::{self, Debug, Formatter},
+    marker::PhantomData,
+};
+
+use mind_shape::{Type, UNKNOWN};
+
+use crate::{
+    dims::Dim,
+    element::Element,
+    error::Error,
+    kernels::storage::Tensor,
+    shape::{MAX_RANK, Rank, Shape, sealed::ShapeMarker},
+};
+
+/// What one expansion knows of its shapes. It is one type an expression, generic in the shapes of the leaves, so that the
+/// types of a chain of expressions grow by one layer each.
+pub trait Table: 'static {
+    /// The types of the results, in order.
+    const RESULTS: &'static [Type];
+
+    // `cargo check` evaluates a pattern of this constant, which rustc refuses where it depends on generic parameters of the
+    // function around. It then shows the line below, and so the line tells what to do.
+    #[rustfmt::skip]
+    #[allow(missing_docs)]
+    const OK: Checked<Self>; // shapes depend on generic parameters here: write `mind!(late: …)`, which `cargo build` checks
+}
+
+/// Evidence that the rules hold in a program: a type that patterns may be of, whatever `P` is.
+pub type Checked<P> = PhantomData<P>;
+
+/// The shape of result `K` of an expression. Extents that the leaves' types decide are static.
+///
+/// It is a [`Shape`], so the tensor can be used wherever shapes are generic; `into()` makes it a tensor of a written shape
+/// and fails to build where the two differ.
+pub struct Inferred<P, const K: usize> {
+    /// With 1 from the rank on.
+    extents: [usize; MAX_RANK],
+    table: PhantomData<fn() -> P>,
+}
+
+impl<P: Table, const K: usize> Inferred<P, K> {
+    const TYPE: Type = P::RESULTS[K];
+
+    const EXTENTS: [Option<usize>; MAX_RANK] = {
+        let (mut extents, mut axis) = ([None; MAX_RANK], 0);
+        while axis < Self::TYPE.rank() {
+            let extent = Self::TYPE.extent(axis);
+            if extent != UNKNOWN {
+                extents[axis] = Some(extent as usize);
+            }
+            axis += 1;
+        }
+        extents
+    };
+
+    /// Fails to compile unless the shape can be written `S`: the ranks are equal, and so is each pair of static extents.
+    const fn check_written<S: Shape>() {
+        if Self::TYPE.rank() != S::RANK {
+            panic!("[E2001] the expression has another rank than the shape it is converted to");
+        }
+        let mut axis = 0;
+        while axis < S::RANK {
+            if let (Some(extent), Some(written)) = (Self::EXTENTS[axis], S::STATIC[axis])
+                && extent != written
+            {
+                panic!("[E2001] the expression has another shape than the one it is converted to");
+            }
+            axis += 1;
+        }
+    }
+}
+
+impl<P, const K: usize> Clone for Inferred<P, K> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P, const K: usize> Copy for Inferred<P, K> {}
+
+impl<P, const K: usize> PartialEq for Inferred<P, K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.extents == other.extents
+    }
+}
+
+impl<P: Table, const K: usize> Debug for Inferred<P, K> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Debug::fmt(&self.dims(), f)
+    }
+}
+
+impl<P, const K: usize> ShapeMarker for Inferred<P, K> {}
+
+impl<P: Table, const K: usize> Shape for Inferred<P, K> {
+    const RANK: usize = Self::TYPE.rank();
+    const STATIC: [Option<usize>; MAX_RANK] = Self::EXTENTS;
+
+    #[inline(always)]
+    fn padded(&self) -> [usize; MAX_RANK] {
+        let mut extents = self.extents;
+        for (extent, known) in extents.iter_mut().zip(const { Self::EXTENTS }) {
+            *extent = known.unwrap_or(*extent);
+        }
+        extents
+    }
+
+    #[inline(always)]
+    fn from_extents(extents: &[usize]) -> Option<Self> {
+        let mut shape = Self { extents: [1; MAX_RANK], table: PhantomData };
+        if extents.len() != Self::RANK {
+            return None;
+        }
+        for (axis, extent) in extents.iter().enumerate() {
+            if Self::EXTENTS[axis].is_some_and(|known| known != *extent) {
+                return None;
+            }
+            shape.extents[axis] = *extent;
+        }
+        Some(shape)
+    }
+}
+
+macro_rules! dynamic {
+    ($dim:ident) => {
+        usize
+    };
+}
+
+macro_rules! of_rank {
+    ($($rank:literal: $($dim:ident $axis:literal),*;)*) => {
+        $(
+            impl<P: Table, const K: usize> Rank<$rank> for Inferred<P, K> {
+                type Dynamic = ($(dynamic!($dim),)*);
+
+                #[inline(always)]
+                fn extents(&self) -> [usize; $rank] {
+                    const { assert!(Self::RANK == $rank, "the expression has another rank") };
+                    let extents = self.padded();
+                    std::array::from_fn(|axis| extents[axis])
+                }
+
+                #[allow(clippy::unused_unit, reason = "rank 0")]
+                fn dynamic(&self) -> Self::Dynamic {
+                    const { assert!(Self::RANK == $rank, "the expression has another rank") };
+                    ($(self.padded()[$axis],)*)
+                }
+            }
+
+            impl<T: Element, P: Table, const K: usize, $($dim: Dim),*> From<Tensor<T, Inferred<P, K>>>
+                for Tensor<T, ($($dim,)*)>
+            {
+                /// The same elements. Where a static extent differs that is an error of the build; a dynamic one panics
+                /// (E6009).
+                #[inline]
+                #[track_caller]
+                fn from(tensor: Tensor<T, Inferred<P, K>>) -> Self {
+                    const { Inferred::<P, K>::check_written::<($($dim,)*)>() };
+                    match tensor.try_into_shape() {
+                        Ok(tensor) => tensor,
+                        Err(error) => fail(error),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+of_rank! {
+    0: ;
+    1: A 0;
+    2: A 0, B 1;
+    3: A 0, B 1, C 2;
+    4: A 0, B 1, C 2, D 3;
+    5: A 0, B 1, C 2, D 3, E 4;
+    6: A 0, B 1, C 2, D 3, E 4, F 5;
+    7: A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}
+
+macro_rules! numbers {
+    ($($ty:ty),*) => {
+        $(impl<P: Table, const K: usize> From<Tensor<$ty, Inferred<P, K>>> for $ty {
+            /// The only element. An error of the build where the shape has axes.
+            fn from(tensor: Tensor<$ty, Inferred<P, K>>) -> $ty {
+                const { Inferred::<P, K>::check_written::<()>() };
+                tensor.as_slice()[0]
+            }
+        })*
+    };
+}
+
+numbers!(f32, f64, i32, i64);
+
+#[cold]
+#[track_caller]
+fn fail(error: Error) -> ! {
+    panic!("{error}")
+}

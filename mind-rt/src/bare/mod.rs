@@ -1,0 +1,113 @@
+//! What the expansion of a bare expression calls: `mind!(relu(x @ w + b))`, whose macro does not see the types of `x`,
+//! `w` and `b`.
+//!
+//! Such an expansion is generic in the element and shape types of its leaves. The type of each node is a value,
+//! [`Type`](mind_shape::Type), which the rules of `mind_shape` compute from those of its operands: in a constant where the
+//! leaves' types decide every extent, on entry where some are known only then. Kernels take elements and such types, and
+//! so are instantiated once an element type, not once a shape.
+
+mod fused;
+mod inferred;
+mod leaf;
+mod number;
+mod ops;
+mod product;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+pub use fused::{Row, fused};
+pub use inferred::{Checked, Inferred, Table};
+pub use leaf::{Leaf, known, owned, type_of, view};
+pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
+pub use number::Number;
+pub use ops::{
+    broadcast_like, conv2d, conv2d_grad_filter, conv2d_grad_input, copy, count_reduced, expand_reduced,
+    filled, gather, gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
+};
+pub use product::{product, product_grad_lhs, product_grad_rhs};
+pub use reduce::{mean, sum, sum_like};
+
+pub use crate::{
+    dims::Const,
+    kernels::{
+        arithmetic::Arithmetic,
+        math::{relu, relu_grad},
+        storage::TensorView,
+    },
+    workspace::{carve, slot_bytes, with_workspace},
+};
+use crate::{element::Element, kernels::internal_error, shape::MAX_RANK};
+pub use crate::{kernels::storage::Tensor, shape::Shape};
+
+/// The elements of a value, contiguous and row-major, and its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Value<'a, T> {
+    /// The elements.
+    pub elements: &'a [T],
+    /// The type; every extent is known.
+    pub ty: &'a Type,
+}
+
+impl<'a, T> Value<'a, T> {
+    /// Elements of a type. What follows the elements of the type, in a slot that is larger, is left out.
+    #[inline(always)]
+    pub fn new(elements: &'a [T], ty: &'a Type) -> Self {
+        Self { elements: &elements[..count(ty)], ty }
+    }
+
+    fn extent(&self, axis: usize) -> usize {
+        extent(self.ty, axis)
+    }
+}
+
+/// The number of elements of a type.
+#[inline(always)]
+pub fn count(ty: &Type) -> usize {
+    (0..ty.rank()).map(|axis| extent(ty, axis)).product()
+}
+
+#[inline(always)]
+fn extent(ty: &Type, axis: usize) -> usize {
+    ty.extent(axis) as usize
+}
+
+/// The position of an axis as written, a negative one counted from the end.
+fn axis_of(axis: i64, rank: usize) -> usize {
+    (if axis < 0 { axis + rank as i64 } else { axis }) as usize
+}
+
+/// Whether the leaves' Rust types decide every extent.
+pub const fn all_static(types: &[Type]) -> bool {
+    let mut node = 0;
+    while node < types.len() {
+        if !types[node].is_static() {
+            return false;
+        }
+        node += 1;
+    }
+    true
+}
+
+/// A tensor for a result; its elements are 0 until they are computed.
+#[inline]
+#[track_caller]
+pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
+    let mut extents = [0; MAX_RANK];
+    (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
+    match S::from_extents(&extents[..ty.rank()]) {
+        Some(shape) => Tensor::zeros_with(shape),
+        None => internal_error("a result of another shape than its type's"),
+    }
+}
+
+/// The type of a node that differentiation added, whose rule holds where those of the program do.
+#[track_caller]
+pub const fn holds(result: mind_shape::TypeResult<'_>) -> Type {
+    match result {
+        Ok(ty) => ty,
+        Err(_) => panic!(
+            "internal error in mind: a gradient breaks a rule that its program keeps; please report this"
+        ),
+    }
+}

@@ -1,0 +1,271 @@
+//! What generic loops ask of an element type.
+
+use crate::{
+    element::{DType, Element},
+    kernels::{
+        gather::{Index, check_indices},
+        internal_error,
+        math::{exp, ln},
+    },
+};
+
+/// The operations of the language on one element, for every element type: where an element type does not have one, the
+/// rules have refused the program when it was compiled.
+///
+/// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
+/// other.
+pub trait Number: Element {
+    /// The difference.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
+    /// The quotient. Floats only.
+    #[must_use]
+    fn over(self, other: Self) -> Self;
+
+    /// With the other sign.
+    #[must_use]
+    fn negated(self) -> Self;
+
+    /// e to the power of it. Floats only.
+    #[must_use]
+    fn exponential(self) -> Self;
+
+    /// The natural logarithm. Floats only.
+    #[must_use]
+    fn logarithm(self) -> Self;
+
+    /// A number of things; it wraps, or is rounded to the nearest.
+    fn count(things: usize) -> Self;
+
+    /// The constant of this element type.
+    #[inline(always)]
+    fn pick<'a>(f32: &'a [f32], f64: &'a [f64], i32: &'a [i32], i64: &'a [i64]) -> &'a [Self] {
+        match Self::DTYPE {
+            DType::F32 => f32::cast(f32),
+            DType::F64 => f64::cast(f64),
+            DType::I32 => i32::cast(i32),
+            DType::I64 => i64::cast(i64),
+        }
+    }
+
+    /// Panics with E6001 unless each is at least 0 and below `extent`. Integers only.
+    #[track_caller]
+    fn check_indices(indices: &[Self], extent: usize, what: &'static str);
+
+    /// The index, which has been checked. Integers only.
+    fn index(self) -> usize;
+
+    /// The same elements as those of the equal element type `U`.
+    fn cast<U: Number>(elements: &[Self]) -> &[U];
+
+    /// The same elements as those of the equal element type `U`.
+    fn cast_mut<U: Number>(elements: &mut [Self]) -> &mut [U];
+
+    #[doc(hidden)]
+    fn of_f32(_: &[f32]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f64(_: &[f64]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i32(_: &[i32]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i64(_: &[i64]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f32_mut(_: &mut [f32]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f64_mut(_: &mut [f64]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i32_mut(_: &mut [i32]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i64_mut(_: &mut [i64]) -> &mut [Self] {
+        mixed()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn mixed() -> ! {
+    internal_error("elements of another type")
+}
+
+#[cold]
+#[inline(never)]
+fn refused() -> ! {
+    internal_error("an operation that its element type does not have")
+}
+
+macro_rules! casts {
+    ($ty:ident $of:ident $of_mut:ident) => {
+        #[inline(always)]
+        fn cast<U: Number>(elements: &[Self]) -> &[U] {
+            U::$of(elements)
+        }
+
+        #[inline(always)]
+        fn cast_mut<U: Number>(elements: &mut [Self]) -> &mut [U] {
+            U::$of_mut(elements)
+        }
+
+        #[inline(always)]
+        fn $of(elements: &[Self]) -> &[Self] {
+            elements
+        }
+
+        #[inline(always)]
+        fn $of_mut(elements: &mut [Self]) -> &mut [Self] {
+            elements
+        }
+    };
+}
+
+macro_rules! floats {
+    ($($ty:ident $of:ident $of_mut:ident;)*) => {
+        $(impl Number for $ty {
+            casts!($ty $of $of_mut);
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn over(self, other: Self) -> Self {
+                self / other
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
+            }
+
+            #[inline(always)]
+            fn exponential(self) -> Self {
+                exp(self)
+            }
+
+            #[inline(always)]
+            fn logarithm(self) -> Self {
+                ln(self)
+            }
+
+            #[inline(always)]
+            fn count(things: usize) -> Self {
+                things as Self
+            }
+
+            fn check_indices(_: &[Self], _: usize, _: &'static str) {
+                refused()
+            }
+
+            fn index(self) -> usize {
+                refused()
+            }
+        })*
+    };
+}
+
+macro_rules! integers {
+    ($($ty:ident $of:ident $of_mut:ident;)*) => {
+        $(impl Number for $ty {
+            casts!($ty $of $of_mut);
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+
+            fn over(self, _: Self) -> Self {
+                refused()
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                self.wrapping_neg()
+            }
+
+            fn exponential(self) -> Self {
+                refused()
+            }
+
+            fn logarithm(self) -> Self {
+                refused()
+            }
+
+            #[inline(always)]
+            fn count(things: usize) -> Self {
+                things as Self
+            }
+
+            fn check_indices(indices: &[Self], extent: usize, what: &'static str) {
+                if let Err(error) = check_indices(indices, extent, what) {
+                    panic!("{error}")
+                }
+            }
+
+            #[inline(always)]
+            fn index(self) -> usize {
+                Index::position(self)
+            }
+        })*
+    };
+}
+
+floats! {
+    f32 of_f32 of_f32_mut;
+    f64 of_f64 of_f64_mut;
+}
+
+integers! {
+    i32 of_i32 of_i32_mut;
+    i64 of_i64 of_i64_mut;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn casts_keep_the_elements() {
+        fn through<T: Number, U: Number>(elements: &[T]) -> usize {
+            T::cast::<U>(elements).len()
+        }
+        assert_eq!(through::<f32, f32>(&[1.0, 2.0]), 2);
+        assert_eq!(through::<i64, i64>(&[1]), 1);
+        f64::cast_mut::<f64>(&mut [1.0])[0] = 2.0;
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: elements of another type")]
+    fn a_cast_between_different_types_panics() {
+        f32::cast::<f64>(&[1.0]);
+    }
+
+    #[test]
+    fn integers_wrap() {
+        assert_eq!(i32::MIN.negated(), i32::MIN);
+        assert_eq!(i64::MIN.minus(1), i64::MAX);
+        assert_eq!(f32::pick(&[1.0], &[2.0], &[3], &[4]), [1.0]);
+        assert_eq!(i64::pick(&[1.0], &[2.0], &[3], &[4]), [4]);
+    }
+}

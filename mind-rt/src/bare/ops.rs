@@ -1,0 +1,248 @@
+//! Operations that are neither elementwise, nor products, nor sums, on shapes that are values.
+//!
+//! Attributes are as they are written; the rules have found them right, so what they resolve to is asked of the same rules.
+
+use mind_shape::{
+    Type,
+    rules::{self, Padding, Subscript, Taken},
+};
+
+use super::{Value, count, extent, number::Number, reduce};
+use crate::{
+    kernels::{
+        conv::{self, Conv2d},
+        copy, internal_error,
+    },
+    shape::MAX_RANK,
+    support::same_padding,
+};
+
+/// The same elements.
+pub fn copy<T: Number>(x: Value<'_, T>, out: &mut [T]) {
+    out[..x.elements.len()].copy_from_slice(x.elements);
+}
+
+/// One number everywhere.
+pub fn filled<T: Number>(ty: &Type, value: T, out: &mut [T]) {
+    out[..count(ty)].fill(value);
+}
+
+/// The number of elements that a reduction over `axes`, or over every axis, takes together.
+pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) {
+    out[0] = T::count(reduce::count_reduced(ty, axes));
+}
+
+/// `x` broadcast to the shape of `like`.
+pub fn broadcast_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
+    let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+    let (rank, added) = (like.rank(), like.rank() - x.ty.rank());
+    (0..rank).for_each(|axis| dims[axis] = extent(like, axis));
+    let own = contiguous(x.ty);
+    for axis in 0..x.ty.rank() {
+        strides[added + axis] = if x.extent(axis) == 1 { 0 } else { own[axis] };
+    }
+    copy::copy_strided(&dims[..rank], &strides[..rank], 0, x.elements, &mut out[..count(like)]);
+}
+
+/// `x`, which has the shape of a reduction of `like`, repeated along the axes that the reduction took away.
+pub fn expand_reduced<T: Number>(
+    x: Value<'_, T>,
+    like: &Type,
+    axes: Option<&[i64]>,
+    keepdims: bool,
+    out: &mut [T],
+) {
+    let _ = keepdims; // An axis of extent 1 moves nothing.
+    let reduced = rules::reduced(like.rank(), axes);
+    let mut kept = [1_i64; MAX_RANK];
+    for axis in (0..like.rank()).filter(|axis| !reduced[*axis]) {
+        kept[axis] = like.extent(axis);
+    }
+    broadcast_like(Value::new(x.elements, &Type::new(like.dtype(), &kept[..like.rank()])), like, out);
+}
+
+/// The axes in the order of `permutation`, or reversed.
+pub fn transpose<T: Number>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
+    let axes = rules::permuted(x.ty.rank(), permutation);
+    let (own, rank) = (contiguous(x.ty), x.ty.rank());
+    let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
+    for axis in 0..rank {
+        (dims[axis], strides[axis]) = (x.extent(axes[axis]), own[axes[axis]]);
+    }
+    copy::copy_strided(&dims[..rank], &strides[..rank], 0, x.elements, &mut out[..x.elements.len()]);
+}
+
+/// The part that an index expression takes.
+pub fn subscript<T: Number>(x: Value<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
+    take(x, &taken(rules::subscripted(*x.ty, subscripts)), out);
+}
+
+/// What an index expression passes back: zeros of the type of `x`, but for `dy` where it takes from.
+pub fn subscript_grad<T: Number>(dy: Value<'_, T>, x: &Type, subscripts: &[Subscript], out: &mut [T]) {
+    give_back(dy, x, &taken(rules::subscripted(*x, subscripts)), out);
+}
+
+/// The part between bounds.
+pub fn slice<T: Number>(x: Value<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
+    take(x, &taken(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
+}
+
+/// What a slice passes back: zeros of the type of `x`, but for `dy` where it takes from.
+pub fn slice_grad<T: Number>(
+    dy: Value<'_, T>,
+    x: &Type,
+    starts: &[i64],
+    ends: &[i64],
+    steps: &[i64],
+    out: &mut [T],
+) {
+    give_back(dy, x, &taken(rules::sliced(*x, starts, ends, Some(steps))), out);
+}
+
+fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; MAX_RANK] {
+    taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
+}
+
+fn take<T: Number>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+    let (own, rank) = (contiguous(x.ty), x.ty.rank());
+    let (mut dims, mut strides, mut offset) = ([1; MAX_RANK], [0; MAX_RANK], 0);
+    for axis in 0..rank {
+        (dims[axis], strides[axis]) = (position(taken[axis].extent), own[axis] * position(taken[axis].step));
+        offset += own[axis] * position(taken[axis].start);
+    }
+    let len: usize = dims[..rank].iter().product();
+    copy::copy_strided(&dims[..rank], &strides[..rank], offset, x.elements, &mut out[..len]);
+}
+
+fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+    let rank = x.rank();
+    let [mut dims, mut starts, mut steps, mut extents] = [[1; MAX_RANK]; 4];
+    for axis in 0..rank {
+        dims[axis] = extent(x, axis);
+        starts[axis] = position(taken[axis].start);
+        steps[axis] = position(taken[axis].step);
+        extents[axis] = position(taken[axis].extent);
+    }
+    let out = &mut out[..count(x)];
+    copy::slice_grad(&dims[..rank], &starts[..rank], &steps[..rank], &extents[..rank], dy.elements, out);
+}
+
+/// Rows of a table by index; `what` names the indices.
+///
+/// # Panics
+/// With E6001 if an index is out of range.
+#[track_caller]
+pub fn gather<T: Number, I: Number>(
+    table: Value<'_, T>,
+    indices: Value<'_, I>,
+    what: &'static str,
+    out: &mut [T],
+) {
+    let (height, row) = (table.extent(0), row_len(table.ty));
+    I::check_indices(indices.elements, height, what);
+    for (out, index) in out[..indices.elements.len() * row].chunks_exact_mut(row).zip(indices.elements) {
+        out.copy_from_slice(&table.elements[index.index() * row..][..row]);
+    }
+}
+
+/// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been
+/// checked.
+pub fn gather_grad<T: Number, I: Number>(
+    dy: Value<'_, T>,
+    indices: Value<'_, I>,
+    table: &Type,
+    out: &mut [T],
+) {
+    let row = row_len(table);
+    let out = &mut out[..count(table)];
+    out.fill(T::ZERO);
+    for (dy, index) in dy.elements.chunks_exact(row).zip(indices.elements) {
+        for (sum, dy) in out[index.index() * row..][..row].iter_mut().zip(dy) {
+            *sum = sum.plus(*dy);
+        }
+    }
+}
+
+fn row_len(table: &Type) -> usize {
+    (1..table.rank()).map(|axis| extent(table, axis)).product()
+}
+
+/// A convolution.
+pub fn conv2d<T: Number>(
+    x: Value<'_, T>,
+    f: Value<'_, T>,
+    strides: &[i64],
+    padding: Padding<'_>,
+    ty: &Type,
+    out: &mut [T],
+) {
+    conv::conv2d(&geometry(x.ty, f.ty, ty, strides, padding), x.elements, f.elements, &mut out[..count(ty)]);
+}
+
+/// What a convolution passes back to its image.
+pub fn conv2d_grad_input<T: Number>(
+    dy: Value<'_, T>,
+    x: &Type,
+    f: Value<'_, T>,
+    strides: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let geometry = geometry(x, f.ty, dy.ty, strides, padding);
+    conv::conv2d_grad_input(&geometry, dy.elements, f.elements, &mut out[..count(x)]);
+}
+
+/// What a convolution passes back to its filter.
+pub fn conv2d_grad_filter<T: Number>(
+    dy: Value<'_, T>,
+    x: Value<'_, T>,
+    f: &Type,
+    strides: &[i64],
+    padding: Padding<'_>,
+    out: &mut [T],
+) {
+    let geometry = geometry(x.ty, f, dy.ty, strides, padding);
+    conv::conv2d_grad_filter(&geometry, x.elements, dy.elements, &mut out[..count(f)]);
+}
+
+fn geometry(x: &Type, f: &Type, out: &Type, strides: &[i64], padding: Padding<'_>) -> Conv2d {
+    let [n, h, w, c_in] = [0, 1, 2, 3].map(|axis| extent(x, axis));
+    let [kh, kw, c_out] = [0, 1, 3].map(|axis| extent(f, axis));
+    let stride = [0, 1].map(|axis| position(strides[axis]));
+    let pad = match padding {
+        Padding::Valid => [[0; 2]; 2],
+        Padding::Same => [same_padding(h, kh, stride[0]), same_padding(w, kw, stride[1])],
+        Padding::Pairs(pairs) => [0, 1].map(|axis| pairs[axis].map(position)),
+    };
+    Conv2d { n, h, w, c_in, kh, kw, c_out, stride, pad, h_out: extent(out, 1), w_out: extent(out, 2) }
+}
+
+/// From one position to the next along each axis of contiguous elements.
+fn contiguous(ty: &Type) -> [usize; MAX_RANK] {
+    let (mut strides, mut stride) = ([0; MAX_RANK], 1);
+    for axis in (0..ty.rank()).rev() {
+        strides[axis] = stride;
+        stride *= extent(ty, axis);
+    }
+    strides
+}
+
+/// A number that the rules have found to be at least 0.
+fn position(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_else(|_| internal_error("a position below 0"))
+}
+
+/// The type of `squeeze(x)`: without the axes whose extent is known to be 1 by the Rust types of the leaves, since they
+/// decide its rank. `known` has the types of all nodes by those, or nothing where `x` is one of them itself.
+pub const fn squeeze(x: Type, known: &[Type], position: usize) -> Type {
+    let squeezable = rules::squeezable(if known.is_empty() { x } else { known[position] });
+    let (mut dims, mut rank, mut axis) = ([0; MAX_RANK], 0, 0);
+    while axis < x.rank() {
+        if !squeezable[axis] {
+            dims[rank] = x.extent(axis);
+            rank += 1;
+        }
+        axis += 1;
+    }
+    Type::new(x.dtype(), dims.split_at(rank).0)
+}

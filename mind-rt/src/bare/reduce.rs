@@ -1,0 +1,185 @@
+//! Sums over axes of shapes that are values.
+
+use mind_shape::Type;
+
+use super::{Value, axis_of, count, extent, number::Number};
+use crate::{
+    kernels::reduce,
+    shape::MAX_RANK,
+    simd::{Kernel, dispatch},
+};
+
+/// The sum over `axes`, or over every axis.
+pub fn sum<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+    add_up(x, reduced(x.ty, axes), out);
+}
+
+/// The arithmetic mean over `axes`, or over every axis.
+pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+    let axes = reduced(x.ty, axes);
+    let out = add_up(x, axes, out);
+    let things = T::count((0..x.ty.rank()).filter(|axis| axes[*axis]).map(|axis| x.extent(axis)).product());
+    out.iter_mut().for_each(|sum| *sum = sum.over(things));
+}
+
+/// The sum over the axes that broadcasting the type `like` to that of `x` adds or stretches.
+pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
+    let added = x.ty.rank() - like.rank();
+    let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
+    let mut axes = [false; MAX_RANK];
+    (0..x.ty.rank()).for_each(|axis| axes[axis] = stretched(axis));
+    add_up(x, axes, out);
+}
+
+fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
+    let mut reduced = [axes.is_none(); MAX_RANK];
+    for axis in axes.unwrap_or_default() {
+        reduced[axis_of(*axis, ty.rank())] = true;
+    }
+    reduced
+}
+
+/// Neighbouring axes that are both summed or both kept, as one.
+#[derive(Clone, Copy, Default)]
+struct Axis {
+    extent: usize,
+    reduced: bool,
+    /// From one position to the next in the result; 0 where summed.
+    stride: usize,
+}
+
+fn add_up<'a, T: Number>(x: Value<'_, T>, reduced: [bool; MAX_RANK], out: &'a mut [T]) -> &'a mut [T] {
+    let (mut axes, mut rank) = ([Axis::default(); MAX_RANK], 0);
+    for (axis, reduced) in reduced.iter().enumerate().take(x.ty.rank()) {
+        let next = Axis { extent: x.extent(axis), reduced: *reduced, stride: 0 };
+        match axes[..rank].last_mut() {
+            _ if next.extent == 1 => {}
+            Some(last) if last.reduced == next.reduced => last.extent *= next.extent,
+            Some(_) | None => {
+                axes[rank] = next;
+                rank += 1;
+            }
+        }
+    }
+    let mut stride = 1;
+    for axis in axes[..rank].iter_mut().rev().filter(|axis| !axis.reduced) {
+        axis.stride = stride;
+        stride *= axis.extent;
+    }
+    let out = &mut out[..stride];
+    match &axes[..rank] {
+        [] => out.copy_from_slice(x.elements),
+        [only] if only.reduced => out[0] = reduce::sum(x.elements),
+        [_] => out.copy_from_slice(x.elements),
+        [outer @ .., inner] => dispatch(Rows { x: x.elements, outer, inner, out }),
+    }
+    out
+}
+
+struct Rows<'a, T> {
+    x: &'a [T],
+    outer: &'a [Axis],
+    inner: &'a Axis,
+    out: &'a mut [T],
+}
+
+impl<T: Number> Kernel for Rows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { x, outer, inner, out } = self;
+        out.fill(T::ZERO);
+        let (mut index, mut at) = ([0; MAX_RANK], 0);
+        for row in x.chunks_exact(inner.extent) {
+            if inner.reduced {
+                out[at] = out[at].plus(T::lane_sum(row));
+            } else {
+                for (sum, element) in out[at..][..inner.extent].iter_mut().zip(row) {
+                    *sum = sum.plus(*element);
+                }
+            }
+            for (axis, index) in outer.iter().zip(&mut index).rev() {
+                *index += 1;
+                at += axis.stride;
+                if *index < axis.extent {
+                    break;
+                }
+                *index = 0;
+                at -= axis.stride * axis.extent;
+            }
+        }
+    }
+}
+
+/// The elements that a reduction over `axes` takes together.
+pub(super) fn count_reduced(ty: &Type, axes: Option<&[i64]>) -> usize {
+    match axes {
+        None => count(ty),
+        Some(axes) => axes.iter().map(|axis| extent(ty, axis_of(*axis, ty.rank()))).product(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mind_shape::DType;
+
+    /// The sum over the axes in `reduced`, element by element.
+    fn by_definition(dims: &[usize], elements: &[i64], reduced: &[bool]) -> Vec<i64> {
+        let kept = |axis: &usize| !reduced[*axis];
+        let len = (0..dims.len()).filter(kept).map(|axis| dims[axis]).product();
+        let mut sums = vec![0; len];
+        for (position, element) in elements.iter().enumerate() {
+            let (mut rest, mut at, mut stride) = (position, 0, 1);
+            for axis in (0..dims.len()).rev() {
+                let index = rest % dims[axis];
+                rest /= dims[axis];
+                if kept(&axis) {
+                    at += index * stride;
+                    stride *= dims[axis];
+                }
+            }
+            sums[at] += element;
+        }
+        sums
+    }
+
+    #[test]
+    fn sums_over_every_set_of_axes() {
+        for dims in [&[][..], &[7], &[2, 3, 4, 5], &[1, 3, 1, 40], &[3, 1, 2, 1]] {
+            let extents: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+            let ty = Type::new(DType::I64, &extents);
+            let elements: Vec<i64> = (0..dims.iter().product::<usize>() as i64).map(|i| i * i + 1).collect();
+            for set in 0..1_u32 << dims.len() {
+                let reduced: Vec<bool> = (0..dims.len()).map(|axis| set >> axis & 1 == 1).collect();
+                let axes: Vec<i64> = (0..dims.len())
+                    .filter(|axis| reduced[*axis])
+                    .map(|axis| if set % 3 == 0 { axis as i64 } else { axis as i64 - dims.len() as i64 })
+                    .collect();
+                let expected = by_definition(dims, &elements, &reduced);
+                let mut out = vec![-1; expected.len()];
+                sum(Value::new(&elements, &ty), Some(&axes), &mut out);
+                assert_eq!(out, expected, "{dims:?} over {axes:?}");
+                let kept: Vec<i64> = extents
+                    .iter()
+                    .zip(&reduced)
+                    .map(|(extent, reduced)| if *reduced { 1 } else { *extent })
+                    .collect();
+                sum_like(Value::new(&elements, &ty), &Type::new(DType::I64, &kept), &mut out);
+                assert_eq!(out, expected, "{dims:?} like {kept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_divides_by_what_it_took_together() {
+        let ty = Type::new(DType::F64, &[2, 3]);
+        let mut out = [0.0; 2];
+        mean(Value::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), Some(&[-1]), &mut out);
+        assert_eq!(out, [2.0, 6.0]);
+        mean(Value::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), None, &mut out);
+        assert_eq!(out[0], 4.0);
+        assert_eq!(count_reduced(&ty, Some(&[0])), 2);
+    }
+}
