@@ -9,6 +9,8 @@ mod expand;
 mod include;
 mod positions;
 mod report;
+#[cfg(test)]
+mod unfinished;
 
 use std::time::Instant;
 

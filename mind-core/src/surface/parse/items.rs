@@ -97,7 +97,15 @@ impl Parser<'_> {
             .0;
         let result = self.result()?;
         let site = start.to(self.before());
-        let (body, _) = self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body()))?;
+        // Where the body is still to be written, the signature is there all the same.
+        let body = match self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body())) {
+            Ok((body, _)) => body,
+            Err(diag) => {
+                self.diags.push(diag);
+                self.skip_item();
+                None
+            }
+        };
         let Head { attributes, gradient, visibility } = head;
         Ok(Function { attributes, gradient, visibility, name, symbols, parameters, result, body, site })
     }

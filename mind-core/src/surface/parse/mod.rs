@@ -1,6 +1,6 @@
 //! From tokens to the syntax tree, with recovery.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::buffer::TokenBuffer;
 
 use super::ast::{Block, Closure, Expression, Program};
@@ -91,7 +91,8 @@ pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
     }
 }
 
-/// The forms an input can have, told by its first token.
+/// The forms an input can have, told by its first token; where that is none that items begin with, by whether there is an
+/// item further on, as while the first is being written.
 enum Form {
     Items,
     Closure,
@@ -106,11 +107,24 @@ impl Parser<'_> {
             }
             Unexpected::Word(word) if is_keyword(&word) && word != "self" => Ok(Form::Items),
             Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
+            _ if self.an_item_follows() => Ok(Form::Items),
             Unexpected::Operator("|" | "||") => Ok(Form::Closure),
             Unexpected::Word(_) | Unexpected::Operator(_) | Unexpected::Open(_) | Unexpected::Other(_) => {
                 Ok(Form::Expression)
             }
         }
+    }
+
+    /// Whether `fn` stands outside of all brackets: no expression has it.
+    fn an_item_follows(&self) -> bool {
+        let mut cursor = self.cursor;
+        while let Some((tree, rest)) = cursor.token_tree() {
+            if matches!(tree, TokenTree::Ident(word) if word == "fn") {
+                return true;
+            }
+            cursor = rest;
+        }
+        false
     }
 
     fn closure(&mut self) -> Result<Closure, Diag> {
