@@ -169,14 +169,14 @@ pub struct Check {
     pub kind: CheckKind,
     /// Of this node.
     pub node: NodeId,
-    /// The node as it is written.
+    /// The node as messages name it; of a `let`, the name that it binds.
     pub text: String,
     /// Where a mistake is told.
     pub site: Site,
 }
 
 /// What a [`Check`] demands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckKind {
     /// A single float, since it is differentiated: else E5004. The transform as it is written is the label.
     Scalar(TransformKind),
@@ -184,16 +184,18 @@ pub enum CheckKind {
     Differentiable,
     /// Of the type of this other node, of which it is the cotangent: else E2001.
     CotangentOf(NodeId),
+    /// Of this type, which a `let` declares: else E2001.
+    Is(Type),
 }
 
 /// An operation; its operands are those of the node.
 ///
 /// A *witness* is an operand of which only the type is read, see [`Op::reads`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// `()`: a leaf.
     Leaf(LeafId),
-    /// `()` or `(like)`: numbers. Their element type is that of the witness, or the first they fit without one.
+    /// `()` or `(like)`: numbers. Their element type is that of the witness, or [`Constant::dtype`] without one.
     Constant(Box<Constant>),
     /// `(x)`: each element by itself.
     Unary(Unary),
@@ -305,7 +307,7 @@ pub enum Op {
 }
 
 /// The operations on each element by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
     /// `-x`
     Neg,
@@ -318,7 +320,7 @@ pub enum Unary {
 }
 
 /// The operations on two elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     /// `a + b`
     Add,
@@ -331,7 +333,7 @@ pub enum Binary {
 }
 
 /// The reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduce {
     /// The sum.
     Sum,
@@ -340,7 +342,7 @@ pub enum Reduce {
 }
 
 /// One position of an index expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subscript {
     /// One place, dropping the axis; a negative one counts from the end.
     At(i64),
@@ -358,7 +360,7 @@ pub enum Subscript {
 }
 
 /// A number or an array of numbers as written, arithmetic on them worked out, for each element type it may have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
     /// As messages name it.
     pub text: String,
@@ -366,6 +368,8 @@ pub struct Constant {
     pub kind: NumberKind,
     /// The element type that a suffix gives.
     pub suffix: Option<DType>,
+    /// The element type it has without a witness.
+    pub dtype: DType,
     /// Its extents.
     pub shape: Vec<i64>,
     /// The elements in each of [`DType::NUMERIC`], in that order, or why it cannot have that element type.
@@ -389,7 +393,7 @@ impl Constant {
 }
 
 /// Which numbers a constant consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberKind {
     /// Integers.
     Integer,
@@ -411,7 +415,7 @@ impl NumberKind {
 }
 
 /// Why a constant cannot have an element type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Misfit {
     /// Its numbers are of another kind: E2004 at the operator, `` `*`: element types differ: `2` is an integer, x is
     /// f32[3] ``, where the label, the constant's text and what it is, and the witness come from the node.

@@ -8,11 +8,19 @@
 //! Given types for its leaves an open program becomes Core IR, which is how it is tested; the macro instead emits code in
 //! which each node's type is a constant that rustc computes.
 
+mod classes;
+mod finish;
+mod grad;
+mod graph;
 mod ir;
+mod lower;
 mod plan;
+mod print;
+mod shapes;
 
 pub use ir::{
     Annotation, Binary, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node,
     NodeId, NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript, Unary,
 };
+pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step};

@@ -275,7 +275,12 @@ pub enum NodeKind {
         name: Ident,
     },
     /// `{ … }` among Rust variables: the Rust expression inside.
-    Rust(TokenStream),
+    Rust {
+        /// What stands in the braces.
+        tokens: TokenStream,
+        /// The whole in one line.
+        text: String,
+    },
     /// `(x: f32[2, 3])`
     Typed {
         /// `x`

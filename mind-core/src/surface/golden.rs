@@ -11,7 +11,7 @@
 use std::path::Path;
 
 /// Checks every case of `file`, named from the package's `src/surface`.
-pub(super) fn check(file: &str, run: impl Fn(&str) -> String) {
+pub(crate) fn check(file: &str, run: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface").join(file);
     let text = std::fs::read_to_string(&path).expect("the cases are beside the code");
     let mut blessed = String::new();

@@ -6,7 +6,7 @@
 
 pub mod ast;
 #[cfg(test)]
-mod golden;
+pub(crate) mod golden;
 pub mod lex;
 pub mod lower;
 pub mod nesting;

@@ -23,21 +23,43 @@ impl Body {
 
     /// The expression as messages name it: cut where it is long.
     pub fn short_text(&self, id: ExprId) -> String {
-        let text = self.text(id);
-        match text.char_indices().nth(SHORT) {
-            None => text,
-            Some(_) => {
-                let end = text.char_indices().nth(SHORT - 1).map_or(text.len(), |(at, _)| at);
-                format!("{}…", text[..end].trim_end())
-            }
-        }
+        shortened(self.text(id))
     }
+
+    /// [`Self::short_text`] of every expression, in one pass; a type given in place is left out.
+    pub(crate) fn short_texts(&self) -> Vec<String> {
+        let mut printer = Printer { short: true, ..Printer::default() };
+        for index in 0..self.nodes.len() {
+            printer.node(self, index);
+        }
+        printer.texts.into_iter().map(|(text, _)| shortened(text)).collect()
+    }
+}
+
+/// A text as messages show it.
+fn shortened(text: String) -> String {
+    if text.chars().count() <= SHORT {
+        return text;
+    }
+    format!("{}…", cut(text, SHORT - 1).trim_end())
+}
+
+/// The first `length` characters of a text.
+fn cut(mut text: String, length: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(length) {
+        text.truncate(end);
+    }
+    text
 }
 
 impl Body {
     /// The expression as an operand of a postfix form: in parentheses where they are needed.
     pub fn operand_text(&self, id: ExprId) -> String {
-        let text = self.short_text(id);
+        self.in_parentheses(id, self.short_text(id))
+    }
+
+    /// The text of an expression as the operand of a postfix form.
+    pub(crate) fn in_parentheses(&self, id: ExprId, text: String) -> String {
         match &self[id].kind {
             NodeKind::Neg { .. } | NodeKind::Binary { .. } => format!("({text})"),
             NodeKind::Number(number) if number.text.starts_with('-') => format!("({text})"),
@@ -49,7 +71,7 @@ impl Body {
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
             | NodeKind::Member { .. }
-            | NodeKind::Rust(_)
+            | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
@@ -92,15 +114,22 @@ struct Printer {
     texts: Vec<(String, Binding)>,
     /// The statements of every block that is open.
     blocks: Vec<Vec<String>>,
+    /// Whether texts are kept, cut where they are longer than messages show, rather than taken.
+    short: bool,
 }
 
 impl Printer {
     fn take(&mut self, id: ExprId) -> String {
-        std::mem::take(&mut self.texts[id.index()]).0
+        self.taken(id).0
+    }
+
+    fn taken(&mut self, id: ExprId) -> (String, Binding) {
+        let text = &mut self.texts[id.index()];
+        if self.short { text.clone() } else { std::mem::take(text) }
     }
 
     fn take_within(&mut self, id: ExprId, binding: Binding) -> String {
-        let (text, own) = std::mem::take(&mut self.texts[id.index()]);
+        let (text, own) = self.taken(id);
         if own < binding { format!("({text})") } else { text }
     }
 
@@ -163,7 +192,8 @@ impl Printer {
             NodeKind::Member { base, name } => {
                 (format!("{}.{name}", self.take_within(*base, Binding::Atom)), Binding::Atom)
             }
-            NodeKind::Rust(tokens) => (format!("{{{tokens}}}"), Binding::Atom),
+            NodeKind::Rust { text, .. } => (text.clone(), Binding::Atom),
+            NodeKind::Typed { operand, .. } if self.short => (self.take(*operand), Binding::Atom),
             NodeKind::Typed { operand, ty } => (format!("({}: {ty})", self.take(*operand)), Binding::Atom),
             NodeKind::Derivative(derivative) => (self.derivative(derivative), Binding::Atom),
             NodeKind::Subscript { base, subscripts } => {
@@ -204,7 +234,7 @@ impl Printer {
                 self.statement(format!("{value};"))
             }
         };
-        self.texts.push(text);
+        self.texts.push(if self.short { (cut(text.0, SHORT + 1), text.1) } else { text });
     }
 
     fn arguments(&mut self, arguments: &[Argument]) -> String {
@@ -243,7 +273,7 @@ impl Printer {
 
     /// The statements and the value of a body, one a line, each indented.
     fn lines(body: &Body) -> Vec<String> {
-        let mut printer = Self { texts: Vec::new(), blocks: vec![Vec::new()] };
+        let mut printer = Self { blocks: vec![Vec::new()], ..Self::default() };
         for index in 0..body.nodes.len() {
             printer.node(body, index);
         }

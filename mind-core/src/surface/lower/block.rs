@@ -197,7 +197,7 @@ fn calls(function: &ast::Function, table: &Table) -> Vec<Call> {
         | NodeKind::Binary { .. }
         | NodeKind::Transpose(_)
         | NodeKind::Member { .. }
-        | NodeKind::Rust(_)
+        | NodeKind::Rust { .. }
         | NodeKind::Typed { .. }
         | NodeKind::Derivative(_)
         | NodeKind::Field { .. }

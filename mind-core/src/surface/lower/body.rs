@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use super::Source;
 use super::block::Table;
-use super::expressions::Expressions;
+use super::expressions::{Bound, Expressions};
 use super::literals::{Literals, ReadLiterals};
 use super::names::undefined;
 use super::signature::Signature;
@@ -168,13 +168,13 @@ impl BodyLowering<'_> {
             }
             NodeKind::Transpose(base) => self.transpose(*base, None, expr),
             NodeKind::Member { .. }
-            | NodeKind::Rust(_)
+            | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_) => {
                 let message = format!("found {}, which stands among Rust variables only", self.text(expr));
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
             }
-            NodeKind::Field { base, index, field } => self.field(*base, *index, *field),
+            NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Array(elements) => self.array(elements, expr),
             NodeKind::Tuple(elements) => {
@@ -227,25 +227,6 @@ impl BodyLowering<'_> {
         Err(self.once(text, || diag))
     }
 
-    fn field(&self, base: ExprId, index: usize, field: Site) -> Lowered<Value> {
-        let value = &self.values[base.index()];
-        let message = match value {
-            Value::Poison => return Err(Stop::Poisoned),
-            Value::Tuple(tuple) => match tuple.elements.get(index) {
-                Some(element) => return Ok(element.clone()),
-                None => format!("no element {index} in {}", self.describe(base)),
-            },
-            Value::Tensor(_) | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {
-                format!("expected a tuple before `.{index}`, found {}", self.describe(base))
-            }
-        };
-        let diag = Diag::new(Code::E2001, field, message);
-        let indexed = matches!(value, Value::Tensor(_));
-        let help =
-            indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.body.operand_text(base)));
-        Err(Diag { help, ..diag }.into())
-    }
-
     pub(super) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
         if let Some(tuple) = Value::tuple(elements) {
             return Ok(tuple);
@@ -272,39 +253,13 @@ impl BodyLowering<'_> {
             });
             value = self.value_or_poison(coerced);
         }
-        if matches!(value, Value::Bool(_) | Value::Word(_)) {
-            let message = format!("`{}` is for named arguments only", self.body.short_text(expr));
-            self.report(Diag::new(Code::E2001, self.body[expr].site, message).into());
-            value = Value::Poison;
-        }
-        let mut rest = vec![(pattern, value)];
-        while let Some((pattern, value)) = rest.pop() {
-            match (pattern, value) {
-                (Pattern::Wildcard(_), _) => {}
-                (Pattern::Name(name), value) => {
-                    if let Value::Tensor(value) = value {
-                        self.value_names.entry(value).or_insert_with(|| name.to_string());
-                    }
-                    self.names.bind(name.to_string(), Binding::Local(value));
-                }
-                (Pattern::Tuple { elements, .. }, Value::Tuple(tuple))
-                    if elements.len() == tuple.elements.len() =>
-                {
-                    rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
-                }
-                (Pattern::Tuple { elements, site }, value) => {
-                    if !matches!(value, Value::Poison) {
-                        let message = format!(
-                            "the pattern {pattern} has {} elements, {} is {}",
-                            elements.len(),
-                            self.text(expr),
-                            self.type_text(&value)
-                        );
-                        self.report(Diag::new(Code::E2001, *site, message).into());
-                    }
-                    rest.extend(elements.iter().map(|element| (element, Value::Poison)).rev());
-                }
+        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+        for (name, value) in names {
+            if let Value::Tensor(value) = value {
+                self.value_names.entry(value).or_insert_with(|| name.to_string());
             }
+            self.names.bind(name.to_string(), Binding::Local(value));
         }
     }
 
@@ -396,7 +351,7 @@ impl BodyLowering<'_> {
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
             | NodeKind::Member { .. }
-            | NodeKind::Rust(_)
+            | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
@@ -488,10 +443,7 @@ impl BodyLowering<'_> {
                     elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
                 self.tuple(elements, expr)
             }
-            Value::Bool(_) | Value::Word(_) => {
-                let message = format!("`{}` is for named arguments only", self.body.short_text(expr));
-                Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
-            }
+            Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
-use super::values::{Lowered, Value, Word};
+use super::values::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, ExprId, NodeKind};
+use crate::surface::ast::{Body, ExprId, NodeKind, Pattern};
+use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
 pub(crate) trait Expressions {
@@ -28,6 +29,11 @@ pub(crate) trait Expressions {
     /// An expression in one line, cut where it is long.
     fn short_text(&self, expr: ExprId) -> String {
         self.body().short_text(expr)
+    }
+
+    /// The same as the operand of a postfix form: in parentheses where they are needed.
+    fn operand_text(&self, expr: ExprId) -> String {
+        self.body().in_parentheses(expr, self.short_text(expr))
     }
 
     /// Where an expression stands.
@@ -83,14 +89,89 @@ pub(crate) trait Expressions {
     /// E2001 at an expression that is not what was expected there; poison where that has been reported.
     fn expected<T>(&self, what: &str, expr: ExprId) -> Lowered<T> {
         if matches!(self.value(expr), Value::Poison) {
-            return Err(super::values::Stop::Poisoned);
+            return Err(Stop::Poisoned);
         }
         let message = format!("expected {what}, found {}", self.describe(expr));
         Err(Diag::new(Code::E2001, self.site(expr), message).into())
+    }
+
+    /// An element of a tuple.
+    fn tuple_element(&self, base: ExprId, index: usize, field: Site) -> Lowered<Value<Self::Tensor>> {
+        let value = self.value(base);
+        let message = match value {
+            Value::Poison => return Err(Stop::Poisoned),
+            Value::Tuple(tuple) => match tuple.elements.get(index) {
+                Some(element) => return Ok(element.clone()),
+                None => format!("no element {index} in {}", self.describe(base)),
+            },
+            Value::Tensor(_) | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {
+                format!("expected a tuple before `.{index}`, found {}", self.describe(base))
+            }
+        };
+        let diag = Diag::new(Code::E2001, field, message);
+        let indexed = matches!(value, Value::Tensor(_));
+        let help = indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.operand_text(base)));
+        Err(Diag { help, ..diag }.into())
+    }
+
+    /// What a pattern binds.
+    fn bound_by<'p>(
+        &self,
+        pattern: &'p Pattern,
+        value: Value<Self::Tensor>,
+        expr: ExprId,
+    ) -> Bound<'p, Self::Tensor> {
+        let (mut names, mut mistakes) = (Vec::new(), Vec::new());
+        let value = match value {
+            Value::Bool(_) | Value::Word(_) => {
+                mistakes.push(self.for_arguments_only(expr));
+                Value::Poison
+            }
+            value => value,
+        };
+        let mut rest = vec![(pattern, value)];
+        while let Some((pattern, value)) = rest.pop() {
+            match (pattern, value) {
+                (Pattern::Wildcard(_), _) => {}
+                (Pattern::Name(name), value) => names.push((name, value)),
+                (Pattern::Tuple { elements, .. }, Value::Tuple(tuple))
+                    if elements.len() == tuple.elements.len() =>
+                {
+                    rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
+                }
+                (Pattern::Tuple { elements, site }, value) => {
+                    if !matches!(value, Value::Poison) {
+                        let message = format!(
+                            "the pattern {pattern} has {} elements, {} is {}",
+                            elements.len(),
+                            self.text(expr),
+                            self.type_text(&value)
+                        );
+                        mistakes.push(Diag::new(Code::E2001, *site, message));
+                    }
+                    rest.extend(elements.iter().map(|element| (element, Value::Poison)).rev());
+                }
+            }
+        }
+        Bound { names, mistakes }
+    }
+
+    /// E2001 for a word or truth value where a value is needed.
+    fn for_arguments_only(&self, expr: ExprId) -> Diag {
+        let message = format!("`{}` is for named arguments only", self.short_text(expr));
+        Diag::new(Code::E2001, self.site(expr), message)
     }
 
     /// The word that a name is where no variable has it.
     fn word(&self, name: &str) -> Option<Value<Self::Tensor>> {
         [Word::Same, Word::Valid].into_iter().find(|word| word.name() == name).map(Value::Word)
     }
+}
+
+/// What a pattern binds.
+pub(crate) struct Bound<'p, T> {
+    /// Its names with their values, poison where something is wrong.
+    pub(crate) names: Vec<(&'p Ident, Value<T>)>,
+    /// What is wrong.
+    pub(crate) mistakes: Vec<Diag>,
 }

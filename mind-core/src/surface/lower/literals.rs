@@ -10,6 +10,7 @@ use super::expressions::Expressions;
 use super::scalars::Scalar;
 use super::types::operate;
 use super::values::{Lowered, Stop, Value};
+use crate::data::TensorData;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Op, ValueId};
@@ -34,7 +35,7 @@ struct Literal {
 }
 
 #[derive(Clone, Debug)]
-enum LiteralKind {
+pub(crate) enum LiteralKind {
     Number(Number),
     Dim(Dim),
     Array(Vec<LiteralId>),
@@ -231,6 +232,42 @@ impl Literals {
     pub(crate) fn expr(&self, id: LiteralId) -> ExprId {
         self.get(id).expr
     }
+
+    pub(crate) fn kind(&self, id: LiteralId) -> &LiteralKind {
+        &self.get(id).kind
+    }
+
+    /// Which dtypes it can have where it has no suffix.
+    pub(crate) fn class(&self, id: LiteralId) -> Class {
+        self.get(id).class
+    }
+
+    /// The dtype that a suffix in it gives.
+    pub(crate) fn suffix(&self, id: LiteralId) -> Option<DType> {
+        self.get(id).dtype
+    }
+
+    /// Whether it is one constant.
+    pub(crate) fn is_constant(&self, id: LiteralId) -> bool {
+        self.get(id).is_constant()
+    }
+
+    /// The constants it is made of and the operations on them, operands before what uses them, ascending.
+    pub(crate) fn constant_parts(&self, id: LiteralId) -> Vec<LiteralId> {
+        self.parts(id, Literal::is_constant)
+    }
+
+    /// The shape of one constant whose extents are known.
+    pub(crate) fn shape(&self, id: LiteralId) -> Option<Vec<i64>> {
+        match &self.get(id).kind {
+            LiteralKind::Filled { shape, .. } => shape.as_literals(),
+            LiteralKind::Number(_)
+            | LiteralKind::Dim(_)
+            | LiteralKind::Array(_)
+            | LiteralKind::Neg(_)
+            | LiteralKind::Binary { .. } => self.get(id).extents.clone(),
+        }
+    }
 }
 
 /// Literals as lowerings read them.
@@ -362,7 +399,19 @@ pub(crate) trait ReadLiterals: Expressions {
         Ok(dims.remove(&id).expect("a literal is a part of itself"))
     }
 
-    fn constant_tensor(&self, array: LiteralId, extents: &[i64], dtype: DType) -> Lowered<Op> {
+    /// The elements of one constant that fits the dtype; one where they are all equal.
+    fn literal_data(&self, id: LiteralId, dtype: DType) -> Lowered<TensorData> {
+        match &self.literals().get(id).kind {
+            LiteralKind::Array(_) => self.array_data(id, dtype),
+            LiteralKind::Filled { value, .. } => Ok(self.scalar(*value, dtype)?.data()),
+            LiteralKind::Number(_)
+            | LiteralKind::Dim(_)
+            | LiteralKind::Neg(_)
+            | LiteralKind::Binary { .. } => Ok(self.scalar(id, dtype)?.data()),
+        }
+    }
+
+    fn array_data(&self, array: LiteralId, dtype: DType) -> Lowered<TensorData> {
         let (mut elements, mut rest) = (Vec::new(), vec![array]);
         while let Some(part) = rest.pop() {
             match self.literals().elements(part) {
@@ -377,13 +426,12 @@ pub(crate) trait ReadLiterals: Expressions {
                 numbers.collect::<Vec<_>>().into()
             }};
         }
-        let data = match dtype {
+        Ok(match dtype {
             DType::F32 => data!(F32),
             DType::F64 => data!(F64),
             DType::I32 => data!(I32),
             DType::I64 | DType::Bool => data!(I64),
-        };
-        Ok(Op::ConstTensor { data, shape: Shape::literal(extents) })
+        })
     }
 
     /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.
@@ -450,7 +498,10 @@ impl BodyLowering<'_> {
             let value = match (literal.kind, literal.extents) {
                 (kind, Some(extents)) => {
                     let op = match kind {
-                        LiteralKind::Array(_) => self.constant_tensor(part, &extents, dtype)?,
+                        LiteralKind::Array(_) => {
+                            let shape = Shape::literal(&extents);
+                            Op::ConstTensor { data: self.literal_data(part, dtype)?, shape }
+                        }
                         LiteralKind::Number(_)
                         | LiteralKind::Dim(_)
                         | LiteralKind::Neg(_)
@@ -469,7 +520,7 @@ impl BodyLowering<'_> {
                 }
                 (LiteralKind::Filled { value, shape }, None) => match shape.as_literals() {
                     Some(_) => {
-                        let data = self.scalar(value, dtype)?.data();
+                        let data = self.literal_data(part, dtype)?;
                         self.emit(&spot, Op::ConstTensor { data, shape }, &[])?
                     }
                     None => {

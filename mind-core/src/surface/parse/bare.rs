@@ -65,8 +65,12 @@ impl Parser<'_> {
             return Err(Diag::new(Code::E1007, site, "found `{}`, expected a Rust expression in the braces"));
         }
         let tokens = inside.token_stream();
+        let text = match span.join().source_text() {
+            Some(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+            None => format!("{{{tokens}}}"),
+        };
         self.advance(span.close(), after);
-        Ok(self.add(NodeKind::Rust(tokens), site))
+        Ok(self.add(NodeKind::Rust { tokens, text }, site))
     }
 
     /// Reads a name, or `self`.
@@ -95,7 +99,7 @@ impl Parser<'_> {
         if !(self.among_rust && in_parentheses && self.at(":")) {
             return Ok(operand);
         }
-        if !self.is_place(operand) && !matches!(self.nodes[operand.id.index()].kind, NodeKind::Rust(_)) {
+        if !self.is_place(operand) && !matches!(self.nodes[operand.id.index()].kind, NodeKind::Rust { .. }) {
             let message = "found an expression before `:`, expected a variable, a field or braces";
             return Err(Diag::new(Code::E1007, operand.site, message)
                 .help("only what the expression reads is given a type, and the expression as a whole"));

@@ -79,7 +79,7 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
 /// use mind_core::surface::parse_expression;
 /// let (expression, diags) = parse_expression("relu(x @ self.w + {bias()})".parse().unwrap());
 /// assert!(diags.is_empty());
-/// assert_eq!(expression.unwrap().to_string(), "relu(x @ self.w + {bias ()})");
+/// assert_eq!(expression.unwrap().to_string(), "relu(x @ self.w + {bias()})");
 /// ```
 ///
 /// # Errors

@@ -101,7 +101,7 @@ fn the_tokens_of_a_rust_expression_are_left_as_they_are() {
     assert!(diags.is_empty(), "{}", report(&diags));
     let body = expression.unwrap().body;
     let rust = body.nodes.iter().find_map(|node| match &node.kind {
-        NodeKind::Rust(tokens) => Some(tokens.clone()),
+        NodeKind::Rust { tokens, .. } => Some(tokens.clone()),
         _ => None,
     });
     let tokens: TokenStream = "f::<3>(&x)?.y".parse().unwrap();

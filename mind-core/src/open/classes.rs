@@ -1,0 +1,95 @@
+//! Which nodes have one element type.
+
+use super::graph::RawNode;
+use super::{Class, ClassId, NodeId, Op};
+
+/// The class of each node, and what each class is of: the first leaf in it, else what its constants have.
+pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
+    let mut sets = Sets((0..nodes.len()).collect());
+    for (position, node) in nodes.iter().enumerate() {
+        for operand in members(node) {
+            sets.unite(position, operand.index());
+        }
+    }
+    let mut of_root: Vec<Option<ClassId>> = vec![None; nodes.len()];
+    let mut classes: Vec<Class> = Vec::new();
+    let mut class_of = Vec::with_capacity(nodes.len());
+    for (position, node) in nodes.iter().enumerate() {
+        let root = sets.root(position);
+        let source = if let Op::Leaf(leaf) = &node.op {
+            Some(Class::Of(*leaf))
+        } else if let (Op::Constant(constant), []) = (&node.op, &node.operands[..]) {
+            Some(Class::Fixed(constant.dtype))
+        } else {
+            None
+        };
+        let class = *of_root[root].get_or_insert_with(|| {
+            // Operands come first, so the first of a class is a leaf or a constant without a witness.
+            classes.push(source.expect("the first node of a class has its element type from no other"));
+            ClassId::new(classes.len() - 1)
+        });
+        if let (Class::Fixed(_), Some(Class::Of(leaf))) = (classes[class.index()], source) {
+            classes[class.index()] = Class::Of(leaf);
+        }
+        class_of.push(class);
+    }
+    (class_of, classes)
+}
+
+/// The operands that have the element type of the result.
+fn members(node: &RawNode) -> &[NodeId] {
+    match &node.op {
+        Op::Leaf(_)
+        | Op::Constant(_)
+        | Op::Unary(_)
+        | Op::Binary(_)
+        | Op::At
+        | Op::MatMul
+        | Op::Dot
+        | Op::Reduce { .. }
+        | Op::Reshape { .. }
+        | Op::Transpose { .. }
+        | Op::ExpandDims { .. }
+        | Op::Squeeze { .. }
+        | Op::Subscript(_)
+        | Op::Slice { .. }
+        | Op::Conv2d(_)
+        | Op::BroadcastTo { .. }
+        | Op::StopGradient
+        | Op::FilledLike { .. }
+        | Op::CountReduced { .. }
+        | Op::SumLike
+        | Op::BroadcastLike
+        | Op::ReshapeLike
+        | Op::ExpandReduced { .. }
+        | Op::ProductGradLhs
+        | Op::ProductGradRhs
+        | Op::SubscriptGrad(_)
+        | Op::SliceGrad { .. }
+        | Op::Conv2dGradInput(_)
+        | Op::Conv2dGradFilter(_)
+        | Op::ReluGrad => &node.operands,
+        // The indices have their own, and the table, a witness, has that of the rows.
+        Op::Gather | Op::GatherGrad => &node.operands[..1],
+    }
+}
+
+/// Sets that are united.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn root(&mut self, mut member: usize) -> usize {
+        while self.0[member] != member {
+            self.0[member] = self.0[self.0[member]];
+            member = self.0[member];
+        }
+        member
+    }
+
+    /// The root of the union is the first of its members.
+    fn unite(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        let (first, other) = if a < b { (a, b) } else { (b, a) };
+        self.0[other] = first;
+    }
+}

@@ -1,0 +1,102 @@
+//! From the nodes of a graph to a program: leaves first, nothing without use, element types told apart.
+
+use super::classes::classes;
+use super::graph::{Graph, RawNode};
+use super::{Annotation, Check, CheckKind, Leaf, Node, NodeId, Op, Program, Structure};
+use crate::diag::Site;
+
+/// What a program is made of.
+pub(super) struct Parts {
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) graph: Graph,
+    pub(super) checks: Vec<Check>,
+    pub(super) result: Structure,
+    pub(super) annotation: Option<Annotation>,
+}
+
+impl Parts {
+    /// The program.
+    pub(super) fn finish(self, late: bool, site: Site) -> Program {
+        let Self { leaves, graph, checks, result, annotation } = self;
+        let needed = needed(&graph.nodes, &checks, &result);
+        let new_ids = numbered(&graph.nodes, &needed);
+        let new = |id: NodeId| new_ids[id.index()].expect("what is needed has a number");
+        let mut raw: Vec<(NodeId, RawNode)> = Vec::new();
+        for (position, node) in graph.nodes.into_iter().enumerate() {
+            if let Some(id) = new_ids[position] {
+                raw.push((
+                    id,
+                    RawNode { operands: node.operands.iter().copied().map(new).collect(), ..node },
+                ));
+            }
+        }
+        raw.sort_unstable_by_key(|(id, _)| *id);
+        let raw: Vec<_> = raw.into_iter().map(|(_, node)| node).collect();
+        let (class_of, classes) = classes(&raw);
+        let node = |(raw, class)| {
+            let RawNode { op, operands, spot } = raw;
+            Node { op, operands, class, spot }
+        };
+        let checks = checks.into_iter().map(|check| {
+            let kind = match check.kind {
+                CheckKind::CotangentOf(node) => CheckKind::CotangentOf(new(node)),
+                CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => check.kind,
+            };
+            Check { kind, node: new(check.node), ..check }
+        });
+        Program {
+            leaves,
+            nodes: raw.into_iter().zip(class_of).map(node).collect(),
+            classes,
+            checks: checks.collect(),
+            result: renumbered(&result, &new),
+            annotation,
+            late,
+            site,
+        }
+    }
+}
+
+/// Whether each node is a leaf, written, or leads to what is.
+fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
+    let mut needed: Vec<bool> =
+        nodes.iter().map(|node| node.spot.is_some() || matches!(node.op, Op::Leaf(_))).collect();
+    let mut need = |node: NodeId| needed[node.index()] = true;
+    result.nodes().into_iter().for_each(&mut need);
+    for check in checks {
+        need(check.node);
+        if let CheckKind::CotangentOf(node) = check.kind {
+            need(node);
+        }
+    }
+    for (position, node) in nodes.iter().enumerate().rev() {
+        if needed[position] {
+            node.operands.iter().for_each(|operand| needed[operand.index()] = true);
+        }
+    }
+    needed
+}
+
+/// Leaves in their order, then the others in theirs.
+fn numbered(nodes: &[RawNode], needed: &[bool]) -> Vec<Option<NodeId>> {
+    let mut next = nodes.iter().filter(|node| matches!(node.op, Op::Leaf(_))).count();
+    let number = |(node, needed): (&RawNode, &bool)| {
+        if let Op::Leaf(leaf) = node.op {
+            return Some(NodeId::new(leaf.index()));
+        }
+        needed.then(|| {
+            next += 1;
+            NodeId::new(next - 1)
+        })
+    };
+    nodes.iter().zip(needed).map(number).collect()
+}
+
+fn renumbered(structure: &Structure, new: &impl Fn(NodeId) -> NodeId) -> Structure {
+    match structure {
+        Structure::Node(node) => Structure::Node(new(*node)),
+        Structure::Tuple(elements) => {
+            Structure::Tuple(elements.iter().map(|element| renumbered(element, new)).collect())
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Nodes as they are made: equal ones are one, and of each it is known what shape it shares.
+
+use std::collections::HashMap;
+
+use super::{
+    NodeId, Op, Spot,
+    shapes::{ShapeId, Shapes},
+};
+
+/// The most nodes a program may come to.
+pub(super) const MAX_NODES: usize = 1 << 16;
+
+/// A node before its element type is known.
+#[derive(Clone, Debug)]
+pub(super) struct RawNode {
+    pub(super) op: Op,
+    pub(super) operands: Vec<NodeId>,
+    pub(super) spot: Option<Spot>,
+}
+
+/// Nodes, operands first.
+#[derive(Default)]
+pub(super) struct Graph {
+    pub(super) nodes: Vec<RawNode>,
+    /// Looked up only, so that its order reaches nothing.
+    known: HashMap<(Op, Vec<NodeId>), NodeId>,
+    shapes: Shapes,
+    shape_of: Vec<ShapeId>,
+}
+
+impl Graph {
+    /// The node of an operation, new or as it was made before. A spot is that of the first who wrote it.
+    pub(super) fn add(&mut self, op: Op, operands: &[NodeId], spot: Option<Spot>) -> NodeId {
+        let key = (op, operands.to_vec());
+        if let Some(known) = self.known.get(&key) {
+            let node = &mut self.nodes[known.index()];
+            if node.spot.is_none() {
+                node.spot = spot;
+            }
+            return *known;
+        }
+        let of_operands: Vec<_> = operands.iter().map(|operand| self.shape(*operand)).collect();
+        self.shape_of.push(self.shapes.of(&key.0, &of_operands));
+        let id = NodeId::new(self.nodes.len());
+        self.nodes.push(RawNode { op: key.0.clone(), operands: key.1.clone(), spot });
+        self.known.insert(key, id);
+        id
+    }
+
+    /// A node that differentiation adds.
+    pub(super) fn derive(&mut self, op: Op, operands: &[NodeId]) -> NodeId {
+        self.add(op, operands, None)
+    }
+
+    /// What shape a node has; nodes of equal ones have equal shapes whatever the leaves are.
+    pub(super) fn shape(&self, node: NodeId) -> ShapeId {
+        self.shape_of[node.index()]
+    }
+
+    /// Gives a leaf the shape with these extents.
+    pub(super) fn set_shape(&mut self, leaf: NodeId, extents: &[i64]) {
+        self.shape_of[leaf.index()] = self.shapes.known(extents);
+    }
+
+    /// Notes that a node has the shape of another.
+    pub(super) fn assume_shape(&mut self, node: NodeId, like: NodeId) {
+        self.shape_of[node.index()] = self.shape(like);
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &RawNode {
+        &self.nodes[id.index()]
+    }
+}

@@ -1,0 +1,259 @@
+//! Operators, calls of functions of the language, and index expressions.
+
+use proc_macro2::Ident;
+
+use super::Lowering;
+use super::constants::{Meeting, binary};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::open::{NodeId, Op, Reduce, Spot, Subscript, Unary};
+use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
+use crate::surface::lower::attributes::Attributes;
+use crate::surface::lower::builtins::{self, Call, Given, ReadCalls, Written};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::literals::ReadLiterals;
+use crate::surface::lower::names::undefined;
+use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::ty::Shape;
+
+impl Lowering<'_> {
+    pub(super) fn neg(&mut self, operand: ExprId, operator: Site, expr: ExprId) -> Lowered<Value<NodeId>> {
+        if let Value::Literal(id) = *self.value(operand) {
+            return Ok(Value::Literal(self.literals.neg(id, expr)));
+        }
+        let spot = self.spot("-", expr, &[operand]).at_operator(operator);
+        self.unary(Op::Unary(Unary::Neg), operand, spot)
+    }
+
+    fn unary(&mut self, op: Op, x: ExprId, spot: Spot) -> Lowered<Value<NodeId>> {
+        let operand = self.tensor(x)?;
+        Ok(Value::Tensor(self.emit(op, &[operand], spot)))
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        lhs: ExprId,
+        rhs: ExprId,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        if let (Value::Literal(a), Value::Literal(b), true) =
+            (self.value(lhs), self.value(rhs), op != BinaryOp::MatMul)
+        {
+            return self.binary_literal(op, (*a, *b), operator, expr);
+        }
+        let operands = self.pair(op.symbol(), (operator, operator), true, lhs, rhs)?;
+        let spot = self.spot(op.symbol(), expr, &[lhs, rhs]).at_operator(operator);
+        Ok(Value::Tensor(self.emit(binary(op), &operands, spot)))
+    }
+
+    /// Two tensors of one element type: a literal takes the other's. A literal that cannot is told of at `sites`.
+    fn pair(
+        &mut self,
+        label: &'static str,
+        sites: (Site, Site),
+        is_operator: bool,
+        a: ExprId,
+        b: ExprId,
+    ) -> Lowered<[NodeId; 2]> {
+        let meeting = |other, other_expr, site| Meeting { other, other_expr, label, site, is_operator };
+        match (self.value(a), self.value(b)) {
+            (Value::Literal(literal), Value::Tensor(other)) => {
+                let (literal, other) = (*literal, *other);
+                Ok([self.beside(literal, meeting(other, b, sites.0))?, other])
+            }
+            (Value::Tensor(other), Value::Literal(literal)) => {
+                let (literal, other) = (*literal, *other);
+                Ok([other, self.beside(literal, meeting(other, a, sites.1))?])
+            }
+            (_, _) => Ok([self.tensor(a)?, self.tensor(b)?]),
+        }
+    }
+
+    pub(super) fn call(
+        &mut self,
+        callee: &Ident,
+        arguments: &[Argument],
+        method: bool,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let name = callee.to_string();
+        let Some(builtin) = builtins::find(&name) else {
+            return Err(self.undefined_function(callee, method, expr));
+        };
+        let (call, given) = self.read_call(builtin, arguments, expr)?;
+        let given = &given;
+        let spot = |lowering: &Self, operands: &[ExprId]| lowering.spot(given.name, expr, operands);
+        match call {
+            Call::MatMul(a, b) => self.product(given, Op::MatMul, a, b, &[]),
+            Call::Dot(a, b) => self.product(given, Op::Dot, a, b, &[]),
+            Call::Conv2d { x, f, convolution } => {
+                self.product(given, Op::Conv2d(convolution), x, f, &[("strides", 2), ("padding", 3)])
+            }
+            Call::Reduce { mean, x, axes, keepdims } => {
+                let kind = if mean { Reduce::Mean } else { Reduce::Sum };
+                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
+                let axes = axes.map(|written| written.axes);
+                self.unary(Op::Reduce { kind, axes, keepdims }, x, spot)
+            }
+            Call::Reshape { x, shape } => {
+                let shape = literals(&shape);
+                let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
+                self.unary(Op::Reshape { shape }, x, spot)
+            }
+            Call::Transpose { x, permutation } => {
+                let permutation = permutation.map(|written| written.axes);
+                let spot = self.attributes(given, spot(self, &[x]), &[("permutation", 1)]);
+                self.unary(Op::Transpose { permutation }, x, spot)
+            }
+            Call::ExpandDims { x, axes: Written { axes, .. } } => {
+                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
+                self.unary(Op::ExpandDims { axes }, x, spot)
+            }
+            Call::Squeeze { x, axes } => {
+                let axes = axes.map(|written| written.axes);
+                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
+                self.unary(Op::Squeeze { axes }, x, spot)
+            }
+            Call::Slice { x, starts, ends, steps } => {
+                let (starts, ends) = (literals(&starts), literals(&ends));
+                let attributes = &[("starts", 1), ("ends", 2), ("steps", 3)];
+                let spot = self.attributes(given, spot(self, &[x]), attributes);
+                self.unary(Op::Slice { starts, ends, steps }, x, spot)
+            }
+            Call::Gather { t, i } => {
+                let operands = [self.tensor(t)?, self.tensor(i)?];
+                let spot = spot(self, &[t, i]);
+                Ok(Value::Tensor(self.emit(Op::Gather, &operands, spot)))
+            }
+            Call::Relu(x) => self.unary(Op::Unary(Unary::Relu), x, spot(self, &[x])),
+            Call::Exp(x) => self.unary(Op::Unary(Unary::Exp), x, spot(self, &[x])),
+            Call::Log(x) => self.unary(Op::Unary(Unary::Log), x, spot(self, &[x])),
+            Call::Neg(x) => match *self.value(x) {
+                Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
+                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                    self.unary(Op::Unary(Unary::Neg), x, spot(self, &[x]))
+                }
+            },
+            Call::Filled { one, shape } => {
+                Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
+            }
+            Call::Full { shape, value } => {
+                if let Value::Literal(id) = *self.value(value)
+                    && self.literals.is_number(id)
+                {
+                    return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
+                }
+                let spot = self.attributes(given, spot(self, &[value]), &[("shape", 0)]);
+                self.unary(Op::BroadcastTo { shape: literals(&shape) }, value, spot)
+            }
+            Call::FilledLike { one, x } => self.unary(Op::FilledLike { one }, x, spot(self, &[x])),
+            Call::BroadcastTo { x, shape } => {
+                let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
+                self.unary(Op::BroadcastTo { shape: literals(&shape) }, x, spot)
+            }
+            Call::StopGradient(x) => self.unary(Op::StopGradient, x, spot(self, &[x])),
+        }
+    }
+
+    /// A product of two tensors of one element type.
+    fn product(
+        &mut self,
+        given: &Given,
+        op: Op,
+        a: ExprId,
+        b: ExprId,
+        attributes: &[(&'static str, usize)],
+    ) -> Lowered<Value<NodeId>> {
+        let operands = self.pair(given.name, (self.site(a), self.site(b)), false, a, b)?;
+        let spot = self.spot(given.name, given.expr, &[a, b]);
+        let spot = self.attributes(given, spot, attributes);
+        Ok(Value::Tensor(self.emit(op, &operands, spot)))
+    }
+
+    /// Adds the places of a call's attributes: the rules' names and the positions of the arguments.
+    fn attributes(&self, given: &Given, spot: Spot, attributes: &[(&'static str, usize)]) -> Spot {
+        attributes.iter().fold(spot, |spot, (name, position)| match given.arguments[*position] {
+            Some(argument) => spot.attribute(name, self.site(argument)),
+            None => spot,
+        })
+    }
+
+    /// The spot of a literal, which may be a call as `zeros([3])`.
+    pub(super) fn spot_of_literal(&self, expr: ExprId) -> Spot {
+        let NodeKind::Call { callee, .. } = &self.body[expr].kind else {
+            return self.spot("literal", expr, &[]);
+        };
+        let callee = builtins::find(&callee.to_string());
+        self.spot(callee.map_or("literal", |builtin| builtin.name), expr, &[])
+    }
+
+    /// Where the shape of a literal stands that is a call as `zeros([3])`.
+    pub(super) fn shape_site(&self, expr: ExprId) -> Option<Site> {
+        let NodeKind::Call { arguments, .. } = &self.body[expr].kind else { return None };
+        arguments.first().map(|argument| argument.site)
+    }
+
+    fn undefined_function(&mut self, callee: &Ident, method: bool, expr: ExprId) -> Stop {
+        let name = callee.to_string();
+        let text = self.short_text(expr);
+        let diag = undefined("function", &name, Site::token(callee.span()), builtins::names());
+        self.once(format!("{name}()"), || {
+            let what = if method { "method" } else { "function" };
+            match diag.help {
+                Some(_) => diag,
+                None => diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`")),
+            }
+        })
+    }
+
+    pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let spot = self.spot("transpose", expr, &[base]);
+        self.unary(Op::Transpose { permutation: None }, base, spot)
+    }
+
+    pub(super) fn subscript(
+        &mut self,
+        base: ExprId,
+        subscripts: &[ast::Subscript],
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let operand = self.tensor(base)?;
+        let mut spot = self.spot("index", expr, &[base]);
+        let mut read = Vec::new();
+        for ast::Subscript { kind, site } in subscripts {
+            let bound = |lowering: &Self, bound: Option<ExprId>| {
+                bound.map(|bound| lowering.integer_attribute(bound)).transpose()
+            };
+            read.push(match *kind {
+                SubscriptKind::Rest => Subscript::Rest,
+                SubscriptKind::At(place) => Subscript::At(self.index(base, place)?),
+                SubscriptKind::Range { start, end, step } => Subscript::Range {
+                    start: bound(self, start)?,
+                    end: bound(self, end)?,
+                    step: bound(self, step)?,
+                },
+            });
+            spot = spot.attribute("subscript", *site);
+        }
+        Ok(Value::Tensor(self.emit(Op::Subscript(read), &[operand], spot)))
+    }
+
+    fn index(&self, base: ExprId, place: ExprId) -> Lowered<i64> {
+        if let Value::Tensor(_) = self.value(place) {
+            let message = format!("an index is an integer known here, found {}", self.describe(place));
+            let (table, rows) = (self.short_text(base), self.short_text(place));
+            return Err(Diag::new(Code::E2001, self.site(place), message)
+                .help(format!("to pick rows by a tensor write `gather({table}, {rows})`"))
+                .into());
+        }
+        self.integer_attribute(place)
+    }
+}
+
+/// Extents and bounds, which hold no symbols here.
+fn literals(dims: &[Dim]) -> Vec<i64> {
+    let literal = |dim: &Dim| dim.as_literal().expect("no symbol stands in an expression");
+    dims.iter().map(literal).collect()
+}

@@ -1,0 +1,151 @@
+//! Literals as nodes.
+
+use super::Lowering;
+use crate::diag::Site;
+use crate::open::{Binary, Constant, Misfit, NodeId, NumberKind, Op, Spot, Unary};
+use crate::surface::ast::{BinaryOp, ExprId};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::literals::{Class, LiteralId, LiteralKind, ReadLiterals};
+use crate::surface::lower::values::{Lowered, Stop};
+use crate::ty::DType;
+
+/// What a literal meets: a tensor whose element type it takes, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Meeting {
+    pub(super) other: NodeId,
+    pub(super) other_expr: ExprId,
+    /// What brings them together.
+    pub(super) label: &'static str,
+    pub(super) site: Site,
+    pub(super) is_operator: bool,
+}
+
+/// Where a literal has its element type from.
+#[derive(Clone, Copy)]
+enum Source {
+    Fixed(DType),
+    Met(Meeting),
+}
+
+impl Lowering<'_> {
+    /// A literal of this element type, which it fits.
+    pub(super) fn constant_of(&mut self, id: LiteralId, dtype: DType) -> Lowered<NodeId> {
+        self.constant(id, Source::Fixed(dtype))
+    }
+
+    /// A literal of the element type of a tensor that it meets.
+    pub(super) fn beside(&mut self, id: LiteralId, meeting: Meeting) -> Lowered<NodeId> {
+        self.constant(id, Source::Met(meeting))
+    }
+
+    /// Nodes of a literal: one where it is one number or array of numbers, else one for each part and operation.
+    fn constant(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
+        let mut made: Vec<(LiteralId, NodeId)> = Vec::new();
+        let node = |made: &[(LiteralId, NodeId)], id: LiteralId| {
+            let position = made.binary_search_by_key(&id, |(part, _)| *part);
+            made[position.expect("parts come before what uses them")].1
+        };
+        // Ascending, which is the order in which they were written.
+        for part in self.literals.constant_parts(id) {
+            let expr = self.literals.expr(part);
+            let value = if self.literals.is_constant(part) {
+                self.constant_part(part, source)?
+            } else {
+                match *self.literals.kind(part) {
+                    LiteralKind::Neg(operand) => {
+                        let spot = self.spot("-", expr, &[self.literals.expr(operand)]);
+                        let operand = node(&made, operand);
+                        self.emit(Op::Unary(Unary::Neg), &[operand], spot)
+                    }
+                    LiteralKind::Binary { op, lhs, rhs } => {
+                        let exprs = [lhs, rhs].map(|operand| self.literals.expr(operand));
+                        let spot = self.spot(op.symbol(), expr, &exprs);
+                        let operands = [lhs, rhs].map(|operand| node(&made, operand));
+                        self.emit(binary(op), &operands, spot)
+                    }
+                    LiteralKind::Number(_)
+                    | LiteralKind::Dim(_)
+                    | LiteralKind::Array(_)
+                    | LiteralKind::Filled { .. } => {
+                        unreachable!("without symbols numbers, arrays and filled shapes are constants")
+                    }
+                }
+            };
+            made.push((part, value));
+        }
+        Ok(node(&made, id))
+    }
+
+    fn constant_part(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
+        let expr = self.literals.expr(id);
+        let constant = self.worked_out(id, source)?;
+        let (operands, spot) = match source {
+            Source::Fixed(_) => (vec![], self.spot_of_literal(expr)),
+            Source::Met(meeting) => {
+                let spot = Spot {
+                    site: meeting.site,
+                    is_operator: meeting.is_operator,
+                    ..self.spot(meeting.label, expr, &[meeting.other_expr])
+                };
+                (vec![meeting.other], spot.attribute("constant", self.site(expr)))
+            }
+        };
+        let spot = match self.shape_site(expr) {
+            Some(site) => spot.attribute("shape", site),
+            None => spot,
+        };
+        Ok(self.emit(Op::Constant(Box::new(constant)), &operands, spot))
+    }
+
+    /// The literal in each element type.
+    fn worked_out(&self, id: LiteralId, source: Source) -> Lowered<Constant> {
+        let shape = self.literals.shape(id).expect("no symbol stands in an expression");
+        let values = DType::NUMERIC.map(|dtype| {
+            if !self.literals.fits(id, dtype) {
+                return Err((Misfit::Kind { help: self.literals.rewrite(id, dtype) }, None));
+            }
+            self.literal_data(id, dtype).map_err(|stop| match stop {
+                Stop::Poisoned => (Misfit::Kind { help: None }, None),
+                Stop::Mistake(diag) => {
+                    let misfit = Misfit::Value { code: diag.code, message: diag.message.clone() };
+                    (misfit, Some(diag))
+                }
+            })
+        });
+        let dtype = match source {
+            Source::Fixed(dtype) => dtype,
+            Source::Met(_) => self.literals.default_dtype(id),
+        };
+        // What is wrong for the element type it has, or for every one that it could have, is wrong.
+        let of_own = DType::NUMERIC.iter().zip(&values).find(|(candidate, _)| **candidate == dtype);
+        if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
+            && let Some((_, Err((_, Some(diag))))) = of_own
+        {
+            return Err(Stop::Mistake(diag.clone()));
+        }
+        let kind = match self.literals.class(id) {
+            Class::Integer => NumberKind::Integer,
+            Class::Float => NumberKind::Float,
+            Class::Any => NumberKind::Any,
+        };
+        Ok(Constant {
+            text: self.text(self.literals.expr(id)),
+            kind,
+            suffix: self.literals.suffix(id),
+            dtype,
+            shape,
+            values: values.map(|value| value.map_err(|(misfit, _)| misfit)),
+        })
+    }
+}
+
+/// The operation of an operator.
+pub(super) fn binary(op: BinaryOp) -> Op {
+    match op {
+        BinaryOp::Add => Op::Binary(Binary::Add),
+        BinaryOp::Sub => Op::Binary(Binary::Sub),
+        BinaryOp::Mul => Op::Binary(Binary::Mul),
+        BinaryOp::Div => Op::Binary(Binary::Div),
+        BinaryOp::MatMul => Op::At,
+    }
+}

@@ -1,0 +1,177 @@
+//! `grad`, `value_and_grad` and `vjp` of expressions.
+
+use super::Lowering;
+use super::constants::Meeting;
+use crate::diag::{Code, Diag};
+use crate::open::grad::{Fault, differentiate};
+use crate::open::{Check, CheckKind, NodeId, Op};
+use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::names::nearest;
+use crate::surface::lower::values::{Lowered, Value};
+
+impl Lowering<'_> {
+    pub(super) fn derivative(&mut self, derivative: &Derivative, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let Derivative { kind, value, wrt, tuple, wrt_site, cotangent, site } = derivative;
+        let label = kind.name();
+        let outputs = self.outputs(derivative)?;
+        let targets = wrt.iter().map(|target| self.target(target)).collect::<Result<Vec<_>, _>>()?;
+        for (position, target) in targets.iter().enumerate() {
+            if let Some(first) = targets[..position].iter().position(|first| first == target) {
+                let place = wrt[position].place;
+                let message = format!("{} is differentiated by twice", self.text(place));
+                let diag = Diag::new(Code::E2008, self.site(place), message);
+                return Err(diag.note_at(self.site(wrt[first].place), "it is listed first").into());
+            }
+        }
+        let seeds = match cotangent {
+            Some(cotangent) => self.seeds(&outputs, *value, *cotangent)?,
+            None => {
+                let output = outputs[0];
+                let (text, site) = (self.text(*value), *site);
+                self.checks.push(Check { kind: CheckKind::Scalar(*kind), node: output, text, site });
+                vec![self.graph.derive(Op::FilledLike { one: true }, &[output])]
+            }
+        };
+        let seeded: Vec<_> = outputs.iter().copied().zip(seeds).collect();
+        let found = differentiate(&mut self.graph, &seeded, &targets);
+        let found = found.map_err(|fault| match fault {
+            Fault::TooLarge => self.check_size(expr).expect_err("the graph is beyond the limit"),
+        })?;
+        let mut gradients = Vec::new();
+        for ((target, node), gradient) in wrt.iter().zip(&targets).zip(found) {
+            let (text, place) = (self.text(target.place), self.site(target.place));
+            let check = Check { kind: CheckKind::Differentiable, node: *node, text, site: place };
+            self.checks.push(check);
+            gradients.push(match gradient {
+                Some(gradient) => gradient,
+                None if target.zero_ok => self.graph.derive(Op::FilledLike { one: false }, &[*node]),
+                None => {
+                    let message = format!("`{label}`: {}", self.unreached(*node, target, &outputs));
+                    let diag = Diag::new(Code::E5005, *wrt_site, message);
+                    return Err(self.help_unreached(diag, *node, target).into());
+                }
+            });
+        }
+        self.check_size(expr)?;
+        let gradient = if *tuple || gradients.len() > 1 {
+            self.tuple(gradients.into_iter().map(Value::Tensor).collect(), expr)?
+        } else {
+            Value::Tensor(gradients[0])
+        };
+        match kind {
+            TransformKind::ValueAndGrad => {
+                let value = self.value(*value).clone();
+                self.tuple(vec![value, gradient], expr)
+            }
+            TransformKind::Grad | TransformKind::Vjp => Ok(gradient),
+        }
+    }
+
+    /// The tensors that are differentiated: one, or for `vjp` those of a tuple.
+    fn outputs(&mut self, derivative: &Derivative) -> Lowered<Vec<NodeId>> {
+        let value = self.value(derivative.value).clone();
+        let several = matches!((&value, derivative.kind), (Value::Tuple(_), TransformKind::Vjp));
+        match &value {
+            Value::Tuple(tuple) if !several => {
+                let message = format!(
+                    "`{}`: {} is a tuple of {}, needed a single f32 or f64",
+                    derivative.kind.name(),
+                    self.text(derivative.value),
+                    tuple.elements.len()
+                );
+                let diag = Diag::new(Code::E5004, derivative.site, message);
+                Err(diag.help("differentiate one element, or give cotangents with `vjp`").into())
+            }
+            Value::Tuple(_) => Ok(self.structure(&value, derivative.value)?.nodes()),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {
+                Ok(vec![self.tensor(derivative.value)?])
+            }
+        }
+    }
+
+    /// The leaf that a place is.
+    fn target(&mut self, target: &WrtPlace) -> Lowered<NodeId> {
+        let node = self.tensor(target.place)?;
+        if matches!(self.graph.node(node).op, Op::Leaf(_)) {
+            return Ok(node);
+        }
+        let text = self.text(target.place);
+        let message =
+            format!("{text} is bound by `let`: only what the expression reads can be differentiated by");
+        Err(Diag::new(Code::E5005, self.site(target.place), message).into())
+    }
+
+    /// The cotangents of the outputs.
+    fn seeds(&mut self, outputs: &[NodeId], value: ExprId, cotangent: ExprId) -> Lowered<Vec<NodeId>> {
+        let (whole, given) = (self.value(value).clone(), self.value(cotangent).clone());
+        let Some(pairs) = pairs(&whole, &given) else {
+            let message = format!(
+                "argument `cotangent` of `vjp`: expected {}, found {}",
+                self.type_text(&whole),
+                self.type_text(&given)
+            );
+            return Err(Diag::new(Code::E2001, self.site(cotangent), message).into());
+        };
+        let mut seeds = Vec::new();
+        for (seed, output) in pairs.into_iter().zip(outputs) {
+            let (text, site) = (self.text(cotangent), self.site(cotangent));
+            let node = match seed {
+                Value::Literal(id) => {
+                    let meeting =
+                        Meeting { other: *output, other_expr: value, label: "vjp", site, is_operator: false };
+                    self.beside(*id, meeting)?
+                }
+                seed => self.structure(seed, cotangent)?.nodes()[0],
+            };
+            self.checks.push(Check { kind: CheckKind::CotangentOf(*output), node, text, site });
+            seeds.push(node);
+        }
+        Ok(seeds)
+    }
+
+    /// Why a leaf has no gradient.
+    fn unreached(&self, leaf: NodeId, target: &WrtPlace, outputs: &[NodeId]) -> String {
+        let text = self.text(target.place);
+        let several = if outputs.len() == 1 { "the output" } else { "any output" };
+        let blocks = crate::open::grad::blocks(&self.graph, leaf, outputs);
+        let labels: Vec<_> = blocks.iter().map(|label| format!("`{label}`")).collect();
+        if labels.is_empty() {
+            return format!("{text} does not reach {several}");
+        }
+        let through = labels.join(" and ");
+        format!("{text} reaches {several} only through {through}, where no derivative flows back to it")
+    }
+
+    /// Where the leaf stands in the list alone, the one that was probably meant.
+    fn help_unreached(&self, diag: Diag, leaf: NodeId, target: &WrtPlace) -> Diag {
+        let read = self.graph.nodes.iter().any(|node| node.operands.contains(&leaf));
+        if read {
+            return diag
+                .help(format!("write `zero_ok {}` for a gradient of zeros", self.short_text(target.place)));
+        }
+        let Op::Leaf(own) = self.graph.node(leaf).op else { return diag };
+        let others = self
+            .leaves
+            .iter()
+            .enumerate()
+            .filter(|(position, other)| *position != own.index() && other.is_place);
+        let text = self.short_text(target.place);
+        match nearest(&text, others.map(|(_, other)| other.text.as_str())) {
+            Some(near) => diag.help(format!("write `{near}`")),
+            None => diag,
+        }
+    }
+}
+
+/// The parts of a cotangent, one for each tensor of what it belongs to; nothing where their tuples differ.
+fn pairs<'a>(value: &Value<NodeId>, cotangent: &'a Value<NodeId>) -> Option<Vec<&'a Value<NodeId>>> {
+    match (value, cotangent) {
+        (Value::Tuple(a), Value::Tuple(b)) if a.elements.len() == b.elements.len() => {
+            let parts = a.elements.iter().zip(b.elements.iter()).map(|(a, b)| pairs(a, b));
+            parts.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+        }
+        (Value::Tuple(_), _) | (_, Value::Tuple(_)) => None,
+        (_, cotangent) => Some(vec![cotangent]),
+    }
+}

@@ -1,0 +1,391 @@
+//! From the syntax tree of an expression to an open program: places, names, calls, literals.
+//!
+//! As in the lowering of functions, a body is a flat list and its lowering a loop; a mistake makes the value of its node
+//! poison, and what uses poison is not spoken of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::graph::{Graph, MAX_NODES};
+use super::{Annotation, Check, CheckKind, Leaf, NodeId, Op, Program, Structure, finish};
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::surface::ast::{Body, ExprId, Expression, NodeKind, Pattern, TypeExpr};
+use crate::surface::lower::Structure as TypeStructure;
+use crate::surface::lower::expressions::{Bound, Expressions};
+use crate::surface::lower::literals::{Literals, ReadLiterals};
+use crate::surface::lower::types::DimNames;
+use crate::surface::lower::values::{
+    Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value,
+};
+
+mod calls;
+mod constants;
+mod derivatives;
+mod places;
+mod spots;
+
+use places::Place;
+
+/// Lowers an expression among Rust variables; nothing where it has a mistake.
+///
+/// ```
+/// use mind_core::{open, surface::parse_expression};
+/// let (expression, _) = parse_expression("relu(x @ self.w + 1.0)".parse().unwrap());
+/// let (program, diags) = open::lower(&expression.unwrap());
+/// assert!(diags.is_empty());
+/// let texts: Vec<_> = program.unwrap().leaves.into_iter().map(|leaf| leaf.text).collect();
+/// assert_eq!(texts, ["x", "self.w"]);
+/// ```
+///
+/// # Errors
+/// The second part holds every mistake that can be found without types.
+pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
+    let body = &expression.body;
+    let mut lowering = Lowering {
+        body,
+        texts: body.short_texts(),
+        roles: places::roles(body),
+        values: Vec::with_capacity(body.nodes.len()),
+        places: BTreeMap::new(),
+        literals: Literals::default(),
+        names: Names::default(),
+        leaves: Vec::new(),
+        leaf_of: BTreeMap::new(),
+        graph: Graph::default(),
+        checks: Vec::new(),
+        diags: Diags::new(),
+        reported: BTreeSet::new(),
+    };
+    for index in 0..body.nodes.len() {
+        let value = lowering.node(index);
+        let value = lowering.value_or_poison(value);
+        lowering.values.push(value);
+    }
+    let result = lowering.result(expression);
+    let (structure, annotation) = match result {
+        Ok(result) => result,
+        Err(stop) => {
+            lowering.report(stop);
+            return (None, lowering.diags);
+        }
+    };
+    let Lowering { leaves, graph, checks, diags, .. } = lowering;
+    if !diags.is_empty() {
+        return (None, diags);
+    }
+    let program = finish::Parts { leaves, graph, checks, result: structure, annotation };
+    (Some(program.finish(expression.late, expression.site)), diags)
+}
+
+/// An expression on its way to an open program.
+struct Lowering<'a> {
+    body: &'a Body,
+    /// The text of each node of the body, as messages show it.
+    texts: Vec<String>,
+    roles: Vec<places::Role>,
+    /// What each node of the body stands for.
+    values: Vec<Value<NodeId>>,
+    /// The places of which only a field is read, until that is seen.
+    places: BTreeMap<ExprId, Place>,
+    literals: Literals,
+    /// What `let` has bound.
+    names: Names<NodeId>,
+    leaves: Vec<Leaf>,
+    /// The leaf of each place.
+    leaf_of: BTreeMap<String, NodeId>,
+    graph: Graph,
+    checks: Vec<Check>,
+    diags: Diags,
+    /// The mistakes that have been told and are not told again.
+    reported: BTreeSet<String>,
+}
+
+impl Expressions for Lowering<'_> {
+    type Tensor = NodeId;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn value(&self, expr: ExprId) -> &Value<NodeId> {
+        &self.values[expr.index()]
+    }
+
+    fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    fn literals_mut(&mut self) -> &mut Literals {
+        &mut self.literals
+    }
+
+    fn tensor_type(&self, _: NodeId) -> Option<String> {
+        None
+    }
+
+    fn short_text(&self, expr: ExprId) -> String {
+        self.texts[expr.index()].clone()
+    }
+
+    fn text(&self, expr: ExprId) -> String {
+        let text = self.short_text(expr);
+        let is_place = match &self.body[expr].kind {
+            NodeKind::Name(_) | NodeKind::Member { .. } => true,
+            NodeKind::Typed { operand, .. } => {
+                matches!(self.body[*operand].kind, NodeKind::Name(_) | NodeKind::Member { .. })
+            }
+            // An element of a tuple of Rust's, not one that a `let` has bound.
+            NodeKind::Field { .. } => matches!(
+                self.values.get(expr.index()),
+                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Leaf(_))
+            ),
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Call { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Rust { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => false,
+        };
+        if is_place { text } else { format!("`{text}`") }
+    }
+}
+
+impl Lowering<'_> {
+    fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
+        match value {
+            Ok(value) => value,
+            Err(stop) => {
+                self.report(stop);
+                Value::Poison
+            }
+        }
+    }
+
+    /// Reports a mistake and goes on.
+    fn report(&mut self, stop: Stop) {
+        match stop {
+            Stop::Poisoned => {}
+            Stop::Mistake(diag) => self.diags.push(*diag),
+        }
+    }
+
+    /// A mistake that is told once, however often it is made.
+    fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+
+    fn node(&mut self, index: usize) -> Lowered<Value<NodeId>> {
+        let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+        let body = self.body;
+        self.check_size(expr)?;
+        match &body.nodes[index].kind {
+            NodeKind::Unread => Err(Stop::Poisoned),
+            NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
+            NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+            NodeKind::Name(name) => self.name(name, expr),
+            NodeKind::Member { base, name } => self.member(*base, name, expr),
+            NodeKind::Field { base, index, field } => self.field(*base, *index, *field, expr),
+            NodeKind::Rust { tokens, text } => Ok(self.rust(tokens, text, expr)),
+            NodeKind::Typed { operand, ty } => self.typed(*operand, ty),
+            NodeKind::Neg { operand, operator } => self.neg(*operand, *operator, expr),
+            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
+            NodeKind::Call { callee, arguments, method } => self.call(callee, arguments, *method, expr),
+            NodeKind::Transpose(base) => self.transpose(*base, expr),
+            NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
+            NodeKind::Derivative(derivative) => self.derivative(derivative, expr),
+            NodeKind::Array(elements) => self.array(elements, expr),
+            NodeKind::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
+                self.tuple(elements, expr)
+            }
+            NodeKind::Open => {
+                self.names.enter();
+                Ok(Value::unit())
+            }
+            NodeKind::Close { tail } => {
+                self.names.leave();
+                Ok(tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone()))
+            }
+            NodeKind::Let { pattern, ty, value } => {
+                self.let_statement(pattern, ty.as_ref(), *value);
+                Ok(Value::unit())
+            }
+            NodeKind::Assign { target, .. } => {
+                let message = format!("`{target}` cannot be assigned to: an expression only reads");
+                Err(Diag::new(Code::E2010, Site::token(target.span()), message)
+                    .help(format!("name the new value with `let {target} = …`, or assign to it in Rust"))
+                    .into())
+            }
+            NodeKind::Discard(value) => {
+                if !matches!(self.value(*value), Value::Poison) {
+                    let message = format!("the value of {} is not used", self.text(*value));
+                    let diag = Diag::new(Code::E1007, self.site(*value), message);
+                    self.report(diag.help("bind it with `let`, or leave out the `;` behind the last").into());
+                }
+                Err(Stop::Poisoned)
+            }
+            NodeKind::Transformed { transforms, .. } => {
+                let message = "found a transform of a function, expected one of an expression";
+                let site = transforms.first().map_or(body.nodes[index].site, |transform| transform.site);
+                Err(Diag::new(Code::E1007, site, message).into())
+            }
+        }
+    }
+
+    /// E1008 where gradients of gradients have grown beyond the limit.
+    fn check_size(&mut self, expr: ExprId) -> Lowered<()> {
+        if self.graph.nodes.len() <= MAX_NODES {
+            return Ok(());
+        }
+        let site = self.site(expr);
+        Err(self.once("size".to_owned(), || {
+            let message = format!("the expression exceeds the limit of {MAX_NODES} operations");
+            Diag::new(Code::E1008, site, message).help("move a part into a function of a `mind!` block")
+        }))
+    }
+
+    fn tuple(&mut self, elements: Vec<Value<NodeId>>, expr: ExprId) -> Lowered<Value<NodeId>> {
+        if let Some(tuple) = Value::tuple(elements) {
+            return Ok(tuple);
+        }
+        let site = self.site(expr);
+        Err(self.once("(…)".to_owned(), || {
+            let message = format!(
+                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
+            );
+            Diag::new(Code::E1008, site, message)
+        }))
+    }
+
+    fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
+        let mut value = self.value(expr).clone();
+        if let Some(ty) = ty {
+            let text = match pattern {
+                Pattern::Name(name) => format!("`{name}`"),
+                Pattern::Wildcard(_) | Pattern::Tuple { .. } => "`let`".to_owned(),
+            };
+            let declared = DimNames::default().structure(ty).map_err(places::without_symbols);
+            let declared = declared.and_then(|declared| self.declared(&value, &declared, &text, expr));
+            value = self.value_or_poison(declared);
+        }
+        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+        for (name, value) in names {
+            self.names.bind(places::key(name), Binding::Local(value));
+        }
+    }
+
+    /// A value with a declared type: literals get their element types, the rest is checked once types are known.
+    fn declared(
+        &mut self,
+        value: &Value<NodeId>,
+        declared: &TypeStructure,
+        text: &str,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        match (declared, value) {
+            (_, Value::Poison) => Err(Stop::Poisoned),
+            (TypeStructure::Value(ty), Value::Tensor(_) | Value::Literal(_)) => {
+                let node = match value {
+                    Value::Literal(id) if self.literals.fits(*id, ty.dtype) => {
+                        self.constant_of(*id, ty.dtype)?
+                    }
+                    Value::Literal(id) => {
+                        let help = self.literals.rewrite(*id, ty.dtype);
+                        return Err(Diag { help, ..self.mismatch(value, declared, text, expr) }.into());
+                    }
+                    Value::Tensor(node) => *node,
+                    Value::Poison | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                        unreachable!("the pattern above is of tensors and literals")
+                    }
+                };
+                let (text, site) = (text.to_owned(), self.site(expr));
+                self.checks.push(Check { kind: CheckKind::Is(ty.clone()), node, text, site });
+                Ok(Value::Tensor(node))
+            }
+            (TypeStructure::Tuple(elements), Value::Tuple(tuple))
+                if elements.len() == tuple.elements.len() =>
+            {
+                let values: Vec<_> = tuple.elements.iter().cloned().collect();
+                let mut parts = Vec::new();
+                for (declared, value) in elements.iter().zip(&values) {
+                    parts.push(self.declared(value, declared, text, expr)?);
+                }
+                self.tuple(parts, expr)
+            }
+            (TypeStructure::Value(_) | TypeStructure::Tuple(_), _) => {
+                Err(self.mismatch(value, declared, text, expr).into())
+            }
+        }
+    }
+
+    fn mismatch(&self, value: &Value<NodeId>, declared: &TypeStructure, text: &str, expr: ExprId) -> Diag {
+        let message = format!("{text}: expected {declared}, found {}", self.type_text(value));
+        Diag::new(Code::E2001, self.site(expr), message)
+    }
+
+    /// The value of the whole, and the type that is written behind it.
+    fn result(&mut self, expression: &Expression) -> Lowered<(Structure, Option<Annotation>)> {
+        let tail = self.body.tail.ok_or(Stop::Poisoned)?;
+        let value = self.value(tail).clone();
+        let Some(ty) = &expression.ty else {
+            let structure = self.structure(&value, tail)?;
+            return Ok((structure, None));
+        };
+        let structure = DimNames::default().structure(ty).map_err(places::without_symbols)?;
+        // The check is the macro's: the result has exactly this type.
+        let checks = self.checks.len();
+        let value = self.declared(&value, &structure, "result", tail)?;
+        self.checks.truncate(checks);
+        let annotation = Annotation { structure, site: ty.site };
+        Ok((self.structure(&value, tail)?, Some(annotation)))
+    }
+
+    /// A value as a result: literals get their own element types.
+    fn structure(&mut self, value: &Value<NodeId>, expr: ExprId) -> Lowered<Structure> {
+        match value {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Tensor(node) => Ok(Structure::Node(*node)),
+            Value::Literal(id) => {
+                let dtype = self.literals.default_dtype(*id);
+                self.constant_of(*id, dtype).map(Structure::Node)
+            }
+            // That a value is not used has been reported.
+            Value::Tuple(_) if value.is_unit() && !self.diags.is_empty() => Err(Stop::Poisoned),
+            Value::Tuple(_) if value.is_unit() => {
+                let diag = Diag::new(Code::E4014, self.site(expr), "the expression has no value");
+                Err(diag.help("end a block with an expression without `;`").into())
+            }
+            Value::Tuple(tuple) => {
+                let elements: Vec<_> = tuple.elements.iter().cloned().collect();
+                let structures = elements.iter().map(|element| self.structure(element, expr));
+                structures.collect::<Result<_, _>>().map(Structure::Tuple)
+            }
+            Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
+        }
+    }
+
+    /// The tensor that a value is; a literal gets its own element type.
+    fn tensor(&mut self, expr: ExprId) -> Lowered<NodeId> {
+        match self.value(expr).clone() {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Tensor(node) => Ok(node),
+            Value::Literal(id) => self.constant_of(id, self.literals.default_dtype(id)),
+            Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => self.expected("a tensor", expr),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! What an expression reads: Rust places such as `x` and `self.w`, and Rust expressions in braces.
+
+use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use super::Lowering;
+use crate::diag::{Code, Diag, Site};
+use crate::open::{Leaf, LeafId, NodeId, Op};
+use crate::surface::ast::{Body, ExprId, NodeKind, TypeExpr};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::types::DimNames;
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
+
+/// A Rust place on its way to being a leaf.
+pub(super) struct Place {
+    tokens: TokenStream,
+    /// As it is written.
+    text: String,
+    /// The same, told apart from others that only look the same.
+    key: String,
+}
+
+/// What the node around an expression makes of it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    /// Its value is used.
+    Value,
+    /// Only a field of it is.
+    Base,
+    /// It may be `same` or `valid`.
+    Padding,
+}
+
+/// The role of each node.
+pub(super) fn roles(body: &Body) -> Vec<Role> {
+    let mut roles = vec![Role::Value; body.nodes.len()];
+    for node in &body.nodes {
+        match &node.kind {
+            NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => roles[base.index()] = Role::Base,
+            NodeKind::Call { callee, arguments, .. } if callee == "conv2d" => {
+                for (position, argument) in arguments.iter().enumerate() {
+                    let named = argument.name.as_ref().is_some_and(|name| name == "padding");
+                    if named || argument.name.is_none() && position == 3 {
+                        roles[argument.value.index()] = Role::Padding;
+                    }
+                }
+            }
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Name(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Call { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Rust { .. }
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => {}
+        }
+    }
+    roles
+}
+
+/// What tells a name from others. Names that look the same are not, where one of them comes from another macro: the
+/// compiler shows that only in the debug form of a span, `#3 bytes(8..9)`.
+pub(super) fn key(name: &Ident) -> String {
+    let span = format!("{:?}", name.span());
+    match span.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
+        Some((context, _)) => format!("{name}#{context}"),
+        None => name.to_string(),
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let (text, key) = (name.to_string(), key(name));
+        if let Some(Binding::Local(value)) = self.names.get(&key) {
+            return Ok(value.clone());
+        }
+        let role = self.roles[expr.index()];
+        if let (Role::Padding, Some(word)) = (role, self.word(&text)) {
+            return Ok(word);
+        }
+        let place = Place { tokens: TokenTree::Ident(name.clone()).into(), text, key };
+        self.place(place, expr)
+    }
+
+    pub(super) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let Some(mut place) = self.places.remove(&base) else {
+            if matches!(self.value(base), Value::Poison) {
+                return Err(Stop::Poisoned);
+            }
+            let message = format!("only Rust variables have fields, found {}", self.describe(base));
+            return Err(Diag::new(Code::E2001, Site::token(name.span()), message).into());
+        };
+        place.push(TokenTree::Ident(name.clone()), name.span());
+        self.place(place, expr)
+    }
+
+    pub(super) fn field(
+        &mut self,
+        base: ExprId,
+        index: usize,
+        field: Site,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let Some(mut place) = self.places.remove(&base) else {
+            return self.tuple_element(base, index, field);
+        };
+        let mut literal = Literal::usize_unsuffixed(index);
+        let span = if let Site::Tokens { first, .. } = field { first } else { Span::call_site() };
+        literal.set_span(span);
+        place.push(TokenTree::Literal(literal), span);
+        self.place(place, expr)
+    }
+
+    /// The leaf that a place is, or the place where only a field of it is read.
+    fn place(&mut self, place: Place, expr: ExprId) -> Lowered<Value<NodeId>> {
+        if self.roles[expr.index()] == Role::Base {
+            self.places.insert(expr, place);
+            // Nothing but the field looks at it, and that looks at the place.
+            return Ok(Value::Poison);
+        }
+        let Place { tokens, text, key } = place;
+        if let Some(leaf) = self.leaf_of.get(&key) {
+            return Ok(Value::Tensor(*leaf));
+        }
+        let leaf = self.leaf(Leaf { tokens, text, is_place: true, annotation: None, site: self.site(expr) });
+        self.leaf_of.insert(key, leaf);
+        Ok(Value::Tensor(leaf))
+    }
+
+    pub(super) fn rust(&mut self, tokens: &TokenStream, text: &str, expr: ExprId) -> Value<NodeId> {
+        let (tokens, text) = (tokens.clone(), text.to_owned());
+        Value::Tensor(self.leaf(Leaf {
+            tokens,
+            text,
+            is_place: false,
+            annotation: None,
+            site: self.site(expr),
+        }))
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> NodeId {
+        let id = LeafId::new(self.leaves.len());
+        self.leaves.push(leaf);
+        self.graph.derive(Op::Leaf(id), &[])
+    }
+
+    /// Gives a leaf its type.
+    pub(super) fn typed(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
+        let written = DimNames::default().tensor(ty).map_err(without_symbols)?;
+        let Value::Tensor(node) = *self.value(operand) else {
+            if matches!(self.value(operand), Value::Poison) {
+                return Err(Stop::Poisoned);
+            }
+            return self.expected("a variable before `:`", operand);
+        };
+        let Op::Leaf(leaf) = self.graph.node(node).op else {
+            let message =
+                format!("{} is bound by `let`, expected a Rust variable before `:`", self.text(operand));
+            return Err(Diag::new(Code::E2001, self.site(operand), message)
+                .help("give the type in the `let`, as `let a: f32[2, 3] = …`")
+                .into());
+        };
+        let leaf = &mut self.leaves[leaf.index()];
+        match &leaf.annotation {
+            Some((first, site)) if *first != written => {
+                let message = format!("{} is declared {first}, found {written}", leaf.text);
+                let diag = Diag::new(Code::E2001, ty.site, message);
+                return Err(diag.note_at(*site, format!("{first} is declared first")).into());
+            }
+            Some(_) => {}
+            None => {
+                leaf.annotation = Some((written.clone(), ty.site));
+                let extents = written.shape.as_literals().expect("no symbol stands in an expression");
+                self.graph.set_shape(node, &extents);
+            }
+        }
+        Ok(Value::Tensor(node))
+    }
+}
+
+/// A mistake in a type, where no symbol can be declared.
+pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
+    let mistake = mistake.map(|diag| {
+        let undefined = diag.code == Code::E2002;
+        if undefined { diag.help("in an expression the extents of a type are integers") } else { diag }
+    });
+    mistake.into()
+}
+
+impl Place {
+    fn push(&mut self, field: TokenTree, span: Span) {
+        let mut dot = Punct::new('.', Spacing::Alone);
+        dot.set_span(span);
+        for text in [&mut self.text, &mut self.key] {
+            text.push('.');
+            text.push_str(&field.to_string());
+        }
+        self.tokens.extend([TokenTree::Punct(dot), field]);
+    }
+}

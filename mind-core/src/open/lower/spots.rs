@@ -1,0 +1,43 @@
+//! What messages about a node need.
+
+use super::Lowering;
+use crate::diag::Site;
+use crate::open::{NodeId, Op, Operand, Spot};
+use crate::surface::ast::ExprId;
+use crate::surface::lower::expressions::Expressions;
+
+impl Lowering<'_> {
+    /// The spot of an operation written as `label` whose operands are these.
+    pub(super) fn spot(&self, label: &'static str, expr: ExprId, operands: &[ExprId]) -> Spot {
+        let operand = |operand: &ExprId| Operand {
+            text: self.text(*operand),
+            operand_text: self.operand_text(*operand),
+            site: self.site(*operand),
+        };
+        Spot {
+            label,
+            site: self.site(expr),
+            is_operator: false,
+            operands: operands.iter().map(operand).collect(),
+            attributes: Vec::new(),
+        }
+    }
+
+    /// A node that is written.
+    pub(super) fn emit(&mut self, op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
+        self.graph.add(op, operands, Some(spot))
+    }
+}
+
+impl Spot {
+    /// At an operator sign.
+    pub(super) fn at_operator(self, site: Site) -> Self {
+        Self { site, is_operator: true, ..self }
+    }
+
+    /// With the place of an attribute.
+    pub(super) fn attribute(mut self, name: &'static str, site: Site) -> Self {
+        self.attributes.push((name, site));
+        self
+    }
+}

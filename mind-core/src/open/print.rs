@@ -1,0 +1,52 @@
+//! Open programs as text, for people.
+
+use std::fmt;
+
+use super::{Class, NodeId, Op, Program, Structure};
+
+/// One node a line, `%3 = At(%0, %1)`; a witness stands behind `like`.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (id, node) in self.iter() {
+            write!(f, "{id} = ")?;
+            match &node.op {
+                Op::Leaf(leaf) => write!(f, "{}", self.leaves[leaf.index()].text)?,
+                Op::Constant(constant) => write!(f, "{}", constant.text.trim_matches('`'))?,
+                op => write!(f, "{op:?}")?,
+            }
+            for (position, operand) in node.operands.iter().enumerate() {
+                let like = if node.op.reads(position) { "" } else { "like " };
+                write!(f, "{} {like}{operand}", if position == 0 { "" } else { "," })?;
+            }
+            match self.classes[node.class.index()] {
+                Class::Of(leaf) => writeln!(f, " : {}", self.leaves[leaf.index()].text)?,
+                Class::Fixed(dtype) => writeln!(f, " : {dtype}")?,
+            }
+        }
+        for check in &self.checks {
+            writeln!(f, "check {:?} of {}", check.kind, check.node)?;
+        }
+        writeln!(f, "result {}", self.result)
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.index())
+    }
+}
+
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(node) => node.fmt(f),
+            Self::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(if elements.len() == 1 { ",)" } else { ")" })
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Which nodes have equal shapes, whatever the shapes are.
+//!
+//! Broadcasting is a join: it is associative, commutative and idempotent, and single numbers are its neutral element. So a
+//! shape is a set of atoms, the empty set for a single number, and the shape of a broadcast result is the union. An atom is
+//! a shape of which no more is known than the operation and the shapes that it comes from.
+
+use std::collections::HashMap;
+
+use super::Op;
+
+/// A shape. Equal ones stand for equal shapes; of different ones nothing follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ShapeId(u32);
+
+/// More atoms than this are one: sets stay small.
+const MOST_ATOMS: usize = 32;
+
+/// Every shape so far.
+#[derive(Default)]
+pub(super) struct Shapes {
+    /// The atoms of each shape, ascending.
+    sets: Vec<Vec<u32>>,
+    // Both are looked up only.
+    set_ids: HashMap<Vec<u32>, ShapeId>,
+    atoms: HashMap<Source, u32>,
+    atom_count: u32,
+}
+
+/// Where an atom comes from.
+#[derive(PartialEq, Eq, Hash)]
+enum Source {
+    /// Written extents.
+    Extents(Vec<i64>),
+    /// An operation on operands of these shapes.
+    Made(Op, Vec<ShapeId>),
+    /// The union of these atoms.
+    Union(Vec<u32>),
+}
+
+impl Shapes {
+    /// The shape of the result of an operation.
+    pub(super) fn of(&mut self, op: &Op, operands: &[ShapeId]) -> ShapeId {
+        match op {
+            Op::Unary(_) | Op::StopGradient | Op::FilledLike { .. } | Op::ReluGrad => operands[0],
+            Op::Binary(_) => self.union(operands[0], operands[1]),
+            Op::Constant(constant) => self.known(&constant.shape),
+            Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => self.scalar(),
+            Op::BroadcastTo { shape } => self.known(shape),
+            Op::Reshape { shape } if !shape.contains(&-1) => self.known(shape),
+            Op::SumLike
+            | Op::BroadcastLike
+            | Op::ReshapeLike
+            | Op::ExpandReduced { .. }
+            | Op::SubscriptGrad(_)
+            | Op::SliceGrad { .. }
+            | Op::ProductGradLhs
+            | Op::Conv2dGradInput(_) => operands[1],
+            Op::ProductGradRhs | Op::Conv2dGradFilter(_) | Op::GatherGrad => operands[2],
+            // The shape of a sum is that of a mean.
+            Op::Reduce { kind: _, axes, keepdims } => {
+                let sum = Op::Reduce { kind: super::Reduce::Sum, axes: axes.clone(), keepdims: *keepdims };
+                self.atom(Source::Made(sum, operands.to_vec()))
+            }
+            // Where both are possible, `@` and the functions make one shape.
+            Op::At | Op::MatMul | Op::Dot => self.atom(Source::Made(Op::At, operands.to_vec())),
+            Op::Leaf(_)
+            | Op::Reshape { .. }
+            | Op::Transpose { .. }
+            | Op::ExpandDims { .. }
+            | Op::Squeeze { .. }
+            | Op::Subscript(_)
+            | Op::Slice { .. }
+            | Op::Gather
+            | Op::Conv2d(_) => self.atom(Source::Made(op.clone(), operands.to_vec())),
+        }
+    }
+
+    /// A shape with these extents.
+    pub(super) fn known(&mut self, extents: &[i64]) -> ShapeId {
+        if extents.is_empty() { self.scalar() } else { self.atom(Source::Extents(extents.to_vec())) }
+    }
+
+    fn scalar(&mut self) -> ShapeId {
+        self.set(Vec::new())
+    }
+
+    fn union(&mut self, a: ShapeId, b: ShapeId) -> ShapeId {
+        if a == b {
+            return a;
+        }
+        let mut atoms = [&self.sets[a.0 as usize][..], &self.sets[b.0 as usize]].concat();
+        atoms.sort_unstable();
+        atoms.dedup();
+        if atoms.len() > MOST_ATOMS { self.atom(Source::Union(atoms)) } else { self.set(atoms) }
+    }
+
+    fn atom(&mut self, source: Source) -> ShapeId {
+        let next = self.atom_count;
+        let atom = *self.atoms.entry(source).or_insert(next);
+        self.atom_count = self.atom_count.max(atom + 1);
+        self.set(vec![atom])
+    }
+
+    fn set(&mut self, atoms: Vec<u32>) -> ShapeId {
+        if let Some(known) = self.set_ids.get(&atoms) {
+            return *known;
+        }
+        let id =
+            ShapeId(u32::try_from(self.sets.len()).expect("a program has few nodes, each with one shape"));
+        self.sets.push(atoms.clone());
+        self.set_ids.insert(atoms, id);
+        id
+    }
+}
