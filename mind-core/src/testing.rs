@@ -3,6 +3,7 @@
 //! Everything is a function of its seed, on every machine.
 
 mod generate;
+pub mod properties;
 mod shrink;
 
 pub use generate::{module_from_bytes, random_core_v1_module, random_module};
@@ -54,6 +55,23 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
         DType::Bool => return None,
     };
     Some(Value::new(shape, elements))
+}
+
+/// Whether two values are equal to the bit, but that every NaN equals every other.
+pub fn same(a: &Value, b: &Value) -> bool {
+    fn all<T: Copy>(a: &[T], b: &[T], same: impl Fn(T, T) -> bool) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+    }
+    let elements = match (&a.elements, &b.elements) {
+        (Elements::F32(a), Elements::F32(b)) => {
+            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+        }
+        (Elements::F64(a), Elements::F64(b)) => {
+            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
+        }
+        (a, b) => a == b,
+    };
+    a.shape == b.shape && elements
 }
 
 /// A generator of random numbers: splitmix64, or first the bytes that a fuzzer chose.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use mind_core::{
     canon::canonicalise,
     definitions::Definition,
-    interp::{Elements, Value, run},
+    interp::run,
     ir::Module,
     ops::{Profile, TABLE},
-    testing::{random_core_v1_module, random_inputs, random_module, shrink},
+    testing::{random_core_v1_module, random_inputs, random_module, same, shrink},
     text::core_ir,
     verify::verify,
 };
@@ -19,23 +19,6 @@ const MODULES: u64 = 300;
 
 fn modules() -> impl Iterator<Item = (u64, Module)> {
     (0..MODULES).map(|seed| (seed, random_module(seed, 5 + (seed % 40) as usize)))
-}
-
-/// Equal to the bit, but that every NaN equals every other.
-fn same(a: &Value, b: &Value) -> bool {
-    fn all<T: Copy>(a: &[T], b: &[T], same: impl Fn(T, T) -> bool) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
-    }
-    let elements = match (&a.elements, &b.elements) {
-        (Elements::F32(a), Elements::F32(b)) => {
-            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
-        }
-        (Elements::F64(a), Elements::F64(b)) => {
-            all(a, b, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan())
-        }
-        (a, b) => a == b,
-    };
-    a.shape == b.shape && elements
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! What must hold of every input: stated once, tried by fuzzers on inputs of their choice and by the tests on seeded
+//! ones.
+//!
+//! A property that does not hold panics with the module in question.
+
+use super::{module_from_bytes, random_inputs, same};
+use crate::{
+    canon::{Canonical, canonicalise},
+    diag::Diags,
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    interp::run,
+    ir::{Module, ValueId},
+    ops::Profile,
+    opt::optimise,
+    plan::plan,
+    text::{Document, Limits, core_ir, mic},
+    verify::{Verified, verify},
+};
+
+/// Bytes are refused as Core IR text, or read as a module that its own text reads back as.
+pub fn core_ir_text_is_read_or_refused(bytes: &[u8]) {
+    if let Some(document) = read(core_ir::parse_bytes(bytes, &Limits::default())) {
+        reads_back(&document.module);
+    }
+}
+
+/// Bytes are refused as MIC, or read as a module that its own text reads back as, comments included.
+pub fn mic_text_is_read_or_refused(bytes: &[u8]) {
+    if let Some(document) = read(mic::parse_bytes(bytes, &Limits::default())) {
+        reads_back(&document.module);
+        let printed = mic::print_document(&document);
+        let again = mic::parse_document(&printed, &Limits::default()).expect("what is printed is read");
+        assert_eq!(mic::print_document(&again), printed, "printing twice prints the same");
+    }
+}
+
+/// A text that is a valid module goes through every phase: canonical form, gradients in both profiles, the optimiser,
+/// the plan, and the text of each.
+pub fn every_phase_takes_what_the_one_before_makes(bytes: &[u8]) {
+    let as_mic = read(mic::parse_bytes(bytes, &Limits::default()));
+    let Some(document) = as_mic.or_else(|| read(core_ir::parse_bytes(bytes, &Limits::default()))) else {
+        return;
+    };
+    let Ok(module) = document.verify(Profile::Extended) else { return };
+    let canonical = canonicalise(module);
+    goes_on(&canonical);
+    for profile in [Profile::Extended, Profile::CoreV1] {
+        for gradient in gradients(&canonical, profile) {
+            goes_on(&gradient);
+        }
+    }
+}
+
+/// A module that the bytes choose is valid, reads back from both texts, and computes the same to the bit, a NaN as any
+/// other, in canonical form and optimised.
+pub fn modules_keep_their_meaning(bytes: &[u8]) {
+    let module = module_from_bytes(bytes);
+    reads_back(&module);
+    let verified = verify(module, Profile::Extended).expect("the generator makes valid modules");
+    let canonical = canonicalise(verified.clone());
+    reads_back(&canonical);
+    goes_on(&canonical);
+    let Some(inputs) = random_inputs(&verified, 1) else { return };
+    // A dead gather that stops the program may be gone from the other forms.
+    let Ok(expected) = run(&verified, &inputs) else { return };
+    let optimised =
+        verify((*optimise(&canonical)).clone(), Profile::Extended).expect("optimised modules are valid");
+    let forms: [(&str, &Verified); 2] = [("canonical", canonical.as_verified()), ("optimised", &optimised)];
+    for (form, module) in forms {
+        let found = run(module, &inputs).expect("what runs as it was runs in every form");
+        let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
+        assert!(equal, "the {form} module gives {found:?}, the one as it was {expected:?}:\n{}", *verified);
+    }
+}
+
+/// What was read; of what was refused every mistake is shown, since showing it must not fail either.
+fn read(result: Result<Document, Diags>) -> Option<Document> {
+    let show = |diags: Diags| {
+        let shown: String = diags.into_iter().map(|diag| diag.to_string()).collect();
+        assert!(!shown.is_empty(), "a refusal says why");
+    };
+    result.map_err(show).ok()
+}
+
+fn reads_back(module: &Module) {
+    let text = core_ir::print(module);
+    assert_eq!(core_ir::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
+    let text = mic::print(module);
+    assert_eq!(mic::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
+}
+
+fn goes_on(canonical: &Canonical) {
+    let again = canonicalise(canonical.clone().into_verified());
+    assert_eq!(*canonical, again, "canonical form is a fixed point");
+    reads_back(canonical);
+    let optimised = optimise(canonical);
+    assert!(verify((*optimised).clone(), Profile::Extended).is_ok(), "optimised modules are valid");
+    let _ = plan(&optimised, &[]);
+}
+
+/// The gradients that exist, with respect to each float input alone.
+fn gradients(canonical: &Canonical, profile: Profile) -> Vec<Canonical> {
+    let inputs = canonical.inputs().count();
+    let gradient = |position: usize| {
+        let wrt = vec![Wrt { input: ValueId::new(position), zero_ok: true }];
+        let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile, verify: true };
+        differentiate(canonical, &options)
+            .map_err(|error| {
+                assert!(error.code() != crate::diag::Code::E5002, "{error}:\n{}", core_ir::print(canonical))
+            })
+            .ok()
+            .map(|gradient| gradient.module)
+    };
+    (0..inputs).filter_map(gradient).collect()
+}

@@ -1,0 +1,83 @@
+//! The properties that the fuzzers try, on a fixed number of seeded cases.
+//!
+//! The texts are those of random modules with a few bytes changed, removed, repeated or taken from another place, so that
+//! most lines are still well formed.
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
+
+use mind_core::{
+    ir::Module,
+    testing::{Random, properties, random_module},
+    text::{core_ir, mic},
+};
+
+const TEXTS: u64 = 3_000;
+const MODULES: u64 = 2_000;
+
+#[test]
+fn core_ir_text_is_read_or_refused() {
+    for seed in 0..TEXTS {
+        properties::core_ir_text_is_read_or_refused(&mutated(seed, core_ir::print));
+    }
+}
+
+#[test]
+fn mic_text_is_read_or_refused() {
+    for seed in 0..TEXTS {
+        properties::mic_text_is_read_or_refused(&mutated(seed, mic::print));
+    }
+}
+
+#[test]
+fn every_phase_takes_what_the_one_before_makes() {
+    for seed in 0..MODULES {
+        let text = if seed % 2 == 0 { mutated(seed, mic::print) } else { mutated(seed, core_ir::print) };
+        properties::every_phase_takes_what_the_one_before_makes(&text);
+    }
+}
+
+#[test]
+fn modules_keep_their_meaning() {
+    let mut random = Random::new(4);
+    for _ in 0..MODULES {
+        let bytes: Vec<u8> = (0..8 + random.below(200)).map(|_| random.bits() as u8).collect();
+        properties::modules_keep_their_meaning(&bytes);
+    }
+}
+
+/// The text of a random module after up to four changes.
+fn mutated(seed: u64, print: fn(&Module) -> String) -> Vec<u8> {
+    let mut random = Random::new(seed ^ 0x6d69_6e64);
+    let mut text = print(&random_module(seed, 1 + random.below(12))).into_bytes();
+    for _ in 0..random.below(5) {
+        change(&mut text, &mut random);
+    }
+    text
+}
+
+fn change(text: &mut Vec<u8>, random: &mut Random) {
+    const BYTES: &[u8] = b"0123456789NMSTO%[](){};:,.=-+*#\"\\ \nex\xff";
+    if text.is_empty() {
+        return;
+    }
+    let at = random.below(text.len());
+    match random.below(6) {
+        0 => text[at] = *random.pick(BYTES),
+        1 => text.insert(at, *random.pick(BYTES)),
+        2 => _ = text.remove(at),
+        3 => text.truncate(at),
+        4 => {
+            let end = (at + 1 + random.below(12)).min(text.len());
+            let piece: Vec<u8> = text[at..end].to_vec();
+            let to = random.below(text.len());
+            text.splice(to..to, piece);
+        }
+        _ => {
+            let lines: Vec<Vec<u8>> =
+                text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+            let (from, to) = (random.below(lines.len()), random.below(lines.len()));
+            let mut lines = lines;
+            lines.swap(from, to);
+            *text = lines.concat();
+        }
+    }
+}
