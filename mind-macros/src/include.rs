@@ -99,7 +99,10 @@ impl Source {
             }
         }
         let diag = fault(format!("no file `{shown}` is there"));
-        let diag = tried.iter().fold(diag, |diag, path| diag.note(format!("tried {}", path.display())));
+        let diag = tried.iter().fold(diag, |diag, path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            diag.note(format!("tried {}", path.display()))
+        });
         Err(diag.help("the path is relative to the folder of this Rust file, as that of `include_str!`"))
     }
 
@@ -271,6 +274,36 @@ mod tests {
             assert_eq!(found.code, Code::E1007);
             assert!(found.message.contains("cannot be read"), "{found}");
         }
+    }
+
+    #[test]
+    fn mistakes_stand_where_the_file_has_them() {
+        let path = std::env::temp_dir().join(format!("mind-include-places-{}.mind", std::process::id()));
+        let shown = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let (source, _) = Source::open(named(path.to_str().unwrap())).ok().unwrap();
+            let (expansion, messages) = source.compile();
+            assert_eq!(expansion.matches(HEAD).count(), 1);
+            messages.concat().replace(&source.shown, "FILE")
+        };
+        let nested = format!("fn f(x: f32) -> f32 {{\n{}x{}}}", "(\n".repeat(300), ")".repeat(300));
+        assert!(
+            shown(&nested)
+                .starts_with("[E1008] brackets nest deeper than the limit of 256\n  at FILE:257:1\n")
+        );
+        let crlf = "\u{feff}// π\r\nfn f(x: f32) -> f32 {\r\n\tx % 2.0\r\n}";
+        assert!(
+            shown(crlf).contains("  at FILE:3:4\n    |\n  3 | \tx % 2.0\n    | \t  ^\n"),
+            "{}",
+            shown(crlf)
+        );
+        let twice = "fn f(x: f32) -> f32 { x }\nfn f(y: f32) -> f32 { y }";
+        let found = shown(twice);
+        assert!(
+            found.contains("at FILE:2:4\n") && found.ends_with("`f` is defined first at FILE:1:4"),
+            "{found}"
+        );
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
