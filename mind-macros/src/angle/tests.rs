@@ -150,6 +150,20 @@ fn what_holds_no_block_is_as_it_was() {
 }
 
 #[test]
+fn a_bracket_without_blocks_is_handed_on_itself() {
+    // Made anew, it would lose the places of its ends in rustc.
+    let end = |source: &str| {
+        let mut level = Level::new(None, TokenStream::new());
+        for tree in lex(source) {
+            level.read(tree);
+        }
+        level.end().1
+    };
+    assert!(matches!(end("a = b >> c -> d; mind ! = x < y"), Inside::Kept(_)));
+    assert!(matches!(end("a mind!< b >"), Inside::Changed(_)));
+}
+
+#[test]
 fn every_block_in_random_tokens_becomes_a_call() {
     let (mut random, mut blocks) = (random(), 0);
     for _ in 0..2_000 {
