@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use mind_core::{
     diag::{Code, Diag, Site},
-    snippet, surface,
+    snippet,
+    surface::{self, ast::Program},
 };
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -37,7 +38,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     positions::in_rustc(|| {
         let errors: TokenStream =
             mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
-        let tracking = source.tracking();
+        // What is in error is compiled again anyway, and an expression can be a single error only.
+        let tracking = if mistakes.is_empty() { source.tracking() } else { TokenStream::new() };
         let expansion = expansion.parse().expect("what prints as tokens lexes as tokens");
         let span = span.resolved_at(Span::call_site());
         adopt(expansion, &facade, &quote! { #errors #tracking }, span)
@@ -109,26 +111,37 @@ impl Source {
     /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
     /// are shown.
     fn compile(&self) -> (String, Vec<String>) {
-        let text = self.text();
-        let (text, invalid) = match &text {
-            Ok(text) => ((*text).to_owned(), None),
-            // What is not concerned is read all the same.
+        // What is no mistake is read beside what is one.
+        let (text, invalid) = match self.text() {
+            Ok(text) => (text.to_owned(), None),
             Err(diag) => (self.lossy_text(), Some(diag)),
         };
         let (tokens, lexical) = surface::lex(&text);
+        let mut mistakes: Vec<Diag> = invalid.into_iter().chain(lexical).collect();
+        let head = format_ident!("{}", HEAD);
+        if let (Program::Expression(_), _) = surface::parse(tokens.clone()) {
+            let (found, site) = tokens.into_iter().next().map_or_else(
+                || ("nothing".to_owned(), Site::Nowhere),
+                |tree| (format!("`{tree}`"), Site::token(tree.span())),
+            );
+            if mistakes.is_empty() {
+                let message = format!("found {found}, expected `fn`, `const` or a closure");
+                mistakes.push(
+                    Diag::new(Code::E1007, site, message)
+                        .help("a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`"),
+                );
+            }
+            return (head.to_string(), self.messages(&mistakes));
+        }
         let facade = format_ident!("{}", Root::PLACEHOLDER);
-        let mut messages = Vec::new();
-        let expansion = expand_with(quote! { [#facade] #tokens }, |mistakes| {
-            let mistakes = match (invalid, lexical.as_slice()) {
-                (Some(invalid), _) => std::slice::from_ref(invalid),
-                (None, []) => mistakes,
-                // Mistakes in what has been mended would be reported twice.
-                (None, lexical) => lexical,
-            };
-            messages = self.messages(mistakes);
-            format_ident!("{}", HEAD).into_token_stream()
+        let expansion = expand_with(quote! { [#facade] #tokens }, |of_program| {
+            // Mistakes in what has been mended would be reported twice.
+            if mistakes.is_empty() {
+                mistakes.extend_from_slice(of_program);
+            }
+            head.to_token_stream()
         });
-        (expansion.to_string(), messages)
+        (expansion.to_string(), self.messages(&mistakes))
     }
 
     /// The text.

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = mind::include!("files/expression.mind");
+}
