@@ -14,11 +14,49 @@ const SHORT: usize = 40;
 impl Body {
     /// The expression as it would be written, in one line.
     pub fn text(&self, id: ExprId) -> String {
-        let mut printer = Printer::default();
-        for index in 0..=id.index() {
+        let first = self.first_part(id);
+        let mut printer = Printer { first, ..Printer::default() };
+        for index in first..=id.index() {
             printer.node(self, index);
         }
         printer.take(id)
+    }
+
+    /// The first node of an expression; its parts are the nodes from there on.
+    fn first_part(&self, id: ExprId) -> usize {
+        let (mut first, mut open_blocks) = (id.index(), 0usize);
+        for index in (0..=id.index()).rev() {
+            let kind = &self.nodes[index].kind;
+            first = first.min(index).min(first_operand(kind).map_or(index, ExprId::index));
+            match kind {
+                NodeKind::Close { .. } => open_blocks += 1,
+                NodeKind::Open => open_blocks = open_blocks.saturating_sub(1),
+                NodeKind::Unread
+                | NodeKind::Number(_)
+                | NodeKind::Bool(_)
+                | NodeKind::Name(_)
+                | NodeKind::Neg { .. }
+                | NodeKind::Binary { .. }
+                | NodeKind::Call { .. }
+                | NodeKind::Transformed { .. }
+                | NodeKind::Transpose(_)
+                | NodeKind::Field { .. }
+                | NodeKind::Member { .. }
+                | NodeKind::Rust { .. }
+                | NodeKind::Typed { .. }
+                | NodeKind::Derivative(_)
+                | NodeKind::Subscript { .. }
+                | NodeKind::Array(_)
+                | NodeKind::Tuple(_)
+                | NodeKind::Let { .. }
+                | NodeKind::Assign { .. }
+                | NodeKind::Discard(_) => {}
+            }
+            if open_blocks == 0 && first == index {
+                break;
+            }
+        }
+        first
     }
 
     /// The expression as messages name it: cut where it is long.
@@ -50,6 +88,34 @@ fn cut(mut text: String, length: usize) -> String {
         text.truncate(end);
     }
     text
+}
+
+/// The operand of a node that stands first.
+fn first_operand(kind: &NodeKind) -> Option<ExprId> {
+    match kind {
+        NodeKind::Neg { operand: first, .. }
+        | NodeKind::Binary { lhs: first, .. }
+        | NodeKind::Transpose(first)
+        | NodeKind::Field { base: first, .. }
+        | NodeKind::Member { base: first, .. }
+        | NodeKind::Typed { operand: first, .. }
+        | NodeKind::Subscript { base: first, .. }
+        | NodeKind::Let { value: first, .. }
+        | NodeKind::Assign { value: first, .. }
+        | NodeKind::Discard(first) => Some(*first),
+        NodeKind::Call { arguments, .. } | NodeKind::Transformed { arguments, .. } => {
+            arguments.first().map(|argument| argument.value)
+        }
+        NodeKind::Array(elements) | NodeKind::Tuple(elements) => elements.first().copied(),
+        NodeKind::Derivative(derivative) => Some(derivative.value),
+        NodeKind::Close { tail } => *tail,
+        NodeKind::Unread
+        | NodeKind::Number(_)
+        | NodeKind::Bool(_)
+        | NodeKind::Name(_)
+        | NodeKind::Rust { .. }
+        | NodeKind::Open => None,
+    }
 }
 
 impl Body {
@@ -111,6 +177,8 @@ enum Binding {
 /// Prints nodes in order; each node's text is kept until the one node that uses it takes it, so the work is linear.
 #[derive(Default)]
 struct Printer {
+    /// The node whose text is the first of `texts`; no operand stands before it.
+    first: usize,
     texts: Vec<(String, Binding)>,
     /// The statements of every block that is open.
     blocks: Vec<Vec<String>>,
@@ -124,7 +192,7 @@ impl Printer {
     }
 
     fn taken(&mut self, id: ExprId) -> (String, Binding) {
-        let text = &mut self.texts[id.index()];
+        let text = &mut self.texts[id.index() - self.first];
         if self.short { text.clone() } else { std::mem::take(text) }
     }
 
