@@ -170,7 +170,8 @@ impl<'a> Parser<'a> {
 
     /// The operator that comes next, its place, and what follows it.
     pub(super) fn peek_operator(&self) -> Option<(&'static str, Site, Cursor<'a>)> {
-        OPERATORS.iter().find_map(|operator| {
+        let (next, _) = self.cursor.punct()?;
+        OPERATORS.iter().filter(|operator| operator.starts_with(next.as_char())).find_map(|operator| {
             let (mut cursor, mut first, mut last) = (self.cursor, None, None);
             let mut joint = true;
             for char in operator.chars() {
