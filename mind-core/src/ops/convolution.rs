@@ -1,5 +1,7 @@
 //! Two-dimensional convolution and its derivatives.
 
+use mind_shape::{same_extent, same_padding, window_extent};
+
 use super::{
     Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
@@ -9,7 +11,7 @@ use super::{
 };
 use crate::{
     diag::Code,
-    dim::{Dim, DimResult},
+    dim::{Dim, DimResult, Overflow},
     interp::{Number, Value, offset, positions, with_number},
     ir::{Convolution, Op, Padding},
     ty::{DType, Shape, Type},
@@ -280,7 +282,7 @@ impl Convolution {
             Padding::Same => {
                 let [extent, window] =
                     [extent, window].map(|n| i64::try_from(n).expect("extents are within 63 bits"));
-                let padding = mind_shape::same_padding(extent, window, self.strides[axis]);
+                let padding = same_padding(extent, window, self.strides[axis]);
                 padding.expect("verified convolutions are within 64 bits").0
             }
             Padding::Custom(pairs) => pairs[axis][0],
@@ -295,13 +297,18 @@ impl Convolution {
     pub fn positions(&self, axis: usize, extent: &Dim, window: &Dim) -> DimResult {
         let stride = self.strides[axis];
         let [before, after] = match &self.padding {
-            Padding::Same => return extent.ceil_div(stride),
+            Padding::Same => {
+                return match extent.as_literal() {
+                    Some(extent) => same_extent(extent, stride).map(Dim::literal).ok_or(Overflow),
+                    None => extent.ceil_div(stride),
+                };
+            }
             Padding::Valid => [0, 0],
             Padding::Custom(pairs) => pairs[axis],
         };
         if let (Some(extent), Some(window)) = (extent.as_literal(), window.as_literal()) {
-            let positions = mind_shape::window_extent(extent, window, stride, before, after);
-            return positions.map(Dim::literal).ok_or(crate::dim::Overflow);
+            let positions = window_extent(extent, window, stride, before, after);
+            return positions.map(Dim::literal).ok_or(Overflow);
         }
         extent.add_literal(before)?.add_literal(after)?.sub(window)?.floor_div(stride)?.add_literal(1)
     }
