@@ -1,0 +1,121 @@
+use mind_shape::rules::{BinaryOp, Fit, Literal, UnaryOp, binary, literal, unary};
+use mind_shape::{DType, Operand, Type};
+
+use crate::support::{Program, f32s, lists_up_to, name, shapes};
+
+const BINARY: [(BinaryOp, &str); 4] =
+    [(BinaryOp::Add, "+"), (BinaryOp::Sub, "-"), (BinaryOp::Mul, "*"), (BinaryOp::Div, "/")];
+
+#[test]
+fn operators_broadcast() {
+    let mut program = Program::new(shapes().iter().map(|shape| f32s(shape)));
+    let parameters = program.parameters();
+    for (position, x) in parameters.iter().enumerate() {
+        for (other, y) in parameters.iter().enumerate() {
+            // The rule of shapes is one for all; each operator has its turn with every shape.
+            let (op, sign) = BINARY[(position + other) % 4];
+            let expression = format!("{} {sign} {}", x.0, y.0);
+            program.case(expression, binary(op, x.1, y.1), sign, &[name(x), name(y)]);
+        }
+    }
+    assert_eq!(program.check(), [6_821, 7_820]);
+}
+
+#[test]
+fn operators_take_one_element_type() {
+    let shapes: [&[i64]; 4] = [&[], &[2], &[3], &[2, 3]];
+    let types = DType::ALL.into_iter().flat_map(|dtype| shapes.map(|shape| Type::new(dtype, shape)));
+    let mut program = Program::new(types);
+    let parameters = program.parameters();
+    for x in &parameters {
+        for y in &parameters {
+            for (op, sign) in BINARY {
+                let expression = format!("{} {sign} {}", x.0, y.0);
+                program.case(expression, binary(op, x.1, y.1), sign, &[name(x), name(y)]);
+            }
+        }
+    }
+    program.check();
+}
+
+#[test]
+fn functions_of_elements() {
+    let types = DType::ALL
+        .into_iter()
+        .flat_map(|dtype| shapes().into_iter().map(move |shape| Type::new(dtype, &shape)));
+    let mut program = Program::new(types);
+    for x in &program.parameters() {
+        let functions = [
+            (UnaryOp::Neg, "neg"),
+            (UnaryOp::Relu, "relu"),
+            (UnaryOp::Exp, "exp"),
+            (UnaryOp::Log, "log"),
+            (UnaryOp::StopGradient, "stop_gradient"),
+        ];
+        for (op, label) in functions {
+            program.case(format!("{label}({})", x.0), unary(op, x.1), label, &[name(x)]);
+        }
+        program.case(format!("-{}", x.0), unary(UnaryOp::Neg, x.1), "-", &[name(x)]);
+    }
+    program.check();
+}
+
+#[test]
+fn operands_that_are_expressions_are_quoted() {
+    let mut program = Program::new([f32s(&[2, 3]), f32s(&[4]), Type::new(DType::I64, &[2])]);
+    let [x, y, i] = [f32s(&[2, 3]), f32s(&[4]), Type::new(DType::I64, &[2])];
+    let relu = Operand::new("`relu(x0)`", "relu(x0)", x);
+    let double = Operand::new("`x1 * 2.0`", "(x1 * 2.0)", y);
+    program.case("relu(x0) + x1 * 2.0".into(), binary(BinaryOp::Add, x, y), "+", &[relu, double]);
+    program.case("log(-x2)".into(), unary(UnaryOp::Log, i), "log", &[Operand::new("`-x2`", "(-x2)", i)]);
+    assert_eq!(program.check(), [0, 2]);
+}
+
+#[test]
+fn literals_take_the_element_type_of_what_they_meet() {
+    const NONE: Fit<'_> = Fit::OtherKind { help: "" };
+    let kind = |help| Fit::OtherKind { help };
+    let fault = |code, message| Fit::Fault { code, message };
+    let literals = [
+        ("2", "an integer", [Fit::Yes, Fit::Yes, kind("write `2.0`"), kind("write `2.0`")]),
+        ("1.5", "a float", [NONE, NONE, Fit::Yes, Fit::Yes]),
+        ("4.0", "a float", [kind("write `4`"), kind("write `4`"), Fit::Yes, Fit::Yes]),
+        ("3_i32", "i32", [Fit::Yes, kind("write `3`"), kind("write `3.0`"), kind("write `3.0`")]),
+        ("1e39", "a float", {
+            let help = kind("");
+            [help, help, fault("E1005", "`1e39` is out of range for f32"), Fit::Yes]
+        }),
+        ("3000000000", "an integer", {
+            let help = kind("write `3000000000.0`");
+            [fault("E1005", "`3000000000` is out of range for i32"), Fit::Yes, help, help]
+        }),
+    ];
+    let mut program =
+        Program::new([DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| Type::new(dtype, &[3])));
+    for x in &program.parameters() {
+        for (text, description, fits) in literals {
+            let answer = literal(Literal { description, fits }, x.1.dtype(), &[]).and(Ok(x.1));
+            let quoted = format!("`{text}`");
+            let operands = [Operand::new(&quoted, text, Type::scalar(x.1.dtype())), name(x)];
+            program.case(format!("{} * {text}", x.0), answer, "*", &operands);
+            program.case(format!("{text} * {}", x.0), answer, "*", &operands);
+        }
+    }
+    assert_eq!(program.check(), [18, 30]);
+}
+
+#[test]
+fn constants_have_the_shape_that_is_written() {
+    let mut program = Program::new([Type::scalar(DType::F32), Type::scalar(DType::I64)]);
+    for shape in lists_up_to(3, &[-1, 0, 1, 2, 3]) {
+        for (x, ty) in program.parameters() {
+            let answer = mind_shape::rules::filled(ty.dtype(), &shape);
+            for label in ["zeros", "ones"] {
+                program.case(format!("{x} + {label}({shape:?})"), answer, label, &[]);
+            }
+            let number = if ty.dtype().is_float() { "2.5" } else { "2" };
+            program.case(format!("{x} + full({shape:?}, {number})"), answer, "full", &[]);
+        }
+    }
+    program.check();
+}

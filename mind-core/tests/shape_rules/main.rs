@@ -1,0 +1,14 @@
+//! The rules of `mind-shape` against the compiler's own, through programs: each expression is given to both, on every
+//! shape of ranks 0 to 4 with extents 1 to 3, with attributes enumerated around what is valid. Both infer the same type, or
+//! both refuse with the same code, the same sentence and the same help.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
+
+mod arrangement;
+mod convolution;
+mod elementwise;
+mod indexing;
+mod limits;
+mod products;
+mod reductions;
+mod support;
