@@ -2,7 +2,7 @@
 
 use super::classes::classes;
 use super::graph::{Graph, RawNode};
-use super::{Annotation, Check, CheckKind, Leaf, Node, NodeId, Op, Program, Structure};
+use super::{Annotation, Check, CheckKind, Leaf, Node, NodeId, Op, Program, ShapeId, Structure};
 use crate::diag::Site;
 
 /// What a program is made of.
@@ -21,21 +21,20 @@ impl Parts {
         let needed = needed(&graph.nodes, &checks, &result);
         let new_ids = numbered(&graph.nodes, &needed);
         let new = |id: NodeId| new_ids[id.index()].expect("what is needed has a number");
-        let mut raw: Vec<(NodeId, RawNode)> = Vec::new();
-        for (position, node) in graph.nodes.into_iter().enumerate() {
-            if let Some(id) = new_ids[position] {
-                raw.push((
-                    id,
-                    RawNode { operands: node.operands.iter().copied().map(new).collect(), ..node },
-                ));
+        let shapes: Vec<_> = (0..graph.nodes.len()).map(|node| graph.shape(NodeId::new(node))).collect();
+        let mut kept: Vec<(NodeId, ShapeId, RawNode)> = Vec::new();
+        for ((node, shape), id) in graph.nodes.into_iter().zip(shapes).zip(&new_ids) {
+            if let Some(id) = id {
+                let operands = node.operands.iter().copied().map(new).collect();
+                kept.push((*id, shape, RawNode { operands, ..node }));
             }
         }
-        raw.sort_unstable_by_key(|(id, _)| *id);
-        let raw: Vec<_> = raw.into_iter().map(|(_, node)| node).collect();
+        kept.sort_unstable_by_key(|(id, ..)| *id);
+        let (raw, shapes): (Vec<_>, Vec<_>) = kept.into_iter().map(|(_, shape, node)| (node, shape)).unzip();
         let (class_of, classes) = classes(&raw);
-        let node = |(raw, class)| {
+        let node = |((raw, class), shape)| {
             let RawNode { op, operands, spot } = raw;
-            Node { op, operands, class, spot }
+            Node { op, operands, class, shape, spot }
         };
         let checks = checks.into_iter().map(|check| {
             let kind = match check.kind {
@@ -46,7 +45,7 @@ impl Parts {
         });
         Program {
             leaves,
-            nodes: raw.into_iter().zip(class_of).map(node).collect(),
+            nodes: raw.into_iter().zip(class_of).zip(shapes).map(node).collect(),
             classes,
             checks: checks.collect(),
             result: renumbered(&result, &new),

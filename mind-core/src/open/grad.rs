@@ -192,7 +192,12 @@ impl Pullback<'_> {
                         self.graph.derive(Op::Binary(Binary::Div), &[dy, count])
                     }
                 };
-                self.push(x, Op::ExpandReduced { axes, keepdims }, &[dy, x]);
+                // With the reduced axes put back it broadcasts; without axes it is a single number.
+                let dy = match axes {
+                    Some(axes) if !keepdims => self.graph.derive(Op::ExpandDims { axes }, &[dy]),
+                    Some(_) | None => dy,
+                };
+                self.push(x, Op::BroadcastLike, &[dy, x]);
             }
             Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => {
                 self.push(operand(0), Op::ReshapeLike, &[dy, operand(0)]);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     NodeId, Op, Spot,
-    shapes::{ShapeId, Shapes},
+    shapes::{SCALAR, ShapeId, Shapes},
 };
 
 /// The most nodes a program may come to.
@@ -64,7 +64,14 @@ impl Graph {
 
     /// Notes that a node has the shape of another.
     pub(super) fn assume_shape(&mut self, node: NodeId, like: NodeId) {
-        self.shape_of[node.index()] = self.shape(like);
+        if !self.shape(node).is_scalar() {
+            self.shape_of[node.index()] = self.shape(like);
+        }
+    }
+
+    /// Notes that a node is a single number.
+    pub(super) fn assume_scalar(&mut self, node: NodeId) {
+        self.shape_of[node.index()] = SCALAR;
     }
 
     pub(super) fn node(&self, id: NodeId) -> &RawNode {

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 
+use super::ShapeId;
 pub use crate::ir::{Convolution, Padding};
 use crate::{
     data::TensorData,
@@ -88,6 +89,8 @@ pub struct Node {
     pub operands: Vec<NodeId>,
     /// Its element type.
     pub class: ClassId,
+    /// Its shape, as far as it is known to be that of others.
+    pub shape: ShapeId,
     /// What messages need where its rule is broken; nothing for a node that differentiation added, whose rule holds if
     /// those of the written nodes and the checks do.
     pub spot: Option<Spot>,
@@ -377,6 +380,18 @@ pub struct Constant {
 }
 
 impl Constant {
+    /// The number 1, of whatever element type its witness has.
+    pub(super) fn one() -> Self {
+        Self {
+            text: "`1`".to_owned(),
+            kind: NumberKind::Any,
+            suffix: None,
+            dtype: DType::F32,
+            shape: Vec::new(),
+            values: DType::NUMERIC.map(|dtype| Ok(TensorData::splat(dtype, 1.0))),
+        }
+    }
+
     /// The elements in an element type, or why it cannot have it.
     ///
     /// # Panics

@@ -10,6 +10,7 @@
 
 mod classes;
 mod finish;
+mod fuse;
 mod grad;
 mod graph;
 mod ir;
@@ -23,4 +24,5 @@ pub use ir::{
     NodeId, NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript, Unary,
 };
 pub use lower::lower;
-pub use plan::{Fused, Place, Plan, Step};
+pub use plan::{Fused, Place, Plan, Step, plan};
+pub use shapes::ShapeId;

@@ -1,8 +1,12 @@
 //! What runs and where results lie.
 
-use super::{ClassId, LeafId, NodeId};
+use super::{
+    ClassId, LeafId, NodeId, Op, Program,
+    fuse::{self, Needed},
+};
 
-/// The steps of a program. Shapes are not known, so a plan speaks of whole buffers and leaves index spaces to run time.
+/// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
+/// spaces to run time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// What runs, in order.
@@ -25,11 +29,11 @@ pub enum Step {
 /// Elementwise operations in one loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
-    /// What is read, broadcast to the index space: leaves, constants and results of other steps.
+    /// What is read, broadcast to the index space: leaves, constants and results of other steps; ascending.
     pub inputs: Vec<NodeId>,
     /// What is computed for each index, in order.
     pub nodes: Vec<NodeId>,
-    /// Those of the nodes that are stored. All have the shape of the index space.
+    /// Those of the nodes that are stored, ascending. All have the shape of the index space.
     pub outputs: Vec<NodeId>,
 }
 
@@ -40,12 +44,132 @@ pub enum Place {
     Leaf(LeafId),
     /// In the program: it is a constant.
     Constant,
-    /// In the result of this position among the nodes of [`Program::result`](super::Program::result).
+    /// In the result of this position among the nodes of [`Program::result`]. A node that stands there several times lies
+    /// in the first and is to be copied to the others, and so is a node among the results that lies elsewhere.
     Result(usize),
     /// In a slot of the workspace.
     Slot(usize),
     /// Where those of this other node lie, seen in another shape.
     View(NodeId),
-    /// Nowhere: it is computed where one loop needs it.
+    /// Nowhere: it is computed in each loop that needs it.
     Loop,
 }
+
+/// The plan of a program.
+///
+/// ```
+/// use mind_core::{open, surface::parse_expression};
+/// let (expression, _) = parse_expression("relu(x @ w + b) * 2.0".parse().unwrap());
+/// let program = open::lower(&expression.unwrap()).0.unwrap();
+/// let plan = open::plan(&program);
+/// assert_eq!(plan.steps.len(), 2); // the product, then one loop
+/// assert_eq!(plan.slots.len(), 1);
+/// ```
+pub fn plan(program: &Program) -> Plan {
+    let needed = Needed::of(program);
+    let steps = fuse::steps(program, &needed);
+    let results = program.result.nodes();
+    let mut places: Vec<Option<Place>> = program
+        .iter()
+        .map(|(id, node)| needed.reads(id).then(|| place_of(&node.op, &node.operands)))
+        .collect();
+    for node in steps.iter().flat_map(stored) {
+        let position = results.iter().position(|result| result == node);
+        // Those without a result get their slot below.
+        places[node.index()] = position.map(Place::Result);
+    }
+    let last = last_reads(program, &steps, &places, &results);
+    let slots = allocate(program, &steps, &last, &mut places);
+    Plan { steps, places, slots }
+}
+
+/// Where a node lies that no step stores.
+fn place_of(op: &Op, operands: &[NodeId]) -> Place {
+    if let Op::Leaf(leaf) = op {
+        Place::Leaf(*leaf)
+    } else if matches!(op, Op::Constant(_)) {
+        Place::Constant
+    } else if fuse::is_view(op) {
+        Place::View(operands[0])
+    } else {
+        Place::Loop
+    }
+}
+
+/// The nodes that a step stores.
+fn stored(step: &Step) -> &[NodeId] {
+    match step {
+        Step::Fused(fused) => &fused.outputs,
+        Step::Kernel(node) => std::slice::from_ref(node),
+    }
+}
+
+/// For each node that a step stores the last step that reads it, by itself or through views; the number of steps for
+/// what is read when all have run.
+fn last_reads(
+    program: &Program,
+    steps: &[Step],
+    places: &[Option<Place>],
+    results: &[NodeId],
+) -> Vec<Option<usize>> {
+    let source = |mut node: NodeId| {
+        while let Some(Place::View(of)) = places[node.index()] {
+            node = of;
+        }
+        node
+    };
+    let mut last: Vec<Option<usize>> = vec![None; program.nodes.len()];
+    let mut read = |node: NodeId, step: usize| {
+        let known = &mut last[source(node).index()];
+        *known = (*known).max(Some(step));
+    };
+    for (position, step) in steps.iter().enumerate() {
+        match step {
+            Step::Fused(fused) => fused.inputs.iter().for_each(|input| read(*input, position)),
+            Step::Kernel(node) => fuse::read_by(program, *node).for_each(|operand| read(operand, position)),
+        }
+    }
+    results.iter().for_each(|result| read(*result, steps.len()));
+    // What is summed over no axis may be left where it is, so it lives as long as the sum.
+    for step in steps.iter().rev() {
+        if let Step::Kernel(node) = step
+            && matches!(program.node(*node).op, Op::SumLike)
+        {
+            let operand = source(program.node(*node).operands[0]).index();
+            last[operand] = last[operand].max(last[node.index()]);
+        }
+    }
+    last
+}
+
+/// Gives a slot to each node that is stored and no result: one that no other needs at the same time.
+fn allocate(
+    program: &Program,
+    steps: &[Step],
+    last: &[Option<usize>],
+    places: &mut [Option<Place>],
+) -> Vec<ClassId> {
+    let mut slots: Vec<ClassId> = Vec::new();
+    // The step after which each slot is free.
+    let mut busy_until: Vec<usize> = Vec::new();
+    for (position, step) in steps.iter().enumerate() {
+        for node in stored(step) {
+            if places[node.index()].is_some() {
+                continue;
+            }
+            let class = program.node(*node).class;
+            let free = (0..slots.len()).find(|slot| slots[*slot] == class && busy_until[*slot] < position);
+            let slot = free.unwrap_or_else(|| {
+                slots.push(class);
+                busy_until.push(0);
+                slots.len() - 1
+            });
+            busy_until[slot] = last[node.index()].unwrap_or(position);
+            places[node.index()] = Some(Place::Slot(slot));
+        }
+    }
+    slots
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,15 +8,24 @@ use std::collections::HashMap;
 
 use super::Op;
 
-/// A shape. Equal ones stand for equal shapes; of different ones nothing follows.
+/// What is known of a shape before there are types: nodes with equal ones have equal shapes, whatever the leaves are. Of
+/// different ones nothing follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct ShapeId(u32);
+pub struct ShapeId(u32);
+
+impl ShapeId {
+    /// Whether it is that of a single number for certain.
+    pub fn is_scalar(self) -> bool {
+        self == SCALAR
+    }
+}
+
+pub(super) const SCALAR: ShapeId = ShapeId(0);
 
 /// More atoms than this are one: sets stay small.
 const MOST_ATOMS: usize = 32;
 
 /// Every shape so far.
-#[derive(Default)]
 pub(super) struct Shapes {
     /// The atoms of each shape, ascending.
     sets: Vec<Vec<u32>>,
@@ -37,6 +46,15 @@ enum Source {
     Union(Vec<u32>),
 }
 
+impl Default for Shapes {
+    fn default() -> Self {
+        let mut shapes =
+            Self { sets: Vec::new(), set_ids: HashMap::new(), atoms: HashMap::new(), atom_count: 0 };
+        shapes.set(Vec::new());
+        shapes
+    }
+}
+
 impl Shapes {
     /// The shape of the result of an operation.
     pub(super) fn of(&mut self, op: &Op, operands: &[ShapeId]) -> ShapeId {
@@ -44,7 +62,7 @@ impl Shapes {
             Op::Unary(_) | Op::StopGradient | Op::FilledLike { .. } | Op::ReluGrad => operands[0],
             Op::Binary(_) => self.union(operands[0], operands[1]),
             Op::Constant(constant) => self.known(&constant.shape),
-            Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => self.scalar(),
+            Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => SCALAR,
             Op::BroadcastTo { shape } => self.known(shape),
             Op::Reshape { shape } if !shape.contains(&-1) => self.known(shape),
             Op::SumLike
@@ -77,11 +95,7 @@ impl Shapes {
 
     /// A shape with these extents.
     pub(super) fn known(&mut self, extents: &[i64]) -> ShapeId {
-        if extents.is_empty() { self.scalar() } else { self.atom(Source::Extents(extents.to_vec())) }
-    }
-
-    fn scalar(&mut self) -> ShapeId {
-        self.set(Vec::new())
+        if extents.is_empty() { SCALAR } else { self.atom(Source::Extents(extents.to_vec())) }
     }
 
     fn union(&mut self, a: ShapeId, b: ShapeId) -> ShapeId {

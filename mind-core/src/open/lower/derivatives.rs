@@ -4,7 +4,7 @@ use super::Lowering;
 use super::constants::Meeting;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, differentiate};
-use crate::open::{Check, CheckKind, NodeId, Op};
+use crate::open::{Check, CheckKind, Constant, NodeId, Op};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::names::nearest;
@@ -30,7 +30,8 @@ impl Lowering<'_> {
                 let output = outputs[0];
                 let (text, site) = (self.text(*value), *site);
                 self.checks.push(Check { kind: CheckKind::Scalar(*kind), node: output, text, site });
-                vec![self.graph.derive(Op::FilledLike { one: true }, &[output])]
+                self.graph.assume_scalar(output);
+                vec![self.graph.derive(Op::Constant(Box::new(Constant::one())), &[output])]
             }
         };
         let seeded: Vec<_> = outputs.iter().copied().zip(seeds).collect();

@@ -1,0 +1,124 @@
+//! What plans are, and that they hold together.
+
+use std::fmt::Write;
+
+use super::super::fuse::read_by;
+use super::{Place, Plan, Step, plan};
+use crate::open::{NodeId, Op, Program, lower};
+use crate::surface::{golden, parse_expression};
+
+fn program(source: &str) -> Program {
+    let (expression, diags) = parse_expression(source.parse().unwrap());
+    assert!(diags.is_empty(), "{source}");
+    let (program, diags) = lower(&expression.unwrap());
+    program.unwrap_or_else(|| panic!("{source}: {diags:?}"))
+}
+
+/// The program, then its steps with where their results lie.
+fn planned(source: &str) -> String {
+    let program = program(source);
+    let plan = plan(&program);
+    check(&program, &plan);
+    let list = |nodes: &[NodeId]| nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let stored = |node: &NodeId| format!("{node} -> {:?}", plan.places[node.index()].unwrap());
+    let mut text = program.to_string();
+    for step in &plan.steps {
+        match step {
+            Step::Kernel(node) => writeln!(text, "kernel {}", stored(node)).unwrap(),
+            Step::Fused(fused) => {
+                let outputs: Vec<_> = fused.outputs.iter().map(stored).collect();
+                let (inputs, nodes) = (list(&fused.inputs), list(&fused.nodes));
+                writeln!(text, "loop over {inputs}: {nodes}; {}", outputs.join(", ")).unwrap();
+            }
+        }
+    }
+    text
+}
+
+/// Runs a plan with the names of nodes for their elements.
+pub(crate) fn check(program: &Program, plan: &Plan) {
+    let results = program.result.nodes();
+    let mut slots: Vec<Option<NodeId>> = vec![None; plan.slots.len()];
+    let mut written: Vec<Option<NodeId>> = vec![None; results.len()];
+    // What is read is there, and still what it was.
+    let read = |node: NodeId, slots: &[Option<NodeId>], written: &[Option<NodeId>]| {
+        let mut node = node;
+        loop {
+            match plan.places[node.index()].expect("what is read has a place") {
+                Place::View(of) => node = of,
+                Place::Slot(slot) => return assert_eq!(slots[slot], Some(node)),
+                Place::Result(result) => return assert_eq!(written[result], Some(node)),
+                Place::Leaf(leaf) => return assert_eq!(leaf.index(), node.index()),
+                Place::Constant => return,
+                Place::Loop => panic!("{node} lies nowhere"),
+            }
+        }
+    };
+    let write = |node: NodeId, slots: &mut [Option<NodeId>], written: &mut [Option<NodeId>]| match plan.places
+        [node.index()]
+    {
+        Some(Place::Slot(slot)) => {
+            assert_eq!(plan.slots[slot], program.node(node).class);
+            slots[slot] = Some(node);
+        }
+        Some(Place::Result(result)) => written[result] = Some(node),
+        place => panic!("{node} is stored at {place:?}"),
+    };
+    for step in &plan.steps {
+        match step {
+            Step::Kernel(node) => {
+                read_by(program, *node).for_each(|operand| read(operand, &slots, &written));
+                write(*node, &mut slots, &mut written);
+            }
+            Step::Fused(fused) => {
+                fused.inputs.iter().for_each(|input| read(*input, &slots, &written));
+                let space = program.node(*fused.outputs.last().expect("a loop stores something"));
+                for (position, node) in fused.nodes.iter().enumerate() {
+                    let known = |operand: NodeId| {
+                        fused.nodes[..position].contains(&operand) || fused.inputs.contains(&operand)
+                    };
+                    assert!(read_by(program, *node).all(known), "{node}");
+                    let op = &program.node(*node).op;
+                    let elementwise = matches!(
+                        op,
+                        Op::Unary(_)
+                            | Op::Binary(_)
+                            | Op::ReluGrad
+                            | Op::StopGradient
+                            | Op::BroadcastLike
+                            | Op::BroadcastTo { .. }
+                            | Op::FilledLike { .. }
+                    );
+                    assert!(elementwise, "{node}");
+                }
+                for output in &fused.outputs {
+                    assert!(fused.nodes.contains(output));
+                    assert_eq!(program.node(*output).shape, space.shape);
+                    write(*output, &mut slots, &mut written);
+                }
+                assert!(fused.nodes.len() <= 256);
+            }
+        }
+    }
+    for node in &results {
+        read(*node, &slots, &written);
+    }
+}
+
+#[test]
+fn elementwise_operations_share_loops_and_memory() {
+    golden::check("../open/plans.txt", planned);
+}
+
+#[test]
+fn long_programs_are_planned_in_loops_of_bounded_length() {
+    for source in [
+        "x + y * ".repeat(2_000) + "x",
+        "x * y - (".repeat(100) + "x" + &")".repeat(100),
+        "exp(x * y".to_owned() + &") + x * y".repeat(1),
+        "x + exp(x + w) * ".repeat(500) + "x @ w",
+    ] {
+        let program = program(&source);
+        check(&program, &plan(&program));
+    }
+}
