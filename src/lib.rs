@@ -100,8 +100,9 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, SimdLevel, StaticShape, Tensor,
-    TensorRef, TensorView, TensorViewMut, Workspace, dim, simd_level,
+    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Initialiser, MAX_RANK, Parameter,
+    ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef, TensorView,
+    TensorViewMut, Workspace, Xoshiro256, dim, simd_level,
 };
 
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use crate::{
     opt::optimise,
     plan::{Plan, Update, plan},
     stats,
-    surface::lower::{Function, GradientRequest, Structure},
+    surface::lower::{Function, GradientRequest, GradientTarget, Structure},
     text::core_ir,
     verify::{Verified, verify},
 };
@@ -49,7 +49,7 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
     function.program.as_ref()?;
     Some(verified(function).and_then(|verified| {
         let options = GradientOptions {
-            wrt: request.wrt.clone(),
+            wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
             cotangent: Cotangent::One,
             profile: Profile::Extended,
             verify: true,
@@ -63,9 +63,7 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
 
 /// The structure of a gradient function's result: the value, then the gradients.
 pub fn gradient_result(function: &Function, request: &GradientRequest) -> Structure {
-    let parts =
-        request.wrt.iter().map(|wrt| Structure::Value(function.parameters[wrt.input.index()].ty.clone()));
-    let mut parts: Vec<_> = parts.collect();
+    let mut parts: Vec<_> = request.targets.iter().map(|target| target.structure.clone()).collect();
     let gradients =
         if parts.len() == 1 && !request.tuple { parts.remove(0) } else { Structure::Tuple(parts) };
     Structure::Tuple(vec![function.result.clone(), gradients])

@@ -11,13 +11,12 @@ use mind_core::{
         ast::Program,
         lower::{Function, Structure},
     },
-    ty::Shape,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
-    emit::{self, Constants, Item, Parameter, ResultType, Root},
+    emit::{self, Constants, Item, Parameter, Root},
     report::compile_errors,
 };
 
@@ -44,12 +43,15 @@ pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> To
         }
     });
     let constants: TokenStream = constants.collect();
+    let structs: TokenStream =
+        lowered.structs.iter().map(|item| emit::structs::structure(&root, item)).collect();
     let functions: TokenStream =
         lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
     let errors = report(diags.as_slice());
     match program {
         Program::Expression(expression) => {
-            let message = "an expression is not compiled so far, expected `fn`, `const` or a closure";
+            let message =
+                "an expression is not compiled so far, expected `fn`, `const`, `struct` or a closure";
             let mut all = diags.clone();
             if all.is_empty() {
                 all.push(Diag::new(Code::E1007, expression.site, message));
@@ -57,7 +59,7 @@ pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> To
             let errors = compile_errors(all.as_slice());
             quote! {{ #errors }}
         }
-        Program::Block(_) => quote! { #errors #constants #functions },
+        Program::Block(_) => quote! { #errors #constants #structs #functions },
         Program::Closure(_) => {
             let name = lowered.functions.first().map(|function| &function.name);
             quote! {{ #errors #functions #name }}
@@ -76,7 +78,7 @@ fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
         return TokenStream::new();
     }
     let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
-    let result = result_type(&function.result);
+    let result = function.result.clone();
     let item =
         emit_item(root, function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
     let Some(request) = &function.gradient else { return item };
@@ -85,14 +87,8 @@ fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
     let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
-    let gradient = emit_item(
-        root,
-        function,
-        name,
-        quote! { #configuration #[doc = #doc] },
-        result_type(&result),
-        compiled.as_ref(),
-    );
+    let gradient =
+        emit_item(root, function, name, quote! { #configuration #[doc = #doc] }, result, compiled.as_ref());
     quote! { #item #gradient }
 }
 
@@ -101,7 +97,7 @@ fn emit_item(
     function: &Function,
     name: Ident,
     attributes: TokenStream,
-    result: ResultType,
+    result: Structure,
     compiled: Option<&Compiled>,
 ) -> TokenStream {
     let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
@@ -116,7 +112,7 @@ fn emit_item(
     };
     let parameters = function.parameters.iter().map(|parameter| Parameter {
         name: parameter.name.clone(),
-        ty: parameter.ty.clone(),
+        structure: parameter.structure.clone(),
         update: parameter.update,
     });
     let item = Item {
@@ -138,25 +134,21 @@ fn emit_item(
     if compiled.is_some() { emit::item(&item) } else { emit::fallback(&item) }
 }
 
-/// The elements that training changes: those of the parameters that are updated or differentiated, or of all where
-/// none is.
+/// The elements that training changes: those of the inputs that are updated or differentiated, or of all where none is.
 fn trained_elements(function: &Function) -> Dim {
-    let differentiated = |position: usize| {
-        let mut wrt = function.gradient.iter().flat_map(|request| &request.wrt);
-        wrt.any(|wrt| wrt.input.index() == position)
-    };
-    let trained = |position: usize| function.parameters[position].update || differentiated(position);
-    let any = (0..function.parameters.len()).any(trained);
-    let counted = function.parameters.iter().enumerate().filter(|(position, _)| !any || trained(*position));
-    let count = |shape: &Shape| shape.element_count().unwrap_or(Dim::literal(i64::MAX));
-    counted.fold(Dim::ZERO, |sum, (_, parameter)| {
-        sum.add(&count(&parameter.ty.shape)).unwrap_or(Dim::literal(i64::MAX))
-    })
-}
-
-fn result_type(structure: &Structure) -> ResultType {
-    match structure {
-        Structure::Value(ty) => ResultType::Leaf(ty.clone()),
-        Structure::Tuple(parts) => ResultType::Tuple(parts.iter().map(result_type).collect()),
+    let mut trained = Vec::new();
+    let mut shapes = Vec::new();
+    for parameter in &function.parameters {
+        for leaf in parameter.structure.leaves() {
+            let mut targets = function.gradient.iter().flat_map(|request| &request.targets);
+            trained.push(parameter.update || targets.any(|target| target.inputs.contains(&shapes.len())));
+            shapes.push(&leaf.shape);
+        }
     }
+    let any = trained.contains(&true);
+    let counted = shapes.iter().zip(trained).filter(|(_, trained)| !any || *trained);
+    counted.fold(Dim::ZERO, |sum, (shape, _)| {
+        let count = shape.element_count().unwrap_or(Dim::literal(i64::MAX));
+        sum.add(&count).unwrap_or(Dim::literal(i64::MAX))
+    })
 }

@@ -3,28 +3,54 @@
 use std::fmt;
 
 use crate::kernels::arithmetic::Arithmetic;
+use crate::parameters::{Elements, ElementsMut};
 
 /// What a tensor can hold: `f32`, `f64`, `i32`, `i64`. Sealed.
 pub trait Element: Arithmetic {
     /// The same, as a value.
     const DTYPE: DType;
+
+    #[doc(hidden)]
+    fn elements(elements: &[Self]) -> Elements<'_>;
+
+    #[doc(hidden)]
+    fn elements_mut(elements: &mut [Self]) -> ElementsMut<'_>;
+
+    #[doc(hidden)]
+    fn slice(elements: Elements<'_>) -> Option<&[Self]>;
+
+    #[doc(hidden)]
+    fn slice_mut(elements: ElementsMut<'_>) -> Option<&mut [Self]>;
 }
 
-impl Element for f32 {
-    const DTYPE: DType = DType::F32;
+macro_rules! element {
+    ($element:ident, $variant:ident) => {
+        impl Element for $element {
+            const DTYPE: DType = DType::$variant;
+
+            fn elements(elements: &[Self]) -> Elements<'_> {
+                Elements::$variant(elements)
+            }
+
+            fn elements_mut(elements: &mut [Self]) -> ElementsMut<'_> {
+                ElementsMut::$variant(elements)
+            }
+
+            fn slice(elements: Elements<'_>) -> Option<&[Self]> {
+                if let Elements::$variant(elements) = elements { Some(elements) } else { None }
+            }
+
+            fn slice_mut(elements: ElementsMut<'_>) -> Option<&mut [Self]> {
+                if let ElementsMut::$variant(elements) = elements { Some(elements) } else { None }
+            }
+        }
+    };
 }
 
-impl Element for f64 {
-    const DTYPE: DType = DType::F64;
-}
-
-impl Element for i32 {
-    const DTYPE: DType = DType::I32;
-}
-
-impl Element for i64 {
-    const DTYPE: DType = DType::I64;
-}
+element!(f32, F32);
+element!(f64, F64);
+element!(i32, I32);
+element!(i64, I64);
 
 /// An element type as a value. Displays as in the language: `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -29,11 +29,14 @@ mod dims;
 mod element;
 mod error;
 mod format;
+mod initialise;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod kernels;
+mod parameters;
 #[doc(hidden)]
 pub mod private;
+mod random;
 mod shape;
 mod simd;
 mod support;
@@ -44,7 +47,10 @@ mod workspace;
 pub use dims::{Const, Dim};
 pub use element::{DType, Element};
 pub use error::Error;
+pub use initialise::Initialiser;
 pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
+pub use parameters::{Elements, ElementsMut, Parameter, ParameterMut, Parameters};
+pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};
 pub use workspace::Workspace;

@@ -4,6 +4,7 @@ pub use core;
 pub use std;
 
 pub use crate::bare;
+pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
 pub use crate::kernels::conv::{Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_input};
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
@@ -16,8 +17,8 @@ pub use crate::simd::{Kernel, dispatch};
 pub use crate::support::{allocate, check_at_most, check_count, dot, extents, same_padding, slot_len};
 pub use crate::workspace::{Lens, Segments, segment_bytes, split, with_workspace};
 pub use crate::{
-    Const, DType, Dim, Dims, Element, Error, MAX_RANK, Rank, Shape, StaticShape, Tensor, TensorRef,
-    TensorView, TensorViewMut, Workspace,
+    Const, DType, Dim, Dims, Element, Error, Initialiser, MAX_RANK, Parameter, ParameterMut, Parameters,
+    Rank, Rng, Shape, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace,
 };
 
 /// Panics with an error's message, where the caller chose the function that does.

@@ -19,6 +19,7 @@ use mind_core::{
     ops::Profile,
     opt::optimise,
     plan::{Plan, plan},
+    surface::lower::Structure,
     testing::{random_inputs, random_module},
     text::core_ir,
     ty::Type,
@@ -112,10 +113,10 @@ fn agree(case: &str, output: usize, found: &[f64], expected: &[f64], tolerance: 
 }
 
 fn items(case: &Case) -> String {
-    let leaves: Vec<_> = case.plan.results.iter().cloned().map(emit::ResultType::Leaf).collect();
+    let leaves: Vec<_> = case.plan.results.iter().cloned().map(Structure::Value).collect();
     let parameters = case.module.inputs().map(|(name, ty)| emit::Parameter {
         name: format_ident!("{}", &**name),
-        ty: ty.clone(),
+        structure: Structure::Value(ty.clone()),
         update: false,
     });
     let (root, _) = emit::Root::take(TokenStream::new());
@@ -126,7 +127,7 @@ fn items(case: &Case) -> String {
         name: format_ident!("{}", case.name),
         symbols: case.plan.symbols.iter().map(|symbol| format_ident!("{}", &**symbol)).collect(),
         parameters: parameters.collect(),
-        result: emit::ResultType::Tuple(leaves),
+        result: Structure::Tuple(leaves),
         plan: &case.plan,
         value_name: &|_| None,
         constants: emit::Constants {

@@ -18,6 +18,7 @@ mod literals;
 mod products;
 mod rearranging;
 mod reductions;
+mod structs;
 mod support;
 mod tuples;
 mod updates;

@@ -14,7 +14,7 @@ use crate::ty::DType;
 /// What one `mind!` holds.
 #[derive(Clone, Debug)]
 pub enum Program {
-    /// `fn` and `const` items.
+    /// `fn`, `const` and `struct` items.
     Block(Block),
     /// `|x: f32[2, 3]| relu(x)`.
     Closure(Closure),
@@ -27,6 +27,8 @@ pub enum Program {
 pub struct Block {
     /// `const H: dim = 256;`
     pub constants: Vec<Constant>,
+    /// The structs whose fields could be read.
+    pub structs: Vec<Struct>,
     /// The functions whose signature could be read.
     pub functions: Vec<Function>,
     /// The names of items that could not be read, so that uses of them are not reported again.
@@ -44,6 +46,36 @@ pub struct Constant {
     pub name: Ident,
     /// `256`
     pub value: DimExpr,
+}
+
+/// `pub struct Dense<I, O> { w: f32[I, O], b: f32[O] }`
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// `Dense`
+    pub name: Ident,
+    /// The dimensions declared in `<I, O>`.
+    pub symbols: Vec<Ident>,
+    /// The fields in order; never empty.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub`, `pub(crate)`, … or nothing.
+    pub visibility: TokenStream,
+    /// `w`
+    pub name: Ident,
+    /// `f32[I, O]`; nothing where a mistake in it has been reported.
+    pub ty: Option<TypeExpr>,
+    /// Name and type.
+    pub site: Site,
 }
 
 /// A function of a block.
@@ -129,6 +161,13 @@ pub enum TypeKind {
     },
     /// `(f32, (f32[3], f32))`, `()`
     Tuple(Vec<TypeExpr>),
+    /// `Mlp`, `Dense<64, N>`
+    Struct {
+        /// `Dense`
+        name: Ident,
+        /// `64`, `N`
+        dims: Vec<DimExpr>,
+    },
 }
 
 /// An extent in a type or a constant, in postfix order: each operator follows its two operands.
@@ -267,9 +306,9 @@ pub enum NodeKind {
         /// The index itself.
         field: Site,
     },
-    /// `a.w`: a field of a Rust value.
+    /// `p.w`: a field of a struct, or of a Rust value.
     Member {
-        /// `a`
+        /// `p`
         base: ExprId,
         /// `w`
         name: Ident,
@@ -290,6 +329,15 @@ pub enum NodeKind {
     },
     /// `grad(a * self.b, wrt = (a, self.b))`
     Derivative(Derivative),
+    /// `Mlp { w1: a, b1, ..p }`
+    Struct {
+        /// `Mlp`
+        name: Ident,
+        /// `w1: a`, `b1`
+        fields: Vec<FieldValue>,
+        /// `p`: what gives the fields that are not written.
+        base: Option<ExprId>,
+    },
     /// `a[0, 1..3, ..]`
     Subscript {
         /// `a`
@@ -317,10 +365,10 @@ pub enum NodeKind {
         /// `value`
         value: ExprId,
     },
-    /// `w = value;`, `w -= value;`
+    /// `w = value;`, `w -= value;`, `p.w -= value;`
     Assign {
-        /// `w`
-        target: Ident,
+        /// `w`, `p.w`
+        target: Path,
         /// The `-` of `-=`.
         op: Option<BinaryOp>,
         /// The operator itself.
@@ -330,6 +378,37 @@ pub enum NodeKind {
     },
     /// `value;`
     Discard(ExprId),
+}
+
+/// `p`, `p.first.w`: a parameter, or a field of one.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// `p`
+    pub name: Ident,
+    /// `first`, `w`
+    pub fields: Vec<Ident>,
+}
+
+impl Path {
+    /// Its tokens.
+    pub fn site(&self) -> Site {
+        let last = self.fields.last().unwrap_or(&self.name);
+        Site::token(self.name.span()).to(Site::token(last.span()))
+    }
+
+    /// Whether one of the two is the other or holds it.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.name == other.name && self.fields.iter().zip(&other.fields).all(|(a, b)| a == b)
+    }
+}
+
+/// `w1: a`, or `b1` for `b1: b1`, in a struct expression.
+#[derive(Clone, Debug)]
+pub struct FieldValue {
+    /// `w1`
+    pub name: Ident,
+    /// `a`
+    pub value: ExprId,
 }
 
 /// The binary operators.
@@ -466,11 +545,11 @@ pub struct Wrt {
     pub site: Site,
 }
 
-/// A parameter to differentiate by.
+/// A parameter to differentiate by, or a field of one.
 #[derive(Clone, Debug)]
 pub struct WrtTarget {
-    /// The parameter.
-    pub name: Ident,
+    /// The parameter or field.
+    pub path: Path,
     /// Whether a parameter that does not reach the output has a gradient of zeros rather than being an error.
     pub zero_ok: bool,
 }
@@ -516,4 +595,24 @@ pub enum Pattern {
         /// Its tokens.
         site: Site,
     },
+    /// `Mlp { w1, b1: b, .. }`
+    Struct {
+        /// `Mlp`
+        name: Ident,
+        /// `w1`, `b1: b`
+        fields: Vec<FieldPattern>,
+        /// Whether it ends with `..`: other fields are left out.
+        rest: bool,
+        /// Its tokens.
+        site: Site,
+    },
+}
+
+/// `b1: b`, or `w1` for `w1: w1`, in a struct pattern.
+#[derive(Clone, Debug)]
+pub struct FieldPattern {
+    /// `b1`
+    pub name: Ident,
+    /// `b`
+    pub pattern: Pattern,
 }

@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use super::ast::{
     Argument, BinaryOp, Block, Body, Closure, Derivative, DimExpr, DimOperator, DimStepKind, ExprId,
-    Expression, Function, NodeKind, Parameter, Pattern, Program, Subscript, SubscriptKind, TypeExpr,
-    TypeKind, Wrt,
+    Expression, Field, FieldPattern, Function, NodeKind, Parameter, Path, Pattern, Program, Struct,
+    Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
 };
 
 /// The longest text of an expression in a message, in characters.
@@ -38,6 +38,7 @@ impl Body {
                 | NodeKind::Neg { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
+                | NodeKind::Struct { .. }
                 | NodeKind::Transformed { .. }
                 | NodeKind::Transpose(_)
                 | NodeKind::Field { .. }
@@ -106,6 +107,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         NodeKind::Call { arguments, .. } | NodeKind::Transformed { arguments, .. } => {
             arguments.first().map(|argument| argument.value)
         }
+        NodeKind::Struct { fields, base, .. } => fields.first().map(|field| field.value).or(*base),
         NodeKind::Array(elements) | NodeKind::Tuple(elements) => elements.first().copied(),
         NodeKind::Derivative(derivative) => Some(derivative.value),
         NodeKind::Close { tail } => *tail,
@@ -141,6 +143,7 @@ impl Body {
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
+            | NodeKind::Struct { .. }
             | NodeKind::Subscript { .. }
             | NodeKind::Array(_)
             | NodeKind::Tuple(_)
@@ -264,6 +267,16 @@ impl Printer {
             NodeKind::Typed { operand, .. } if self.short => (self.take(*operand), Binding::Atom),
             NodeKind::Typed { operand, ty } => (format!("({}: {ty})", self.take(*operand)), Binding::Atom),
             NodeKind::Derivative(derivative) => (self.derivative(derivative), Binding::Atom),
+            NodeKind::Struct { name, fields, base } => {
+                let mut texts = Vec::new();
+                for field in fields {
+                    let value = self.take(field.value);
+                    let shorthand = field.name == value;
+                    texts.push(if shorthand { value } else { format!("{}: {value}", field.name) });
+                }
+                texts.extend(base.map(|base| format!("..{}", self.take(base))));
+                (format!("{name} {{ {} }}", texts.join(", ")), Binding::Atom)
+            }
             NodeKind::Subscript { base, subscripts } => {
                 let subscripts: Vec<_> =
                     subscripts.iter().map(|subscript| self.subscript(subscript)).collect();
@@ -367,10 +380,31 @@ impl fmt::Display for Block {
         for constant in &self.constants {
             writeln!(f, "const {}: dim = {};", constant.name, constant.value)?;
         }
+        for item in &self.structs {
+            item.fmt(f)?;
+        }
         for function in &self.functions {
             function.fmt(f)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Struct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "struct {}", self.name)?;
+        if !self.symbols.is_empty() {
+            write!(f, "<{}>", join(&self.symbols))?;
+        }
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .map(|Field { name, ty, .. }| match ty {
+                Some(ty) => format!("{name}: {ty}"),
+                None => format!("{name}: <unread>"),
+            })
+            .collect();
+        writeln!(f, " {{ {} }}", fields.join(", "))
     }
 }
 
@@ -443,7 +477,28 @@ impl fmt::Display for Pattern {
             Self::Wildcard(_) => f.write_str("_"),
             Self::Name(name) => name.fmt(f),
             Self::Tuple { elements, .. } => write!(f, "({})", join_tuple(elements)),
+            Self::Struct { name, fields, rest, .. } => {
+                let mut texts: Vec<String> = fields.iter().map(ToString::to_string).collect();
+                texts.extend(rest.then(|| "..".to_owned()));
+                write!(f, "{name} {{ {} }}", texts.join(", "))
+            }
         }
+    }
+}
+
+impl fmt::Display for FieldPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pattern {
+            Pattern::Name(name) if *name == self.name => name.fmt(f),
+            pattern => write!(f, "{}: {pattern}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)?;
+        self.fields.iter().try_for_each(|field| write!(f, ".{field}"))
     }
 }
 
@@ -452,7 +507,7 @@ impl fmt::Display for Wrt {
         let targets: Vec<String> = self
             .targets
             .iter()
-            .map(|target| format!("{}{}", if target.zero_ok { "zero_ok " } else { "" }, target.name))
+            .map(|target| format!("{}{}", if target.zero_ok { "zero_ok " } else { "" }, target.path))
             .collect();
         if self.tuple { write!(f, "({})", join_tuple(&targets)) } else { f.write_str(&join(&targets)) }
     }
@@ -464,6 +519,8 @@ impl fmt::Display for TypeExpr {
             TypeKind::Tensor { dtype, dims } if dims.is_empty() => dtype.fmt(f),
             TypeKind::Tensor { dtype, dims } => write!(f, "{dtype}[{}]", join(dims)),
             TypeKind::Tuple(elements) => write!(f, "({})", join_tuple(elements)),
+            TypeKind::Struct { name, dims } if dims.is_empty() => name.fmt(f),
+            TypeKind::Struct { name, dims } => write!(f, "{name}<{}>", join(dims)),
         }
     }
 }

@@ -2,11 +2,13 @@
 
 mod body;
 mod extent;
+mod interface;
 mod literal;
 mod loops;
 mod names;
 mod root;
 mod signature;
+pub mod structs;
 
 use std::collections::BTreeSet;
 
@@ -15,15 +17,16 @@ use mind_core::{
     ir::ValueId,
     ops::Requirement,
     plan::{Plan, Step},
-    ty::Type,
+    surface::lower::Structure,
 };
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 pub use root::Root;
 
 use extent::{Arithmetic, extent, symbol_variable};
-use signature::Signature;
+use interface::Interface;
+use signature::{Input, Signature};
 
 /// A function that is ready to be written as Rust.
 pub struct Item<'a> {
@@ -39,8 +42,8 @@ pub struct Item<'a> {
     pub symbols: Vec<Ident>,
     /// The parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// The structure of the result; its leaves are the plan's results, in order.
-    pub result: ResultType,
+    /// The result; its leaves are the plan's results, in order.
+    pub result: Structure,
     /// What runs.
     pub plan: &'a Plan,
     /// What the user calls a value of the planned module.
@@ -54,19 +57,10 @@ pub struct Item<'a> {
 pub struct Parameter {
     /// Its name.
     pub name: Ident,
-    /// Its type.
-    pub ty: Type,
+    /// Its type: a tensor, a number or a struct; its leaves are inputs of the plan, in order.
+    pub structure: Structure,
     /// Whether it is `&mut`.
     pub update: bool,
-}
-
-/// The structure of a result.
-#[derive(Clone, Debug)]
-pub enum ResultType {
-    /// A tensor or number.
-    Leaf(Type),
-    /// A tuple; empty where a function returns nothing.
-    Tuple(Vec<ResultType>),
 }
 
 /// What the module of a function tells.
@@ -79,16 +73,6 @@ pub struct Constants {
     pub flops: Dim,
 }
 
-impl ResultType {
-    /// The leaves, in order.
-    pub fn leaves(&self) -> Vec<&Type> {
-        match self {
-            Self::Leaf(ty) => vec![ty],
-            Self::Tuple(parts) => parts.iter().flat_map(Self::leaves).collect(),
-        }
-    }
-}
-
 /// The Rust items of a function.
 pub fn item(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
@@ -97,11 +81,20 @@ pub fn item(item: &Item<'_>) -> TokenStream {
     let shapes = signature::shape_section(item);
     let try_name = format_ident!("try_{}", name);
     let into_name = format_ident!("{}_into", name);
-    let (generics, parameters, arguments) =
-        (&signature.generics, &signature.parameters, &signature.arguments);
-    let result = signature.result_type();
-    let (out, workspace) = (signature.out_parameter(None), &signature.workspace);
-    let out_argument = signature.out.as_ref().map(|(name, _)| quote! { #name, });
+    let Interface {
+        generics,
+        parameters,
+        arguments,
+        result,
+        out,
+        out_argument,
+        out_binding,
+        rebuilt,
+        workspace,
+    } = &signature.interface;
+    let (pattern, value) = rebuilt.clone().unwrap_or_else(|| (quote! { value }, quote! { value }));
+    // What can fail is returned as it is where there is nothing to rebuild.
+    let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
     let module = module(item, &signature);
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
@@ -112,14 +105,14 @@ pub fn item(item: &Item<'_>) -> TokenStream {
         #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
     };
     let error = quote! { #root::Error };
-    let try_form = is_fallible(item.plan).then(|| {
+    let try_form = (is_fallible(item.plan) || signature.has_open_extents()).then(|| {
         let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
         quote! {
             #configuration
             #[doc = #doc]
             #lints
             #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
-                #name::call(#(#arguments),*)
+                #name::call(#(#arguments),*) #map
             }
         }
     });
@@ -130,7 +123,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
         #lints
         #visibility fn #name #generics (#(#parameters),*) -> #result {
             match #name::call(#(#arguments),*) {
-                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Ok(#pattern) => #value,
                 ::core::result::Result::Err(error) => #root::fail(error),
             }
         }
@@ -140,6 +133,7 @@ pub fn item(item: &Item<'_>) -> TokenStream {
         #lints
         #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
             -> ::core::result::Result<(), #error> {
+            #out_binding
             #name::into(#(#arguments,)* #out_argument #workspace)
         }
         #module
@@ -152,9 +146,7 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
     let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
     let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
     let configuration = configuration(attributes);
-    let (generics, parameters) = (&signature.generics, &signature.parameters);
-    let result = signature.result_type();
-    let (out, workspace) = (signature.out_parameter(None), &signature.workspace);
+    let Interface { generics, parameters, result, out, workspace, .. } = &signature.interface;
     let [core_ir, lints] =
         [quote! { pub const CORE_IR: &str = ""; }, quote! { #[allow(unused, warnings, clippy::all)] }];
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
@@ -220,7 +212,7 @@ fn parse(text: &str) -> TokenStream {
 }
 
 /// The module beside the function: its constants, and what the function calls.
-fn module(item: &Item<'_>, signature: &Signature) -> TokenStream {
+fn module(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (root, visibility, name) = (item.root, &item.visibility, &item.name);
     let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
@@ -307,21 +299,20 @@ fn peak_bytes(item: &Item<'_>) -> TokenStream {
 }
 
 /// `fn check`: binds the symbols and checks all that signature and shapes require of dynamic dims.
-fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
+fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (generics, tensors) = (&signature.generics, &signature.tensors);
     let symbols = &item.symbols;
     let function = item.name.to_string();
     let (mut bindings, mut checks) = (String::new(), String::new());
     let mut bound: Vec<String> = Vec::new();
-    for (parameter, variable) in item.parameters.iter().zip(&signature.inner_arguments) {
-        let name = parameter.name.to_string();
-        for (axis, dim) in parameter.ty.shape.iter().enumerate() {
-            if dim.as_literal().is_some() {
+    for Input { path: name, name: variable, leaf, .. } in &signature.inputs {
+        for (axis, (dim, known)) in leaf.ty.shape.iter().zip(&leaf.axes).enumerate() {
+            if dim.as_literal().is_some() && known.typed {
                 continue;
             }
             let found = format!("rt::extents({variable})[{axis}]");
             let first = dim.as_symbol().filter(|symbol| !bound.iter().any(|known| **known == ***symbol));
-            if let Some(symbol) = first {
+            if let Some(symbol) = first.filter(|_| known.typed) {
                 let extent = symbol_variable(symbol);
                 let what = format!("parameter `{name}`");
                 bindings.push_str(&format!(
@@ -330,8 +321,10 @@ fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
                 bound.push(symbol.to_string());
                 continue;
             }
-            let why =
-                dim.as_symbol().and_then(|symbol| first_use(item, symbol)).unwrap_or_else(|| dim.to_string());
+            let why = dim
+                .as_symbol()
+                .and_then(|symbol| first_use(signature, symbol))
+                .unwrap_or_else(|| dim.to_string());
             let needed = extent(dim, Arithmetic::Saturating);
             checks.push_str(&format!(
                 "rt::check_dim({function:?}, {name:?}, {axis}, {found}, {needed}, {why:?})?;\n"
@@ -358,8 +351,7 @@ fn check(item: &Item<'_>, signature: &Signature) -> TokenStream {
         checks.push_str(&format!("rt::check_count({:?}, {value})?;\n", count.to_string()));
     }
     let (bindings, checks) = (parse(&bindings), parse(&checks));
-    let sizes: Vec<_> =
-        symbols.iter().map(|symbol| signature::symbol_value(item, signature, symbol)).collect();
+    let sizes: Vec<_> = symbols.iter().map(|symbol| signature::symbol_value(signature, symbol)).collect();
     quote! {
         #[allow(unused, clippy::all, clippy::pedantic)]
         #[inline]
@@ -392,26 +384,25 @@ fn signed(dim: &Dim) -> String {
 }
 
 /// Where a symbol is bound, for messages: ``N, from `x` ``.
-fn first_use(item: &Item<'_>, symbol: &str) -> Option<String> {
-    let names = |parameter: &&Parameter| {
-        parameter.ty.shape.iter().any(|dim| dim.as_symbol().is_some_and(|known| &**known == symbol))
+fn first_use(signature: &Signature<'_>, symbol: &str) -> Option<String> {
+    let names = |input: &&Input<'_>| {
+        let mut axes = input.leaf.ty.shape.iter().zip(&input.leaf.axes);
+        axes.any(|(dim, axis)| axis.typed && dim.as_symbol().is_some_and(|known| &**known == symbol))
     };
-    item.parameters.iter().find(names).map(|parameter| format!("{symbol}, from `{}`", parameter.name))
+    signature.inputs.iter().find(names).map(|input| format!("{symbol}, from `{}`", input.path))
 }
 
 /// `fn call`: checks, allocates the results and runs with this thread's workspace.
-fn call(item: &Item<'_>, signature: &Signature) -> TokenStream {
-    let (generics, parameters, borrows) =
-        (&signature.generics, &signature.inner_parameters, &signature.borrows);
-    let result = signature.result_type();
+fn call(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
+    let Signature { generics, parameters, borrows, result, .. } = signature;
     let bind = signature::bind_sizes(item);
     let variables: Vec<_> = item.plan.symbols.iter().map(|symbol| signature::variable(symbol)).collect();
     let (mut allocations, mut slices) = (TokenStream::new(), Vec::new());
-    for (position, leaf) in item.result.leaves().into_iter().enumerate().filter(|(_, leaf)| leaf.rank() > 0) {
+    let leaves = item.result.named_leaves();
+    for (position, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.ty.rank() > 0) {
         let name = format_ident!("result_{}", position);
-        let (ty, shape) =
-            (signature::shape_type(&leaf.shape, item), signature::shape_value(&leaf.shape, item));
-        let dtype = format_ident!("{}", leaf.dtype.name());
+        let (ty, shape) = (signature::shape_type(leaf, item), signature::shape_value(leaf, item));
+        let dtype = format_ident!("{}", leaf.ty.dtype.name());
         allocations.extend(quote! { let mut #name = rt::allocate::<#dtype, #ty>(#shape)?; });
         slices.push(quote! { #name.as_mut_slice() });
     }
@@ -434,27 +425,29 @@ fn call(item: &Item<'_>, signature: &Signature) -> TokenStream {
 }
 
 /// `fn into`: checks and runs with the caller's results and workspace.
-fn into(item: &Item<'_>, signature: &Signature) -> TokenStream {
-    let (generics, parameters, borrows) =
-        (&signature.generics, &signature.inner_parameters, &signature.borrows);
+fn into(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
+    let Signature { generics, parameters, borrows, .. } = signature;
     let bind = signature::bind_sizes(item);
     let variables: Vec<_> = item.plan.symbols.iter().map(|symbol| signature::variable(symbol)).collect();
     let function = item.name.to_string();
-    let out = signature.out_parameter(Some(&Ident::new("out", Span::call_site())));
+    let out = signature.out_parameter();
     let pattern = signature::out_pattern(item);
     let pattern = signature.out.is_some().then(|| quote! { let #pattern = out; });
     let (mut checks, mut slices, mut stores) = (String::new(), Vec::new(), TokenStream::new());
     let mut scalar = 0;
-    for (position, leaf) in item.result.leaves().into_iter().enumerate() {
+    for (position, leaf) in item.result.named_leaves().into_iter().enumerate() {
         let name = format_ident!("out_{}", position);
-        if leaf.rank() == 0 {
+        if leaf.ty.rank() == 0 {
             let position = proc_macro2::Literal::usize_unsuffixed(scalar);
             stores.extend(quote! { *#name = scalars.#position; });
             scalar += 1;
             continue;
         }
         slices.push(quote! { #name.as_mut_slice() });
-        for (axis, dim) in leaf.shape.iter().enumerate().filter(|(_, dim)| dim.as_literal().is_none()) {
+        for (axis, (dim, known)) in leaf.ty.shape.iter().zip(&leaf.axes).enumerate() {
+            if dim.as_literal().is_some() && known.typed {
+                continue;
+            }
             checks.push_str(&format!(
                 "rt::check_dim({function:?}, \"out\", {axis}, rt::extents({name})[{axis}], {}, {:?})?;\n",
                 extent(dim, Arithmetic::Saturating),

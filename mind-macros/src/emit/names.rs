@@ -63,10 +63,11 @@ pub(super) fn identifier(wish: &str) -> String {
         "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
         "while", "yield",
     ];
-    let name = wish.trim_start_matches("r#");
-    match name {
+    // A field of a struct is `p.w`.
+    let name = wish.replace("r#", "").replace('.', "_");
+    match name.as_str() {
         "self" | "Self" | "super" | "crate" | "_" | "" => format!("{name}_"),
-        _ if KEYWORDS.contains(&name) => format!("r#{name}"),
-        _ => name.to_string(),
+        _ if KEYWORDS.contains(&name.as_str()) => format!("r#{name}"),
+        _ => name,
     }
 }

@@ -2,42 +2,51 @@
 
 use mind_core::{
     dim::Dim,
-    ty::{Shape, Type},
+    surface::lower::{Leaf, Structure},
+    ty::Type,
 };
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    Item, Parameter, ResultType,
+    Item,
     extent::{Arithmetic, extent, symbol_variable},
+    interface::Interface,
     names::{self, Names},
 };
 
 /// The pieces that the forms of a function share.
-pub(super) struct Signature {
-    /// `<N: Dim>`, or nothing.
+pub(super) struct Signature<'a> {
+    /// What the user calls.
+    pub(super) interface: Interface,
+    /// The tensors and numbers that the functions of the module take: structs taken apart.
+    pub(super) inputs: Vec<Input<'a>>,
+    /// `<N: Dim>` of the functions of the module, or nothing.
     pub(super) generics: TokenStream,
-    /// The parameters under the user's names.
+    /// The parameters of the functions of the module.
     pub(super) parameters: Vec<TokenStream>,
-    /// The user's names.
-    pub(super) arguments: Vec<Ident>,
-    /// The parameters under names that meet no name of the emitter's.
-    pub(super) inner_parameters: Vec<TokenStream>,
-    /// Those names.
-    pub(super) inner_arguments: Vec<Ident>,
-    /// The tensors among the inner parameters, to be read only.
+    /// The tensors among these, to be read only.
     pub(super) tensors: Vec<TokenStream>,
-    /// Borrows of the tensors among the inner parameters.
+    /// Borrows of the tensors.
     pub(super) borrows: Vec<TokenStream>,
     /// The parameter for results, unless there are none.
-    pub(super) out: Option<(Ident, TokenStream)>,
-    /// The parameter for the workspace.
-    pub(super) workspace: Ident,
-    result: TokenStream,
+    pub(super) out: Option<TokenStream>,
+    /// What a call gives: structs as tuples of their fields.
+    pub(super) result: TokenStream,
 }
 
-impl Signature {
-    pub(super) fn new(item: &Item<'_>) -> Self {
+/// A tensor or number that the functions of the module take: a parameter, or a field of one.
+pub(super) struct Input<'a> {
+    /// As messages name it, `p.w`.
+    pub(super) path: String,
+    /// A name that meets no name of the emitter's.
+    pub(super) name: Ident,
+    pub(super) leaf: Leaf<'a>,
+    pub(super) update: bool,
+}
+
+impl<'a> Signature<'a> {
+    pub(super) fn new(item: &'a Item<'_>) -> Self {
         let mut names = Names::new();
         for own in ["out", "scalars", "needed", "value", "error"] {
             names.fresh(own);
@@ -48,67 +57,77 @@ impl Signature {
             names.fresh(&format!("out_{position}"));
         }
         let mut signature = Self {
+            interface: Interface::new(item),
+            inputs: inputs(item, &mut names),
             generics: TokenStream::new(),
             parameters: Vec::new(),
-            arguments: Vec::new(),
-            inner_parameters: Vec::new(),
-            inner_arguments: Vec::new(),
             tensors: Vec::new(),
             borrows: Vec::new(),
             out: None,
-            workspace: Ident::new("workspace", Span::call_site()),
             result: result_type(&item.result, item),
         };
         let mut generics: Vec<Ident> = item.symbols.clone();
-        let mut outer = Names::default();
-        for parameter in &item.parameters {
-            let name = &parameter.name;
-            outer.fresh(&name.to_string());
-            let inner = names::ident(&names.fresh(&name.to_string()));
-            let ty = parameter_type(parameter, &mut generics, item);
-            signature.parameters.push(quote! { #name: #ty });
-            signature.arguments.push(name.clone());
-            signature.inner_parameters.push(quote! { #inner: #ty });
-            if parameter.ty.rank() > 0 {
-                let ty =
-                    parameter_type(&Parameter { update: false, ..parameter.clone() }, &mut Vec::new(), item);
-                signature.tensors.push(quote! { #inner: #ty });
-                signature.borrows.push(quote! { &*#inner });
+        for Input { name, leaf, update, .. } in &signature.inputs {
+            let ty = parameter_type(leaf, name, &mut generics, item);
+            if leaf.ty.rank() == 0 {
+                let ty = if *update {
+                    quote! { &mut #ty }
+                } else {
+                    ty
+                };
+                signature.parameters.push(quote! { #name: #ty });
+                continue;
             }
-            signature.inner_arguments.push(inner);
+            let borrow = if *update {
+                quote! { &mut }
+            } else {
+                quote! { & }
+            };
+            signature.parameters.push(quote! { #name: #borrow #ty });
+            signature.tensors.push(quote! { #name: &#ty });
+            signature.borrows.push(quote! { &*#name });
         }
         if !generics.is_empty() {
             let root = item.root;
             signature.generics = quote! { <#(#generics: #root::Dim),*> };
         }
         if !item.result.leaves().is_empty() {
-            let name = names::ident(&outer.fresh("out"));
-            signature.out = Some((name, out_type(&item.result, item)));
+            signature.out = Some(out_type(&item.result, item));
         }
-        signature.workspace = names::ident(&outer.fresh("workspace"));
         signature
     }
 
-    /// The type that a call returns.
-    pub(super) fn result_type(&self) -> &TokenStream {
-        &self.result
+    /// `out: …,`, or nothing.
+    pub(super) fn out_parameter(&self) -> Option<TokenStream> {
+        self.out.as_ref().map(|ty| quote! { out: #ty, })
     }
 
-    /// `out: …,` under this name, or nothing.
-    pub(super) fn out_parameter(&self, name: Option<&Ident>) -> Option<TokenStream> {
-        self.out.as_ref().map(|(outer, ty)| {
-            let name = name.unwrap_or(outer);
-            quote! { #name: #ty, }
-        })
+    /// Whether the Rust types leave an extent open that the program knows.
+    pub(super) fn has_open_extents(&self) -> bool {
+        self.inputs.iter().any(|input| input.leaf.axes.iter().any(|axis| !axis.typed))
     }
 }
 
-/// The value of type `N` that a symbol is bound to: the dim of the first parameter that has it.
-pub(super) fn symbol_value(item: &Item<'_>, signature: &Signature, symbol: &Ident) -> TokenStream {
+fn inputs<'a>(item: &'a Item<'_>, names: &mut Names) -> Vec<Input<'a>> {
+    let mut inputs = Vec::new();
+    for parameter in &item.parameters {
+        for leaf in parameter.structure.named_leaves() {
+            let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
+            let path = format!("{}{fields}", parameter.name);
+            let name = names::ident(&names.fresh(&path));
+            inputs.push(Input { path, name, leaf, update: parameter.update });
+        }
+    }
+    inputs
+}
+
+/// The value of type `N` that a symbol is bound to: the dim of the first input that has it.
+pub(super) fn symbol_value(signature: &Signature<'_>, symbol: &Ident) -> TokenStream {
     let symbol = symbol.to_string();
-    for (parameter, name) in item.parameters.iter().zip(&signature.inner_arguments) {
+    for Input { name, leaf, .. } in &signature.inputs {
+        let mut axes = leaf.ty.shape.iter().zip(&leaf.axes);
         let is_symbol = |dim: &Dim| dim.as_symbol().is_some_and(|known| **known == *symbol);
-        if let Some(axis) = parameter.ty.shape.iter().position(is_symbol) {
+        if let Some(axis) = axes.position(|(dim, axis)| axis.typed && is_symbol(dim)) {
             let axis = Literal::usize_unsuffixed(axis);
             return quote! { #name.shape().#axis };
         }
@@ -130,10 +149,11 @@ pub(super) fn variable(symbol: &str) -> Ident {
     names::ident(&symbol_variable(symbol))
 }
 
-/// What the inner parameters are to `run`: slices and numbers.
-pub(super) fn slices(item: &Item<'_>, signature: &Signature) -> Vec<TokenStream> {
-    let parameters = item.parameters.iter().zip(&signature.inner_arguments);
-    let slices = parameters.map(|(parameter, name)| match (parameter.ty.rank(), parameter.update) {
+/// What the inputs are to `run`: slices and numbers.
+pub(super) fn slices(item: &Item<'_>, signature: &Signature<'_>) -> Vec<TokenStream> {
+    let inputs = signature.inputs.iter().zip(&item.plan.inputs);
+    let slices = inputs.map(|(Input { name, leaf, update, .. }, planned)| match (leaf.ty.rank(), update) {
+        (0, true) if !planned.updated => quote! { *#name },
         (0, _) => quote! { #name },
         (_, false) => quote! { #name.as_slice() },
         (_, true) => quote! { #name.as_mut_slice() },
@@ -142,19 +162,23 @@ pub(super) fn slices(item: &Item<'_>, signature: &Signature) -> Vec<TokenStream>
 }
 
 /// The shape of a result as a Rust type.
-pub(super) fn shape_type(shape: &Shape, item: &Item<'_>) -> TokenStream {
-    let dims = shape.iter().map(|dim| dim_type(dim, item).unwrap_or_else(|| quote! { usize }));
+pub(super) fn shape_type(leaf: &Leaf<'_>, item: &Item<'_>) -> TokenStream {
+    let dims = leaf.ty.shape.iter().zip(&leaf.axes);
+    let dims = dims.map(|(dim, axis)| {
+        dim_type(dim, item).filter(|_| axis.typed).unwrap_or_else(|| quote! { ::core::primitive::usize })
+    });
     quote! { (#(#dims,)*) }
 }
 
 /// The shape of a result as a value, given `sizes` and the symbols' variables.
-pub(super) fn shape_value(shape: &Shape, item: &Item<'_>) -> TokenStream {
+pub(super) fn shape_value(leaf: &Leaf<'_>, item: &Item<'_>) -> TokenStream {
     let root = item.root;
-    let dims = shape.iter().map(|dim| {
-        if dim.as_literal().is_some() {
+    let dims = leaf.ty.shape.iter().zip(&leaf.axes).map(|(dim, axis)| {
+        if dim.as_literal().is_some() && axis.typed {
             return quote! { #root::Const };
         }
-        match dim.as_symbol().and_then(|symbol| item.symbols.iter().position(|known| *known == **symbol)) {
+        let symbol = dim.as_symbol().filter(|_| axis.typed);
+        match symbol.and_then(|symbol| item.symbols.iter().position(|known| *known == **symbol)) {
             Some(position) => {
                 let position = Literal::usize_unsuffixed(position);
                 quote! { sizes.#position }
@@ -168,93 +192,94 @@ pub(super) fn shape_value(shape: &Shape, item: &Item<'_>) -> TokenStream {
 
 /// The result built from `result_0`, `result_1`, … and the numbers in `scalars`.
 pub(super) fn result_value(item: &Item<'_>) -> TokenStream {
-    let (mut leaf, mut scalar) = (0usize, 0usize);
-    build(&item.result, &mut |ty| {
-        let value = if ty.rank() == 0 {
-            let position = Literal::usize_unsuffixed(scalar);
-            scalar += 1;
-            quote! { scalars.#position }
-        } else {
-            let name = format_ident!("result_{}", leaf);
-            quote! { #name }
-        };
-        leaf += 1;
-        value
+    let mut scalar = 0usize;
+    build(&item.result, &mut |position, leaf| {
+        if leaf.ty.rank() > 0 {
+            let name = format_ident!("result_{}", position);
+            return quote! { #name };
+        }
+        let number = Literal::usize_unsuffixed(scalar);
+        scalar += 1;
+        quote! { scalars.#number }
     })
 }
 
-/// The pattern that takes `out` apart into `out_0`, `out_1`, …
+/// The pattern that takes results apart into `out_0`, `out_1`, …
 pub(super) fn out_pattern(item: &Item<'_>) -> TokenStream {
-    let mut leaf = 0usize;
-    build(&item.result, &mut |_| {
-        let name = format_ident!("out_{}", leaf);
-        leaf += 1;
+    build(&item.result, &mut |position, _| {
+        let name = format_ident!("out_{}", position);
         quote! { #name }
     })
 }
 
-fn build(result: &ResultType, leaf: &mut dyn FnMut(&Type) -> TokenStream) -> TokenStream {
-    match result {
-        ResultType::Leaf(ty) => leaf(ty),
-        ResultType::Tuple(parts) => {
-            let parts = parts.iter().map(|part| build(part, leaf));
-            quote! { (#(#parts,)*) }
-        }
+/// A tuple of what becomes of each leaf, structs as tuples too.
+pub(super) fn build(
+    structure: &Structure,
+    make: &mut dyn FnMut(usize, &Leaf<'_>) -> TokenStream,
+) -> TokenStream {
+    fn part(structure: &Structure, made: &mut dyn Iterator<Item = TokenStream>) -> TokenStream {
+        let parts: Vec<_> = match structure {
+            Structure::Value(_) => {
+                return made.next().expect("there is one for each leaf of the structure");
+            }
+            Structure::Tuple(parts) => parts.iter().map(|inner| part(inner, made)).collect(),
+            Structure::Struct(ty) => ty.fields.iter().map(|inner| part(inner, made)).collect(),
+        };
+        quote! { (#(#parts,)*) }
     }
+    let leaves = structure.named_leaves();
+    let made: Vec<_> = leaves.iter().enumerate().map(|(position, leaf)| make(position, leaf)).collect();
+    part(structure, &mut made.into_iter())
 }
 
-fn result_type(result: &ResultType, item: &Item<'_>) -> TokenStream {
+fn result_type(result: &Structure, item: &Item<'_>) -> TokenStream {
     let root = item.root;
-    build(result, &mut |ty| {
-        let dtype = dtype(ty);
-        if ty.rank() == 0 {
+    build(result, &mut |_, leaf| {
+        let dtype = dtype(leaf.ty);
+        if leaf.ty.rank() == 0 {
             return quote! { #dtype };
         }
-        let shape = shape_type(&ty.shape, item);
+        let shape = shape_type(leaf, item);
         quote! { #root::Tensor<#dtype, #shape> }
     })
 }
 
-fn out_type(result: &ResultType, item: &Item<'_>) -> TokenStream {
+fn out_type(result: &Structure, item: &Item<'_>) -> TokenStream {
     let root = item.root;
-    build(result, &mut |ty| {
-        let dtype = dtype(ty);
-        if ty.rank() == 0 {
+    build(result, &mut |_, leaf| {
+        let dtype = dtype(leaf.ty);
+        if leaf.ty.rank() == 0 {
             return quote! { &mut #dtype };
         }
-        let shape = shape_type(&ty.shape, item);
+        let shape = shape_type(leaf, item);
         quote! { &mut #root::TensorRef<#dtype, #shape> }
     })
 }
 
-/// The Rust type of a parameter; a computed dim becomes a generic parameter of its own.
-fn parameter_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> TokenStream {
-    let (root, dtype) = (item.root, dtype(&parameter.ty));
-    let borrow = if parameter.update {
-        quote! { &mut }
-    } else {
-        quote! { & }
-    };
-    if parameter.ty.rank() == 0 {
-        return if parameter.update {
-            quote! { &mut #dtype }
-        } else {
-            quote! { #dtype }
-        };
+/// The Rust type of what a parameter refers to; a dim that the type leaves open becomes a generic parameter of its own.
+pub(super) fn parameter_type(
+    leaf: &Leaf<'_>,
+    name: &Ident,
+    generics: &mut Vec<Ident>,
+    item: &Item<'_>,
+) -> TokenStream {
+    let (root, dtype) = (item.root, dtype(leaf.ty));
+    if leaf.ty.rank() == 0 {
+        return dtype;
     }
-    let dims = parameter.ty.shape.iter().enumerate().map(|(axis, dim)| {
-        dim_type(dim, item).unwrap_or_else(|| {
-            let name = format_ident!("Dim{}Of_{}", axis, parameter.name);
+    let dims = leaf.ty.shape.iter().zip(&leaf.axes).enumerate().map(|(axis, (dim, known))| {
+        dim_type(dim, item).filter(|_| known.typed).unwrap_or_else(|| {
+            let name = format_ident!("Dim{}Of_{}", axis, name);
             generics.push(name.clone());
             quote! { #name }
         })
     });
     let dims: Vec<_> = dims.collect();
-    quote! { #borrow #root::TensorRef<#dtype, (#(#dims,)*)> }
+    quote! { #root::TensorRef<#dtype, (#(#dims,)*)> }
 }
 
 /// The type of a dim that is known or a symbol.
-fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
+pub(super) fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
     let root = item.root;
     if let Some(extent) = dim.as_literal() {
         let extent = Literal::i64_unsuffixed(extent);
@@ -264,7 +289,7 @@ fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
     item.symbols.iter().find(|known| **known == **symbol).map(|symbol| quote! { #symbol })
 }
 
-fn dtype(ty: &Type) -> TokenStream {
+pub(super) fn dtype(ty: &Type) -> TokenStream {
     let name = format_ident!("{}", ty.dtype.name());
     quote! { ::core::primitive::#name }
 }
@@ -274,20 +299,11 @@ pub(super) fn shape_section(item: &Item<'_>) -> TokenStream {
     let mut lines = vec![" # Shapes".to_string(), String::new()];
     for parameter in &item.parameters {
         let update = if parameter.update { ", updated in place" } else { "" };
-        lines.push(format!(" - `{}`: `{}`{update}", parameter.name, parameter.ty));
+        lines.push(format!(" - `{}`: `{}`{update}", parameter.name, parameter.structure));
     }
-    lines.push(format!(" - returns `{}`", result_text(&item.result)));
+    lines.push(format!(" - returns `{}`", item.result));
     if !item.attributes.is_empty() {
         lines.insert(0, String::new());
     }
     quote! { #(#[doc = #lines])* }
-}
-
-fn result_text(result: &ResultType) -> String {
-    match result {
-        ResultType::Leaf(ty) => ty.to_string(),
-        ResultType::Tuple(parts) => {
-            format!("({})", parts.iter().map(result_text).collect::<Vec<_>>().join(", "))
-        }
-    }
 }

@@ -132,9 +132,12 @@ impl Lowering<'_> {
             Call::Log(x) => self.unary(Op::Unary(Unary::Log), x, spot(self, &[x])),
             Call::Neg(x) => match *self.value(x) {
                 Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
-                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                    self.unary(Op::Unary(Unary::Neg), x, spot(self, &[x]))
-                }
+                Value::Poison
+                | Value::Tensor(_)
+                | Value::Tuple(_)
+                | Value::Struct(_)
+                | Value::Bool(_)
+                | Value::Word(_) => self.unary(Op::Unary(Unary::Neg), x, spot(self, &[x])),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))

@@ -145,6 +145,7 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
+            | NodeKind::Struct { .. }
             | NodeKind::Transpose(_)
             | NodeKind::Rust { .. }
             | NodeKind::Derivative(_)
@@ -223,7 +224,7 @@ impl Lowering<'_> {
             }
             NodeKind::Assign { target, .. } => {
                 let message = format!("`{target}` cannot be assigned to: an expression only reads");
-                Err(Diag::new(Code::E2010, Site::token(target.span()), message)
+                Err(Diag::new(Code::E2010, Site::token(target.name.span()), message)
                     .help(format!("name the new value with `let {target} = …`, or assign to it in Rust"))
                     .into())
             }
@@ -234,6 +235,10 @@ impl Lowering<'_> {
                     self.report(diag.help("bind it with `let`, or leave out the `;` behind the last").into());
                 }
                 Err(Stop::Poisoned)
+            }
+            NodeKind::Struct { name, .. } => {
+                let message = format!("found a `{name}`, which can be written in a `mind!` block only");
+                Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
             }
             NodeKind::Transformed { transforms, .. } => {
                 let message = "found a transform of a function, expected one of an expression";
@@ -273,7 +278,7 @@ impl Lowering<'_> {
         if let Some(ty) = ty {
             let text = match pattern {
                 Pattern::Name(name) => format!("`{name}`"),
-                Pattern::Wildcard(_) | Pattern::Tuple { .. } => "`let`".to_owned(),
+                Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => "`let`".to_owned(),
             };
             let declared = DimNames::default().structure(ty).map_err(places::without_symbols);
             let declared = declared.and_then(|declared| self.declared(&value, &declared, &text, expr));
@@ -306,7 +311,7 @@ impl Lowering<'_> {
                         return Err(Diag { help, ..self.mismatch(value, declared, text, expr) }.into());
                     }
                     Value::Tensor(node) => *node,
-                    Value::Poison | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                    Value::Poison | Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
                         unreachable!("the pattern above is of tensors and literals")
                     }
                 };
@@ -324,7 +329,7 @@ impl Lowering<'_> {
                 }
                 self.tuple(parts, expr)
             }
-            (TypeStructure::Value(_) | TypeStructure::Tuple(_), _) => {
+            (TypeStructure::Value(_) | TypeStructure::Tuple(_) | TypeStructure::Struct(_), _) => {
                 Err(self.mismatch(value, declared, text, expr).into())
             }
         }
@@ -372,6 +377,7 @@ impl Lowering<'_> {
                 let structures = elements.iter().map(|element| self.structure(element, expr));
                 structures.collect::<Result<_, _>>().map(Structure::Tuple)
             }
+            Value::Struct(_) => self.expected("a tensor", expr),
             Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
@@ -382,7 +388,9 @@ impl Lowering<'_> {
             Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(node) => Ok(node),
             Value::Literal(id) => self.constant_of(id, self.literals.default_dtype(id)),
-            Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => self.expected("a tensor", expr),
+            Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
+                self.expected("a tensor", expr)
+            }
         }
     }
 }

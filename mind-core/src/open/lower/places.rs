@@ -52,6 +52,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
+            | NodeKind::Struct { .. }
             | NodeKind::Transpose(_)
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }

@@ -15,9 +15,12 @@ pub(crate) trait Attributes: ReadLiterals {
     fn literal(&self, what: &str, expr: ExprId) -> Lowered<LiteralId> {
         match self.value(expr) {
             Value::Literal(id) => Ok(*id),
-            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                self.expected(what, expr)
-            }
+            Value::Poison
+            | Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Struct(_)
+            | Value::Bool(_)
+            | Value::Word(_) => self.expected(what, expr),
         }
     }
 
@@ -72,9 +75,12 @@ pub(crate) trait Attributes: ReadLiterals {
     fn flag_attribute(&self, expr: ExprId) -> Lowered<bool> {
         match self.value(expr) {
             Value::Bool(value) => Ok(*value),
-            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
-                self.expected("`true` or `false`", expr)
-            }
+            Value::Poison
+            | Value::Tensor(_)
+            | Value::Literal(_)
+            | Value::Tuple(_)
+            | Value::Struct(_)
+            | Value::Word(_) => self.expected("`true` or `false`", expr),
         }
     }
 
@@ -85,7 +91,7 @@ pub(crate) trait Attributes: ReadLiterals {
             Value::Word(Word::Same) => return Ok(Padding::Same),
             Value::Word(Word::Valid) => return Ok(Padding::Valid),
             Value::Literal(id) => *id,
-            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) => {
+            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) => {
                 return self.expected(PADDING, expr);
             }
         };

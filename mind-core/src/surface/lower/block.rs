@@ -8,6 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use super::body::{Compiled, lower_body};
 use super::order::order;
 use super::signature::{Signature, closure_signature, function_signature, public_parameters};
+use super::structs::structs;
 use super::types::{DimNames, Structure};
 use super::{Constant, Function, Lowered};
 use crate::diag::{Code, Diag, Diags, Site};
@@ -59,7 +60,8 @@ impl Table {
 pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
     let mut diags = Diags::new();
     let unread: Vec<_> = block.unread.iter().map(Ident::to_string).collect();
-    let (constants, dims) = constants(block, unread.clone(), &mut diags);
+    let (constants, mut dims) = constants(block, unread.clone(), &mut diags);
+    let structs = structs(block, &mut dims, &mut diags);
     let mut table = Table { unread, ..Table::default() };
     // One list a function: mistakes are told in the order of the source, not in that of the calls.
     let mut found: Vec<Diags> = Vec::new();
@@ -89,7 +91,7 @@ pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
     diags.extend(found.into_iter().flatten());
     let functions = block.functions.iter().zip(table.entries);
     let functions = functions.filter_map(|(function, entry)| public_function(function, entry)).collect();
-    (Lowered { constants, functions }, diags)
+    (Lowered { constants, structs, functions }, diags)
 }
 
 /// Lowers a closure.
@@ -112,7 +114,7 @@ pub(super) fn lower_closure(closure: &ast::Closure) -> (Lowered, Diags) {
         gradient: None,
         program: Some(compiled.source),
     });
-    (Lowered { constants: Vec::new(), functions: function.into_iter().collect() }, diags)
+    (Lowered { constants: Vec::new(), structs: Vec::new(), functions: function.into_iter().collect() }, diags)
 }
 
 fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
@@ -196,11 +198,12 @@ fn calls(function: &ast::Function, table: &Table) -> Vec<Call> {
         | NodeKind::Neg { .. }
         | NodeKind::Binary { .. }
         | NodeKind::Transpose(_)
-        | NodeKind::Member { .. }
         | NodeKind::Rust { .. }
         | NodeKind::Typed { .. }
         | NodeKind::Derivative(_)
         | NodeKind::Field { .. }
+        | NodeKind::Member { .. }
+        | NodeKind::Struct { .. }
         | NodeKind::Subscript { .. }
         | NodeKind::Array(_)
         | NodeKind::Tuple(_)

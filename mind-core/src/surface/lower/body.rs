@@ -9,12 +9,13 @@ use super::block::Table;
 use super::expressions::{Bound, Expressions};
 use super::literals::{Literals, ReadLiterals};
 use super::names::undefined;
+use super::records::Place;
 use super::signature::Signature;
 use super::types::Structure;
 use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Builder, Op, ValueId};
-use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Pattern, TypeExpr};
+use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
 
 /// A body on its way to a module.
 pub(super) struct BodyLowering<'a> {
@@ -30,7 +31,7 @@ pub(super) struct BodyLowering<'a> {
     names: Names,
     /// The current version of each parameter.
     pub(super) versions: Vec<Value>,
-    /// Whether each parameter has been assigned to.
+    /// Whether each input has been assigned to.
     pub(super) updated: Vec<bool>,
     diags: Diags,
     /// The mistakes that have been told and are not told again: undefined names.
@@ -58,7 +59,7 @@ pub(super) fn lower_body(table: &Table, signature: &Signature, body: &Body) -> (
         literals: Literals::default(),
         names: Names::default(),
         versions: Vec::new(),
-        updated: vec![false; signature.parameters.len()],
+        updated: vec![false; signature.inputs.len()],
         diags: Diags::new(),
         reported: BTreeSet::new(),
         value_names: BTreeMap::new(),
@@ -83,7 +84,7 @@ pub(super) fn lower_body(table: &Table, signature: &Signature, body: &Body) -> (
         return (None, diags);
     }
     let compiled = result.map(|(result, outputs)| {
-        let input = |position: usize| signature.parameters[position].site;
+        let input = |position: usize| signature.inputs[position].site;
         let site = |(position, expr): (usize, &Option<ExprId>)| match expr {
             Some(expr) => body[*expr].site,
             None => input(position),
@@ -122,11 +123,17 @@ impl Expressions for BodyLowering<'_> {
 
 impl BodyLowering<'_> {
     fn declare_parameters(&mut self) {
-        for (position, parameter) in self.signature.parameters.iter().enumerate() {
-            let input = self.builder.input(parameter.name.as_str(), parameter.ty.clone());
-            let input = input.expect("the signature has distinct names and types that values may have");
+        let signature = self.signature;
+        let mut values = Vec::new();
+        for input in &signature.inputs {
+            let value = self.builder.input(input.name.as_str(), input.ty.clone());
+            values.push(value.expect("the signature has distinct names and types that values may have"));
             self.made.push(None);
-            self.versions.push(Value::Tensor(input));
+        }
+        let mut values = values.into_iter();
+        for (position, parameter) in signature.parameters.iter().enumerate() {
+            let value = self.rebuild(&parameter.structure, &mut values);
+            self.versions.push(value);
             self.names.bind(parameter.name.clone(), Binding::Parameter(position));
         }
     }
@@ -167,14 +174,13 @@ impl BodyLowering<'_> {
                 self.transformed(transforms, function, arguments, expr)
             }
             NodeKind::Transpose(base) => self.transpose(*base, None, expr),
-            NodeKind::Member { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_) => {
+            NodeKind::Rust { .. } | NodeKind::Typed { .. } | NodeKind::Derivative(_) => {
                 let message = format!("found {}, which stands among Rust variables only", self.text(expr));
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
             }
             NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
+            NodeKind::Member { base, name } => self.member(*base, name),
+            NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Array(elements) => self.array(elements, expr),
             NodeKind::Tuple(elements) => {
@@ -224,6 +230,9 @@ impl BodyLowering<'_> {
         let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
+        let is_struct = self.signature.dims.structs.contains_key(&text);
+        let diag =
+            if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
         Err(self.once(text, || diag))
     }
 
@@ -247,7 +256,9 @@ impl BodyLowering<'_> {
             let coerced = self.signature.dims.structure(ty).map_err(Stop::from).and_then(|expected| {
                 let what = match pattern {
                     Pattern::Name(name) => format!("`{name}`"),
-                    Pattern::Wildcard(_) | Pattern::Tuple { .. } => "`let`".to_owned(),
+                    Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => {
+                        "`let`".to_owned()
+                    }
                 };
                 self.coerce(&value, &expected, expr, &what)
             });
@@ -256,21 +267,32 @@ impl BodyLowering<'_> {
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {
-            if let Value::Tensor(value) = value {
-                self.value_names.entry(value).or_insert_with(|| name.to_string());
-            }
+            self.name_value(&value, &name.to_string());
             self.names.bind(name.to_string(), Binding::Local(value));
         }
     }
 
-    /// The position of a parameter that may be written.
-    pub(super) fn writable(&mut self, name: &Ident) -> Lowered<usize> {
-        let (text, site) = (name.to_string(), Site::token(name.span()));
+    /// Keeps what the program calls a value, and the tensors of a struct by their fields.
+    fn name_value(&mut self, value: &Value, name: &str) {
+        match value {
+            Value::Tensor(value) => _ = self.value_names.entry(*value).or_insert_with(|| name.to_owned()),
+            Value::Struct(record) => {
+                for (field, value) in record.ty.field_names().zip(record.fields.iter()) {
+                    self.name_value(value, &format!("{name}.{field}"));
+                }
+            }
+            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {}
+        }
+    }
+
+    /// The part of a parameter that a path names, if it may be written.
+    pub(super) fn writable(&mut self, path: &Path) -> Lowered<Place> {
+        let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
         let diag = match self.names.get(&text) {
             Some(Binding::Parameter(position)) => {
                 let parameter = &self.signature.parameters[*position];
                 if parameter.update {
-                    return Ok(*position);
+                    return Ok(self.place(*position, path)?);
                 }
                 Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
                     .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
@@ -295,26 +317,26 @@ impl BodyLowering<'_> {
 
     fn assign(
         &mut self,
-        target: &Ident,
+        target: &Path,
         op: Option<BinaryOp>,
         operator: Site,
         value: ExprId,
         expr: ExprId,
     ) -> Lowered<()> {
-        let position = self.writable(target)?;
-        let ty = self.signature.parameters[position].ty.clone();
+        let place = self.writable(target)?;
+        let new = self.values[value.index()].clone();
         let assigned = match op {
-            None => self.values[value.index()].clone(),
+            None => new,
             Some(op) => {
-                let Value::Tensor(old) = self.versions[position] else { return Err(Stop::Poisoned) };
-                self.updated_by(op, operator, old, value, expr)?
+                let old = self.version(&place);
+                self.fieldwise(op, operator, (old, expr), (new, value), expr)?
             }
         };
         let what = format!("`{target}`");
         let site_of = if op.is_some() { expr } else { value };
-        let assigned = self.coerce(&assigned, &Structure::Value(ty), site_of, &what)?;
-        self.versions[position] = assigned;
-        self.updated[position] = true;
+        let assigned = self.coerce(&assigned, &place.structure, site_of, &what)?;
+        self.write(&place, assigned);
+        self.updated[place.inputs].fill(true);
         Ok(())
     }
 
@@ -350,11 +372,12 @@ impl BodyLowering<'_> {
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
-            | NodeKind::Member { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)
             | NodeKind::Field { .. }
+            | NodeKind::Member { .. }
+            | NodeKind::Struct { .. }
             | NodeKind::Subscript { .. }
             | NodeKind::Array(_)
             | NodeKind::Tuple(_)
@@ -391,7 +414,9 @@ impl BodyLowering<'_> {
                     let message = format!("`{name}` declares no result, found {found}");
                     let diag = Diag::new(Code::E2001, self.body[tail].site, message);
                     let help = match value {
-                        Value::Tensor(_) | Value::Tuple(_) => format!("declare it: `-> {found}`"),
+                        Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) => {
+                            format!("declare it: `-> {found}`")
+                        }
                         Value::Literal(_) | Value::Bool(_) | Value::Word(_) | Value::Poison => {
                             "declare it, or leave the value out".to_owned()
                         }
@@ -409,11 +434,9 @@ impl BodyLowering<'_> {
             }
         };
         let mut outputs = self.leaves(&value);
-        let updated = self.versions.iter().zip(&self.updated).filter(|(_, updated)| **updated);
-        outputs.extend(updated.filter_map(|(version, _)| match version {
-            Value::Tensor(value) => Some(*value),
-            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => None,
-        }));
+        let versions = self.versions.iter().flat_map(|version| self.leaves(version));
+        let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
+        outputs.extend(updated.map(|(version, _)| version));
         if outputs.is_empty() && self.diags.is_empty() {
             let message = format!("`{name}` has no result and updates no parameter");
             return Err(Diag::new(Code::E4014, self.signature.site, message)
@@ -433,6 +456,7 @@ impl BodyLowering<'_> {
         match value {
             Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(_) => Ok(value),
+            Value::Struct(record) => record.sound(),
             Value::Literal(id) => {
                 let dtype = self.literals.default_dtype(id);
                 self.materialise(id, dtype).map(Value::Tensor)
@@ -454,6 +478,7 @@ impl BodyLowering<'_> {
             Value::Tuple(tuple) => {
                 Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
             }
+            Value::Struct(record) => Structure::Struct((*record.ty).clone()),
             Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => Structure::UNIT,
         }
     }
@@ -465,6 +490,7 @@ impl BodyLowering<'_> {
             match value {
                 Value::Tensor(value) => leaves.push(*value),
                 Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
+                Value::Struct(record) => rest.extend(record.fields.iter().rev()),
                 Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {}
             }
         }

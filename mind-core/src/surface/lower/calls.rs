@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use proc_macro2::Ident;
 
@@ -9,15 +10,16 @@ use super::block::Entry;
 use super::body::BodyLowering;
 use super::expressions::Expressions;
 use super::names::{nearest, undefined};
+use super::records::{Place, Record};
 use super::signature::Signature;
 use super::transforms::{Differentiation, Step};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::{Bindings, Symbol};
+use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
-use crate::surface::ast::{Argument, ExprId, NodeKind};
+use crate::surface::ast::{Argument, ExprId};
 
 /// The most instructions a function may come to once what it calls is inlined.
 const MAX_INSTRUCTIONS: usize = 1 << 20;
@@ -29,7 +31,7 @@ pub(super) struct Callable<'a> {
     pub(super) symbols: &'a [Symbol],
     pub(super) formals: Vec<Formal>,
     pub(super) result: Structure,
-    /// The formals whose final versions are outputs behind those of the result.
+    /// The inputs whose final versions are outputs behind those of the result.
     pub(super) updates: Vec<usize>,
     pub(super) module: &'a Module,
     /// The transforms that make the function of the module, innermost first.
@@ -51,7 +53,7 @@ impl Formal {
         let formal = |parameter: &super::signature::SignatureParameter| Self {
             name: parameter.name.clone(),
             update: parameter.update,
-            structure: Structure::Value(parameter.ty.clone()),
+            structure: parameter.structure.clone(),
             written: parameter.written.clone(),
             site: parameter.site,
         };
@@ -225,34 +227,81 @@ impl BodyLowering<'_> {
         self.made.resize(self.builder.insts().len(), Some(expr));
         let outputs = inlined.map_err(|error| broken(&error))?;
         let mut outputs = outputs.into_iter();
-        let value = self.rebuild(&callable.result, &mut outputs, expr)?;
-        for (formal, position) in &bound.written {
-            let version = callable.updates.contains(formal).then(|| outputs.next()).flatten();
-            if let Some(version) = version {
-                self.versions[*position] = Value::Tensor(version);
-                self.updated[*position] = true;
+        let result = callable.result.substitute(&bound.bindings).map_err(|overflow| {
+            Diag::new(Code::E1008, site, format!("result of `{}`: {overflow}", callable.name))
+        })?;
+        let value = self.rebuild(&result, &mut outputs);
+        for (inputs, place) in &bound.written {
+            let old = self.version(place);
+            let mut versions = self.leaves(&old);
+            for (at, input) in inputs.clone().enumerate() {
+                if callable.updates.contains(&input) {
+                    versions[at] = outputs.next().expect("a module has an output for each input it updates");
+                    self.updated[place.inputs.start + at] = true;
+                }
             }
+            let new = self.rebuild(&place.structure, &mut versions.into_iter());
+            self.write(place, new);
         }
         Ok(value)
     }
 
     /// A value of this structure, its tensors taken in order.
-    fn rebuild(
+    pub(super) fn rebuild(
         &mut self,
         structure: &Structure,
-        outputs: &mut dyn Iterator<Item = ValueId>,
-        expr: ExprId,
-    ) -> Lowered<Value> {
+        tensors: &mut dyn Iterator<Item = ValueId>,
+    ) -> Value {
         match structure {
             Structure::Value(_) => {
-                Ok(Value::Tensor(outputs.next().expect("a module has an output for each leaf of its result")))
+                Value::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
             }
             Structure::Tuple(elements) => {
-                let mut values = Vec::new();
-                for element in elements {
-                    values.push(self.rebuild(element, outputs, expr)?);
-                }
-                self.tuple(values, expr)
+                let elements = elements.iter().map(|element| self.rebuild(element, tensors)).collect();
+                Value::tuple(elements).expect("a written type is within the limits of tuples")
+            }
+            Structure::Struct(ty) => {
+                let fields = ty.fields.iter().map(|field| self.rebuild(field, tensors)).collect();
+                Record::value(ty.clone(), fields)
+            }
+        }
+    }
+
+    /// Gives a literal the dtype of the tensor that is expected.
+    pub(super) fn literal_as(&mut self, structure: &Structure, argument: ExprId) -> Lowered<()> {
+        if let Structure::Value(ty) = structure
+            && let Value::Literal(id) = self.values[argument.index()]
+            && self.literals.fits(id, ty.dtype)
+        {
+            let made = self.materialise(id, ty.dtype)?;
+            self.values[argument.index()] = Value::Tensor(made);
+        }
+        Ok(())
+    }
+
+    /// What an argument says of the symbols in the structure that is expected.
+    pub(super) fn bind_symbols(
+        &self,
+        structure: &Structure,
+        argument: ExprId,
+        symbols: &[Symbol],
+        bind: &mut dyn FnMut(&Symbol, &Dim),
+    ) {
+        let (declared, found) = match (structure, &self.values[argument.index()]) {
+            (Structure::Value(ty), Value::Tensor(value)) => {
+                (&ty.shape[..], &self.builder.ty(*value).shape[..])
+            }
+            (Structure::Struct(ty), Value::Struct(record)) if ty.name == record.ty.name => {
+                (&ty.dims[..], &record.ty.dims[..])
+            }
+            (Structure::Value(_) | Structure::Tuple(_) | Structure::Struct(_), _) => return,
+        };
+        if declared.len() != found.len() {
+            return;
+        }
+        for (declared, found) in declared.iter().zip(found) {
+            if let Some(symbol) = declared.as_symbol().filter(|symbol| symbols.contains(symbol)) {
+                bind(symbol, found);
             }
         }
     }
@@ -265,34 +314,22 @@ impl BodyLowering<'_> {
         let given: Vec<ExprId> =
             matched.given.iter().map(|given| given.expect("every formal is required").value).collect();
         let mut bindings = Bindings::new();
-        // The argument and the axis that gave each symbol its dimension.
-        let mut givers: BTreeMap<Symbol, (ExprId, usize)> = BTreeMap::new();
+        // The argument that gave each symbol its dimension.
+        let mut givers: BTreeMap<Symbol, ExprId> = BTreeMap::new();
         for (formal, argument) in callable.formals.iter().zip(&given) {
-            let Structure::Value(ty) = &formal.structure else { continue };
-            if let Value::Literal(id) = self.values[argument.index()]
-                && self.literals.fits(id, ty.dtype)
-            {
-                let made = self.materialise(id, ty.dtype)?;
-                self.values[argument.index()] = Value::Tensor(made);
-            }
-            let Value::Tensor(value) = self.values[argument.index()] else { continue };
-            let found = self.builder.ty(value);
-            if found.rank() != ty.rank() {
-                continue;
-            }
-            for (axis, dim) in ty.shape.iter().enumerate() {
-                if let Some(symbol) = dim.as_symbol()
-                    && callable.symbols.contains(symbol)
-                    && !bindings.contains_key(symbol)
-                {
-                    bindings.insert(symbol.clone(), found.shape[axis].clone());
-                    givers.insert(symbol.clone(), (*argument, axis));
+            self.literal_as(&formal.structure, *argument)?;
+            self.bind_symbols(&formal.structure, *argument, callable.symbols, &mut |symbol, dim| {
+                if !bindings.contains_key(symbol) {
+                    bindings.insert(symbol.clone(), dim.clone());
+                    givers.insert(symbol.clone(), *argument);
                 }
-            }
+            });
         }
         let mut bound = Bound { values: Vec::new(), bindings, written: Vec::new() };
-        let mut whole = true;
-        for (position, (formal, argument)) in callable.formals.iter().zip(&given).enumerate() {
+        let (mut whole, mut start) = (true, 0);
+        for (formal, argument) in callable.formals.iter().zip(&given) {
+            let inputs = start..start + formal.structure.leaves().len();
+            start = inputs.end;
             match self.bind_one(callable, formal, *argument, &bound.bindings, &givers) {
                 Ok(value) => bound.values.extend(self.leaves(&value)),
                 Err(stop) => {
@@ -302,7 +339,7 @@ impl BodyLowering<'_> {
             }
             if formal.update {
                 match self.written(formal, *argument, &bound.written) {
-                    Ok(parameter) => bound.written.push((position, parameter)),
+                    Ok(place) => bound.written.push((inputs, place)),
                     Err(stop) => {
                         self.report(stop);
                         whole = false;
@@ -319,7 +356,7 @@ impl BodyLowering<'_> {
         formal: &Formal,
         argument: ExprId,
         bindings: &Bindings,
-        givers: &BTreeMap<Symbol, (ExprId, usize)>,
+        givers: &BTreeMap<Symbol, ExprId>,
     ) -> Lowered<Value> {
         let value = self.values[argument.index()].clone();
         let what = format!("argument `{}` of `{}`", formal.name, callable.name);
@@ -329,7 +366,9 @@ impl BodyLowering<'_> {
             leaf.shape.iter().for_each(|dim| dim.for_each_symbol(&mut |symbol| symbols.push(symbol.clone())));
         }
         let unbound = symbols.iter().any(|symbol| !bindings.contains_key(symbol));
-        let expected = substitute(&formal.structure, bindings)
+        let expected = formal
+            .structure
+            .substitute(bindings)
             .map_err(|overflow| Stop::from(Diag::new(Code::E1008, site, format!("{what}: {overflow}"))))?;
         // Where a symbol has no dimension the type is told as it is declared.
         let expected = if unbound { formal.structure.clone() } else { expected };
@@ -341,7 +380,7 @@ impl BodyLowering<'_> {
                 symbols.sort();
                 symbols.dedup();
                 for symbol in symbols.into_iter().filter(|_| !unbound) {
-                    let Some((giver, _)) = givers.get(&symbol).filter(|(giver, _)| *giver != argument) else {
+                    let Some(giver) = givers.get(&symbol).filter(|giver| **giver != argument) else {
                         continue;
                     };
                     let note = format!(
@@ -358,23 +397,30 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The parameter that a `&mut` argument names.
-    fn written(&mut self, formal: &Formal, argument: ExprId, before: &[(usize, usize)]) -> Lowered<usize> {
+    /// The parameter, or the field of one, that a `&mut` argument names.
+    fn written(
+        &mut self,
+        formal: &Formal,
+        argument: ExprId,
+        before: &[(Range<usize>, Place)],
+    ) -> Lowered<Place> {
         let site = self.body[argument].site;
-        let body = self.body;
-        let NodeKind::Name(name) = &body[argument].kind else {
+        let Some(path) = self.path_of(argument) else {
             let message = format!("`{}` is updated in place, found an expression", formal.name);
             return Err(Diag::new(Code::E2010, site, message)
                 .note_at(formal.site, format!("`{}: {}` is declared", formal.name, formal.written))
-                .help("pass a `&mut` parameter by its name")
+                .help("pass a `&mut` parameter or a field of one by its name")
                 .into());
         };
-        let parameter = self.writable(name)?;
-        if before.iter().any(|(_, earlier)| *earlier == parameter) {
-            let message = format!("`{name}` is passed twice to be updated in place");
+        let place = self.writable(&path)?;
+        let overlaps = |earlier: &Place| {
+            earlier.inputs.start < place.inputs.end && place.inputs.start < earlier.inputs.end
+        };
+        if before.iter().any(|(_, earlier)| overlaps(earlier)) {
+            let message = format!("`{path}` is passed twice to be updated in place");
             return Err(Diag::new(Code::E2010, site, message).into());
         }
-        Ok(parameter)
+        Ok(place)
     }
 }
 
@@ -383,17 +429,6 @@ struct Bound {
     /// The tensors of all of them, in order.
     values: Vec<ValueId>,
     bindings: Bindings,
-    /// Each formal that is updated, with the caller's parameter that it is.
-    written: Vec<(usize, usize)>,
-}
-
-fn substitute(structure: &Structure, bindings: &Bindings) -> Result<Structure, crate::dim::Overflow> {
-    match structure {
-        Structure::Value(ty) => ty.substitute(bindings).map(Structure::Value),
-        Structure::Tuple(elements) => elements
-            .iter()
-            .map(|element| substitute(element, bindings))
-            .collect::<Result<_, _>>()
-            .map(Structure::Tuple),
-    }
+    /// The inputs of each formal that is updated, with what it is of the caller's.
+    written: Vec<(Range<usize>, Place)>,
 }

@@ -1,6 +1,7 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
+use super::records::taken_apart;
 use super::values::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Body, ExprId, NodeKind, Pattern};
@@ -63,6 +64,7 @@ pub(crate) trait Expressions {
                 None => format!("{text}, a tensor"),
             },
             Value::Literal(id) => format!("{text}, {}", self.literals().describe(*id)),
+            Value::Struct(record) => format!("{text} of type {}", record.ty),
             Value::Tuple(tuple) if tuple.elements.is_empty() => format!("{text}, which is ()"),
             Value::Tuple(tuple) => format!("{text}, a tuple of {}", tuple.elements.len()),
         }
@@ -76,6 +78,7 @@ pub(crate) trait Expressions {
             Value::Word(word) => word.name().to_owned(),
             Value::Tensor(tensor) => self.tensor_type(*tensor).unwrap_or_else(|| "a tensor".to_owned()),
             Value::Literal(id) => self.literals().describe(*id).to_owned(),
+            Value::Struct(record) => record.ty.to_string(),
             Value::Tuple(tuple) => {
                 let elements: Vec<_> =
                     tuple.elements.iter().take(8).map(|element| self.type_text(element)).collect();
@@ -104,7 +107,7 @@ pub(crate) trait Expressions {
                 Some(element) => return Ok(element.clone()),
                 None => format!("no element {index} in {}", self.describe(base)),
             },
-            Value::Tensor(_) | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {
+            Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
                 format!("expected a tuple before `.{index}`, found {}", self.describe(base))
             }
         };
@@ -138,6 +141,23 @@ pub(crate) trait Expressions {
                     if elements.len() == tuple.elements.len() =>
                 {
                     rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
+                }
+                (Pattern::Struct { name, fields, rest: others, site }, Value::Struct(record))
+                    if record.ty.name == *name =>
+                {
+                    let parts = taken_apart(&record, (fields, *others), *site, &mut mistakes);
+                    rest.extend(parts.into_iter().rev());
+                }
+                (Pattern::Struct { name, fields, site, .. }, value) => {
+                    if !matches!(value, Value::Poison) {
+                        let message = format!(
+                            "the pattern takes a `{name}` apart, {} is {}",
+                            self.text(expr),
+                            self.type_text(&value)
+                        );
+                        mistakes.push(Diag::new(Code::E2001, *site, message));
+                    }
+                    rest.extend(fields.iter().map(|field| (&field.pattern, Value::Poison)).rev());
                 }
                 (Pattern::Tuple { elements, site }, value) => {
                     if !matches!(value, Value::Poison) {

@@ -52,6 +52,7 @@ impl BodyLowering<'_> {
             Call::Log(x) => self.unary(self.spot(given, &[]), Op::Log, x)?,
             Call::Neg(x) => match self.values[x.index()] {
                 Value::Literal(id) => return Ok(Value::Literal(self.literals.neg(id, expr))),
+                Value::Struct(_) => return self.neg(x, self.site(expr), expr),
                 Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
                     self.unary(self.spot(given, &[]), Op::Neg, x)?
                 }

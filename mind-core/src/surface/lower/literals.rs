@@ -319,7 +319,12 @@ pub(crate) trait ReadLiterals: Expressions {
             let id = match self.value(*element) {
                 Value::Poison => return Err(Stop::Poisoned),
                 Value::Literal(id) if self.literals().get(*id).extents.is_some() => *id,
-                Value::Literal(_) | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                Value::Literal(_)
+                | Value::Tensor(_)
+                | Value::Tuple(_)
+                | Value::Struct(_)
+                | Value::Bool(_)
+                | Value::Word(_) => {
                     let message =
                         format!("an array holds numbers and arrays, found {}", self.describe(*element));
                     return Err(Diag::new(Code::E2001, site, message).into());

@@ -4,13 +4,14 @@
 //! A body is lowered in one loop over its nodes. A mistake makes the value of its node poison; what uses
 //! poison is poison and is not spoken of.
 
+use std::ops::Range;
+
 use proc_macro2::{Ident, TokenStream};
 
 use super::ast::Program;
 use crate::diag::{Diags, Site};
 use crate::grad::Wrt;
-use crate::ir::Module;
-use crate::ty::Type;
+use crate::ir::{Module, ValueId};
 
 pub(crate) mod attributes;
 mod block;
@@ -23,9 +24,11 @@ pub(crate) mod literals;
 pub(crate) mod names;
 mod operators;
 mod order;
+mod records;
 mod report;
 mod scalars;
 mod signature;
+mod structs;
 mod subscripts;
 mod transforms;
 pub(crate) mod types;
@@ -34,6 +37,7 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+pub use structs::{Axis, Leaf, Struct, StructField, StructType};
 pub use types::Structure;
 
 /// What a program means.
@@ -41,6 +45,8 @@ pub use types::Structure;
 pub struct Lowered {
     /// The constants, in source order.
     pub constants: Vec<Constant>,
+    /// The structs, in source order.
+    pub structs: Vec<Struct>,
     /// The functions, in source order; a closure is one function named `closure`. A function is missing where its
     /// signature makes no sense.
     pub functions: Vec<Function>,
@@ -68,13 +74,13 @@ pub struct Function {
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
-    /// The symbolic dimensions, in the order they are declared; each is an extent of a parameter.
+    /// The symbolic dimensions, in the order they are declared; each is an extent of a parameter or of a field of one.
     pub symbols: Vec<Ident>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
     /// The result.
     pub result: Structure,
-    /// The parameters, by position, that the function assigns to; ascending.
+    /// The inputs, by position, that the function assigns to; ascending.
     pub updates: Vec<usize>,
     /// The gradient function that `#[grad(…)]` asks for.
     pub gradient: Option<GradientRequest>,
@@ -89,8 +95,8 @@ pub struct Parameter {
     pub name: Ident,
     /// Whether it is `&mut`.
     pub update: bool,
-    /// Its type.
-    pub ty: Type,
+    /// Its type: a tensor, a number or a struct of them.
+    pub structure: Structure,
     /// Its declaration.
     pub site: Site,
 }
@@ -98,18 +104,37 @@ pub struct Parameter {
 /// A gradient function asked for by `#[grad(…)]`.
 #[derive(Clone, Debug)]
 pub struct GradientRequest {
-    /// The parameters in the order of the gradients.
-    pub wrt: Vec<Wrt>,
+    /// What to differentiate by, in the order of the gradients.
+    pub targets: Vec<GradientTarget>,
     /// Whether the gradients come as a tuple even where there is one.
     pub tuple: bool,
     /// The list in the attribute.
     pub site: Site,
 }
 
+/// What a gradient is by: a parameter, or a field of one.
+#[derive(Clone, Debug)]
+pub struct GradientTarget {
+    /// Its type, which is that of the gradient.
+    pub structure: Structure,
+    /// Which inputs it is.
+    pub inputs: Range<usize>,
+    /// Whether those that do not reach the output have gradients of zeros rather than being errors.
+    pub zero_ok: bool,
+}
+
+impl GradientTarget {
+    /// The inputs to differentiate by.
+    pub fn wrt(&self) -> impl Iterator<Item = Wrt> {
+        let zero_ok = self.zero_ok;
+        self.inputs.clone().map(move |input| Wrt { input: ValueId::new(input), zero_ok })
+    }
+}
+
 /// A module and where each of its instructions comes from.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Inputs: the parameters. Outputs: the leaves of the result in order, then the final versions of
+    /// Inputs: the parameters, a struct as its fields in order, named as `p.w`. Outputs: the leaves of the result in order, then the final versions of
     /// [`Function::updates`].
     pub module: Module,
     /// The place of each instruction; of an inlined one, of the call.

@@ -14,8 +14,20 @@ impl BodyLowering<'_> {
         if let Value::Literal(id) = self.values[operand.index()] {
             return Ok(Value::Literal(self.literals.neg(id, expr)));
         }
-        let value = self.tensor(operand, None)?;
         let spot = Spot::of(expr).operator(operator);
+        if let Value::Struct(record) = &self.values[operand.index()] {
+            let record = record.clone();
+            return self.each_field(&record, &mut |lowering, field| match field {
+                Value::Tensor(value) => lowering.emit(&spot, Op::Neg, &[(value, operand)]).map(Value::Tensor),
+                Value::Poison
+                | Value::Literal(_)
+                | Value::Tuple(_)
+                | Value::Struct(_)
+                | Value::Bool(_)
+                | Value::Word(_) => Err(Stop::Poisoned),
+            });
+        }
+        let value = self.tensor(operand, None)?;
         self.emit(&spot, Op::Neg, &[(value, operand)]).map(Value::Tensor)
     }
 
@@ -27,7 +39,20 @@ impl BodyLowering<'_> {
         rhs: ExprId,
         expr: ExprId,
     ) -> Lowered<Value> {
-        let values = (self.values[lhs.index()].clone(), self.values[rhs.index()].clone());
+        let (a, b) = (self.values[lhs.index()].clone(), self.values[rhs.index()].clone());
+        self.fieldwise(op, operator, (a, lhs), (b, rhs), expr)
+    }
+
+    /// An operator on values that are no structs.
+    pub(super) fn binary_values(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (a, lhs): (Value, ExprId),
+        (b, rhs): (Value, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let values = (a, b);
         if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op != BinaryOp::MatMul) {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
@@ -41,7 +66,7 @@ impl BodyLowering<'_> {
             (Value::Tensor(other), Value::Literal(literal)) => {
                 (other, self.beside(op.symbol(), operator, (literal, rhs), (other, lhs))?)
             }
-            (_, _) => (self.tensor(lhs, None)?, self.tensor(rhs, None)?),
+            (a, b) => (self.tensor_of(&a, lhs, None)?, self.tensor_of(&b, rhs, None)?),
         };
         self.emit_operator(op, Some(operator), (a, lhs), (b, rhs), expr).map(Value::Tensor)
     }
@@ -67,24 +92,6 @@ impl BodyLowering<'_> {
         );
         let help = self.literals.rewrite(literal, dtype);
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
-    }
-
-    /// `w op= value`, before its type is compared with that of `w`.
-    pub(super) fn updated_by(
-        &mut self,
-        op: BinaryOp,
-        operator: Site,
-        old: ValueId,
-        value: ExprId,
-        expr: ExprId,
-    ) -> Lowered<Value> {
-        let new = match self.values[value.index()] {
-            Value::Literal(literal) => self.beside(op.symbol(), operator, (literal, value), (old, expr))?,
-            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                self.tensor(value, None)?
-            }
-        };
-        self.emit_operator(op, Some(operator), (old, expr), (new, value), expr).map(Value::Tensor)
     }
 
     /// Emits an operator of literals, at the expression itself.

@@ -92,8 +92,8 @@ impl BodyLowering<'_> {
         let extent = &self.builder.ty(value).shape[axis];
         let (what, site) = match origin(self.builder.insts(), value, axis) {
             Origin::Input { input, .. } => {
-                let Some(parameter) = self.signature.parameters.get(input.index()) else { return };
-                (format!("`{}: {}`", parameter.name, parameter.written), parameter.site)
+                let Some(input) = self.signature.inputs.get(input.index()) else { return };
+                (format!("`{}: {}`", input.name, input.written), input.axes[axis])
             }
             Origin::Made { value } => {
                 let made = self.made[value.index()].unwrap_or(expr);
@@ -164,22 +164,41 @@ impl BodyLowering<'_> {
                 }
                 Ok(Value::tuple(coerced).expect("a written type is within the limits of tuples"))
             }
-            (Structure::Tuple(_), Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_))
-            | (Structure::Value(_), Value::Tuple(_))
+            (Structure::Struct(ty), Value::Struct(record)) if *ty == *record.ty => record.sound(),
+            (
+                Structure::Tuple(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Struct(_),
+            )
+            | (Structure::Value(_), Value::Tuple(_) | Value::Struct(_))
+            | (
+                Structure::Struct(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Struct(_),
+            )
             | (_, Value::Bool(_) | Value::Word(_)) => Err(mismatch(self, None).into()),
         }
     }
 
     /// The tensor that a value is; a literal gets `dtype`, or its own default without one.
     pub(super) fn tensor(&mut self, expr: ExprId, dtype: Option<crate::ty::DType>) -> Lowered<ValueId> {
-        match self.values[expr.index()].clone() {
+        let value = self.values[expr.index()].clone();
+        self.tensor_of(&value, expr, dtype)
+    }
+
+    /// The tensor that this value of an expression is, as [`Self::tensor`].
+    pub(super) fn tensor_of(
+        &mut self,
+        value: &Value,
+        expr: ExprId,
+        dtype: Option<crate::ty::DType>,
+    ) -> Lowered<ValueId> {
+        match value {
             Value::Poison => Err(super::values::Stop::Poisoned),
-            Value::Tensor(value) => Ok(value),
+            Value::Tensor(value) => Ok(*value),
             Value::Literal(id) => {
-                let dtype = dtype.unwrap_or_else(|| self.literals.default_dtype(id));
-                self.materialise(id, dtype)
+                let dtype = dtype.unwrap_or_else(|| self.literals.default_dtype(*id));
+                self.materialise(*id, dtype)
             }
-            Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+            Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
                 let message = format!("expected a tensor, found {}", self.describe(expr));
                 Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
             }

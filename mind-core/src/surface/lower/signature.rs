@@ -3,12 +3,11 @@
 use proc_macro2::Ident;
 
 use super::names::undefined;
+use super::structs::MAX_LEAVES;
 use super::types::{DimNames, Structure};
-use super::{GradientRequest, Parameter};
+use super::{GradientRequest, GradientTarget, Parameter};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::dim::{Dim, Symbol};
-use crate::grad::Wrt;
-use crate::ir::ValueId;
+use crate::dim::Symbol;
 use crate::surface::ast;
 use crate::ty::Type;
 
@@ -19,6 +18,8 @@ pub(super) struct Signature {
     pub(super) name: String,
     pub(super) dims: DimNames,
     pub(super) parameters: Vec<SignatureParameter>,
+    /// The parameters as inputs of the module: a struct is its fields.
+    pub(super) inputs: Vec<SignatureInput>,
     /// The declared result; nothing where it is inferred.
     pub(super) result: Option<Structure>,
     pub(super) gradient: Option<GradientRequest>,
@@ -30,9 +31,23 @@ pub(super) struct Signature {
 pub(super) struct SignatureParameter {
     pub(super) name: String,
     pub(super) update: bool,
-    pub(super) ty: Type,
+    pub(super) structure: Structure,
     /// The type as it is written.
     pub(super) written: String,
+    pub(super) site: Site,
+}
+
+/// A parameter, or a field of one, as an input of the module.
+#[derive(Clone, Debug)]
+pub(super) struct SignatureInput {
+    /// `x`, `p.first.w`
+    pub(super) name: String,
+    pub(super) ty: Type,
+    /// The type as it is written; of a field, with the struct's dimensions.
+    pub(super) written: String,
+    /// Where each axis gets its extent: the declaration of the parameter or of a field.
+    pub(super) axes: Vec<Site>,
+    /// The declaration of the parameter.
     pub(super) site: Site,
 }
 
@@ -70,9 +85,17 @@ pub(super) fn function_signature(
     }
     let gradient = function.gradient.as_ref();
     let gradient = gradient.and_then(|wrt| gradient_request(wrt, &function.name, &parameters, diags));
+    let inputs = inputs(&parameters);
+    if inputs.len() > MAX_LEAVES {
+        let message =
+            format!("the parameters of `{}` exceed the limit of {MAX_LEAVES} values in all", function.name);
+        diags.push(Diag::new(Code::E1008, function.site, message));
+        return None;
+    }
     inferable.then(|| Signature {
         name: function.name.to_string(),
         dims,
+        inputs,
         parameters,
         result: Some(result),
         gradient,
@@ -88,8 +111,9 @@ pub(super) fn closure_signature(closure: &ast::Closure, diags: &mut Diags) -> Op
         Some(result) => Some(keep(dims.structure(result), diags)?),
         None => None,
     };
-    let (name, site) = ("closure".to_owned(), closure.site);
-    Some(Signature { name, dims, parameters: parameters?, result, gradient: None, site })
+    let (name, site, parameters) = ("closure".to_owned(), closure.site, parameters?);
+    let inputs = inputs(&parameters);
+    Some(Signature { name, dims, parameters, inputs, result, gradient: None, site })
 }
 
 fn keep<T>(result: Result<T, Option<Diag>>, diags: &mut Diags) -> Option<T> {
@@ -101,13 +125,13 @@ fn parameters(
     dims: &DimNames,
     diags: &mut Diags,
 ) -> Option<Vec<SignatureParameter>> {
-    let types: Vec<_> = written.iter().map(|parameter| keep(dims.tensor(&parameter.ty), diags)).collect();
-    let parameter = |(written, ty): (&ast::Parameter, Option<Type>)| {
+    let types: Vec<_> = written.iter().map(|parameter| keep(dims.structure(&parameter.ty), diags)).collect();
+    let parameter = |(written, structure): (&ast::Parameter, Option<Structure>)| {
         let update = written.update;
         Some(SignatureParameter {
             name: written.name.to_string(),
             update,
-            ty: ty?,
+            structure: structure?,
             written: format!("{}{}", if update { "&mut " } else { "" }, written.ty),
             site: written.site,
         })
@@ -115,10 +139,30 @@ fn parameters(
     written.iter().zip(types).map(parameter).collect()
 }
 
+fn inputs(parameters: &[SignatureParameter]) -> Vec<SignatureInput> {
+    let mut inputs = Vec::new();
+    for parameter in parameters {
+        for leaf in parameter.structure.named_leaves() {
+            let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
+            let whole = leaf.path.is_empty();
+            inputs.push(SignatureInput {
+                name: format!("{}{fields}", parameter.name),
+                ty: leaf.ty.clone(),
+                written: if whole { parameter.written.clone() } else { leaf.ty.to_string() },
+                axes: leaf.axes.iter().map(|axis| axis.site.unwrap_or(parameter.site)).collect(),
+                site: parameter.site,
+            });
+        }
+    }
+    inputs
+}
+
 /// Whether a symbol is an extent of a parameter by itself.
 fn gives_extent(parameters: &[SignatureParameter], symbol: &Ident) -> bool {
-    let is_symbol = |dim: &Dim| dim.as_symbol().is_some_and(|name| *symbol == **name);
-    parameters.iter().any(|parameter| parameter.ty.shape.iter().any(is_symbol))
+    parameters.iter().flat_map(|parameter| parameter.structure.named_leaves()).any(|leaf| {
+        let mut axes = leaf.ty.shape.iter().zip(&leaf.axes);
+        axes.any(|(dim, axis)| axis.typed && dim.as_symbol().is_some_and(|name| *symbol == **name))
+    })
 }
 
 fn gradient_request(
@@ -131,37 +175,51 @@ fn gradient_request(
         diags.push(not_pure(&function.to_string(), update, wrt.site));
         return None;
     }
-    let targets = wrt_positions(wrt, parameters.iter().map(|parameter| parameter.name.as_str()));
-    let targets = diags.keep(targets)?;
-    for (target, wrt) in wrt.targets.iter().zip(&targets) {
-        let parameter = &parameters[wrt.input.index()];
-        if !parameter.ty.dtype.is_float() {
-            diags.push(not_float(&parameter.name, &parameter.ty, Site::token(target.name.span())));
-            return None;
-        }
-    }
-    Some(GradientRequest { wrt: targets, tuple: wrt.tuple, site: wrt.site })
+    let parameters = parameters.iter().map(|parameter| (parameter.name.as_str(), &parameter.structure));
+    let targets = diags.keep(gradient_targets(wrt, parameters))?;
+    Some(GradientRequest { targets, tuple: wrt.tuple, site: wrt.site })
 }
 
-/// The parameters that `wrt` lists.
-pub(super) fn wrt_positions<'a>(
+/// What `wrt` lists.
+pub(super) fn gradient_targets<'a>(
     wrt: &ast::Wrt,
-    parameters: impl Iterator<Item = &'a str> + Clone,
-) -> Result<Vec<Wrt>, Diag> {
-    let position = |target: &ast::WrtTarget| {
-        let name = target.name.to_string();
-        match parameters.clone().position(|parameter| parameter == name) {
-            Some(position) => Ok(Wrt { input: ValueId::new(position), zero_ok: target.zero_ok }),
-            None => Err(undefined("parameter", &name, Site::token(target.name.span()), parameters.clone())),
+    parameters: impl Iterator<Item = (&'a str, &'a Structure)> + Clone,
+) -> Result<Vec<GradientTarget>, Diag> {
+    let target = |target: &ast::WrtTarget| {
+        let (path, site) = (&target.path, target.path.site());
+        let (name, mut start) = (path.name.to_string(), 0);
+        for (parameter, structure) in parameters.clone() {
+            if parameter != name {
+                start += structure.leaves().len();
+                continue;
+            }
+            let (part, inputs) = structure.part(&path.name, &path.fields)?;
+            check_floats(path, part, site)?;
+            let inputs = start + inputs.start..start + inputs.end;
+            return Ok(GradientTarget { structure: part.clone(), inputs, zero_ok: target.zero_ok });
         }
+        let site = Site::token(path.name.span());
+        Err(undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name)))
     };
-    wrt.targets.iter().map(position).collect()
+    wrt.targets.iter().map(target).collect()
 }
 
-/// E5005 for a parameter of integers.
-pub(super) fn not_float(name: &str, ty: &Type, site: Site) -> Diag {
-    let message = format!("`{name}` is {ty}: only f32 and f64 can be differentiated by");
-    Diag::new(Code::E5005, site, message)
+/// E5005 for integers, and for what is no parameter.
+fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(), Diag> {
+    if let Structure::Tuple(_) = structure {
+        let message = format!("`{path}` is the cotangent: only parameters can be differentiated by");
+        return Err(Diag::new(Code::E5005, site, message));
+    }
+    let Some(leaf) = structure.named_leaves().into_iter().find(|leaf| !leaf.ty.dtype.is_float()) else {
+        return Ok(());
+    };
+    let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
+    let message = format!("`{path}{fields}` is {}: only f32 and f64 can be differentiated by", leaf.ty);
+    let diag = Diag::new(Code::E5005, site, message);
+    Err(match leaf.path.is_empty() {
+        true => diag,
+        false => diag.help("list the fields to differentiate by, as `wrt = (p.w, p.b)`"),
+    })
 }
 
 /// E5004 for a function that updates a parameter.
@@ -180,7 +238,7 @@ pub(super) fn public_parameters(written: &[ast::Parameter], signature: &Signatur
     let parameter = |(written, resolved): (&ast::Parameter, &SignatureParameter)| Parameter {
         name: written.name.clone(),
         update: resolved.update,
-        ty: resolved.ty.clone(),
+        structure: resolved.structure.clone(),
         site: written.site,
     };
     written.iter().zip(&signature.parameters).map(parameter).collect()

@@ -2,16 +2,17 @@
 
 use proc_macro2::Ident;
 
+use super::GradientTarget;
 use super::body::BodyLowering;
 use super::calls::{Callable, Formal};
-use super::signature::{not_float, not_pure, wrt_positions};
+use super::signature::{gradient_targets, not_pure};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::canon::{Canonical, canonicalise};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Bindings;
-use crate::grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate};
-use crate::ir::{Builder, Module, Op, ValueId};
+use crate::grad::{AutodiffError, Cotangent, GradientOptions, differentiate};
+use crate::ir::{Builder, Module, Op};
 use crate::ops::{OpError, Profile};
 use crate::surface::ast::{Argument, ExprId, Transform, TransformKind};
 use crate::ty::Type;
@@ -57,20 +58,9 @@ impl BodyLowering<'_> {
 fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Result<Callable<'a>, Diag> {
     let Callable { name, symbols, mut formals, result, updates, module, mut steps } = callable;
     let label = transform.kind.name();
-    let wrt = wrt_positions(&transform.wrt, formals.iter().map(|formal| formal.name.as_str()))?;
-    let mut gradients = Vec::new();
-    for (target, wrt) in transform.wrt.targets.iter().zip(&wrt) {
-        let formal = &formals[wrt.input.index()];
-        match &formal.structure {
-            Structure::Value(ty) if ty.dtype.is_float() => gradients.push(formal.structure.clone()),
-            Structure::Value(ty) => return Err(not_float(&formal.name, ty, Site::token(target.name.span()))),
-            Structure::Tuple(_) => {
-                let message =
-                    format!("`{}` is the cotangent: only parameters can be differentiated by", formal.name);
-                return Err(Diag::new(Code::E5005, Site::token(target.name.span()), message));
-            }
-        }
-    }
+    let parameters = formals.iter().map(|formal| (formal.name.as_str(), &formal.structure));
+    let targets = gradient_targets(&transform.wrt, parameters)?;
+    let mut gradients: Vec<_> = targets.iter().map(|target| target.structure.clone()).collect();
     let cotangent = match transform.kind {
         TransformKind::Grad | TransformKind::ValueAndGrad => {
             if !is_float_scalar(&result) {
@@ -89,13 +79,8 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
             Cotangent::Input
         }
     };
-    // A parameter is an input; a cotangent before it may be several.
-    let input = |wrt: &Wrt| {
-        let leaves = formals[..wrt.input.index()].iter().map(|formal| formal.structure.leaves().len());
-        Wrt { input: ValueId::new(leaves.sum()), ..*wrt }
-    };
     let options = GradientOptions {
-        wrt: wrt.iter().map(input).collect(),
+        wrt: targets.iter().flat_map(GradientTarget::wrt).collect(),
         cotangent,
         profile: Profile::Extended,
         verify: cfg!(debug_assertions),

@@ -1,24 +1,28 @@
 //! Written types and dimensions, worked out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::{fmt, sync::Arc};
 
 use proc_macro2::Ident;
 
 use super::names::undefined;
+use super::structs::{Definitions, MAX_LEAVES, StructType};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::{Dim, Symbol};
+use crate::dim::{Bindings, Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
 use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
 use crate::ty::{Shape, Type};
 
-/// The type of an expression: a tensor or a tuple of types.
+/// The type of an expression: a tensor, a tuple of types or a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Structure {
     /// A tensor.
     Value(Type),
     /// A tuple; the empty one where there is no result.
     Tuple(Vec<Structure>),
+    /// A struct.
+    Struct(StructType),
 }
 
 impl Structure {
@@ -32,9 +36,26 @@ impl Structure {
             match structure {
                 Self::Value(ty) => leaves.push(ty),
                 Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+                Self::Struct(ty) => rest.extend(ty.fields.iter().rev()),
             }
         }
         leaves
+    }
+
+    /// With symbols replaced.
+    pub(super) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
+        match self {
+            Self::Value(ty) => ty.substitute(bindings).map(Self::Value),
+            Self::Tuple(elements) => elements
+                .iter()
+                .map(|part| part.substitute(bindings))
+                .collect::<Result<_, _>>()
+                .map(Self::Tuple),
+            Self::Struct(ty) => {
+                let dims = ty.dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<_, _>>()?;
+                StructType::new(ty.name.clone(), dims, ty.definition.clone()).map(Self::Struct)
+            }
+        }
     }
 }
 
@@ -50,16 +71,18 @@ impl fmt::Display for Structure {
                 }
                 f.write_str(if elements.len() == 1 { ",)" } else { ")" })
             }
+            Self::Struct(ty) => ty.fmt(f),
         }
     }
 }
 
-/// The names that can stand in dimensions.
+/// The names that can stand in types.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DimNames {
     pub(crate) constants: Arc<BTreeMap<String, Dim>>,
     pub(crate) symbols: Vec<Symbol>,
-    /// Constants that have been reported: they stand for no dimension, and for no mistake.
+    pub(super) structs: Rc<Definitions>,
+    /// Items that have been reported: they stand for nothing, and for no mistake.
     pub(crate) unread: Arc<Vec<String>>,
 }
 
@@ -122,11 +145,22 @@ impl DimNames {
     pub(crate) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
         match &written.kind {
             TypeKind::Tensor { .. } => self.tensor(written).map(Structure::Value),
-            TypeKind::Tuple(elements) => elements
-                .iter()
-                .map(|element| self.structure(element))
-                .collect::<Result<_, _>>()
-                .map(Structure::Tuple),
+            TypeKind::Tuple(elements) => {
+                let (mut parts, mut leaves) = (Vec::new(), 0);
+                for element in elements {
+                    let part = self.structure(element)?;
+                    leaves += part.leaves().len();
+                    if leaves > MAX_LEAVES {
+                        let message = format!("the type exceeds the limit of {MAX_LEAVES} values in all");
+                        return Err(Some(Diag::new(Code::E1008, written.site, message)));
+                    }
+                    parts.push(part);
+                }
+                Ok(Structure::Tuple(parts))
+            }
+            TypeKind::Struct { name, dims } => {
+                self.struct_type(name, dims, written.site).map(Structure::Struct)
+            }
         }
     }
 
@@ -140,15 +174,18 @@ impl DimNames {
         let ty = Type::new(*dtype, shape);
         let bad = ty.shape.iter().position(|dim| dim.as_literal().is_some_and(|extent| extent < 1));
         let site = bad.map_or(written.site, |axis| dims[axis].site);
-        let name: Arc<str> = "x".into();
-        match check_input(None, &BTreeSet::new(), &name, &ty) {
-            Ok(()) => Ok(ty),
-            Err(error) => {
-                let OpError { code, problem, .. } = *error;
-                Err(Some(Diag::new(code, site, problem)))
-            }
-        }
+        check_tensor(&ty, site).map_err(Some)?;
+        Ok(ty)
     }
+}
+
+/// Checks that a value may have a type.
+pub(super) fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
+    let name: Arc<str> = "x".into();
+    check_input(None, &BTreeSet::new(), &name, ty).map_err(|error| {
+        let OpError { code, problem, .. } = *error;
+        Diag::new(code, site, problem)
+    })
 }
 
 /// Why an operation on dimensions has no value.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::literals::LiteralId;
+use super::records::Record;
 use crate::diag::Diag;
 use crate::ir::ValueId;
 
@@ -18,6 +19,8 @@ pub(crate) enum Value<T = ValueId> {
     Literal(LiteralId),
     /// A tuple.
     Tuple(Tuple<T>),
+    /// A struct.
+    Struct(Record<T>),
     /// `true` or `false`.
     Bool(bool),
     /// A word that an argument may be.
@@ -62,6 +65,7 @@ impl<T> Value<T> {
                     depth = depth.max(inner.depth);
                     leaves += inner.leaves;
                 }
+                Self::Struct(record) => leaves += record.ty.leaf_count(),
                 Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Bool(_) | Self::Word(_) => {
                     leaves += 1
                 }

@@ -55,6 +55,7 @@ impl Parser<'_> {
         let name = match &self.level().kind {
             LevelKind::Call(_) => self.argument_name(),
             LevelKind::Subscripts { .. } => return self.subscript_start(),
+            LevelKind::Struct(_) => return self.field_start(),
             LevelKind::Fragment
             | LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
@@ -92,6 +93,7 @@ impl Parser<'_> {
             LevelKind::Cotangent(_) => return self.behind_cotangent(operand),
             LevelKind::Block { .. } => return self.finish_statement(operand),
             LevelKind::Subscripts { .. } => return self.subscript_part(operand),
+            LevelKind::Struct(_) => return self.field_value(operand),
             LevelKind::Parenthesis { elements, .. } | LevelKind::Array { elements } => {
                 elements.push(operand.id);
             }
@@ -112,6 +114,7 @@ impl Parser<'_> {
             | LevelKind::Parenthesis { .. }
             | LevelKind::Call(_)
             | LevelKind::Subscripts { .. }
+            | LevelKind::Struct(_)
             | LevelKind::Block { .. }
             | LevelKind::Closure
             | LevelKind::Expression
@@ -146,6 +149,10 @@ impl Parser<'_> {
                     }
                 };
                 self.add(kind, start.to(site))
+            }
+            LevelKind::Struct(open) => {
+                let (kind, site) = open.close(site);
+                self.add(kind, site)
             }
             LevelKind::Fragment
             | LevelKind::Block { .. }

@@ -1,12 +1,12 @@
 //! Operands and operators.
 
-use proc_macro2::{Delimiter, Ident};
+use proc_macro2::Delimiter;
 
 use super::brackets::{OpenCall, Target};
 use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Diag, Site};
 use crate::surface::ast::{Argument, BinaryOp, NodeKind};
 
 const BINARY: &[(&str, BinaryOp)] = &[
@@ -17,7 +17,7 @@ const BINARY: &[(&str, BinaryOp)] = &[
     ("@", BinaryOp::MatMul),
 ];
 
-const AFTER_DOT: &str = "`T`, a method call or the number of a tuple element";
+const AFTER_DOT: &str = "`T`, a method call, a field or the number of a tuple element";
 
 /// How tightly an operator binds.
 fn precedence(op: BinaryOp) -> u8 {
@@ -63,6 +63,9 @@ impl<'a> Parser<'a> {
             false => self.name("an expression")?,
         };
         let start = Site::token(name.span());
+        if !self.among_rust && self.at_group(Delimiter::Brace) {
+            return Ok(self.enter_struct(name));
+        }
         if !self.at_group(Delimiter::Parenthesis) {
             return Ok(State::Behind(self.add(NodeKind::Name(name), start)));
         }
@@ -163,7 +166,7 @@ impl<'a> Parser<'a> {
         if self.among_rust {
             return self.member(base, name).map(State::Behind);
         }
-        Err(unknown_field(&name, here, AFTER_DOT))
+        Ok(State::Behind(self.add(NodeKind::Member { base: base.id, name }, base.site.to(here))))
     }
 
     /// Reads the `0.1` of `a.0.1` if that is what comes next.
@@ -184,14 +187,4 @@ impl<'a> Parser<'a> {
 fn tuple_indices(literal: &str) -> Option<Vec<usize>> {
     let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
     literal.split('.').map(|part| Some(part).filter(digits)?.parse().ok()).collect()
-}
-
-fn unknown_field(name: &Ident, here: Site, expected: &str) -> Diag {
-    let diag = Diag::new(Code::E1007, here, format!("found `.{name}`, expected {expected}"));
-    if name == "t" {
-        return diag.help("write `.T`");
-    }
-    diag.help(format!(
-        "a method is called with parentheses, as `.{name}()`; fields of Rust values are passed as parameters"
-    ))
 }

@@ -1,4 +1,4 @@
-//! Items: functions and constants, with recovery at the next item.
+//! Items: functions, constants and structs, with recovery at the next item.
 
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
@@ -28,11 +28,23 @@ const PASSED_ON: &[&str] = &[
     "warn",
 ];
 
-/// What stands before `fn` or `const`.
-struct Head {
-    attributes: TokenStream,
-    gradient: Option<Wrt>,
-    visibility: TokenStream,
+/// What stands before an item or a field.
+pub(super) struct Head {
+    pub(super) attributes: TokenStream,
+    /// Those too that only structs and fields may have.
+    pub(super) every: TokenStream,
+    pub(super) gradient: Option<Wrt>,
+    pub(super) visibility: TokenStream,
+    /// What is said of attributes that only structs and fields may have.
+    unusual: Vec<Diag>,
+}
+
+/// What stands in `#[…]`.
+enum Attribute {
+    PassedOn,
+    Gradient(Wrt),
+    /// One that only structs and fields may have, with what is said of it elsewhere.
+    Unusual(Diag),
 }
 
 impl Parser<'_> {
@@ -49,22 +61,39 @@ impl Parser<'_> {
                 self.skip_item();
             }
         }
-        for symbol in block.functions.iter().flat_map(|function| &function.symbols) {
-            if let Some(constant) = block.constants.iter().find(|constant| constant.name == *symbol) {
-                self.diags.push(defined_twice("dimension", symbol, &constant.name));
-            }
-        }
+        self.check_names(&block);
         block
     }
 
+    /// Refuses names that different kinds of items share.
+    fn check_names(&mut self, block: &Block) {
+        let constants = || block.constants.iter().map(|constant| &constant.name);
+        let structs = || block.structs.iter().map(|item| &item.name);
+        let symbols = block.structs.iter().flat_map(|item| &item.symbols);
+        for symbol in symbols.chain(block.functions.iter().flat_map(|function| &function.symbols)) {
+            if let Some(first) = constants().chain(structs()).find(|first| *first == symbol) {
+                self.diags.push(defined_twice("dimension", symbol, first));
+            }
+        }
+        for name in constants().chain(block.functions.iter().map(|function| &function.name)) {
+            if let Some(first) = structs().find(|first| *first == name) {
+                self.diags.push(defined_twice("name", name, first));
+            }
+        }
+    }
+
     fn item(&mut self, block: &mut Block) -> Result<(), Diag> {
-        let head = self.head()?;
+        let mut head = self.head()?;
+        if self.at_word("struct") {
+            return self.struct_item(head, block);
+        }
+        self.diags.extend(head.unusual.drain(..));
         if self.at_word("const") && !self.followed_by("fn") {
             return self.constant(head, block);
         }
         let start = self.here();
         if self.take_word("fn").is_none() {
-            return Err(self.unexpected("`fn` or `const`"));
+            return Err(self.unexpected("`fn`, `const` or `struct`"));
         }
         let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
         let function = match self.function(head, name.clone(), start) {
@@ -106,12 +135,12 @@ impl Parser<'_> {
                 None
             }
         };
-        let Head { attributes, gradient, visibility } = head;
+        let Head { attributes, gradient, visibility, .. } = head;
         Ok(Function { attributes, gradient, visibility, name, symbols, parameters, result, body, site })
     }
 
     /// Reads `<N, M>`.
-    fn symbols(&mut self) -> Result<Vec<Ident>, Diag> {
+    pub(super) fn symbols(&mut self) -> Result<Vec<Ident>, Diag> {
         let mut symbols: Vec<Ident> = Vec::new();
         if self.take("<").is_none() {
             return Ok(symbols);
@@ -187,7 +216,8 @@ impl Parser<'_> {
         let ty = self.type_expr()?;
         if let TypeKind::Tuple(_) = ty.kind {
             let message = "found a tuple, expected the type of one tensor as `f32[2, 3]`";
-            return Err(Diag::new(Code::E1007, ty.site, message).help("give each element its own parameter"));
+            return Err(Diag::new(Code::E1007, ty.site, message)
+                .help("give each element its own parameter, or make them a `struct`"));
         }
         Ok(Parameter { name, update, ty, site: start.to(self.before()) })
     }
@@ -230,7 +260,7 @@ impl Parser<'_> {
             self.diags.push(diag);
             return Ok(());
         }
-        let Head { attributes, visibility, gradient: _ } = head;
+        let Head { attributes, visibility, .. } = head;
         block.constants.push(Constant { attributes, visibility, name, value });
         Ok(())
     }
@@ -248,8 +278,9 @@ impl Parser<'_> {
     }
 
     /// Reads attributes and visibility.
-    fn head(&mut self) -> Result<Head, Diag> {
-        let (mut attributes, mut gradient) = (TokenStream::new(), None);
+    pub(super) fn head(&mut self) -> Result<Head, Diag> {
+        let (mut attributes, mut every) = (TokenStream::new(), TokenStream::new());
+        let (mut gradient, mut unusual) = (None, Vec::new());
         while self.at("#") {
             let start = self.cursor;
             self.take("#");
@@ -260,8 +291,15 @@ impl Parser<'_> {
             }
             let bracketed = self.at_group(Delimiter::Bracket);
             match self.group(Delimiter::Bracket, "`[` and an attribute", Self::attribute) {
-                Ok((None, _)) => attributes.extend(tokens_between(start, self.cursor)),
-                Ok((Some(wrt), _)) => {
+                Ok((Attribute::PassedOn, _)) => {
+                    attributes.extend(tokens_between(start, self.cursor));
+                    every.extend(tokens_between(start, self.cursor));
+                }
+                Ok((Attribute::Unusual(diag), _)) => {
+                    every.extend(tokens_between(start, self.cursor));
+                    unusual.push(diag);
+                }
+                Ok((Attribute::Gradient(wrt), _)) => {
                     if let Some(first) = &gradient {
                         let diag = second_gradient(&wrt, first);
                         self.diags.push(diag);
@@ -278,26 +316,27 @@ impl Parser<'_> {
             self.skip_token();
         }
         let visibility = tokens_between(start, self.cursor);
-        Ok(Head { attributes, gradient, visibility })
+        Ok(Head { attributes, every, gradient, visibility, unusual })
     }
 
-    /// Reads the inside of `#[…]`: what `grad` lists, or nothing for one to be passed on.
-    fn attribute(&mut self) -> Result<Option<Wrt>, Diag> {
+    /// Reads the inside of `#[…]`.
+    fn attribute(&mut self) -> Result<Attribute, Diag> {
         let expected = "`grad`, a doc comment or a lint attribute";
         let here = self.here();
         let name = self.name(expected)?;
         if name == "grad" {
             let wrt = self.gradient_attribute()?;
             self.expect_end("`]`")?;
-            return Ok(Some(wrt));
+            return Ok(Attribute::Gradient(wrt));
+        }
+        while !self.at_end() {
+            self.skip_token();
         }
         if PASSED_ON.iter().any(|passed| name == passed) {
-            while !self.at_end() {
-                self.skip_token();
-            }
-            return Ok(None);
+            return Ok(Attribute::PassedOn);
         }
-        Err(Diag::new(Code::E1007, here, format!("found attribute `{name}`, expected {expected}")))
+        let message = format!("found attribute `{name}`, expected {expected}");
+        Ok(Attribute::Unusual(Diag::new(Code::E1007, here, message)))
     }
 
     fn followed_by(&self, word: &str) -> bool {
@@ -317,7 +356,7 @@ impl Parser<'_> {
     }
 }
 
-fn defined_twice(what: &str, second: &Ident, first: &Ident) -> Diag {
+pub(super) fn defined_twice(what: &str, second: &Ident, first: &Ident) -> Diag {
     Diag::new(Code::E2008, Site::token(second.span()), format!("the {what} `{second}` is defined twice"))
         .note_at(Site::token(first.span()), format!("`{first}` is defined first"))
 }

@@ -7,6 +7,7 @@ use super::brackets::{OpenCall, OpenSubscript};
 use super::derivatives::OpenDerivative;
 use super::parser::Parser;
 use super::statements::Statement;
+use super::structs::OpenStruct;
 use crate::diag::{Diag, Site};
 use crate::surface::ast::{BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript};
 
@@ -74,6 +75,8 @@ pub(super) enum LevelKind {
     Derivative(OpenDerivative),
     /// The cotangent behind `vjp(…)`.
     Cotangent(Derivative),
+    /// `Mlp { w1: a, b1, ..p }`
+    Struct(OpenStruct),
 }
 
 /// An operator that waits for an operand.
@@ -133,7 +136,8 @@ impl<'a> Parser<'a> {
             LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
             | LevelKind::Call(_)
-            | LevelKind::Subscripts { .. } => State::Element,
+            | LevelKind::Subscripts { .. }
+            | LevelKind::Struct(_) => State::Element,
         };
         self.levels.push(Level { kind, pending: Vec::new(), outside: Some(outside) });
         self.enter_tokens(delimiter, span.open(), inside);
@@ -179,6 +183,7 @@ impl<'a> Parser<'a> {
                 | LevelKind::Array { .. }
                 | LevelKind::Call(_)
                 | LevelKind::Subscripts { .. }
+                | LevelKind::Struct(_)
                 | LevelKind::Derivative(_)
                 | LevelKind::Cotangent(_) => {
                     self.leave();

@@ -19,6 +19,7 @@ mod machine;
 mod parser;
 mod rustisms;
 mod statements;
+mod structs;
 mod transforms;
 mod types;
 
@@ -50,7 +51,7 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
     .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
 }
 
-/// Reads a block of functions and constants.
+/// Reads a block of functions, constants and structs.
 ///
 /// # Errors
 /// As for [`parse`].
@@ -103,7 +104,7 @@ impl Parser<'_> {
     fn form(&self) -> Result<Form, Diag> {
         match self.found() {
             Unexpected::Word(word) if word == "move" => {
-                Err(self.unexpected("`fn`, `const` or a closure `|x: f32[3]| …`"))
+                Err(self.unexpected("`fn`, `const`, `struct` or a closure `|x: f32[3]| …`"))
             }
             Unexpected::Word(word) if is_keyword(&word) && word != "self" => Ok(Form::Items),
             Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),

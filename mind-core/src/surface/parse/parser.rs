@@ -199,6 +199,22 @@ impl<'a> Parser<'a> {
         Some(site)
     }
 
+    /// Whether `>` comes next, whatever is joined to it.
+    pub(super) fn at_angle(&self) -> bool {
+        self.cursor.punct().is_some_and(|(punct, _)| punct.as_char() == '>')
+    }
+
+    /// Reads `>`, whatever is joined to it.
+    pub(super) fn take_angle(&mut self) -> bool {
+        match self.cursor.punct().filter(|(punct, _)| punct.as_char() == '>') {
+            Some((punct, rest)) => {
+                self.advance(punct.span(), rest);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Reads `operator`.
     pub(super) fn expect(&mut self, operator: &str) -> Result<Site, Diag> {
         self.take(operator).ok_or_else(|| self.unexpected(&format!("`{operator}`")))

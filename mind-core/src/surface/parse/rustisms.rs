@@ -14,7 +14,8 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "leave it out: tensors are borrowed by themselves",
         "async" | "unsafe" | "extern" => "leave it out: functions here are plain and safe",
-        "struct" | "enum" | "impl" | "trait" | "mod" | "use" | "type" | "static" | "macro" => {
+        "struct" => "structs stand beside the functions of the block",
+        "enum" | "impl" | "trait" | "mod" | "use" | "type" | "static" | "macro" => {
             "put Rust items outside the block"
         }
         "where" => "dimensions need no bounds: write relations into the types, as `f32[2 * N]`",

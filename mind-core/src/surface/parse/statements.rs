@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Ident};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Pattern, TypeExpr};
+use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
 
 /// A statement whose expression is being read.
 pub(super) struct Statement {
@@ -18,11 +18,12 @@ pub(super) struct Statement {
 
 enum StatementKind {
     Let { pattern: Pattern, ty: Option<TypeExpr> },
-    Assign { target: Ident, op: Option<BinaryOp>, operator: Site },
+    Assign { target: Path, op: Option<BinaryOp>, operator: Site },
     Expression,
 }
 
 const PATTERN: &str = "a name, `_` or a tuple of them";
+const TARGET: &str = "the name of a `&mut` parameter";
 const AFTER_VALUE: &str = "an operator or `;`";
 const ASSIGNMENTS: &[(&str, Option<BinaryOp>)] = &[
     ("=", None),
@@ -148,11 +149,9 @@ impl Parser<'_> {
     fn refuse_assignment(&self, target: Operand) -> Result<(), Diag> {
         match self.peek_operator() {
             Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
-                let message = format!(
-                    "found an expression before `{operator}`, expected the name of a `&mut` parameter"
-                );
+                let message = format!("found an expression before `{operator}`, expected {TARGET}");
                 Err(Diag::new(Code::E1007, target.site, message)
-                    .help("assign to a whole parameter; name a new value with `let`"))
+                    .help("assign to a whole parameter or field; name a new value with `let`"))
             }
             Some(_) | None => Ok(()),
         }
@@ -171,7 +170,7 @@ impl Parser<'_> {
         Ok(pattern)
     }
 
-    fn pattern(&mut self) -> Result<Pattern, Diag> {
+    pub(super) fn pattern(&mut self) -> Result<Pattern, Diag> {
         if self.at_group(Delimiter::Parenthesis) {
             let (elements, site) = self.list(Delimiter::Parenthesis, PATTERN, "`,` or `)`", Self::pattern)?;
             return Ok(Pattern::Tuple { elements, site });
@@ -179,16 +178,18 @@ impl Parser<'_> {
         if let Some(wildcard) = self.take_word("_") {
             return Ok(Pattern::Wildcard(Site::token(wildcard.span())));
         }
-        self.name(PATTERN).map(Pattern::Name)
+        let name = self.name(PATTERN)?;
+        if self.at_group(Delimiter::Brace) { self.struct_pattern(name) } else { Ok(Pattern::Name(name)) }
     }
 
-    /// Reads `w =` or `w -=`.
-    fn assignment_start(&mut self) -> Option<(Ident, Site, Option<BinaryOp>)> {
+    /// Reads `w =`, `w -=` or `p.w =`.
+    fn assignment_start(&mut self) -> Option<(Path, Site, Option<BinaryOp>)> {
         let before = (self.cursor, self.last_span());
-        let target = self.name(PATTERN).ok()?;
-        let found = ASSIGNMENTS.iter().find_map(|(symbol, op)| self.take(symbol).map(|site| (site, *op)));
-        match found {
-            Some((operator, op)) => Some((target, operator, op)),
+        let operator = |parser: &mut Self| {
+            ASSIGNMENTS.iter().find_map(|(symbol, op)| parser.take(symbol).map(|site| (site, *op)))
+        };
+        match self.path(TARGET).ok().and_then(|target| Some((target, operator(self)?))) {
+            Some((target, (operator, op))) => Some((target, operator, op)),
             None => {
                 self.advance(before.1, before.0);
                 None
@@ -218,6 +219,7 @@ impl Pattern {
                 Self::Wildcard(_) => {}
                 Self::Name(name) => names.push(name),
                 Self::Tuple { elements, .. } => rest.extend(elements.iter().rev()),
+                Self::Struct { fields, .. } => rest.extend(fields.iter().rev().map(|field| &field.pattern)),
             }
         }
         names

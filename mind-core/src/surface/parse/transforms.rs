@@ -88,22 +88,24 @@ impl Parser<'_> {
     }
 
     fn wrt_target(&mut self) -> Result<WrtTarget, Diag> {
-        let first = self.name(EXPECTED)?;
         // `zero_ok` alone may be a parameter's name.
-        if first == "zero_ok" && !self.at_end() && !self.at(",") {
-            return Ok(WrtTarget { name: self.name(EXPECTED)?, zero_ok: true });
+        let before = (self.cursor, self.last_span());
+        let zero_ok = self.take_word("zero_ok").is_some();
+        if zero_ok && (self.at_end() || self.at(",") || self.at(".")) {
+            self.advance(before.1, before.0);
+            return Ok(WrtTarget { path: self.path(EXPECTED)?, zero_ok: false });
         }
-        Ok(WrtTarget { name: first, zero_ok: false })
+        Ok(WrtTarget { path: self.path(EXPECTED)?, zero_ok })
     }
 }
 
 /// Refuses a parameter listed twice.
 fn checked(wrt: Wrt) -> Result<Wrt, Diag> {
     for (i, target) in wrt.targets.iter().enumerate() {
-        if let Some(first) = wrt.targets[..i].iter().find(|first| first.name == target.name) {
-            let message = format!("`{}` is differentiated by twice", target.name);
-            return Err(Diag::new(Code::E2008, Site::token(target.name.span()), message)
-                .note_at(Site::token(first.name.span()), "it is listed first"));
+        if let Some(first) = wrt.targets[..i].iter().find(|first| first.path.overlaps(&target.path)) {
+            let message = format!("`{}` is differentiated by twice", target.path);
+            return Err(Diag::new(Code::E2008, target.path.site(), message)
+                .note_at(first.path.site(), "it is listed first"));
         }
     }
     Ok(wrt)

@@ -28,8 +28,16 @@ impl Parser<'_> {
         let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
             Some((_, Some(dtype))) if DType::NUMERIC.contains(&dtype) => dtype,
             Some((name, _)) if !super::parser::is_keyword(name) => {
+                let before = (self.cursor, self.last_span());
+                self.name(EXPECTED)?;
+                let help = foreign_type(name);
+                if help.is_none() && !self.at_group(Delimiter::Bracket) {
+                    self.advance(before.1, before.0);
+                    return self.struct_type();
+                }
                 let message = format!("found `{name}`, expected a type as `f32[2, 3]`");
-                return Err(Diag::new(Code::E1007, here, message).help(dtype_help(name)));
+                let help = help.unwrap_or("dtypes are f32, f64, i32 and i64");
+                return Err(Diag::new(Code::E1007, here, message).help(help));
             }
             Some(_) | None => return Err(self.unexpected(EXPECTED)),
         };
@@ -39,6 +47,14 @@ impl Parser<'_> {
             false => (Vec::new(), here),
         };
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
+    }
+
+    /// Reads `Mlp` or `Dense<64, N>`.
+    fn struct_type(&mut self) -> Result<TypeExpr, Diag> {
+        let here = self.here();
+        let name = self.name(EXPECTED)?;
+        let dims = self.type_arguments()?;
+        Ok(TypeExpr { kind: TypeKind::Struct { name, dims }, site: here.to(self.before()) })
     }
 
     /// Reads `(f32)`, which is `f32`, or a tuple.
@@ -64,8 +80,9 @@ impl Parser<'_> {
     }
 }
 
-fn dtype_help(name: &str) -> &'static str {
-    match name {
+/// What to write instead of a type of Rust's or of other languages.
+fn foreign_type(name: &str) -> Option<&'static str> {
+    Some(match name {
         "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
             "write dtype and dimensions, as `f32[N, 3]`"
         }
@@ -73,6 +90,6 @@ fn dtype_help(name: &str) -> &'static str {
         "u32" | "i8" | "u8" | "i16" | "u16" | "bool" => "dtypes are f32, f64, i32 and i64; write `i32`",
         "f16" | "bf16" | "float" => "dtypes are f32, f64, i32 and i64; write `f32`",
         "double" => "dtypes are f32, f64, i32 and i64; write `f64`",
-        _ => "dtypes are f32, f64, i32 and i64",
-    }
+        _ => return None,
+    })
 }

@@ -1,0 +1,403 @@
+//! Values of structs: fields, struct expressions, arithmetic field by field, and the parts of parameters that are
+//! written.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+
+use super::body::BodyLowering;
+use super::expressions::Expressions;
+use super::structs::{Definition, StructType};
+use super::types::Structure;
+use super::values::{Lowered, Stop, Value};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Bindings, Dim, Symbol};
+use crate::ir::ValueId;
+use crate::surface::ast::{BinaryOp, ExprId, FieldPattern, FieldValue, NodeKind, Path, Pattern};
+
+/// A value of a struct.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<T = ValueId> {
+    pub(crate) ty: Rc<StructType>,
+    /// In order; poison where a mistake in one has been reported.
+    pub(crate) fields: Rc<[Value<T>]>,
+}
+
+/// A part of a parameter that may be written.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The parameter's position.
+    pub(super) parameter: usize,
+    /// The fields that lead to the part.
+    fields: Vec<usize>,
+    /// Which inputs it is.
+    pub(super) inputs: Range<usize>,
+    pub(super) structure: Structure,
+}
+
+impl Record {
+    pub(super) fn value(ty: StructType, fields: Vec<Value>) -> Value {
+        Value::Struct(Self { ty: ty.into(), fields: fields.into() })
+    }
+
+    fn is_poisoned(&self) -> bool {
+        self.fields.iter().any(|field| match field {
+            Value::Poison => true,
+            Value::Struct(inner) => inner.is_poisoned(),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
+        })
+    }
+
+    /// The record, if nothing in it is poison.
+    pub(super) fn sound(&self) -> Lowered<Value> {
+        if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
+    }
+}
+
+impl BodyLowering<'_> {
+    /// `p.w`
+    pub(super) fn member(&mut self, base: ExprId, name: &Ident) -> Lowered<Value> {
+        let site = Site::token(name.span());
+        match &self.values[base.index()] {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) => match record.ty.position(name) {
+                Ok(position) => match &record.fields[position] {
+                    Value::Poison => Err(Stop::Poisoned),
+                    field => Ok(field.clone()),
+                },
+                Err(diag) => {
+                    let key = format!("{}.{name}", record.ty.name);
+                    Err(self.once(key, || diag))
+                }
+            },
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                let message = format!(
+                    "found `.{name}` behind {}, expected `T`, a method call or the number of a tuple element",
+                    self.describe(base)
+                );
+                let help = match name == "t" {
+                    true => "write `.T`".to_owned(),
+                    false => {
+                        format!(
+                            "a method is called with parentheses, as `.{name}()`; only structs have fields"
+                        )
+                    }
+                };
+                Err(Diag::new(Code::E1007, site, message).help(help).into())
+            }
+        }
+    }
+
+    /// `Mlp { w1: a, b1, ..p }`
+    pub(super) fn struct_expression(
+        &mut self,
+        name: &Ident,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let definition = self.signature.dims.definition(name)?;
+        let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
+        for field in written {
+            let position = definition.position(&field.name)?;
+            if let Some(first) = given[position] {
+                let message = format!("`{}` of `{name}` is given twice", field.name);
+                return Err(Diag::new(Code::E2007, Site::token(field.name.span()), message)
+                    .note_at(Site::token(first.name.span()), "it is given first")
+                    .into());
+            }
+            given[position] = Some(field);
+        }
+        let rest = base.map(|base| self.base(name, base)).transpose()?;
+        let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
+        let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
+        if rest.is_none() && !missing.is_empty() {
+            let (count, s) = (definition.fields.len(), if definition.fields.len() == 1 { "" } else { "s" });
+            let message = format!(
+                "`{name}` has {count} field{s}, found {}: {} missing",
+                written.len(),
+                missing.join(", ")
+            );
+            return Err(Diag::new(Code::E2007, self.body[expr].site, message)
+                .note_at(Site::token(definition.name.span()), format!("`{name}` is defined"))
+                .into());
+        }
+        let (dims, inferred) = self.inferred(&definition, &given, rest.as_ref())?;
+        let site = self.body[expr].site;
+        let overflow = |overflow| Diag::new(Code::E1008, site, format!("`{name}`: {overflow}"));
+        let ty = StructType::new(name.clone(), dims, definition.clone()).map_err(overflow)?;
+        let mut fields = Vec::new();
+        for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
+            let Some(value) = given[position].map(|given| given.value) else {
+                fields.extend(rest.as_ref().map(|rest| rest.fields[position].clone()));
+                continue;
+            };
+            let what = format!("field `{}` of `{name}`", field.name);
+            let found = self.values[value.index()].clone();
+            fields.push(match self.coerce(&found, structure, value, &what) {
+                Ok(value) => value,
+                Err(Stop::Poisoned) => Value::Poison,
+                Err(Stop::Mistake(mut diag)) => {
+                    *diag = diag
+                        .note_at(field.site, format!("`{}: {}` is declared", field.name, field.structure));
+                    self.report(Stop::Mistake(diag));
+                    Value::Poison
+                }
+            });
+        }
+        if inferred { Ok(Record::value(ty, fields)) } else { Err(Stop::Poisoned) }
+    }
+
+    /// The record behind `..`.
+    fn base(&mut self, name: &Ident, base: ExprId) -> Lowered<Record> {
+        match &self.values[base.index()] {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) if record.ty.name == *name => Ok(record.clone()),
+            Value::Struct(_)
+            | Value::Tensor(_)
+            | Value::Literal(_)
+            | Value::Tuple(_)
+            | Value::Bool(_)
+            | Value::Word(_) => {
+                let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
+                Err(Diag::new(Code::E2001, self.body[base].site, message).into())
+            }
+        }
+    }
+
+    /// The dimensions of a struct, from what its fields are given, and whether these say all of them: what is missing
+    /// belongs to a field that has another structure, and is told by the symbol's own name.
+    fn inferred(
+        &mut self,
+        definition: &Definition,
+        given: &[Option<&FieldValue>],
+        rest: Option<&Record>,
+    ) -> Lowered<(Vec<Dim>, bool)> {
+        if let Some(rest) = rest {
+            return Ok((rest.ty.dims.clone(), true));
+        }
+        let mut bindings = Bindings::new();
+        for (field, given) in definition.fields.iter().zip(given) {
+            let Some(given) = given else { continue };
+            self.literal_as(&field.structure, given.value)?;
+            self.bind_symbols(&field.structure, given.value, &definition.symbols, &mut |symbol, dim| {
+                bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
+            });
+        }
+        let symbols = definition.symbols.iter();
+        let dim =
+            |symbol: &Symbol| bindings.get(symbol).cloned().unwrap_or_else(|| Dim::symbol(symbol.clone()));
+        let dims: Vec<_> = symbols.map(dim).collect();
+        Ok((dims, bindings.len() == definition.symbols.len()))
+    }
+
+    /// A unary operation, field by field.
+    pub(super) fn each_field(
+        &mut self,
+        record: &Record,
+        apply: &mut dyn FnMut(&mut Self, Value) -> Lowered<Value>,
+    ) -> Lowered<Value> {
+        let mut fields = Vec::new();
+        for (field, name) in record.fields.iter().zip(record.ty.field_names()) {
+            let value = match field {
+                Value::Poison => Err(Stop::Poisoned),
+                Value::Struct(inner) => self.each_field(inner, apply),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                    apply(self, field.clone())
+                }
+            };
+            fields.push(value.map_err(|stop| in_field(stop, name))?);
+        }
+        Ok(Value::Struct(Record { ty: record.ty.clone(), fields: fields.into() }))
+    }
+
+    /// `p + g`, `p * s` and so on, field by field.
+    pub(super) fn fieldwise(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (a, lhs): (Value, ExprId),
+        (b, rhs): (Value, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        match (&a, &b) {
+            (Value::Poison, _) | (_, Value::Poison) => Err(Stop::Poisoned),
+            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::MatMul && x.ty == y.ty => {
+                let mut fields = Vec::new();
+                for ((x_field, y_field), name) in x.fields.iter().zip(y.fields.iter()).zip(x.ty.field_names())
+                {
+                    let (x_field, y_field) = ((x_field.clone(), lhs), (y_field.clone(), rhs));
+                    let value = self.fieldwise(op, operator, x_field, y_field, expr);
+                    fields.push(value.map_err(|stop| in_field(stop, name))?);
+                }
+                Ok(Value::Struct(Record { ty: x.ty.clone(), fields: fields.into() }))
+            }
+            (Value::Struct(record), _) if op != BinaryOp::MatMul && self.is_number(&b) => self
+                .each_field(record, &mut |lowering, field| {
+                    lowering.fieldwise(op, operator, (field, lhs), (b.clone(), rhs), expr)
+                }),
+            (_, Value::Struct(record)) if op != BinaryOp::MatMul && self.is_number(&a) => self
+                .each_field(record, &mut |lowering, field| {
+                    lowering.fieldwise(op, operator, (a.clone(), lhs), (field, rhs), expr)
+                }),
+            (Value::Struct(_), _) | (_, Value::Struct(_)) => {
+                let needed = match op {
+                    BinaryOp::MatMul => "two tensors",
+                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => {
+                        "two of one struct, or a struct and a single number"
+                    }
+                };
+                let message = format!(
+                    "`{}`: expected {needed}, {} is {}, {} is {}",
+                    op.symbol(),
+                    self.text(lhs),
+                    self.type_text(&a),
+                    self.text(rhs),
+                    self.type_text(&b)
+                );
+                Err(Diag::new(Code::E2001, operator, message).into())
+            }
+            (
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_),
+            ) => self.binary_values(op, operator, (a, lhs), (b, rhs), expr),
+        }
+    }
+
+    /// Whether a value is one number.
+    fn is_number(&self, value: &Value) -> bool {
+        match value {
+            Value::Tensor(value) => self.builder.ty(*value).rank() == 0,
+            Value::Literal(id) => self.literals.elements(*id).is_none(),
+            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
+        }
+    }
+
+    /// The parameter or field that an expression names.
+    pub(super) fn path_of(&self, mut expr: ExprId) -> Option<Path> {
+        let mut fields = Vec::new();
+        loop {
+            match &self.body[expr].kind {
+                NodeKind::Name(name) => {
+                    fields.reverse();
+                    return Some(Path { name: name.clone(), fields });
+                }
+                NodeKind::Member { base, name } => {
+                    fields.push(name.clone());
+                    expr = *base;
+                }
+                NodeKind::Unread
+                | NodeKind::Number(_)
+                | NodeKind::Bool(_)
+                | NodeKind::Neg { .. }
+                | NodeKind::Binary { .. }
+                | NodeKind::Call { .. }
+                | NodeKind::Transformed { .. }
+                | NodeKind::Transpose(_)
+                | NodeKind::Field { .. }
+                | NodeKind::Struct { .. }
+                | NodeKind::Rust { .. }
+                | NodeKind::Typed { .. }
+                | NodeKind::Derivative(_)
+                | NodeKind::Subscript { .. }
+                | NodeKind::Array(_)
+                | NodeKind::Tuple(_)
+                | NodeKind::Open
+                | NodeKind::Close { .. }
+                | NodeKind::Let { .. }
+                | NodeKind::Assign { .. }
+                | NodeKind::Discard(_) => return None,
+            }
+        }
+    }
+
+    /// The part of a parameter that a path names.
+    pub(super) fn place(&self, parameter: usize, path: &Path) -> Result<Place, Diag> {
+        let signature = self.signature;
+        let structure = &signature.parameters[parameter].structure;
+        let (part, inputs) = structure.part(&path.name, &path.fields)?;
+        let (mut fields, mut at) = (Vec::new(), structure);
+        for field in &path.fields {
+            if let Structure::Struct(ty) = at {
+                let position = ty.position(field)?;
+                fields.push(position);
+                at = &ty.fields[position];
+            }
+        }
+        let before = signature.parameters[..parameter].iter().map(|before| before.structure.leaves().len());
+        let start: usize = before.sum();
+        let inputs = start + inputs.start..start + inputs.end;
+        Ok(Place { parameter, fields, inputs, structure: part.clone() })
+    }
+
+    /// The current version of a part of a parameter.
+    pub(super) fn version(&self, place: &Place) -> Value {
+        let mut value = &self.versions[place.parameter];
+        for field in &place.fields {
+            let Value::Struct(record) = value else { return Value::Poison };
+            value = &record.fields[*field];
+        }
+        value.clone()
+    }
+
+    /// Writes a new version of a part of a parameter.
+    pub(super) fn write(&mut self, place: &Place, value: Value) {
+        fn replaced(old: &Value, fields: &[usize], value: Value) -> Value {
+            let (Some((first, rest)), Value::Struct(record)) = (fields.split_first(), old) else {
+                return value;
+            };
+            let mut fields = record.fields.to_vec();
+            fields[*first] = replaced(&fields[*first], rest, value);
+            Value::Struct(Record { ty: record.ty.clone(), fields: fields.into() })
+        }
+        let new = replaced(&self.versions[place.parameter], &place.fields, value);
+        self.versions[place.parameter] = new;
+    }
+}
+
+/// Takes a struct apart for a pattern; poison for each name where it does not fit.
+pub(super) fn taken_apart<'p, T: Clone>(
+    record: &Record<T>,
+    (fields, rest): (&'p [FieldPattern], bool),
+    site: Site,
+    mistakes: &mut Vec<Diag>,
+) -> Vec<(&'p Pattern, Value<T>)> {
+    let struct_name = &record.ty.name;
+    let (mut taken, mut whole) = (vec![false; record.fields.len()], true);
+    let mut parts = Vec::new();
+    for FieldPattern { name, pattern } in fields {
+        let position = record.ty.position(name).and_then(|position| match taken[position] {
+            true => {
+                let message = format!("`{name}` of `{struct_name}` is taken twice");
+                Err(Diag::new(Code::E2007, Site::token(name.span()), message))
+            }
+            false => Ok(position),
+        });
+        parts.push(match position {
+            Ok(position) => {
+                taken[position] = true;
+                (pattern, record.fields[position].clone())
+            }
+            Err(diag) => {
+                whole = false;
+                mistakes.push(diag);
+                (pattern, Value::Poison)
+            }
+        });
+    }
+    let names = record.ty.field_names().zip(&taken).filter(|(_, taken)| !**taken);
+    let missing: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
+    if !rest && whole && !missing.is_empty() {
+        let message = format!("the pattern leaves out {} of `{struct_name}`", missing.join(", "));
+        mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
+    }
+    parts
+}
+
+fn in_field(stop: Stop, name: &Ident) -> Stop {
+    match stop {
+        Stop::Poisoned => Stop::Poisoned,
+        Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),
+    }
+}

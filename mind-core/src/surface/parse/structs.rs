@@ -1,0 +1,240 @@
+//! Structs: their items, types, expressions and patterns.
+
+use proc_macro2::{Delimiter, Ident};
+
+use super::items::{Head, defined_twice};
+use super::machine::{LevelKind, Operand, State};
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{
+    Block, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, TypeExpr,
+    TypeKind,
+};
+use crate::ty::DType;
+
+const FIELD: &str = "a field as `w: f32[2, 3]`";
+
+/// Names of types that cannot be another's: those of dtypes, and what the block's items are made of in Rust.
+const RESERVED: &[&str] = &["Tensor", "TensorRef", "TensorView", "TensorViewMut", "bool", "usize", "dim"];
+
+/// A struct expression whose fields are being read.
+pub(super) struct OpenStruct {
+    name: Ident,
+    fields: Vec<FieldValue>,
+    /// What the next expression is.
+    part: Part,
+    base: Option<ExprId>,
+}
+
+enum Part {
+    Field(Ident),
+    Base,
+}
+
+impl Parser<'_> {
+    /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
+    pub(super) fn struct_item(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
+        self.take_word("struct");
+        if let Some(gradient) = head.gradient {
+            let message = "found `#[grad(…)]` before `struct`, expected it before `fn`";
+            self.diags.push(Diag::new(Code::E1007, gradient.site, message));
+        }
+        let name = self.name("the name of a struct")?;
+        let symbols = match self.symbols() {
+            Ok(symbols) if self.at_group(Delimiter::Brace) => symbols,
+            symbols => {
+                block.unread.push(name.clone());
+                let help = format!("fields have names: `struct {name} {{ w: f32[2, 3] }}`");
+                return Err(symbols.err().unwrap_or_else(|| self.unexpected("`{` and fields").help(help)));
+            }
+        };
+        let fields = match self.group(Delimiter::Brace, "`{` and fields", Self::fields) {
+            Ok((fields, _)) => fields,
+            Err(diag) => {
+                block.unread.push(name);
+                self.diags.push(diag);
+                return Ok(());
+            }
+        };
+        let text = name.to_string();
+        if DType::from_name(&text).is_some() || RESERVED.contains(&text.as_str()) {
+            let message = format!("`{name}` is a type of the language, expected another struct name");
+            self.diags.push(Diag::new(Code::E2008, Site::token(name.span()), message));
+            return Ok(());
+        }
+        if let Some(first) = block.structs.iter().find(|first| first.name == name) {
+            let diag = defined_twice("struct", &name, &first.name);
+            self.diags.push(diag);
+            return Ok(());
+        }
+        let Head { every: attributes, visibility, .. } = head;
+        block.structs.push(Struct { attributes, visibility, name, symbols, fields });
+        Ok(())
+    }
+
+    fn fields(&mut self) -> Result<Vec<Field>, Diag> {
+        let mut fields: Vec<Field> = Vec::new();
+        while !self.at_end() {
+            let field = self.field()?;
+            match fields.iter().find(|first| first.name == field.name) {
+                Some(first) => {
+                    let diag = defined_twice("field", &field.name, &first.name);
+                    self.diags.push(diag);
+                }
+                None => fields.push(field),
+            }
+            self.separator("`,` or `}`")?;
+        }
+        if fields.is_empty() { Err(self.unexpected(FIELD)) } else { Ok(fields) }
+    }
+
+    fn field(&mut self) -> Result<Field, Diag> {
+        let Head { every: attributes, visibility, gradient, .. } = self.head()?;
+        if let Some(gradient) = gradient {
+            let message = "found `#[grad(…)]` before a field, expected it before `fn`";
+            self.diags.push(Diag::new(Code::E1007, gradient.site, message));
+        }
+        let start = self.here();
+        let name = self.name(FIELD)?;
+        if name == "T" {
+            let message = "`.T` is the transpose, expected another field name";
+            self.diags.push(Diag::new(Code::E2008, start, message));
+        }
+        let ty = self.field_type(&name);
+        let site = start.to(self.before());
+        // With a mistake in its type the field is there all the same.
+        let ty = ty.map_err(|diag| {
+            self.diags.push(diag);
+            while !self.at_end() && !self.at(",") {
+                self.skip_token();
+            }
+        });
+        Ok(Field { attributes, visibility, name, ty: ty.ok(), site })
+    }
+
+    fn field_type(&mut self, name: &Ident) -> Result<TypeExpr, Diag> {
+        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as `{name}: f32[2, 3]`")))?;
+        let ty = self.type_expr()?;
+        match ty.kind {
+            TypeKind::Tuple(_) => {
+                let message = "found a tuple, expected the type of a tensor or a struct";
+                Err(Diag::new(Code::E1007, ty.site, message).help("give each element its own field"))
+            }
+            TypeKind::Tensor { .. } | TypeKind::Struct { .. } => Ok(ty),
+        }
+    }
+
+    /// Reads `<64, N>` behind the name of a struct, if it comes next.
+    pub(super) fn type_arguments(&mut self) -> Result<Vec<DimExpr>, Diag> {
+        let mut dims = Vec::new();
+        if self.take("<").is_none() {
+            return Ok(dims);
+        }
+        while !self.take_angle() {
+            dims.push(self.dim_expr()?);
+            if !self.at_angle() && self.take(",").is_none() {
+                return Err(self.unexpected("an operator, `,` or `>`"));
+            }
+        }
+        Ok(dims)
+    }
+
+    /// Enters `{ … }` behind the name of a struct.
+    pub(super) fn enter_struct(&mut self, name: Ident) -> State {
+        let part = Part::Base;
+        let open = OpenStruct { name, fields: Vec::new(), part, base: None };
+        self.enter(Delimiter::Brace, LevelKind::Struct(open))
+    }
+
+    /// Reads `w1:`, `b1` alone or `..` in a struct expression.
+    pub(super) fn field_start(&mut self) -> Result<State, Diag> {
+        if self.take("..").is_some() {
+            self.open_struct().part = Part::Base;
+            return Ok(State::Operand);
+        }
+        let name = self.name("a field, `..` or `}`")?;
+        let site = Site::token(name.span());
+        if self.take(":").is_some() {
+            self.open_struct().part = Part::Field(name);
+            return Ok(State::Operand);
+        }
+        let value = self.push(NodeKind::Name(name.clone()), site);
+        self.open_struct().fields.push(FieldValue { name, value });
+        self.separator("`:`, `,` or `}`")?;
+        Ok(State::Element)
+    }
+
+    /// Takes an expression as the field or the base that was to be read.
+    pub(super) fn field_value(&mut self, operand: Operand) -> Result<State, Diag> {
+        let open = self.open_struct();
+        match std::mem::replace(&mut open.part, Part::Base) {
+            Part::Field(name) => {
+                open.fields.push(FieldValue { name, value: operand.id });
+                self.separator("an operator, `,` or `}`")?;
+            }
+            Part::Base => {
+                open.base = Some(operand.id);
+                self.expect_end("an operator or `}`")?;
+            }
+        }
+        Ok(State::Element)
+    }
+
+    fn open_struct(&mut self) -> &mut OpenStruct {
+        match &mut self.level().kind {
+            LevelKind::Struct(open) => open,
+            LevelKind::Fragment
+            | LevelKind::Parenthesis { .. }
+            | LevelKind::Array { .. }
+            | LevelKind::Call(_)
+            | LevelKind::Subscripts { .. }
+            | LevelKind::Block { .. }
+            | LevelKind::Closure
+            | LevelKind::Expression
+            | LevelKind::Derivative(_)
+            | LevelKind::Cotangent(_) => unreachable!("the caller has seen the struct"),
+        }
+    }
+
+    /// Reads `{ w1, b1: b, .. }` behind the name of a struct in a pattern.
+    pub(super) fn struct_pattern(&mut self, name: Ident) -> Result<Pattern, Diag> {
+        let ((fields, rest), site) = self.group(Delimiter::Brace, "`{`", |parser| {
+            let mut fields = Vec::new();
+            while !parser.at_end() {
+                if parser.take("..").is_some() {
+                    parser.expect_end("`}`")?;
+                    return Ok((fields, true));
+                }
+                let name = parser.name("a field or `..`")?;
+                let pattern = match parser.take(":") {
+                    Some(_) => parser.pattern()?,
+                    None => Pattern::Name(name.clone()),
+                };
+                fields.push(FieldPattern { name, pattern });
+                parser.separator("`:`, `,` or `}`")?;
+            }
+            Ok((fields, false))
+        })?;
+        let site = Site::token(name.span()).to(site);
+        Ok(Pattern::Struct { name, fields, rest, site })
+    }
+
+    /// Reads `p` or `p.first.w`.
+    pub(super) fn path(&mut self, expected: &str) -> Result<Path, Diag> {
+        let name = self.name(expected)?;
+        let mut fields = Vec::new();
+        while self.take(".").is_some() {
+            fields.push(self.name("the name of a field")?);
+        }
+        Ok(Path { name, fields })
+    }
+}
+
+impl OpenStruct {
+    /// The node that it becomes.
+    pub(super) fn close(self, braces: Site) -> (NodeKind, Site) {
+        let Self { name, fields, part: _, base } = self;
+        let site = Site::token(name.span()).to(braces);
+        (NodeKind::Struct { name, fields, base }, site)
+    }
+}

@@ -1,0 +1,243 @@
+//! What the user calls: parameters and results under the user's names, with structs whole. The functions of the module
+//! take and give their fields one by one, since the structs may not be in scope there.
+
+use mind_core::surface::lower::{StructType, Structure};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{
+    Item, Parameter,
+    names::{self, Names},
+    signature::{dim_type, dtype, parameter_type, shape_type},
+};
+
+/// The pieces of the functions that the user calls.
+pub(super) struct Interface {
+    /// `<N: Dim>`, or nothing.
+    pub(super) generics: TokenStream,
+    /// `x: &TensorRef<…>`, `p: &Mlp`
+    pub(super) parameters: Vec<TokenStream>,
+    /// What the functions of the module get: `x`, `&p.w`
+    pub(super) arguments: Vec<TokenStream>,
+    /// The type of the result.
+    pub(super) result: TokenStream,
+    /// The parameter for results, `out: &mut Mlp,`, or nothing.
+    pub(super) out: Option<TokenStream>,
+    /// What the functions of the module get for it.
+    pub(super) out_argument: Option<TokenStream>,
+    /// Takes `out` apart where it is a tuple with structs in it.
+    pub(super) out_binding: Option<TokenStream>,
+    /// The pattern of what a call of the module gives, and the result made of it; nothing where they are the same.
+    pub(super) rebuilt: Option<(TokenStream, TokenStream)>,
+    /// The parameter for the workspace.
+    pub(super) workspace: Ident,
+}
+
+impl Interface {
+    pub(super) fn new(item: &Item<'_>) -> Self {
+        let mut names = Names::default();
+        let mut generics: Vec<Ident> = item.symbols.clone();
+        let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
+        for parameter in &item.parameters {
+            names.fresh(&parameter.name.to_string());
+            parameters.push(declaration(parameter, &mut generics, item));
+            arguments.extend(argument(parameter));
+        }
+        let root = item.root;
+        let generics = match generics.is_empty() {
+            true => TokenStream::new(),
+            false => quote! { <#(#generics: #root::Dim),*> },
+        };
+        let mut interface = Self {
+            generics,
+            parameters,
+            arguments,
+            result: result_type(&item.result, item),
+            out: None,
+            out_argument: None,
+            out_binding: None,
+            rebuilt: has_struct(&item.result).then(|| rebuilt(&item.result, &mut names)),
+            workspace: names::ident("workspace"),
+        };
+        if !item.result.leaves().is_empty() {
+            let out = names::ident(&names.fresh("out"));
+            let ty = out_type(&item.result, item);
+            interface.out = Some(quote! { #out: #ty, });
+            let (binding, argument) = out_argument(&item.result, &out, &mut names);
+            interface.out_binding = binding;
+            interface.out_argument = Some(quote! { #argument, });
+        }
+        interface.workspace = names::ident(&names.fresh("workspace"));
+        interface
+    }
+}
+
+fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> TokenStream {
+    let Parameter { name, structure, update } = parameter;
+    let ty = match structure {
+        Structure::Struct(ty) => {
+            let dims = ty.dims.iter().enumerate().map(|(position, dim)| {
+                dim_type(dim, item).unwrap_or_else(|| {
+                    let name = format_ident!("Dim{}Of_{}", position, name);
+                    generics.push(name.clone());
+                    quote! { #name }
+                })
+            });
+            let dims: Vec<_> = dims.collect();
+            struct_type(ty, &dims)
+        }
+        Structure::Value(_) | Structure::Tuple(_) => {
+            let leaves = structure.named_leaves();
+            let leaf = leaves.first().expect("a parameter is a tensor, a number or a struct");
+            parameter_type(leaf, name, generics, item)
+        }
+    };
+    let is_number = matches!(structure, Structure::Value(ty) if ty.rank() == 0);
+    match (is_number, update) {
+        (_, true) => quote! { #name: &mut #ty },
+        (true, false) => quote! { #name: #ty },
+        (false, false) => quote! { #name: &#ty },
+    }
+}
+
+/// `Mlp`, `Dense<N, Const<3>>`
+fn struct_type(ty: &StructType, dims: &[TokenStream]) -> TokenStream {
+    let name = &ty.name;
+    match dims.is_empty() {
+        true => quote! { #name },
+        false => quote! { #name<#(#dims),*> },
+    }
+}
+
+/// What the functions of the module get of a parameter.
+fn argument(parameter: &Parameter) -> Vec<TokenStream> {
+    let Parameter { name, structure, update } = parameter;
+    if let Structure::Value(_) = structure {
+        return vec![quote! { #name }];
+    }
+    let leaves = structure.named_leaves();
+    let part = |leaf: &mind_core::surface::lower::Leaf<'_>| {
+        let fields = &leaf.path;
+        let place = quote! { #name #(.#fields)* };
+        match (leaf.ty.rank(), update) {
+            (0, false) => place,
+            (0, true) => quote! { &mut #place },
+            (_, false) => quote! { &*#place },
+            (_, true) => quote! { &mut *#place },
+        }
+    };
+    leaves.iter().map(part).collect()
+}
+
+fn has_struct(structure: &Structure) -> bool {
+    match structure {
+        Structure::Value(_) => false,
+        Structure::Tuple(parts) => parts.iter().any(has_struct),
+        Structure::Struct(_) => true,
+    }
+}
+
+fn result_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
+    let root = item.root;
+    match structure {
+        Structure::Value(ty) => {
+            let dtype = dtype(ty);
+            if ty.rank() == 0 {
+                return dtype;
+            }
+            let leaves = structure.named_leaves();
+            let shape = shape_type(&leaves[0], item);
+            quote! { #root::Tensor<#dtype, #shape> }
+        }
+        Structure::Tuple(parts) => {
+            let parts = parts.iter().map(|part| result_type(part, item));
+            quote! { (#(#parts,)*) }
+        }
+        Structure::Struct(ty) => result_struct(ty, item),
+    }
+}
+
+/// A struct as a result: dims that are computed are dynamic.
+fn result_struct(ty: &StructType, item: &Item<'_>) -> TokenStream {
+    let dims = ty.dims.iter();
+    let dims = dims.map(|dim| dim_type(dim, item).unwrap_or_else(|| quote! { ::core::primitive::usize }));
+    struct_type(ty, &dims.collect::<Vec<_>>())
+}
+
+fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
+    let root = item.root;
+    match structure {
+        Structure::Value(ty) if ty.rank() > 0 => {
+            let (dtype, leaves) = (dtype(ty), structure.named_leaves());
+            let shape = shape_type(&leaves[0], item);
+            quote! { &mut #root::TensorRef<#dtype, #shape> }
+        }
+        Structure::Value(ty) => {
+            let dtype = dtype(ty);
+            quote! { &mut #dtype }
+        }
+        Structure::Tuple(parts) => {
+            let parts = parts.iter().map(|part| out_type(part, item));
+            quote! { (#(#parts,)*) }
+        }
+        Structure::Struct(ty) => {
+            let ty = result_struct(ty, item);
+            quote! { &mut #ty }
+        }
+    }
+}
+
+/// The pattern of a result with structs as tuples, and the result with structs.
+fn rebuilt(structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
+    let parts: Vec<_> = match structure {
+        Structure::Value(_) => {
+            let name = names::ident(&names.fresh("result"));
+            return (quote! { #name }, quote! { #name });
+        }
+        Structure::Tuple(parts) => parts.iter().map(|part| rebuilt(part, names)).collect(),
+        Structure::Struct(ty) => ty.fields.iter().map(|field| rebuilt(field, names)).collect(),
+    };
+    let (patterns, values): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let pattern = quote! { (#(#patterns,)*) };
+    match structure {
+        Structure::Struct(ty) => {
+            let (name, fields) = (&ty.name, ty.field_names());
+            (pattern, quote! { #name { #(#fields: #values),* } })
+        }
+        Structure::Value(_) | Structure::Tuple(_) => (pattern, quote! { (#(#values,)*) }),
+    }
+}
+
+/// `let (out_2, …) = out;` if that is needed, and what the functions of the module get.
+fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Option<TokenStream>, TokenStream) {
+    match structure {
+        _ if !has_struct(structure) => (None, quote! { #out }),
+        Structure::Struct(_) => (None, out_parts(structure, out, &[])),
+        Structure::Value(_) => (None, quote! { #out }),
+        Structure::Tuple(parts) => {
+            let elements: Vec<_> = parts.iter().map(|_| names::ident(&names.fresh("out"))).collect();
+            let inner: Vec<_> =
+                parts.iter().zip(&elements).map(|(part, name)| out_argument(part, name, names)).collect();
+            let bindings = inner.iter().map(|(binding, _)| binding);
+            let arguments = inner.iter().map(|(_, argument)| argument);
+            (Some(quote! { let (#(#elements,)*) = #out; #(#bindings)* }), quote! { (#(#arguments,)*) })
+        }
+    }
+}
+
+/// Mutable borrows of the fields of a struct.
+fn out_parts(structure: &Structure, out: &Ident, path: &[&Ident]) -> TokenStream {
+    match structure {
+        Structure::Value(ty) if ty.rank() == 0 => quote! { &mut #out #(.#path)* },
+        Structure::Value(_) => quote! { &mut *#out #(.#path)* },
+        Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
+        Structure::Struct(ty) => {
+            let parts = ty.field_names().zip(&ty.fields).map(|(name, field)| {
+                let path: Vec<_> = path.iter().copied().chain([name]).collect();
+                out_parts(field, out, &path)
+            });
+            let parts: Vec<_> = parts.collect();
+            quote! { (#(#parts,)*) }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Structs of tensors as Rust structs.
+
+use mind_core::{
+    dim::Dim,
+    surface::lower::{Struct, StructType, Structure},
+};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{
+    Root, configuration,
+    extent::{Arithmetic, extent, symbol_variable},
+    names::{self, Names},
+    signature::dtype,
+};
+
+/// The Rust struct, its constructors, and what visits its fields.
+pub fn structure(root: &Root, item: &Struct) -> TokenStream {
+    let Struct { attributes, visibility, name, symbols, fields, sound } = item;
+    let generics = generics(root, symbols);
+    let declared = fields.iter().map(|field| {
+        let (attributes, visibility, name) = (&field.attributes, &field.visibility, &field.name);
+        let ty = field
+            .structure
+            .as_ref()
+            .map_or_else(|| quote! { () }, |structure| field_type(root, structure, symbols));
+        quote! { #attributes #visibility #name: #ty, }
+    });
+    let declared: Vec<_> = declared.collect();
+    // With a mistake in a field no field may have a symbol left.
+    let unused = (!sound && !symbols.is_empty()).then(|| {
+        quote! { #[doc(hidden)] __symbols: ::core::marker::PhantomData<(#(#symbols,)*)>, }
+    });
+    let constructors = constructors(root, item);
+    let visits = visits(root, item);
+    quote! {
+        #attributes
+        #[allow(dead_code)]
+        #visibility struct #name #generics { #(#declared)* #unused }
+        #constructors
+        #visits
+    }
+}
+
+/// `zeros` and the initialisers; where there are symbols also those that take the dims.
+fn constructors(root: &Root, item: &Struct) -> TokenStream {
+    let Struct { attributes, visibility, name, symbols, sound, .. } = item;
+    let (configuration, generics) = (configuration(attributes), generics(root, symbols));
+    let arguments: TokenStream = if symbols.is_empty() {
+        quote! {}
+    } else {
+        quote! { <#(#symbols),*> }
+    };
+    let lints = quote! { #[allow(dead_code, unused, clippy::all, clippy::pedantic)] };
+    let mut names = Names::default();
+    names.fresh("random");
+    let dims: Vec<Ident> =
+        symbols.iter().map(|symbol| names::ident(&names.fresh(&symbol.to_string().to_lowercase()))).collect();
+    let parameters = quote! { #(#dims: #symbols),* };
+    let bindings = symbols.iter().zip(&dims).map(|(symbol, dim)| {
+        let variable = names::ident(&symbol_variable(&symbol.to_string()));
+        quote! { #[allow(non_snake_case)] let #variable = #root::Dim::extent(#dim); }
+    });
+    let fields = item.fields.iter().filter_map(|field| {
+        let name = &field.name;
+        let value = zeros(root, field.structure.as_ref()?, symbols, &dims);
+        Some(quote! { #name: #value })
+    });
+    let zeros = match sound {
+        true => quote! { #(#bindings)* Self { #(#fields),* } },
+        false => quote! { ::core::unreachable!() },
+    };
+    let initialisers = ["GlorotUniform", "GlorotNormal", "HeUniform", "HeNormal"].map(|variant| {
+        let method = match variant {
+            "GlorotUniform" => "glorot_uniform",
+            "GlorotNormal" => "glorot_normal",
+            "HeUniform" => "he_uniform",
+            _ => "he_normal",
+        };
+        let variant = format_ident!("{variant}");
+        let doc = format!("Weights drawn by `Initialiser::{variant}`; fields of rank 1 and less are zero.");
+        (doc, format_ident!("{method}"), format_ident!("{method}_with"), variant)
+    });
+    let random = quote! { random: &mut (impl #root::Rng + ?::core::marker::Sized) };
+    let with_dims = |zeros_name: &Ident| {
+        let draw = initialisers.iter().map(|(doc, method, method_with, variant)| {
+            let method = if symbols.is_empty() { method } else { method_with };
+            quote! {
+                #[doc = #doc]
+                #[must_use]
+                #[track_caller]
+                #visibility fn #method(#(#dims: #symbols,)* #random) -> Self {
+                    let mut parameters = Self::#zeros_name(#(#dims),*);
+                    #root::Initialiser::#variant.fill(&mut parameters, random);
+                    parameters
+                }
+            }
+        });
+        let draw: TokenStream = draw.collect();
+        quote! {
+            #configuration
+            #lints
+            impl #generics #name #arguments {
+                /// Every field zero.
+                #[must_use]
+                #[track_caller]
+                #visibility fn #zeros_name(#parameters) -> Self { #zeros }
+                #draw
+            }
+        }
+    };
+    if symbols.is_empty() {
+        return with_dims(&format_ident!("zeros"));
+    }
+    let with_dims = with_dims(&format_ident!("zeros_with"));
+    let values = quote! { #(<#symbols as #root::StaticDim>::DIM),* };
+    let draw = initialisers.iter().map(|(doc, method, method_with, _)| {
+        quote! {
+            #[doc = #doc]
+            #[must_use]
+            #[track_caller]
+            #visibility fn #method(#random) -> Self { Self::#method_with(#values, random) }
+        }
+    });
+    quote! {
+        #with_dims
+        #configuration
+        #lints
+        impl<#(#symbols: #root::StaticDim),*> #name #arguments {
+            /// Every field zero.
+            #[must_use]
+            #[track_caller]
+            #visibility fn zeros() -> Self { Self::zeros_with(#values) }
+            #(#draw)*
+        }
+    }
+}
+
+/// A field of zeros.
+fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) -> TokenStream {
+    let dim = |dim: &Dim| {
+        if dim.as_literal().is_some() {
+            return quote! { #root::Const };
+        }
+        let symbol = dim.as_symbol().and_then(|dim| symbols.iter().position(|symbol| *symbol == **dim));
+        match symbol {
+            Some(position) => {
+                let name = &dims[position];
+                quote! { #name }
+            }
+            // A size that does not fit is one that cannot be allocated.
+            None => super::parse(&extent(dim, Arithmetic::Saturating)),
+        }
+    };
+    match structure {
+        Structure::Value(ty) if ty.rank() == 0 => {
+            let zero = if ty.dtype.is_float() {
+                quote! { 0.0 }
+            } else {
+                quote! { 0 }
+            };
+            quote! { #zero }
+        }
+        Structure::Value(ty) => {
+            let dims = ty.shape.iter().map(dim);
+            quote! { #root::Tensor::zeros_with((#(#dims,)*)) }
+        }
+        Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
+        Structure::Struct(ty) if ty.dims.is_empty() => {
+            let name = &ty.name;
+            quote! { #name::zeros() }
+        }
+        Structure::Struct(ty) => {
+            let (name, dims) = (&ty.name, ty.dims.iter().map(dim));
+            quote! { #name::zeros_with(#(#dims),*) }
+        }
+    }
+}
+
+/// The implementation of `Parameters`: every tensor and number by its name, those of nested structs as `first.w`.
+fn visits(root: &Root, item: &Struct) -> TokenStream {
+    let Struct { attributes, name, symbols, fields, .. } = item;
+    let (configuration, generics) = (configuration(attributes), generics(root, symbols));
+    let arguments = if symbols.is_empty() {
+        quote! {}
+    } else {
+        quote! { <#(#symbols),*> }
+    };
+    let (mut shared, mut unique) = (Vec::new(), Vec::new());
+    for field in fields {
+        for leaf in field.structure.iter().flat_map(Structure::named_leaves) {
+            let path: Vec<&Ident> = [&field.name].into_iter().chain(leaf.path.iter().copied()).collect();
+            let text: Vec<_> =
+                path.iter().map(|field| field.to_string().trim_start_matches("r#").to_owned()).collect();
+            let text = text.join(".");
+            let make = format_ident!("{}", if leaf.ty.rank() == 0 { "number" } else { "tensor" });
+            shared.push(quote! { visitor(#root::Parameter::#make(#text, &self #(.#path)*)); });
+            unique.push(quote! { visitor(#root::ParameterMut::#make(#text, &mut self #(.#path)*)); });
+        }
+    }
+    quote! {
+        #configuration
+        #[allow(unused, clippy::all, clippy::pedantic)]
+        impl #generics #root::Parameters for #name #arguments {
+            fn visit<'a>(&'a self, visitor: &mut dyn ::core::ops::FnMut(#root::Parameter<'a>)) {
+                #(#shared)*
+            }
+            fn visit_mut<'a>(
+                &'a mut self,
+                visitor: &mut dyn ::core::ops::FnMut(#root::ParameterMut<'a>),
+            ) {
+                #(#unique)*
+            }
+        }
+    }
+}
+
+/// `<I: Dim, O: Dim>`, or nothing.
+fn generics(root: &Root, symbols: &[Ident]) -> TokenStream {
+    match symbols.is_empty() {
+        true => TokenStream::new(),
+        false => quote! { <#(#symbols: #root::Dim),*> },
+    }
+}
+
+fn field_type(root: &Root, structure: &Structure, symbols: &[Ident]) -> TokenStream {
+    match structure {
+        Structure::Value(ty) if ty.rank() == 0 => dtype(ty),
+        Structure::Value(ty) => {
+            let (dtype, dims) = (dtype(ty), ty.shape.iter().map(|dim| dim_type(root, dim, symbols)));
+            quote! { #root::Tensor<#dtype, (#(#dims,)*)> }
+        }
+        Structure::Tuple(parts) => {
+            let parts = parts.iter().map(|part| field_type(root, part, symbols));
+            quote! { (#(#parts,)*) }
+        }
+        Structure::Struct(ty) => {
+            let StructType { name, dims, .. } = ty;
+            let dims = dims.iter().map(|dim| dim_type(root, dim, symbols));
+            if ty.dims.is_empty() {
+                quote! { #name }
+            } else {
+                quote! { #name<#(#dims),*> }
+            }
+        }
+    }
+}
+
+/// The type of a dim of a field; a computed one is dynamic.
+fn dim_type(root: &Root, dim: &Dim, symbols: &[Ident]) -> TokenStream {
+    if let Some(extent) = dim.as_literal() {
+        let extent = Literal::i64_unsuffixed(extent);
+        return quote! { #root::Const<#extent> };
+    }
+    let symbol = dim.as_symbol().and_then(|dim| symbols.iter().find(|symbol| **symbol == **dim));
+    symbol.map_or_else(|| quote! { ::core::primitive::usize }, |symbol| quote! { #symbol })
+}

@@ -1,0 +1,281 @@
+//! The tensors of a struct one by one: what saving, loading and optimisers need to know of it.
+
+use std::borrow::Cow;
+
+use crate::element::{DType, Element};
+use crate::kernels::storage::{Tensor, TensorRef};
+use crate::shape::{Dims, Shape};
+
+/// What has tensors and numbers as parts, each with a name. `mind!` implements it for its structs, whose fields come in
+/// order, those of nested structs named as `first.w`.
+///
+/// Implemented for [`Tensor`](struct@Tensor) and `Vec` too, so that parts can be put together by hand:
+///
+/// ```
+/// use mind_rt::{Parameter, ParameterMut, Parameters, Tensor};
+///
+/// struct Model {
+///     table: Tensor![f32; 5, 2],
+///     layers: Vec<Tensor![f32; 2, 2]>,
+/// }
+///
+/// impl Parameters for Model {
+///     fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>)) {
+///         self.table.visit(&mut |part| visitor(part.under("table")));
+///         self.layers.visit(&mut |part| visitor(part.under("layers")));
+///     }
+///     fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>)) {
+///         self.table.visit_mut(&mut |part| visitor(part.under("table")));
+///         self.layers.visit_mut(&mut |part| visitor(part.under("layers")));
+///     }
+/// }
+///
+/// let mut model = Model { table: Tensor::full(1.0), layers: vec![Tensor::zeros(), Tensor::full(2.0)] };
+/// let names: Vec<_> = model.parameters().into_iter().map(|part| part.name).collect();
+/// assert_eq!(names, ["table", "layers.0", "layers.1"]);
+/// assert_eq!(model.element_count(), 10 + 4 + 4);
+/// for part in model.parameters_mut() {
+///     part.into_slice::<f32>().expect("all are f32").iter_mut().for_each(|x| *x *= 0.5);
+/// }
+/// assert_eq!(model.layers[1], Tensor::full(1.0));
+/// ```
+pub trait Parameters {
+    /// Calls `visitor` with each part, in an order that never changes.
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>));
+
+    /// Calls `visitor` with each part, to be changed, in the order of [`visit`](Self::visit).
+    fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>));
+
+    /// Every part, in order.
+    fn parameters(&self) -> Vec<Parameter<'_>> {
+        let mut parts = Vec::new();
+        self.visit(&mut |part| parts.push(part));
+        parts
+    }
+
+    /// Every part, to be changed, in order.
+    fn parameters_mut(&mut self) -> Vec<ParameterMut<'_>> {
+        let mut parts = Vec::new();
+        self.visit_mut(&mut |part| parts.push(part));
+        parts
+    }
+
+    /// The number of elements in all parts.
+    fn element_count(&self) -> usize {
+        let mut count = 0;
+        self.visit(&mut |part| count += part.elements.len());
+        count
+    }
+}
+
+/// A tensor or number that is part of something.
+#[derive(Clone, Debug)]
+pub struct Parameter<'a> {
+    /// `w`, `first.w`; empty for a tensor by itself.
+    pub name: Cow<'static, str>,
+    /// Its extents; none for a number.
+    pub dims: Dims,
+    /// Its elements in row-major order.
+    pub elements: Elements<'a>,
+}
+
+/// A tensor or number that is part of something, to be changed.
+#[derive(Debug)]
+pub struct ParameterMut<'a> {
+    /// `w`, `first.w`; empty for a tensor by itself.
+    pub name: Cow<'static, str>,
+    /// Its extents; none for a number.
+    pub dims: Dims,
+    /// Its elements in row-major order.
+    pub elements: ElementsMut<'a>,
+}
+
+/// Elements of one of the element types.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Elements<'a> {
+    /// Of `f32`.
+    F32(&'a [f32]),
+    /// Of `f64`.
+    F64(&'a [f64]),
+    /// Of `i32`.
+    I32(&'a [i32]),
+    /// Of `i64`.
+    I64(&'a [i64]),
+}
+
+/// Elements of one of the element types, to be changed.
+#[derive(Debug, PartialEq)]
+pub enum ElementsMut<'a> {
+    /// Of `f32`.
+    F32(&'a mut [f32]),
+    /// Of `f64`.
+    F64(&'a mut [f64]),
+    /// Of `i32`.
+    I32(&'a mut [i32]),
+    /// Of `i64`.
+    I64(&'a mut [i64]),
+}
+
+impl Elements<'_> {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(elements) => elements.len(),
+            Self::F64(elements) => elements.len(),
+            Self::I32(elements) => elements.len(),
+            Self::I64(elements) => elements.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Their type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+            Self::I32(_) => DType::I32,
+            Self::I64(_) => DType::I64,
+        }
+    }
+}
+
+impl ElementsMut<'_> {
+    /// Their type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+            Self::I32(_) => DType::I32,
+            Self::I64(_) => DType::I64,
+        }
+    }
+}
+
+impl<'a> Parameter<'a> {
+    /// A tensor.
+    #[must_use]
+    pub fn tensor<T: Element, S: Shape>(
+        name: impl Into<Cow<'static, str>>,
+        tensor: &'a TensorRef<T, S>,
+    ) -> Self {
+        let elements = T::elements(tensor.as_slice());
+        Self { name: name.into(), dims: tensor.shape().dims(), elements }
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number<T: Element>(name: impl Into<Cow<'static, str>>, number: &'a T) -> Self {
+        Self { name: name.into(), dims: ().dims(), elements: T::elements(std::slice::from_ref(number)) }
+    }
+
+    /// The element type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.elements.dtype()
+    }
+
+    /// The elements, if they are of type `T`.
+    #[must_use]
+    pub fn as_slice<T: Element>(&self) -> Option<&'a [T]> {
+        T::slice(self.elements)
+    }
+
+    /// The same, as part of `whole`.
+    #[must_use]
+    pub fn under(self, whole: &str) -> Self {
+        Self { name: under(self.name, whole), ..self }
+    }
+}
+
+impl<'a> ParameterMut<'a> {
+    /// A tensor.
+    #[must_use]
+    pub fn tensor<T: Element, S: Shape>(
+        name: impl Into<Cow<'static, str>>,
+        tensor: &'a mut TensorRef<T, S>,
+    ) -> Self {
+        let dims = tensor.shape().dims();
+        Self { name: name.into(), dims, elements: T::elements_mut(tensor.as_mut_slice()) }
+    }
+
+    /// A number.
+    #[must_use]
+    pub fn number<T: Element>(name: impl Into<Cow<'static, str>>, number: &'a mut T) -> Self {
+        let elements = T::elements_mut(std::slice::from_mut(number));
+        Self { name: name.into(), dims: ().dims(), elements }
+    }
+
+    /// The element type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.elements.dtype()
+    }
+
+    /// The elements, if they are of type `T`.
+    #[must_use]
+    pub fn into_slice<T: Element>(self) -> Option<&'a mut [T]> {
+        T::slice_mut(self.elements)
+    }
+
+    /// The same, as part of `whole`.
+    #[must_use]
+    pub fn under(self, whole: &str) -> Self {
+        Self { name: under(self.name, whole), ..self }
+    }
+}
+
+fn under(name: Cow<'static, str>, whole: &str) -> Cow<'static, str> {
+    if name.is_empty() { whole.to_owned().into() } else { format!("{whole}.{name}").into() }
+}
+
+impl<T: Element, S: Shape> Parameters for Tensor<T, S> {
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>)) {
+        visitor(Parameter::tensor("", self));
+    }
+
+    fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>)) {
+        visitor(ParameterMut::tensor("", self));
+    }
+}
+
+/// Parts are named by position: `0.w`, `1.w`.
+impl<P: Parameters> Parameters for Vec<P> {
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>)) {
+        for (position, parts) in self.iter().enumerate() {
+            parts.visit(&mut |part| visitor(part.under(&position.to_string())));
+        }
+    }
+
+    fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>)) {
+        for (position, parts) in self.iter_mut().enumerate() {
+            parts.visit_mut(&mut |part| visitor(part.under(&position.to_string())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_say_what_they_are() {
+        let (x, mut n) = (Tensor::from([[1.0_f64, 2.0]]), 7_i32);
+        let part = Parameter::tensor("x", &x);
+        assert_eq!((&*part.name, part.dtype(), &part.dims[..]), ("x", DType::F64, &[1, 2][..]));
+        assert_eq!(part.as_slice::<f64>(), Some(&[1.0, 2.0][..]));
+        assert_eq!(part.as_slice::<f32>(), None);
+        let part = ParameterMut::number("n", &mut n).under("m");
+        assert_eq!((&*part.name, part.dtype(), part.dims.len()), ("m.n", DType::I32, 0));
+        part.into_slice::<i32>().expect("it is i32")[0] += 1;
+        assert_eq!(n, 8);
+        assert_eq!(Parameter::number("n", &3_i64).elements, Elements::I64(&[3]));
+    }
+}
