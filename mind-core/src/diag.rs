@@ -3,9 +3,13 @@
 //! Nothing here prints or stops: a phase collects every independent [`Diag`] it finds in [`Diags`] and the edge
 //! (the macro, a file reader, a command) renders them. [`Code::info`] is the one table of codes.
 
+mod explain;
+
 use std::fmt;
 
 use proc_macro2::Span;
+
+pub use explain::{Example, Explanation, Given};
 
 /// One mistake: what is wrong, where, and what would mend it.
 #[derive(Clone, Debug)]
@@ -241,64 +245,64 @@ impl fmt::Display for Code {
 }
 
 codes! {
-    E1001 "invalid UTF-8" "byte offset, first bytes" [Macro];
-    E1002 "invalid character in identifier" "the character" [Macro];
-    E1003 "unterminated string" "where it starts" [Macro];
-    E1004 "invalid escape sequence" "the escape" [Macro];
-    E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro];
+    E1001 "invalid UTF-8" "byte offset, first bytes" [Macro, Command, Library];
+    E1002 "invalid character in identifier" "the character" [Macro, File];
+    E1003 "unterminated string" "where it starts" [Macro, File];
+    E1004 "invalid escape sequence" "the escape" [Macro, File];
+    E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro, File, Command];
     E1006 "unterminated block comment" "where it starts" [Macro];
-    E1007 "unexpected token" "found, expected" [Macro];
+    E1007 "unexpected token" "found, expected" [Macro, File];
     E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
-        "the limit, the value" [Macro, Library];
-    E1009 "unsupported format version" "found, supported" [Reserved];
-    E2001 "type mismatch" "expected, found" [Macro, Run];
-    E2002 "undefined name" "the name, near misses" [Macro];
-    E2003 "cannot infer type" "what is missing" [Macro, Library, Run];
-    E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, Library];
-    E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, Library];
+        "the limit, the value" [Macro, File, Command, Library];
+    E1009 "unsupported format version" "found, supported" [File];
+    E2001 "type mismatch" "expected, found" [Macro, Command, Run];
+    E2002 "undefined name" "the name, near misses" [Macro, File, Command];
+    E2003 "cannot infer type" "what is missing" [Macro, File, Library, Run];
+    E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, File, Library];
+    E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, File, Library];
     E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Reserved];
-    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, Library, Run];
-    E2008 "name defined twice in one scope that forbids it" "both places" [Macro];
+    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, File, Command, Library, Run];
+    E2008 "name defined twice in one scope that forbids it" "both places" [Macro, Command];
     E2009 "functions call each other in a cycle" "the cycle" [Macro];
     E2010 "assignment to something not `&mut`" "the name" [Macro];
     E2011 "a lambda is called or stored" "the name" [Reserved];
-    E3001 "shapes do not broadcast" "both shapes, the dimension, both extents" [Macro, Library];
-    E3002 "wrong rank" "op, expected, found" [Macro, Library];
-    E3003 "dimensions that must agree differ" "op, which dimension, both" [Macro, Library];
-    E3004 "axis out of range" "op, axis, rank" [Macro, Library];
-    E3005 "duplicate axis" "op, axes, the duplicate" [Macro, Library];
-    E3006 "dimension not positive" "shape, index, value" [Macro, Library, Run];
-    E3007 "element counts differ in reshape" "both shapes, both counts" [Macro, Library];
-    E3008 "invalid permutation" "permutation, rank, why" [Macro, Library];
-    E3009 "squeezed dimension is not 1" "axis, extent, shape" [Macro, Library];
+    E3001 "shapes do not broadcast" "both shapes, the dimension, both extents" [Macro, File, Library];
+    E3002 "wrong rank" "op, expected, found" [Macro, File, Library];
+    E3003 "dimensions that must agree differ" "op, which dimension, both" [Macro, File, Library];
+    E3004 "axis out of range" "op, axis, rank" [Macro, File, Library];
+    E3005 "duplicate axis" "op, axes, the duplicate" [Macro, File, Library];
+    E3006 "dimension not positive" "shape, index, value" [Macro, File, Command, Library, Run];
+    E3007 "element counts differ in reshape" "both shapes, both counts" [Macro, File, Library];
+    E3008 "invalid permutation" "permutation, rank, why" [Macro, File, Library];
+    E3009 "squeezed dimension is not 1" "axis, extent, shape" [Macro, File, Library];
     E3010 "tensor literal is ragged or does not have its declared shape" "both" [Macro];
-    E3011 "slice or index bound outside the dimension" "bound, extent" [Macro, Library];
-    E4001 "value used before it is defined, or never defined" "instruction, value" [Library];
-    E4002 "value defined twice" "both instructions" [Library];
-    E4003 "output names no value" "output, value" [Library];
-    E4004 "invalid input declaration" "input, why" [Library];
-    E4005 "constant data does not fit its declared type" "value, why" [Library];
-    E4006 "index list length is not the rank" "value, both" [Macro, Library];
-    E4007 "slice parameter lengths differ from the rank" "value, all" [Macro, Library];
-    E4008 "slice step is zero or negative" "value, dimension" [Macro, Library];
-    E4009 "conv2d channels differ" "both" [Macro, Library];
-    E4010 "conv2d strides or padding invalid" "value" [Macro, Library];
-    E4011 "gather indices are not i32 or i64" "dtype" [Macro, Library];
-    E4012 "declared result type differs from the inferred one" "both" [Library];
-    E4013 "operation not in the profile being verified" "op, profile" [Library];
-    E4014 "module has no output" "" [Macro, Library];
-    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Library];
+    E3011 "slice or index bound outside the dimension" "bound, extent" [Macro, File, Library];
+    E4001 "value used before it is defined, or never defined" "instruction, value" [File, Library];
+    E4002 "value defined twice" "both instructions" [File, Library];
+    E4003 "output names no value" "output, value" [File, Library];
+    E4004 "invalid input declaration" "input, why" [File, Library];
+    E4005 "constant data does not fit its declared type" "value, why" [File, Library];
+    E4006 "index list length is not the rank" "value, both" [Macro, File, Library];
+    E4007 "slice parameter lengths differ from the rank" "value, all" [Macro, File, Library];
+    E4008 "slice step is zero or negative" "value, dimension" [Macro, File, Library];
+    E4009 "conv2d channels differ" "both" [Macro, File, Library];
+    E4010 "conv2d strides or padding invalid" "value" [Macro, File, Library];
+    E4011 "gather indices are not i32 or i64" "dtype" [Macro, File, Library];
+    E4012 "declared result type differs from the inferred one" "both" [File, Library];
+    E4013 "operation not in the profile being verified" "op, profile" [File, Library];
+    E4014 "module has no output" "" [Macro, File, Library];
+    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Command, Library];
     E5002 "the gradient module does not verify" "the verification error" [Library];
     E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];
     E5004 "shape unsupported during gradient construction, or output not a scalar and no cotangent" "shapes"
-        [Macro, Library];
+        [Macro, Command, Library];
     E5005 "differentiation with respect to something not differentiable" "name, type or the path that is missing"
-        [Macro, Library];
-    E6001 "index out of range at run time" "index, extent" [Run];
+        [Macro, Command, Library];
+    E6001 "index out of range at run time" "index, extent" [Command, Run];
     E6002 "backend unavailable" "requested, available" [Reserved];
     E6003 "operation unsupported on the backend" "op, backend" [Reserved];
-    E6004 "allocation failed or size overflows" "shape, dtype" [Run];
+    E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run];
     E6005 "numeric overflow where it is checked" "op" [Reserved];
-    E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Run];
+    E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Command, Run];
     E6010 "a Knossos program failed as it ran" "which, where" [Reserved];
 }

@@ -45,7 +45,12 @@ pub fn print(module: &Module) -> String {
     print_with(module, None, &[], &[])
 }
 
-/// The text of a module with the function's name as the first symbol, and with its comments.
+/// The text of a module with a name as the first symbol, for the function that it is, and with comment lines above all.
+pub fn print_named(module: &Module, name: &Arc<str>, docs: &[String]) -> String {
+    print_with(module, Some(name), docs, &[])
+}
+
+/// The text of a document's module with the function's name as the first symbol, and with its comments.
 pub fn print_document(document: &Document) -> String {
     print_with(&document.module, document.name.as_ref(), &document.docs, &document.comments)
 }

@@ -143,6 +143,11 @@ pub struct Source {
     pub names: Vec<Option<String>>,
 }
 
+/// The names of the language's functions, in the order of their table.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    builtins::names()
+}
+
 /// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`].
 ///
 /// ```

@@ -1,0 +1,145 @@
+//! What the command says of a code, and the page of codes: what it means, an example, how to mend it.
+//!
+//! Every example is tested to give exactly its code, and what mends it to give none.
+
+mod gradients;
+mod modules;
+mod runs;
+mod shapes;
+mod syntax;
+mod types;
+
+use super::Code;
+use crate::ops::Profile;
+
+/// What there is to say of a code beyond its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation {
+    /// What happened and why it is wrong, in full sentences.
+    pub text: &'static str,
+    /// Something that gives the code.
+    pub example: Example,
+    /// What mends it, in a full sentence.
+    pub fix: &'static str,
+}
+
+/// Something that gives a code, and the same mended.
+#[derive(Clone, Copy, Debug)]
+pub enum Example {
+    /// Programs as in `mind!`.
+    Program {
+        /// Gives the code.
+        wrong: &'static str,
+        /// Does not.
+        right: &'static str,
+    },
+    /// MIC texts.
+    Mic {
+        /// Gives the code.
+        wrong: &'static str,
+        /// Does not.
+        right: &'static str,
+        /// What they are verified against.
+        profile: Profile,
+    },
+    /// Gradients of programs as in `mind!`.
+    Gradient {
+        /// The program whose gradient gives the code, and the profile it is taken in.
+        wrong: (&'static str, Profile),
+        /// The one whose gradient does not.
+        right: (&'static str, Profile),
+        /// The input to differentiate with respect to.
+        wrt: &'static str,
+    },
+    /// Runs of a program as in `mind!`.
+    Run {
+        /// The program.
+        program: &'static str,
+        /// Inputs that give the code.
+        wrong: &'static [Given],
+        /// Inputs that do not.
+        right: &'static [Given],
+    },
+    /// Why there is nothing to show.
+    Words(&'static str),
+}
+
+/// An input of a run: a tensor that holds one number everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// The name of the input.
+    pub name: &'static str,
+    /// The extents; none for a single number.
+    pub shape: &'static [usize],
+    /// The number.
+    pub value: f64,
+}
+
+impl Code {
+    /// What there is to say of the code beyond its row.
+    pub const fn explanation(self) -> Explanation {
+        match self {
+            Self::E1001 => syntax::E1001,
+            Self::E1002 => syntax::E1002,
+            Self::E1003 => syntax::E1003,
+            Self::E1004 => syntax::E1004,
+            Self::E1005 => syntax::E1005,
+            Self::E1006 => syntax::E1006,
+            Self::E1007 => syntax::E1007,
+            Self::E1008 => syntax::E1008,
+            Self::E1009 => syntax::E1009,
+            Self::E2001 => types::E2001,
+            Self::E2002 => types::E2002,
+            Self::E2003 => types::E2003,
+            Self::E2004 => types::E2004,
+            Self::E2005 => types::E2005,
+            Self::E2006 => types::E2006,
+            Self::E2007 => types::E2007,
+            Self::E2008 => types::E2008,
+            Self::E2009 => types::E2009,
+            Self::E2010 => types::E2010,
+            Self::E2011 => types::E2011,
+            Self::E3001 => shapes::E3001,
+            Self::E3002 => shapes::E3002,
+            Self::E3003 => shapes::E3003,
+            Self::E3004 => shapes::E3004,
+            Self::E3005 => shapes::E3005,
+            Self::E3006 => shapes::E3006,
+            Self::E3007 => shapes::E3007,
+            Self::E3008 => shapes::E3008,
+            Self::E3009 => shapes::E3009,
+            Self::E3010 => shapes::E3010,
+            Self::E3011 => shapes::E3011,
+            Self::E4001 => modules::E4001,
+            Self::E4002 => modules::E4002,
+            Self::E4003 => modules::E4003,
+            Self::E4004 => modules::E4004,
+            Self::E4005 => modules::E4005,
+            Self::E4006 => modules::E4006,
+            Self::E4007 => modules::E4007,
+            Self::E4008 => modules::E4008,
+            Self::E4009 => modules::E4009,
+            Self::E4010 => modules::E4010,
+            Self::E4011 => modules::E4011,
+            Self::E4012 => modules::E4012,
+            Self::E4013 => modules::E4013,
+            Self::E4014 => modules::E4014,
+            Self::E5001 => gradients::E5001,
+            Self::E5002 => gradients::E5002,
+            Self::E5003 => gradients::E5003,
+            Self::E5004 => gradients::E5004,
+            Self::E5005 => gradients::E5005,
+            Self::E6001 => runs::E6001,
+            Self::E6002 => runs::E6002,
+            Self::E6003 => runs::E6003,
+            Self::E6004 => runs::E6004,
+            Self::E6005 => runs::E6005,
+            Self::E6009 => runs::E6009,
+            Self::E6010 => runs::E6010,
+        }
+    }
+}
+
+/// Why a code that nothing gives yet has no example.
+const RESERVED: Example =
+    Example::Words("Nothing gives this code yet; its number is kept for a part of the language to come.");

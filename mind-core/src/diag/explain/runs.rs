@@ -1,0 +1,60 @@
+//! E6xxx: what happens as programs run.
+
+use super::{Example, Explanation, Given, RESERVED};
+
+pub(super) const E6001: Explanation = Explanation {
+    text: "An index of `gather` is negative, or not below the number of rows. It is checked before anything is written.",
+    example: Example::Run {
+        program: "fn pick(i: i64) -> f32 {\n    gather([0.5, 1.5, 2.5], i)\n}",
+        wrong: &[Given { name: "i", shape: &[], value: 7.0 }],
+        right: &[Given { name: "i", shape: &[], value: 2.0 }],
+    },
+    fix: "Give indices from 0 to the number of rows less 1.",
+};
+
+pub(super) const E6002: Explanation = Explanation {
+    text: "The backend that was asked for is not there.",
+    example: RESERVED,
+    fix: "Ask for one that is.",
+};
+
+pub(super) const E6003: Explanation = Explanation {
+    text: "The backend does not have the operation.",
+    example: RESERVED,
+    fix: "Use another backend, or write the operation in others.",
+};
+
+pub(super) const E6004: Explanation = Explanation {
+    text: "Memory for a tensor cannot be had, or its size does not fit a machine word; or a workspace that was given is \
+           too small.",
+    example: Example::Run {
+        program: "fn square<N>(x: f32[N]) -> f32[N, N] {\n    broadcast_to(x, [N, N])\n}",
+        wrong: &[Given { name: "x", shape: &[100_000], value: 1.0 }],
+        right: &[Given { name: "x", shape: &[100], value: 1.0 }],
+    },
+    fix: "Work on smaller parts; give a workspace of `peak_bytes` bytes.",
+};
+
+pub(super) const E6005: Explanation = Explanation {
+    text: "A number left the range of its type where that is checked.",
+    example: RESERVED,
+    fix: "Use a wider type.",
+};
+
+pub(super) const E6009: Explanation = Explanation {
+    text: "Extents that only run time knows contradict the declaration: one symbol would have two extents, or a written \
+           extent or a bound is not kept. It is checked before anything is written.",
+    example: Example::Run {
+        program: "fn product<N>(a: f32[N], b: f32[N]) -> f32 {\n    sum(a * b)\n}",
+        wrong: &[Given { name: "a", shape: &[3], value: 1.0 }, Given { name: "b", shape: &[4], value: 1.0 }],
+        right: &[Given { name: "a", shape: &[3], value: 1.0 }, Given { name: "b", shape: &[3], value: 1.0 }],
+    },
+    fix: "Give tensors of the shapes that the signature asks for.",
+};
+
+pub(super) const E6010: Explanation = Explanation {
+    text: "A program in Knossos failed as it ran: an assertion, too deep a recursion, a negative size, the maximum of \
+           nothing, an integer divided by zero.",
+    example: RESERVED,
+    fix: "See what the message names.",
+};
