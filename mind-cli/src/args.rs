@@ -1,0 +1,370 @@
+//! The command line: what can be asked for, and its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use mind_core::ops;
+
+/// Everything the command line says.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mind",
+    version,
+    about = "Check, format, convert, differentiate, run, measure and draw tensor programs",
+    after_help = TOP_EXAMPLES,
+    after_long_help = TOP_NOTES,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// When to colour what is printed to a terminal; `NO_COLOR` in the environment turns `auto` off.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  mind check net.mic                     every mistake in a file, with the line
+  mind convert net.mic --to core-ir      the same program in another form
+  mind run net.mic --input x=x.npy       what it computes
+  mind graph net.mic -o net.svg          a picture of it
+  mind explain E3003                     what an error means and how to mend it";
+
+const TOP_NOTES: &str = "\
+Examples:
+  mind check net.mic                     every mistake in a file, with the line
+  mind convert net.mic --to core-ir      the same program in another form
+  mind grad net.mic --wrt w,b            its gradient, as another program
+  mind run net.mic --input x=x.npy       what it computes
+  mind graph net.mic -o net.svg          a picture of it
+  mind explain E3003                     what an error means and how to mend it
+
+Files:
+  The form of a file is told by its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind: the
+  language of `mind!`), else by how it begins; --from says it outright. `-` is standard input or output.
+
+Exit codes:
+  0  all is well
+  1  the program has mistakes, differs from its format (fmt --check), or failed as it ran
+  2  wrong use of the command, or a file that cannot be read or written";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Verify programs and report every mistake
+    Check(CheckArguments),
+    /// Rewrite programs in canonical form, with ids numbered anew
+    Fmt(FmtArguments),
+    /// Write a program in another form
+    Convert(ConvertArguments),
+    /// Differentiate a program: the program that computes its gradient
+    Grad(GradArguments),
+    /// Run a program in the reference interpreter
+    Run(RunArguments),
+    /// Count operations, parameters, arithmetic and memory
+    Stats(StatsArguments),
+    /// Draw a program
+    Graph(GraphArguments),
+    /// Say what an error code means, with an example and how to mend it
+    Explain(ExplainArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+}
+
+/// A program to read.
+#[derive(Debug, Args)]
+pub struct Input {
+    /// The file with the program, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How programs are read.
+#[derive(Clone, Debug, Args)]
+pub struct Reading {
+    /// The form of the input [default: by the file's extension, else by its beginning]
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+    /// Which function of a .mind file [default: its only one]
+    #[arg(long, value_name = "NAME")]
+    pub function: Option<String>,
+}
+
+/// Where a program goes.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// The file to write, or `-` for standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}
+
+/// `mind check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind check net.mic
+  mind check --profile core-v1 *.mic
+  cat net.mic | mind check -")]
+pub struct CheckArguments {
+    /// The files, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The operations that are allowed
+    #[arg(long, value_name = "PROFILE", default_value = "extended")]
+    pub profile: Profile,
+    /// Print mistakes only
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `mind fmt`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Like rustfmt, it rewrites files where they are; what comes from standard input goes to standard output. The
+canonical form computes the same to the bit; values that no output needs are gone, comments stay above the
+instruction they stand above.
+
+Examples:
+  mind fmt net.mic                       rewrite the file
+  mind fmt --check *.mic                 only say what differs
+  mind fmt - < net.mic > new.mic")]
+pub struct FmtArguments {
+    /// The files, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The form of the input [default: by the file's extension, else by its beginning]
+    #[arg(long, value_name = "FORM")]
+    pub from: Option<Form>,
+    /// Write nothing; print what would change and exit with 1 if anything would
+    #[arg(long, conflicts_with = "stdout")]
+    pub check: bool,
+    /// Print to standard output instead of rewriting the file
+    #[arg(long)]
+    pub stdout: bool,
+}
+
+/// `mind convert`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is rewritten on the way: the program is the same, instruction by instruction. `--to dot` is for Graphviz.
+
+Examples:
+  mind convert net.mic --to core-ir
+  mind convert net.mic --to json -o net.json
+  mind convert step.mind --function step --to mic | less")]
+pub struct ConvertArguments {
+    #[command(flatten)]
+    pub input: Input,
+    /// The form to write
+    #[arg(long, value_name = "FORM")]
+    pub to: OutputForm,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// `mind grad`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The result has the inputs of the program, and its outputs followed by one gradient for each name, in that order.
+
+Examples:
+  mind grad loss.mic --wrt w,b
+  mind grad loss.mic --wrt w,b --profile core-v1 -o loss_grad.mic
+  mind grad layer.mic --wrt w --cotangent     for outputs that are not a single number")]
+pub struct GradArguments {
+    #[command(flatten)]
+    pub input: Input,
+    /// The inputs to differentiate with respect to, by name, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    pub wrt: Vec<String>,
+    #[command(flatten)]
+    pub gradient: GradientOptions,
+    /// The form to write [default: by the output's extension, else the input's form]
+    #[arg(long, value_name = "FORM", alias = "output-format")]
+    pub to: Option<OutputForm>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// How a gradient is taken.
+#[derive(Clone, Debug, Args)]
+pub struct GradientOptions {
+    /// The operations that the gradient may use
+    #[arg(long, value_name = "PROFILE", default_value = "extended")]
+    pub profile: Profile,
+    /// Take the cotangent of each output as a further input, rather than start at 1
+    #[arg(long)]
+    pub cotangent: bool,
+    /// Give zeros, not E5005, for an input that does not reach the output
+    #[arg(long)]
+    pub zero_ok: bool,
+}
+
+/// `mind run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each input is a .npy file (f32, f64, i32 or i64, either byte order, C or Fortran order) or, where it is a
+single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
+reference: right, and slow.
+
+Examples:
+  mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
+  mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …")]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub input: Input,
+    /// An input: a .npy file, or a number where the input is one
+    #[arg(long = "input", short = 'i', value_name = "NAME=VALUE")]
+    pub values: Vec<String>,
+    /// Write each output to DIR/output0.npy, DIR/output1.npy, …; the folder is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// Print every element, not a summary
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// `mind stats`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Where extents are symbols, costs are formulas in them; --dim gives a symbol a value.
+
+Examples:
+  mind stats net.mic
+  mind stats net.mic --dim N=32 --dim M=10
+  mind stats net.mic --plan            what runs: fused loops, products, memory")]
+pub struct StatsArguments {
+    #[command(flatten)]
+    pub input: Input,
+    /// The extent of a symbol, as N=32
+    #[arg(long = "dim", value_name = "NAME=EXTENT")]
+    pub dims: Vec<String>,
+    /// Also list the plan: steps, what was fused into them, buffers and how long they live
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// `mind graph`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Written is what the extension says: .svg a picture, .dot its description for Graphviz. With Graphviz installed
+its `dot` lays the picture out, else this command does; --renderer chooses.
+
+Examples:
+  mind graph net.mic -o net.svg
+  mind graph loss.mic --wrt w,b -o loss_grad.svg      with its gradient, coloured
+  mind graph net.mic -o net.dot")]
+pub struct GraphArguments {
+    #[command(flatten)]
+    pub input: Input,
+    /// The file to write: .svg or .dot, or `-` for SVG on standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Draw the program with its gradient with respect to these inputs
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub wrt: Vec<String>,
+    /// The program is a gradient already: what only the outputs after the first COUNT need is coloured
+    #[arg(long, value_name = "COUNT", conflicts_with = "wrt")]
+    pub primal_outputs: Option<usize>,
+    #[command(flatten)]
+    pub gradient: GradientOptions,
+    /// Who lays the picture out
+    #[arg(long, value_name = "WHO", default_value = "auto")]
+    pub renderer: Renderer,
+}
+
+/// `mind explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind explain             every code with what it means
+  mind explain E3003")]
+pub struct ExplainArguments {
+    /// The code, as E3003
+    pub code: Option<String>,
+}
+
+/// `mind completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind completions bash > ~/.local/share/bash-completion/completions/mind
+  mind completions zsh > ~/.zfunc/_mind
+  mind completions fish > ~/.config/fish/completions/mind.fish")]
+pub struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A form that programs are read in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// MIC, `mic@1`
+    Mic,
+    /// Core IR text
+    CoreIr,
+    /// JSON, as `convert --to json` writes it
+    Json,
+    /// The language of `mind!`
+    Mind,
+}
+
+/// A form that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputForm {
+    /// MIC, `mic@1`
+    Mic,
+    /// Core IR text
+    CoreIr,
+    /// JSON
+    Json,
+    /// A graph for Graphviz
+    Dot,
+}
+
+/// A set of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// Those of the specification
+    CoreV1,
+    /// Those and this project's extensions
+    Extended,
+}
+
+impl From<Profile> for ops::Profile {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::CoreV1 => Self::CoreV1,
+            Profile::Extended => Self::Extended,
+        }
+    }
+}
+
+/// Who lays a picture out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Renderer {
+    /// Graphviz where it is installed, else this command
+    Auto,
+    /// Graphviz
+    Graphviz,
+    /// This command
+    Own,
+}

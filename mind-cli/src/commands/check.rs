@@ -1,0 +1,51 @@
+//! `mind check`: every mistake of every file.
+
+use mind_core::ir::Module;
+
+use crate::{
+    args::CheckArguments,
+    input::Program,
+    numbers::counted,
+    output,
+    report::{Failure, Outcome},
+    style::Style,
+};
+
+/// Runs the command. A file that cannot be read keeps no other from being checked.
+pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
+    let mut worst = 0;
+    for file in &arguments.files {
+        let checked = Program::read_all(file, &arguments.reading)
+            .and_then(|programs| programs.into_iter().try_for_each(|program| check(program, arguments, out)));
+        match checked {
+            Ok(()) => {}
+            Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
+            Err(failure) => worst = worst.max(failure.tell(err)),
+        }
+    }
+    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+}
+
+fn check(program: Program, arguments: &CheckArguments, out: &Style) -> Outcome {
+    let (module, context) = program.verified(arguments.profile.into())?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    let file = &context.source.name;
+    let name = context.function.map_or(file.clone(), |function| format!("{file}: {function}"));
+    output::print(&format!("{name}: {}, {}\n", out.good("ok"), summary(&module)))
+}
+
+/// `2 inputs, 5 operations, 1 output`.
+pub fn summary(module: &Module) -> String {
+    let inputs = module.inputs().len();
+    let operations = module.insts().iter().filter(|inst| !inst.operands.is_empty()).count();
+    let constants = module.insts().len() - inputs - operations;
+    let mut parts = vec![counted(inputs, "input")];
+    if constants > 0 {
+        parts.push(counted(constants, "constant"));
+    }
+    parts.push(counted(operations, "operation"));
+    parts.push(counted(module.outputs().len(), "output"));
+    parts.join(", ")
+}

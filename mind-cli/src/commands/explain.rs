@@ -1,0 +1,127 @@
+//! `mind explain`: what a code means, an example, how to mend it.
+
+use mind_core::{
+    diag::{Arises, Code, CodeInfo, Example, Explanation, Given},
+    ops::Profile,
+};
+
+use crate::{
+    args::ExplainArguments,
+    output,
+    report::{Failure, Outcome},
+    spelling::distance,
+    style::Style,
+};
+
+/// Runs the command.
+pub fn run(arguments: &ExplainArguments, style: &Style) -> Outcome {
+    match &arguments.code {
+        None => output::print(&list(style)),
+        Some(text) => output::print(&explain(find(text)?, style)),
+    }
+}
+
+fn list(style: &Style) -> String {
+    let line = |code: &Code| format!("{}  {}\n", style.strong(code.info().name), code.info().meaning);
+    Code::ALL.iter().map(line).collect::<String>() + "\n`mind explain CODE` says more of one.\n"
+}
+
+/// The code that is meant by `E3003`, `e3003`, `3003` or `error[E3003]:`.
+fn find(text: &str) -> Outcome<Code> {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let name = format!("E{digits}");
+    let plain = text.chars().all(|character| character.is_ascii_alphanumeric() || "[]: ".contains(character));
+    if let Some(code) = Code::ALL.iter().find(|code| plain && code.info().name == name) {
+        return Ok(*code);
+    }
+    let near = Code::ALL.iter().map(|code| (distance(&name, code.info().name), *code));
+    let help = match near.min() {
+        Some((1..=2, near)) if !digits.is_empty() => {
+            format!("the nearest is {near}: {}", near.info().meaning)
+        }
+        _ => "`mind explain` without a code lists them".into(),
+    };
+    Err(Failure::with_help(format!("there is no error code `{text}`"), help))
+}
+
+fn explain(code: Code, style: &Style) -> String {
+    let CodeInfo { name, meaning, arises, .. } = code.info();
+    let Explanation { text, example, fix } = code.explanation();
+    let places: Vec<_> = arises.iter().map(|place| of_place(*place)).collect();
+    let mut shown = format!("{}: {}\n\n{}\n\n", style.strong(name), style.strong(meaning), wrapped(text));
+    let mut part = |title: &str, body: &str| shown.push_str(&format!("{}\n{body}\n", style.strong(title)));
+    match example {
+        Example::Program { wrong, right } => {
+            part("Wrong:", &indented(wrong));
+            part("Right:", &indented(right));
+        }
+        Example::Mic { wrong, right, profile } => {
+            let of = if profile == Profile::CoreV1 { ", checked with --profile core-v1" } else { "" };
+            part(&format!("Wrong, as MIC{of}:"), &indented(wrong));
+            part("Right:", &indented(right));
+        }
+        Example::Gradient { wrong, right, wrt } => {
+            part("The program:", &indented(wrong.0));
+            let command = |profile: Profile| {
+                let profile = if profile == Profile::CoreV1 { "core-v1" } else { "extended" };
+                format!("    mind grad loss.mind --wrt {wrt} --profile {profile}\n")
+            };
+            part("Wrong:", &command(wrong.1));
+            if right.0 != wrong.0 {
+                part("The program, mended:", &indented(right.0));
+            }
+            part("Right:", &command(right.1));
+        }
+        Example::Run { program, wrong, right } => {
+            part("The program:", &indented(program));
+            part("Wrong:", &format!("    called with {}\n", given(wrong)));
+            part("Right:", &format!("    called with {}\n", given(right)));
+        }
+        Example::Words(words) => shown.push_str(&format!("{}\n\n", wrapped(words))),
+    }
+    shown.push_str(&format!(
+        "{}\n{}\n\nArises: {}.\n",
+        style.strong("To mend it:"),
+        wrapped(fix),
+        places.join("; ")
+    ));
+    shown
+}
+
+fn of_place(place: Arises) -> &'static str {
+    match place {
+        Arises::Macro => "in a `mind!` block",
+        Arises::File => "in a file in one of the text forms",
+        Arises::Command => "in the `mind` command",
+        Arises::Library => "from the compiler as a library",
+        Arises::Run => "when a program runs",
+        Arises::Reserved => "nowhere yet",
+    }
+}
+
+fn given(inputs: &[Given]) -> String {
+    let one = |given: &Given| match given.shape {
+        [] => format!("{} = {}", given.name, given.value),
+        shape => format!("{} of shape {shape:?}", given.name),
+    };
+    inputs.iter().map(one).collect::<Vec<_>>().join(" and ")
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
+}
+
+/// In lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,156 @@
+//! `mind fmt`: the canonical form, ids numbered anew.
+
+use std::path::Path;
+
+use mind_core::{
+    canon::canonicalise_mapped,
+    ir::{Module, ValueId},
+    ops::Profile,
+    text::{Above, Comment, Document, core_ir, json, mic},
+};
+
+use crate::{
+    args::{FmtArguments, Form, Reading},
+    input::Program,
+    output,
+    report::{Failure, Outcome},
+    style::Style,
+};
+
+/// Runs the command. A file that cannot be formatted keeps no other from it.
+pub fn run(arguments: &FmtArguments, out: &Style, err: &Style) -> Outcome {
+    let mut worst = 0;
+    for file in &arguments.files {
+        match format(file, arguments, out) {
+            Ok(()) => {}
+            Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
+            Err(failure) => worst = worst.max(failure.tell(err)),
+        }
+    }
+    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+}
+
+fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
+    let reading = Reading { from: arguments.from, function: None };
+    let program = Program::read_file(file, &reading)?;
+    if program.context.source.form == Form::Mind {
+        let message = format!(
+            "{} is in the language of `mind!`, which `mind fmt` does not format",
+            program.context.source.name
+        );
+        return Err(Failure::with_help(
+            message,
+            "`mind convert --to mic` writes it as MIC, in canonical order",
+        ));
+    }
+    let (module, context) = program.verified(Profile::Extended)?;
+    let (canonical, map) = canonicalise_mapped(module);
+    let formatted = match (context.source.form, &context.document) {
+        (Form::Mic, Some(document)) => mic::print_document(&with_comments(document, &canonical, &map)),
+        (Form::Mic, None) => mic::print(&canonical),
+        (Form::CoreIr | Form::Mind, _) => core_ir::print(&canonical),
+        (Form::Json, _) => json::print_pretty(&canonical),
+    };
+    let (source, is_stdin) = (&context.source, file.as_os_str() == "-");
+    if arguments.check {
+        if formatted == source.text {
+            return Ok(());
+        }
+        output::print(&format!(
+            "{} is not in canonical form:\n{}",
+            source.name,
+            difference(&source.text, &formatted, style)
+        ))?;
+        return Err(Failure::Told(1));
+    }
+    if is_stdin || arguments.stdout {
+        return output::print(&formatted);
+    }
+    if formatted == source.text { Ok(()) } else { output::write(file, &formatted) }
+}
+
+/// The document with another module; a comment stays above what it stood above, or above what comes next.
+fn with_comments(document: &Document, module: &Module, map: &[Option<ValueId>]) -> Document {
+    let mut formatted = document.clone();
+    formatted.module = module.clone();
+    for Comment { above, .. } in &mut formatted.comments {
+        if let Above::Node(value) = above {
+            let next = map.iter().skip(value.index()).find_map(|became| *became);
+            *above = next.map_or(Above::Output(0), Above::Node);
+        }
+    }
+    // Printers go through the comments in the order of what they stand above.
+    formatted.comments.sort_by_key(|comment| match comment.above {
+        Above::Nodes => (0, 0),
+        Above::Node(value) => (1, value.index()),
+        Above::Output(position) => (2, position),
+        Above::End => (3, 0),
+    });
+    formatted
+}
+
+/// The lines that go and those that come, each run of them together; the least of them, as far as that is cheap.
+fn difference(before: &str, after: &str, style: &Style) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut text = String::new();
+    for change in changes(&old, &new) {
+        match change {
+            Change::Gone(line) => text.push_str(&style.bad(&format!("-{}: {}\n", line + 1, old[line]))),
+            Change::New(line) => text.push_str(&style.good(&format!("+{}: {}\n", line + 1, new[line]))),
+        }
+    }
+    if text.is_empty() { "only ends of lines differ\n".into() } else { text }
+}
+
+#[derive(Clone, Copy)]
+enum Change {
+    Gone(usize),
+    New(usize),
+}
+
+/// By the longest common subsequence between what both begin and end with; where that is long, all of it changes.
+fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
+    const LONG: usize = 2_000;
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+    let mut changes = Vec::new();
+    if a.len() > LONG || b.len() > LONG {
+        changes.extend((0..a.len()).map(|line| Change::Gone(head + line)));
+        changes.extend((0..b.len()).map(|line| Change::New(head + line)));
+        return changes;
+    }
+    // common[i][j]: how much a[i..] and b[j..] have in common.
+    let mut common = vec![vec![0u32; b.len() + 1]; a.len() + 1];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            common[i][j] =
+                if a[i] == b[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        if i < a.len() && j < b.len() && a[i] == b[j] {
+            (i, j) = (i + 1, j + 1);
+        } else if i < a.len() && (j == b.len() || common[i + 1][j] >= common[i][j + 1]) {
+            changes.push(Change::Gone(head + i));
+            i += 1;
+        } else {
+            changes.push(Change::New(head + j));
+            j += 1;
+        }
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_difference_is_shown() {
+        let shown = difference("a\nb\nc\nd\n", "a\nc\nx\nd\n", &Style::plain());
+        assert_eq!(shown, "-2: b\n+3: x\n");
+        assert_eq!(difference("a\r\n", "a\n", &Style::plain()), "only ends of lines differ\n");
+    }
+}

@@ -1,0 +1,101 @@
+//! `mind graph`: a picture of a program.
+
+use std::{
+    env,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use mind_core::ops::Profile;
+
+use super::gradient::{gradient, picture_of};
+use crate::{
+    args::{GraphArguments, Renderer},
+    graph::{Picture, Subject, dot, svg},
+    input::Program,
+    output,
+    report::{Failure, Outcome},
+    source::reason,
+};
+
+/// Runs the command.
+pub fn run(arguments: &GraphArguments) -> Outcome {
+    let target = Target::of(&arguments.output)?;
+    let (program, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    let (module, subject) = if arguments.wrt.is_empty() {
+        let output_names =
+            (0..program.outputs().len()).map(|position| context.output_name(position)).collect();
+        let title = context.title();
+        let subject = Subject { title, primal_outputs: arguments.primal_outputs, output_names };
+        (program.into_module(), subject)
+    } else {
+        let subject = picture_of(&program, &context, &arguments.wrt);
+        let module = gradient(program, &context, &arguments.wrt, &arguments.gradient)?;
+        (module.into_verified().into_module(), subject)
+    };
+    let picture = Picture::of(&module, &subject);
+    let text = match (target, arguments.renderer) {
+        (Target::Dot, _) => dot::render(&picture),
+        (Target::Svg, Renderer::Own) => svg::render(&picture),
+        (Target::Svg, Renderer::Graphviz) => graphviz(&picture)?,
+        (Target::Svg, Renderer::Auto) if has_graphviz() => graphviz(&picture)?,
+        (Target::Svg, Renderer::Auto) => svg::render(&picture),
+    };
+    output::write(&arguments.output, &text)
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    Svg,
+    Dot,
+}
+
+impl Target {
+    fn of(file: &Path) -> Outcome<Self> {
+        let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            _ if file.as_os_str() == "-" => Ok(Self::Svg),
+            Some("svg") => Ok(Self::Svg),
+            Some("dot" | "gv") => Ok(Self::Dot),
+            other => {
+                let found = other.map_or("no extension".to_owned(), |extension| format!(".{extension}"));
+                let message = format!("cannot draw {}: it has {found}, needed .svg or .dot", file.display());
+                let help = format!("write {}", file.with_extension("svg").display());
+                Err(Failure::with_help(message, help))
+            }
+        }
+    }
+}
+
+fn has_graphviz() -> bool {
+    let Some(path) = env::var_os("PATH") else { return false };
+    env::split_paths(&path).any(|folder| folder.join(format!("dot{}", env::consts::EXE_SUFFIX)).is_file())
+}
+
+/// The picture as Graphviz's `dot` lays it out.
+fn graphviz(picture: &Picture) -> Outcome<String> {
+    let failed = |what: String| Failure::with_help(what, "--renderer own needs no Graphviz");
+    let mut command = Command::new("dot");
+    let command = command.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|error| failed(format!("cannot start Graphviz's `dot`: {}", reason(&error))))?;
+    let text = dot::render(picture);
+    let mut input = child.stdin.take().expect("standard input was asked for");
+    // Written from a thread of its own, since `dot` may fill its output before it has read everything.
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child
+        .wait_with_output()
+        .map_err(|error| failed(format!("cannot run Graphviz's `dot`: {}", reason(&error))))?;
+    // That `dot` did not read all shows in how it ended.
+    let _ = writer.join();
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!(
+            "Graphviz's `dot` failed: {}",
+            said.lines().next().unwrap_or("it said nothing")
+        )));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

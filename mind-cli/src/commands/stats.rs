@@ -1,0 +1,159 @@
+//! `mind stats`: what a program costs.
+
+use std::collections::BTreeMap;
+
+use mind_core::{
+    canon::canonicalise_mapped,
+    diag::Code,
+    dim::{Bindings, Dim, DimResult, Overflow},
+    interp::check_requirements,
+    ir::{Module, Op},
+    ops::Profile,
+    opt::optimise,
+    plan::{Plan, plan},
+    stats,
+    ty::Type,
+    verify::requirements,
+};
+
+use super::check::summary;
+use crate::{
+    args::StatsArguments,
+    input::{Context, Program},
+    numbers::{counted, grouped},
+    output,
+    plan::{Names, describe},
+    report::{Failure, Mistake, Outcome, Spot},
+    spelling::is_near,
+    style::Style,
+};
+
+/// Runs the command.
+pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
+    let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    let bindings = bindings(&module, &context, &arguments.dims)?;
+    if symbols(&module).iter().all(|symbol| bindings.contains_key(&**symbol)) {
+        check_requirements(&requirements(&module), &bindings).map_err(|error| {
+            Failure::mistake(Mistake::new(error.code, error.message).at(&context.source, Spot::default()))
+        })?;
+    }
+    let summary = summary(&module);
+    let kinds = kinds(&module);
+    let (canonical, map) = canonicalise_mapped(module);
+    let optimised = optimise(&canonical);
+    let names = Names::new(&context, &map, &optimised);
+    let plan = plan(&optimised, &[]);
+    let show = |dim: DimResult| match dim.and_then(|dim| dim.substitute(&bindings)) {
+        Ok(dim) => dim.as_literal().map_or_else(|| dim.to_string(), grouped),
+        Err(Overflow) => "more than 2^63".to_owned(),
+    };
+    let types = |types: &[Type]| -> (DimResult, DimResult) {
+        let elements = |ty: &Type| ty.shape.element_count();
+        let bytes = |ty: &Type| elements(ty)?.mul(&Dim::literal(ty.dtype.bytes() as i64));
+        (total(types.iter().map(elements)), total(types.iter().map(bytes)))
+    };
+    let mut text = format!("{}: {summary}\n", style.strong(&context.title()));
+    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<15} {value}\n"));
+    let inputs: Vec<Type> = canonical.inputs().map(|(_, ty)| ty.clone()).collect();
+    let outputs: Vec<Type> = canonical.outputs().iter().map(|output| canonical.ty(*output).clone()).collect();
+    let (elements, bytes) = types(&inputs);
+    line("parameters", format!("{} bytes, {}", show(bytes), several(&show(elements), "element")));
+    let (elements, bytes) = types(&outputs);
+    line("results", format!("{} bytes, {}", show(bytes), several(&show(elements), "element")));
+    let constants = canonical.insts().iter().map(|inst| {
+        let Op::ConstTensor { data, .. } = &inst.op else { return Ok(Dim::ZERO) };
+        Ok(Dim::literal((data.stored() * data.dtype().bytes()) as i64))
+    });
+    line("constants", format!("{} bytes", show(total(constants))));
+    line("arithmetic", several(&show(stats::flops(&canonical)), "operation"));
+    line("peak memory", format!("{} bytes beside parameters and results", show(peak(&plan, &bindings))));
+    let most = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    text.push_str("\noperations\n");
+    for (name, count) in kinds {
+        text.push_str(&format!("  {name:<most$}  {count}\n"));
+    }
+    if arguments.plan {
+        text.push_str(&format!("\nplan: {}\n", counted(plan.steps.len(), "step")));
+        text.push_str(&describe(&plan, &names, &bindings));
+    }
+    output::print(&text)
+}
+
+/// A number or formula with what it counts.
+fn several(number: &str, what: &str) -> String {
+    if number == "1" { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// How often each operation stands in the program, most often first.
+fn kinds(module: &Module) -> Vec<(&'static str, usize)> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for inst in module.insts().iter().filter(|inst| !inst.operands.is_empty()) {
+        *counts.entry(inst.op.info().name).or_insert(0) += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    counts
+}
+
+fn total(mut dims: impl Iterator<Item = DimResult>) -> DimResult {
+    dims.try_fold(Dim::ZERO, |sum, dim| sum.add(&dim?))
+}
+
+/// The bytes of the slots: where they are known each rounded up as memory is given out, else as formulas.
+fn peak(plan: &Plan, bindings: &Bindings) -> DimResult {
+    /// What `mind-rt` aligns memory to.
+    const ALIGN: i64 = 64;
+    total(plan.slots.iter().map(|slot| {
+        let bytes = slot.len.substitute(bindings)?.mul(&Dim::literal(slot.dtype.bytes() as i64))?;
+        match bytes.as_literal() {
+            Some(known) => {
+                known.checked_add(ALIGN - 1).map(|bytes| Dim::literal(bytes / ALIGN * ALIGN)).ok_or(Overflow)
+            }
+            None => Ok(bytes),
+        }
+    }))
+}
+
+fn symbols(module: &Module) -> Vec<String> {
+    let mut symbols = Vec::new();
+    for (_, ty) in module.inputs() {
+        ty.shape.iter().for_each(|dim| {
+            dim.for_each_symbol(&mut |symbol| {
+                if !symbols.iter().any(|known: &String| **known == **symbol) {
+                    symbols.push(symbol.to_string());
+                }
+            });
+        });
+    }
+    symbols
+}
+
+/// The extents that `--dim` gives.
+fn bindings(module: &Module, context: &Context, given: &[String]) -> Outcome<Bindings> {
+    let symbols = symbols(module);
+    let mut bindings = Bindings::new();
+    let mistake = |code, message: String| Mistake::new(code, message).at(&context.source, Spot::default());
+    for text in given {
+        let (name, extent) = text.split_once('=').unwrap_or((text, ""));
+        let Ok(extent) = extent.trim().parse::<i64>() else {
+            return Err(Failure::with_help(format!("--dim {text} gives no extent"), "write --dim N=32"));
+        };
+        if !symbols.iter().any(|symbol| symbol == name) {
+            let unknown = mistake(Code::E2002, format!("the program has no symbol `{name}`"));
+            let near = symbols.iter().find(|symbol| is_near(symbol, name));
+            return Err(Failure::mistake(match near {
+                _ if symbols.is_empty() => unknown.help("all its extents are known"),
+                Some(near) => unknown.help(format!("there is `{near}`")),
+                None => unknown.help(format!("its symbols are {}", symbols.join(", "))),
+            }));
+        }
+        if extent < 1 {
+            return Err(Failure::mistake(mistake(
+                Code::E3006,
+                format!("`{name}` is {extent}, needed at least 1"),
+            )));
+        }
+        bindings.insert(name.into(), Dim::literal(extent));
+    }
+    Ok(bindings)
+}

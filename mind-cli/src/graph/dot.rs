@@ -1,0 +1,90 @@
+//! A picture in the language of Graphviz.
+
+use std::fmt::{self, Write};
+
+use super::{Kind, Node, Picture};
+
+/// The picture. Equal pictures give equal texts.
+pub fn render(picture: &Picture) -> String {
+    let mut text = String::new();
+    write_graph(picture, &mut text).expect("writing to a string cannot fail");
+    text
+}
+
+fn write_graph(picture: &Picture, text: &mut String) -> fmt::Result {
+    writeln!(text, "digraph mind {{")?;
+    writeln!(
+        text,
+        "  label={}; labelloc=t; labeljust=l; rankdir=TB; nodesep=0.35; ranksep=0.5;",
+        Quoted(&picture.title)
+    )?;
+    writeln!(text, "  fontname=\"monospace\";")?;
+    writeln!(text, "  node [fontname=\"monospace\", fontsize=11, style=\"filled\", shape=box, height=0.3];")?;
+    writeln!(
+        text,
+        "  edge [fontname=\"monospace\", fontsize=9, color=\"#64748b\", fontcolor=\"#475569\", arrowsize=0.7];"
+    )?;
+    for (position, node) in picture.nodes.iter().enumerate() {
+        let label = node.lines.join("\n");
+        let Look { style, fill, line } = look(node);
+        writeln!(
+            text,
+            "  n{position} [label={}, tooltip={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"];",
+            Quoted(&label),
+            Quoted(&node.tooltip)
+        )?;
+    }
+    for edge in &picture.edges {
+        let from = &picture.nodes[edge.from];
+        let mut attributes = Vec::new();
+        if let Some(ty) = &from.ty {
+            attributes.push(format!("label={}", Quoted(ty)));
+        }
+        if from.gradient {
+            attributes.push("color=\"#c2570c\", fontcolor=\"#9a4308\"".into());
+        }
+        let attributes =
+            if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
+        writeln!(text, "  n{} -> n{}{attributes};", edge.from, edge.to)?;
+    }
+    writeln!(text, "}}")
+}
+
+struct Look {
+    style: &'static str,
+    fill: &'static str,
+    line: &'static str,
+}
+
+fn look(node: &Node) -> Look {
+    let (style, fill, line) = match (node.kind, node.gradient) {
+        (Kind::Input, _) => ("filled,rounded", "#dbeafe", "#2563eb"),
+        (Kind::Constant, false) => ("filled,rounded", "#f1f5f9", "#94a3b8"),
+        (Kind::Constant, true) => ("filled,rounded", "#fff7ed", "#ea9a5c"),
+        (Kind::Operation, false) => ("filled", "#ffffff", "#334155"),
+        (Kind::Operation, true) => ("filled", "#ffedd5", "#c2570c"),
+        (Kind::Output, false) => ("filled,rounded", "#dcfce7", "#16a34a"),
+        (Kind::Output, true) => ("filled,rounded", "#dcfce7", "#c2570c"),
+        (Kind::Reference, _) => ("filled,dashed", "#ffffff", "#64748b"),
+    };
+    Look { style, fill, line }
+}
+
+/// A string of Graphviz's language: in it, a backslash begins an escape and only a quote needs one.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for character in self.0.chars() {
+            match character {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\n' => f.write_str("\\n")?,
+                control if control.is_control() => f.write_char('\u{fffd}')?,
+                other => f.write_char(other)?,
+            }
+        }
+        f.write_char('"')
+    }
+}

@@ -1,0 +1,216 @@
+//! Programs from files and standard input.
+
+use std::{path::Path, rc::Rc};
+
+use mind_core::{
+    diag::Diags,
+    ir::{Module, ValueId},
+    ops::Profile,
+    text::{Document, Limits, core_ir, json, mic},
+    verify::{Verified, VerifyError, verify},
+};
+
+use crate::{
+    args::{Form, Input, Reading},
+    report::{Failure, Mistake, Outcome, Source, Spot},
+    source::read_source,
+};
+
+/// A program that was read; nothing is known of it yet.
+#[derive(Debug)]
+pub struct Program {
+    /// The instructions.
+    pub module: Module,
+    /// What stands beside them.
+    pub context: Context,
+}
+
+/// What is known of a program beside its module.
+#[derive(Debug)]
+pub struct Context {
+    /// The text it was read from.
+    pub source: Rc<Source>,
+    /// The name of the function, where it has one.
+    pub function: Option<String>,
+    /// What the text calls each value: `N3`, `%2`.
+    pub names: Vec<String>,
+    /// Where each instruction stands.
+    pub insts: Vec<Spot>,
+    /// Where each output stands.
+    pub outputs: Vec<Spot>,
+    /// What outputs are called, where they have names.
+    pub output_names: Vec<Option<String>>,
+    /// What a text form had beside the module.
+    pub document: Option<Document>,
+}
+
+impl Program {
+    /// Reads what the command line names.
+    pub fn read(input: &Input) -> Outcome<Self> {
+        Self::read_file(&input.file, &input.reading)
+    }
+
+    /// Reads a file, or standard input where it is `-`.
+    pub fn read_file(file: &Path, reading: &Reading) -> Outcome<Self> {
+        let source = read_source(file, reading.from)?;
+        let programs = Self::read_source(&source, reading)?;
+        choose(programs, reading.function.as_deref(), &source)
+    }
+
+    /// Reads every program of a file, or the one that is asked for.
+    pub fn read_all(file: &Path, reading: &Reading) -> Outcome<Vec<Self>> {
+        let source = read_source(file, reading.from)?;
+        let programs = Self::read_source(&source, reading)?;
+        match &reading.function {
+            Some(name) => choose(programs, Some(name), &source).map(|program| vec![program]),
+            None => Ok(programs),
+        }
+    }
+
+    fn read_source(source: &Rc<Source>, reading: &Reading) -> Outcome<Vec<Self>> {
+        if reading.function.is_some() && source.form != Form::Mind {
+            let (name, form) = (&source.name, source.form.name());
+            return Err(Failure::usage(format!("--function is for .mind files; {name} is {form}")));
+        }
+        match source.form {
+            Form::Mic => read_document(source.clone(), mic::parse_document).map(|program| vec![program]),
+            Form::CoreIr => {
+                read_document(source.clone(), core_ir::parse_document).map(|program| vec![program])
+            }
+            Form::Json => read_json(source.clone()).map(|program| vec![program]),
+            Form::Mind => read_surface(source),
+        }
+    }
+
+    /// The program if it keeps every rule, else its mistakes.
+    pub fn verified(self, profile: Profile) -> Outcome<(Verified, Context)> {
+        let Self { module, context } = self;
+        let mistakes: Vec<Mistake> = match &context.document {
+            Some(document) => match document.clone().verify(profile) {
+                Ok(verified) => return Ok((verified, context)),
+                Err(diags) => {
+                    diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, &context.source)).collect()
+                }
+            },
+            None => match verify(module, profile) {
+                Ok(verified) => return Ok((verified, context)),
+                Err(errors) => errors.iter().map(|error| context.mistake(error)).collect(),
+            },
+        };
+        Err(Failure::Mistakes(mistakes))
+    }
+}
+
+impl Context {
+    fn without_places(source: Rc<Source>, names: Vec<String>) -> Self {
+        Self {
+            source,
+            function: None,
+            names,
+            insts: Vec::new(),
+            outputs: Vec::new(),
+            output_names: Vec::new(),
+            document: None,
+        }
+    }
+
+    /// What it is a program of: the function and the file without its folders.
+    pub fn title(&self) -> String {
+        let file = self.source.title();
+        self.function.as_ref().map_or(file.clone(), |function| format!("{function} in {file}"))
+    }
+
+    fn mistake(&self, error: &VerifyError) -> Mistake {
+        let of_value = error.value.and_then(|value: ValueId| self.insts.get(value.index()));
+        let of_output = error.output.and_then(|output| self.outputs.get(output));
+        let spot = of_value.or(of_output).copied().unwrap_or_default();
+        let value = error.value.map_or_else(String::new, |value| format!("{value}: "));
+        let message =
+            if spot.line == 0 { format!("{value}{}", error.message) } else { error.message.clone() };
+        Mistake::new(error.code, message).at(&self.source, spot)
+    }
+
+    /// What an output is called: its name, or its number.
+    pub fn output_name(&self, position: usize) -> String {
+        self.output_names.get(position).cloned().flatten().unwrap_or_else(|| format!("output {position}"))
+    }
+}
+
+fn read_document(
+    source: Rc<Source>,
+    parse: impl Fn(&str, &Limits) -> Result<Document, Diags>,
+) -> Outcome<Program> {
+    let document = parse(&source.text, &Limits::default()).map_err(|diags| mistakes(&diags, &source))?;
+    let module = document.module.clone();
+    let values = || module.iter().map(|(value, _)| value);
+    let names = values().map(|value| document.value_name(value)).collect();
+    let context = Context {
+        function: document.name.as_ref().map(ToString::to_string),
+        insts: values().map(|value| document.site(value).into()).collect(),
+        outputs: (0..module.outputs().len()).map(|output| document.output_site(output).into()).collect(),
+        document: Some(document),
+        ..Context::without_places(source, names)
+    };
+    Ok(Program { module, context })
+}
+
+fn read_json(source: Rc<Source>) -> Outcome<Program> {
+    let module = json::parse(&source.text, &Limits::default()).map_err(|diags| mistakes(&diags, &source))?;
+    let names = module.iter().map(|(value, _)| value.to_string()).collect();
+    Ok(Program { module, context: Context::without_places(source, names) })
+}
+
+fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
+    Failure::Mistakes(diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source)).collect())
+}
+
+/// Every function of a text, with its name.
+fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Program>> {
+    let (tokens, mut diags) = mind_core::surface::lex(&source.text);
+    let (program, more) = mind_core::surface::parse(tokens);
+    diags.extend(more);
+    let (lowered, more) = mind_core::surface::lower(&program);
+    diags.extend(more);
+    if !diags.is_empty() {
+        return Err(mistakes(&diags, source));
+    }
+    let mut programs = Vec::with_capacity(lowered.functions.len());
+    for function in lowered.functions {
+        let Some(program) = function.program else { continue };
+        let module = program.module;
+        let results = module.outputs().len() - function.updates.len();
+        let updated = |update: &usize| Some(format!("{} (updated)", function.parameters[*update].name));
+        let names = module.iter().map(|(value, _)| value.to_string()).collect();
+        let context = Context {
+            function: Some(function.name.to_string()),
+            insts: program.sites.iter().map(|site| Spot::from(*site)).collect(),
+            output_names: std::iter::repeat_n(None, results)
+                .chain(function.updates.iter().map(updated))
+                .collect(),
+            ..Context::without_places(source.clone(), names)
+        };
+        programs.push(Program { module, context });
+    }
+    Ok(programs)
+}
+
+/// The function of this name, or the only one.
+fn choose(mut programs: Vec<Program>, name: Option<&str>, source: &Source) -> Outcome<Program> {
+    let names: Vec<String> = programs.iter().filter_map(|program| program.context.function.clone()).collect();
+    let position = match name {
+        Some(name) => names.iter().position(|other| other == name).ok_or_else(|| {
+            let message = format!("{} has no function `{name}`", source.name);
+            Failure::with_help(message, format!("there is {}", names.join(", ")))
+        })?,
+        None if programs.len() == 1 => 0,
+        None if programs.is_empty() => {
+            return Err(Failure::usage(format!("{} has no function", source.name)));
+        }
+        None => {
+            let message = format!("{} has {} functions", source.name, programs.len());
+            let help = format!("choose one with --function: {}", names.join(", "));
+            return Err(Failure::with_help(message, help));
+        }
+    };
+    Ok(programs.swap_remove(position))
+}

@@ -1,0 +1,27 @@
+//! The `mind` command: tensor programs checked, formatted, converted, differentiated, run, measured and drawn.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod graph;
+mod input;
+mod npy;
+mod numbers;
+mod output;
+mod plan;
+mod report;
+mod source;
+mod spelling;
+mod style;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    match commands::run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => ExitCode::from(failure.tell(&style::Style::of_errors(arguments.color))),
+    }
+}

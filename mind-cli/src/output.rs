@@ -1,0 +1,39 @@
+//! Writing to files and standard output.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use crate::{
+    report::{Failure, Outcome},
+    source::reason,
+};
+
+/// Writes to standard output; a reader that is gone ends the command quietly.
+pub fn print(text: &str) -> Outcome {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+        _ => Failure::usage(format!("cannot write to standard output: {}", reason(&error))),
+    })
+}
+
+/// Writes a file, or to standard output where it is `-`.
+pub fn write(file: &Path, text: &str) -> Outcome {
+    if file.as_os_str() == "-" {
+        return print(text);
+    }
+    fs::write(file, text).map_err(|error| unwritable(file, &error))
+}
+
+/// Why a file cannot be written.
+pub fn unwritable(file: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write {}: {}", file.display(), reason(error));
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+    match parent {
+        Some(parent) => Failure::with_help(message, format!("there is no folder {}", parent.display())),
+        None => Failure::usage(message),
+    }
+}

@@ -1,0 +1,188 @@
+//! `mind check`, and how every subcommand reads programs.
+
+use crate::support::{Folder, LAYER, LOSS};
+
+#[test]
+fn a_program_without_mistakes_is_ok() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    let said = folder.mind("check layer.mic").fine();
+    assert_eq!(said, "layer.mic: layer: ok, 3 inputs, 3 operations, 1 output\n");
+    assert_eq!(folder.mind("check --quiet layer.mic").fine(), "");
+}
+
+#[test]
+fn every_mistake_is_shown_with_its_line() {
+    let wrong = LAYER.replace("N4 matmul N1 N2 T3", "N4 matmul N2 N1 T3").replace("O N6", "O N9");
+    let said = Folder::new().with("net.mic", wrong).mind("check net.mic").mistakes();
+    assert_eq!(
+        said,
+        "\
+mic:16: error[E4003]: output 0 is N9, which is never defined
+  --> net.mic:16:3
+   |
+16 | O N9
+   |   ^^
+
+1 mistake; `mind explain E4003` says more
+"
+    );
+    let wrong = LAYER.replace("N4 matmul N1 N2", "N4 matmul N2 N1").replace("N6 relu N5 T3", "N6 relu N5 T2");
+    let said = Folder::new().with("net.mic", wrong).mind("check net.mic").mistakes();
+    let first: Vec<_> = said.lines().filter(|line| line.starts_with("mic:")).collect();
+    assert_eq!(
+        first,
+        [
+            "mic:13: error[E3003]: `@`: inner dimensions differ, 2 and N: N2 is f32[3, 2], N1 is f32[N, 3]",
+            "mic:15: error[E4012]: `relu`: declared f32[2], inferred f32[N, 2]: N5 is f32[N, 2]"
+        ]
+    );
+    assert!(said.ends_with("2 mistakes; `mind explain E3003` says more\n"), "{said}");
+}
+
+#[test]
+fn in_core_ir_and_the_language_the_column_is_told_too() {
+    let text = "%0 = Input () {name=\"x\"} : f32[3]\n%1 = Exq (%0) : f32[3]\noutputs: %1\n";
+    let said = Folder::new().with("net.ir", text).mind("check net.ir").mistakes();
+    assert!(
+        said.starts_with("core-ir:2:6: error[E2002]: undefined operation `Exq`\n --> net.ir:2:6\n"),
+        "{said}"
+    );
+    assert!(said.contains("2 | %1 = Exq (%0) : f32[3]\n  |      ^^^\n  = help: write `Exp`\n"), "{said}");
+
+    let text = "fn f(x: f32[2, 3], w: f32[4, 5]) -> f32[2, 5] {\n    x @ w\n}\n";
+    let said = Folder::new().with("net.mind", text).mind("check net.mind").mistakes();
+    assert!(said.starts_with("mind:2:7: error[E3003]: `@`: inner dimensions differ, 3 and 4: "), "{said}");
+    assert!(
+        said.contains("2 |     x @ w\n  |       ^\n  = 3 comes from `x: f32[2, 3]` on line 1\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn extensions_are_refused_in_core_v1_only() {
+    let divided = LAYER.replace("add", "div");
+    let folder = Folder::new().with("net.mic", divided);
+    folder.mind("check net.mic").fine();
+    folder.mind("check --profile extended net.mic").fine();
+    let said = folder.mind("check --profile core-v1 net.mic").mistakes();
+    assert!(said.starts_with("mic:14: error[E4013]: `Div` is an extension, not of Core v1\n"), "{said}");
+}
+
+#[test]
+fn every_function_of_a_file_is_checked_unless_one_is_named() {
+    let folder =
+        Folder::new().with("net.mind", format!("{LOSS}\nfn twice(x: f32[3]) -> f32[3] {{ x + x }}\n"));
+    let said = folder.mind("check net.mind").fine();
+    let loss = "net.mind: loss: ok, 3 inputs, 5 operations, 1 output\n";
+    assert_eq!(said, format!("{loss}net.mind: twice: ok, 1 input, 1 operation, 1 output\n"));
+    assert_eq!(folder.mind("check net.mind --function loss").fine(), loss);
+    let said = folder.mind("check net.mind --function los").misuse();
+    assert_eq!(said, "error: net.mind has no function `los`\n  help: there is loss, twice\n");
+    let said = folder.mind("stats net.mind").misuse();
+    assert_eq!(said, "error: net.mind has 2 functions\n  help: choose one with --function: loss, twice\n");
+    let said = folder.with("net.mic", LAYER).mind("check net.mic --function layer").misuse();
+    assert_eq!(said, "error: --function is for .mind files; net.mic is mic\n");
+}
+
+#[test]
+fn several_files_are_checked_whatever_is_wrong_with_some() {
+    let folder =
+        Folder::new().with("a.mic", LAYER).with("b.mic", LAYER.replace("relu", "rely")).with("c.mic", LAYER);
+    let answer = folder.mind("check a.mic b.mic c.mic");
+    assert_eq!((answer.code, answer.out.lines().count()), (1, 2));
+    let answer = folder.mind("check missing.mic b.mic c.mic");
+    assert_eq!((answer.code, answer.out.lines().count()), (2, 1));
+    assert!(
+        answer.err.contains("cannot read missing.mic") && answer.err.contains("undefined operation `rely`")
+    );
+}
+
+#[test]
+fn standard_input_is_read_and_its_form_told_by_how_it_begins() {
+    let folder = Folder::new();
+    assert_eq!(
+        folder.mind_with("check -", LAYER).fine(),
+        "<stdin>: layer: ok, 3 inputs, 3 operations, 1 output\n"
+    );
+    folder.mind_with("check -", LOSS).fine();
+    let core_ir = folder.mind_with("convert - --to core-ir", LAYER).fine();
+    folder.mind_with("check -", &*core_ir).fine();
+    let json = folder.mind_with("convert - --to json", LAYER).fine();
+    folder.mind_with("check -", &*json).fine();
+    let said = folder.mind_with("check -", "hello there\n").misuse();
+    assert_eq!(
+        said,
+        "error: cannot tell what form <stdin> is in\n  help: say it with --from mic, core-ir, json or mind\n"
+    );
+    assert_eq!(folder.mind_with("check -", " \n").misuse(), "error: <stdin> is empty\n");
+    let said = folder.mind_with("check --from mic -", "hello there\n").mistakes();
+    assert!(said.starts_with("mic:1: error[E1007]: "), "{said}");
+}
+
+#[test]
+fn a_form_that_is_said_counts_more_than_an_extension() {
+    let folder = Folder::new().with("net.txt", LAYER).with("net.npy", LAYER).with("net.json", LAYER);
+    folder.mind("check net.txt").fine();
+    folder.mind("check --from mic net.npy net.json").fine();
+    assert!(folder.mind("check net.json").mistakes().starts_with("json:1: error[E1007]: expected value"));
+    let said = folder.mind("check net.npy").misuse();
+    assert!(
+        said.starts_with("error: net.npy is no program: .npy files hold something else\n  help: "),
+        "{said}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_with_a_way_out() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    let said = folder.mind("check laier.mic").misuse();
+    assert_eq!(said, "error: cannot read laier.mic: no such file or directory\n  help: there is layer.mic\n");
+    assert_eq!(
+        folder.mind("check net/x.mic").misuse(),
+        "error: cannot read net/x.mic: no such file or directory\n"
+    );
+    std::fs::create_dir(folder.path("nets")).unwrap();
+    let said = folder.mind("check nets").misuse();
+    assert!(
+        said.starts_with("error: cannot read nets: it is a directory\n  help: name a file in it"),
+        "{said}"
+    );
+}
+
+#[test]
+fn truncated_and_foreign_files_are_mistakes_with_a_place() {
+    let cut = &LAYER[..LAYER.find("N6 relu").unwrap() + 4];
+    let said = Folder::new().with("net.mic", cut).mind("check net.mic").mistakes();
+    assert!(said.starts_with("mic:15: error["), "{said}");
+    let folder = Folder::new().with("net.mic", b"mic@1\nS0 \"\xff\xfe\"\n");
+    let said = folder.mind("check net.mic").mistakes();
+    assert!(
+        said.starts_with("mic:2: error[E1001]: invalid UTF-8 at byte 10: 0xff 0xfe 0x22 0x0a\n"),
+        "{said}"
+    );
+    let json = folder.mind_with("convert - --to json", LAYER).fine();
+    let said = folder.mind_with("check --from json -", &json[..json.len() / 2]).mistakes();
+    assert!(said.contains("error[E1007]: EOF while parsing"), "{said}");
+    let said = folder.mind_with("check -", "mic@7\n").mistakes();
+    assert!(said.starts_with("mic:1: error[E1009]: unsupported version mic@7, supported: mic@1\n"), "{said}");
+    let said = folder.mind_with("check -", format!("mic@1\n#{}\n", " ".repeat(10 << 20))).mistakes();
+    assert!(said.starts_with("error[E1008]: <stdin> has more than the limit of 10485760 bytes\n"), "{said}");
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let folder = Folder::new().with("net.mic", LAYER.replace("relu", "rely"));
+    let plain = folder.mind("check net.mic").mistakes();
+    assert!(!plain.contains('\u{1b}'));
+    let coloured = folder.mind("check --color always net.mic").mistakes();
+    assert!(coloured.contains("\u{1b}[1;31merror[E2002]\u{1b}[0m"), "{coloured}");
+    assert_eq!(folder.mind("check --color never net.mic").mistakes(), plain);
+    let mut quiet = folder.command("check net.mic --color auto");
+    assert_eq!(crate::support::answer(quiet.env("NO_COLOR", "1")).mistakes(), plain);
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_not_printed() {
+    let said = Folder::new().with("net.mic", "mic@1\nS0 \"\u{1b}[2J\" x\n").mind("check net.mic").mistakes();
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+}

@@ -1,0 +1,95 @@
+//! `mind convert`.
+
+use std::{
+    io::Read,
+    process::{Command, Stdio},
+};
+
+use crate::support::{Folder, LAYER, LOSS};
+
+#[test]
+fn every_form_leads_back_to_the_same_program() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    for form in ["core-ir", "json", "mic"] {
+        let written = folder.mind(&format!("convert layer.mic --to {form}")).fine();
+        let back = folder.mind_with("convert - --to core-ir", &*written).fine();
+        assert_eq!(back, folder.mind("convert layer.mic --to core-ir").fine(), "{form}");
+    }
+    assert_eq!(folder.mind("convert layer.mic --to mic").fine(), LAYER);
+}
+
+#[test]
+fn core_ir_is_printed_as_the_specification_has_it() {
+    let printed = Folder::new().with("layer.mic", LAYER).mind("convert layer.mic --to core-ir").fine();
+    let last: Vec<_> = printed.lines().skip(3).collect();
+    assert_eq!(
+        last,
+        [
+            "%3 = MatMul (%0, %1) : f32[N, 2]",
+            "%4 = Add (%2, %3) : f32[N, 2]",
+            "%5 = Relu (%4) : f32[N, 2]",
+            "outputs: %5"
+        ]
+    );
+}
+
+#[test]
+fn a_program_of_the_language_keeps_its_name() {
+    let folder = Folder::new().with("loss.mind", LOSS);
+    let mic = folder.mind("convert loss.mind --to mic").fine();
+    assert!(mic.starts_with("mic@1\nS0 \"loss\"\nS1 \"x\"\n"), "{mic}");
+    folder.mind_with("check -", mic).fine();
+}
+
+#[test]
+fn dot_is_for_graphviz() {
+    let dot = Folder::new().with("layer.mic", LAYER).mind("convert layer.mic --to dot").fine();
+    assert!(dot.starts_with("digraph mind {\n  label=\"layer in layer.mic\";"), "{dot}");
+    assert!(
+        dot.contains("n3 [label=\"MatMul\"") && dot.contains("  n0 -> n3 [label=\"f32[N,3]\"];"),
+        "{dot}"
+    );
+    assert!(dot.contains("label=\"output 0\"") && dot.ends_with("}\n"), "{dot}");
+}
+
+#[test]
+fn files_are_written_or_refused_with_the_reason() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    assert_eq!(folder.mind("convert layer.mic --to mic -o copy.mic").fine(), "");
+    assert_eq!(folder.read("copy.mic"), LAYER);
+    let said = folder.mind("convert layer.mic --to mic -o nowhere/copy.mic").misuse();
+    let reason = "error: cannot write nowhere/copy.mic: no such file or directory\n";
+    assert_eq!(said, format!("{reason}  help: there is no folder nowhere\n"));
+    let said = folder.mind("convert layer.mic --to onnx").misuse();
+    assert!(said.contains("invalid value 'onnx' for '--to <FORM>'") && said.contains("core-ir"), "{said}");
+}
+
+#[test]
+fn a_program_with_mistakes_is_not_converted() {
+    let folder = Folder::new().with("layer.mic", LAYER.replace("N6 relu N5 T3", "N6 relu N5 T2"));
+    let answer = folder.mind("convert layer.mic --to json -o layer.json");
+    assert!(answer.mistakes().starts_with("mic:15: error[E4012]"));
+    assert!(!folder.path("layer.json").exists());
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_error() {
+    // More than a pipe holds.
+    let sum: String = (0..5_000).map(|i| format!("N{} exp N{} T0\n", i + 2, i + 1)).collect();
+    let text = format!("mic@1\nS0 \"x\"\nT0 [f32;3]\nN1 input S0 T0\n{sum}O N5001\n");
+    let folder = Folder::new().with("long.mic", text);
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("mind"))
+        .args(["convert", "long.mic", "--to", "core-ir"])
+        .current_dir(folder.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 10];
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut first).unwrap();
+    drop(out);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), &*said), (Some(0), ""));
+}

@@ -1,0 +1,171 @@
+//! `mind graph`.
+
+use std::fs;
+
+use crate::support::{Folder, LAYER, LOSS, answer};
+
+#[test]
+fn the_picture_has_a_box_for_each_instruction_and_output() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    assert_eq!(folder.mind("graph layer.mic -o layer.svg --renderer own").fine(), "");
+    let svg = folder.read("layer.svg");
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" ") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("<title>layer in layer.mic</title>"));
+    for (class, count) in [("input", 3), ("operation", 3), ("output", 1)] {
+        // One more in the legend.
+        assert_eq!(svg.matches(&format!("<rect class=\"{class}\"")).count(), count + 1, "{class}");
+    }
+    assert_eq!(svg.matches("<path class=\"arrow\"").count(), 6);
+    for text in [">MatMul<", ">Add<", ">Relu<", ">x<", ">output 0<", ">f32[N,3]<", ">f32[2]<"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    assert!(svg.contains("<title>%3 = MatMul (%0, %1) : f32[N, 2]</title>"));
+    assert!(!svg.contains("class=\"operation gradient\""));
+}
+
+#[test]
+fn the_same_program_gives_the_same_picture() {
+    let folder = Folder::new().with("loss.mind", LOSS);
+    let one = folder.mind("graph loss.mind --wrt w,b -o - --renderer own").fine();
+    assert_eq!(folder.mind("graph loss.mind --wrt w,b -o - --renderer own").fine(), one);
+}
+
+#[test]
+fn gradients_are_coloured() {
+    let folder = Folder::new().with("loss.mind", LOSS);
+    let svg = folder.mind("graph loss.mind --wrt w,b -o - --renderer own").fine();
+    assert!(svg.contains("<title>loss in loss.mind with its gradient by w, b</title>"), "{svg}");
+    assert!(svg.contains(">gradient of w<") && svg.contains(">gradient of b<") && svg.contains(">ReluGrad<"));
+    let coloured = svg.matches("<rect class=\"operation gradient\"").count();
+    folder.mind("grad loss.mind --wrt w,b -o grad.mic").fine();
+    let svg = folder.mind("graph grad.mic -o - --primal-outputs 1 --renderer own").fine();
+    assert_eq!(svg.matches("<rect class=\"operation gradient\"").count(), coloured);
+    let svg = folder.mind("graph grad.mic -o - --renderer own").fine();
+    assert!(!svg.contains("<rect class=\"operation gradient\""));
+    let said = folder.mind("graph loss.mind -o x.svg --wrt w --primal-outputs 1").misuse();
+    assert!(said.contains("cannot be used with"), "{said}");
+}
+
+#[test]
+fn boxes_do_not_overlap_and_arrows_lead_down() {
+    let folder = Folder::new().with("loss.mind", LOSS);
+    let svg = folder.mind("graph loss.mind --wrt w,b -o - --renderer own").fine();
+    let number = |line: &str, name: &str| -> f64 {
+        let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    let boxes: Vec<[f64; 4]> = svg
+        .lines()
+        .filter(|line| line.starts_with("<g><title>"))
+        .map(|line| &line[line.find("<rect").unwrap()..])
+        .map(|line| ["x", "y", "width", "height"].map(|name| number(line, name)))
+        .collect();
+    assert!(boxes.len() > 20);
+    for (i, [x, y, width, height]) in boxes.iter().enumerate() {
+        assert!(*x >= 0.0 && *y >= 0.0);
+        for [other_x, other_y, other_width, other_height] in &boxes[i + 1..] {
+            let apart = x + width <= *other_x
+                || other_x + other_width <= *x
+                || y + height <= *other_y
+                || other_y + other_height <= *y;
+            assert!(apart, "{svg}");
+        }
+    }
+    for line in svg.lines().filter(|line| line.starts_with("<path class=\"arrow")) {
+        let path = &line[line.find(" d=\"M").unwrap() + 5..];
+        let start: f64 = path.split([' ', 'V']).nth(1).unwrap().parse().unwrap();
+        let end: f64 = path.rsplit('V').next().unwrap().trim_end_matches("\"/>").parse().unwrap();
+        assert!(start < end, "{line}");
+    }
+}
+
+#[test]
+fn text_is_escaped() {
+    let folder = Folder::new().with("a&b.mic", LAYER.replace("S1 \"x\"", "S1 \"<x & \\\"y\\\">\\n\\u{1}\""));
+    let svg = folder.mind("graph a&b.mic -o - --renderer own").fine();
+    assert!(svg.contains("layer in a&amp;b.mic"), "{svg}");
+    assert!(svg.contains("&lt;x &amp; &quot;y&quot;&gt;"), "{svg}");
+    assert!(!svg.contains('\u{1}'));
+    let dot = folder.mind("convert a&b.mic --to dot").fine();
+    assert!(dot.contains("label=\"<x & \\\"y\\\">"), "{dot}");
+}
+
+#[test]
+fn dot_files_are_written_by_their_extension() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    folder.mind("graph layer.mic -o layer.dot").fine();
+    assert_eq!(folder.read("layer.dot"), folder.mind("convert layer.mic --to dot").fine());
+    let said = folder.mind("graph layer.mic -o layer.png").misuse();
+    assert_eq!(
+        said,
+        "error: cannot draw layer.png: it has .png, needed .svg or .dot\n  help: write layer.svg\n"
+    );
+    assert!(
+        folder.mind("graph layer.mic -o layer").misuse().contains("it has no extension, needed .svg or .dot")
+    );
+    let said = folder.mind("graph layer.mic -o nowhere/layer.svg").misuse();
+    assert!(
+        said.contains("cannot write nowhere/layer.svg") && said.contains("there is no folder nowhere"),
+        "{said}"
+    );
+}
+
+#[test]
+fn without_graphviz_this_command_draws() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    fs::create_dir(folder.path("bin")).unwrap();
+    let own = folder.mind("graph layer.mic -o - --renderer own").fine();
+    let automatic = answer(folder.command("graph layer.mic -o -").env("PATH", folder.path("bin"))).fine();
+    assert_eq!(automatic, own);
+    let said =
+        answer(folder.command("graph layer.mic -o - --renderer graphviz").env("PATH", folder.path("bin")))
+            .misuse();
+    let help = "  help: --renderer own needs no Graphviz\n";
+    assert_eq!(said, format!("error: cannot start Graphviz's `dot`: no such file or directory\n{help}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn with_graphviz_its_dot_draws() {
+    use std::os::unix::fs::PermissionsExt;
+    let script = |text: &str| {
+        let folder = Folder::new().with("layer.mic", LAYER).with("dot", text);
+        fs::set_permissions(folder.path("dot"), fs::Permissions::from_mode(0o755)).unwrap();
+        folder
+    };
+    let path = |folder: &Folder| format!("{}:/usr/bin:/bin", folder.path("").display());
+    let folder = script("#!/bin/sh\necho \"drawn with $1\"\ncat\n");
+    let drawn = answer(folder.command("graph layer.mic -o -").env("PATH", path(&folder))).fine();
+    let dot = folder.mind("convert layer.mic --to dot").fine();
+    assert_eq!(drawn, format!("drawn with -Tsvg\n{dot}"));
+    let folder = script("#!/bin/sh\necho 'no fonts' >&2\nexit 3\n");
+    let said = answer(folder.command("graph layer.mic -o x.svg").env("PATH", path(&folder))).misuse();
+    assert!(said.starts_with("error: Graphviz's `dot` failed: no fonts\n"), "{said}");
+}
+
+#[test]
+fn a_thousand_operations_are_drawn() {
+    let mut text =
+        String::from("fn f(x: f32[4, 4], y: f32[4, 4]) -> f32 {\n    let v0 = x @ y;\n    let v1 = x * y;\n");
+    for i in 2..500 {
+        let (a, b) = (i - 1, (i * 7) % (i - 1));
+        text += &format!("    let v{i} = relu(v{a} @ v{b});\n");
+    }
+    text += "    sum(v499)\n}\n";
+    let svg = Folder::new().with("f.mind", text).mind("graph f.mind -o - --renderer own").fine();
+    assert_eq!(svg.matches("<rect class=\"operation\"").count(), 2 + 2 * 498 + 1 + 1);
+    // Arrows that would pass too many rows are cut.
+    assert!(svg.contains("<rect class=\"reference\"") && svg.contains(">value from above<"));
+}
+
+#[test]
+fn constants_and_attributes_are_shown_in_boxes() {
+    let text = "fn f(x: f32[2, 3, 4]) -> f32[4, 1] { let y = x[0, 1..3, ..] * 0.5; \
+                expand_dims(sum(y, axes = [0]), axes = [1]) + [[1.0], [2.0], [3.0], [4.5]] }";
+    let svg = Folder::new().with("f.mind", text).mind("graph f.mind -o - --renderer own").fine();
+    for text in
+        [">0.5<", ">[0..1, 1..3, 0..4]<", ">axes 0<", ">axes 1<", ">constant<", ">1.0, 2.0, 3.0, 4.5<"]
+    {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}

@@ -1,0 +1,14 @@
+//! The `mind` command as a user drives it.
+
+mod check;
+mod codes;
+mod convert;
+mod explain;
+mod fmt;
+mod grad;
+mod graph;
+mod help;
+mod readme;
+mod run;
+mod stats;
+mod support;

@@ -1,0 +1,236 @@
+//! `mind run`.
+
+use std::fs;
+
+use crate::support::{Folder, LAYER, LOSS};
+
+/// A `.npy` file as the command writes it.
+fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let fortran = if fortran { "True" } else { "False" };
+    file(&format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': ({shape})}}"), data)
+}
+
+fn file(header: &str, data: &[u8]) -> Vec<u8> {
+    let padded = format!("{header:<117}\n");
+    let length = u16::try_from(padded.len()).expect("headers are short").to_le_bytes();
+    [b"\x93NUMPY\x01\x00".as_slice(), &length, padded.as_bytes(), data].concat()
+}
+
+fn f32s(shape: &str, elements: &[f32]) -> Vec<u8> {
+    npy("<f4", false, shape, &elements.iter().flat_map(|element| element.to_le_bytes()).collect::<Vec<_>>())
+}
+
+fn layer() -> Folder {
+    Folder::new()
+        .with("layer.mic", LAYER)
+        .with("x.npy", f32s("2, 3", &[1.0, 2.0, 3.0, -1.0, 0.0, 1.0]))
+        .with("w.npy", f32s("3, 2", &[1.0, 0.5, 0.0, -1.0, 2.0, 0.25]))
+        .with("b.npy", f32s("2,", &[0.5, -0.5]))
+}
+
+const INPUTS: &str = "--input x=x.npy --input w=w.npy --input b=b.npy";
+
+#[test]
+fn tensors_from_files_give_what_the_program_computes() {
+    let said = layer().mind(&format!("run layer.mic {INPUTS}")).fine();
+    assert_eq!(said, "output 0: f32[2, 2], from 0 to 7.5, mean 2.25\n[[7.5, 0],\n [1.5, 0]]\n");
+}
+
+#[test]
+fn outputs_are_written_as_npy_files() {
+    let folder = layer();
+    let said = folder.mind(&format!("run layer.mic {INPUTS} --output-dir out/deep")).fine();
+    assert_eq!(said.replace('\\', "/"), "out/deep/output0.npy: f32[2, 2]\n");
+    let written = fs::read(folder.path("out/deep/output0.npy")).unwrap();
+    assert_eq!(written, f32s("2, 2", &[7.5, 0.0, 1.5, 0.0]));
+}
+
+#[test]
+fn every_element_type_survives_the_round_trip() {
+    let float = [0.1f64, -0.0, f64::INFINITY, 5e-324, f64::NAN, f64::MAX];
+    let integer = [i64::MIN, -1, 0, 1, i64::MAX, 7];
+    let cases: [(&str, &str, Vec<u8>); 4] = [
+        ("f32", "<f4", float.iter().flat_map(|x| (*x as f32).to_le_bytes()).collect()),
+        ("f64", "<f8", float.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        ("i32", "<i4", integer.iter().flat_map(|x| (*x as i32).to_le_bytes()).collect()),
+        ("i64", "<i8", integer.iter().flat_map(|x| x.to_le_bytes()).collect()),
+    ];
+    for (dtype, descriptor, data) in cases {
+        let file = npy(descriptor, false, "2, 3", &data);
+        let program = format!("fn f(x: {dtype}[2, 3]) -> ({dtype}[2, 3], {dtype}[2, 3]) {{ (x, x.T.T) }}");
+        let folder = Folder::new().with("f.mind", program).with("x.npy", &file);
+        folder.mind("run f.mind --input x=x.npy --output-dir out").fine();
+        for output in ["out/output0.npy", "out/output1.npy"] {
+            assert_eq!(fs::read(folder.path(output)).unwrap(), file, "{dtype}");
+        }
+    }
+}
+
+#[test]
+fn either_byte_order_and_either_order_of_axes_is_read() {
+    let program = "fn f(x: f32[2, 3]) -> f32[2, 3] { x }";
+    let expected = "output 0: f32[2, 3], from 1 to 6, mean 3.5\n[[1, 2, 3],\n [4, 5, 6]]\n";
+    let big: Vec<u8> = [1f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let columns: Vec<u8> = [1f32, 4.0, 2.0, 5.0, 3.0, 6.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let folder = Folder::new()
+        .with("f.mind", program)
+        .with("big.npy", npy(">f4", false, "2, 3", &big))
+        // As NumPy writes it, with one comma more.
+        .with("columns.npy", file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", &columns));
+    assert_eq!(folder.mind("run f.mind --input x=big.npy").fine(), expected);
+    assert_eq!(folder.mind("run f.mind --input x=columns.npy").fine(), expected);
+}
+
+#[test]
+fn numbers_are_given_as_numbers() {
+    let program =
+        "fn f(a: f32, n: i64, k: i32, d: f64) -> (f32, i64, i32, f64) { (a + a, n * n, -k, d / 3.0) }";
+    let folder = Folder::new().with("f.mind", program);
+    let said = folder.mind("run f.mind -i a=0.1 -i n=-3 -i k=7 -i d=1e-3").fine();
+    let numbers =
+        "output 0: f32 = 0.2\noutput 1: i64 = 9\noutput 2: i32 = -7\noutput 3: f64 = 0.0003333333333333333\n";
+    assert_eq!(said, numbers);
+    let said = folder.mind("run f.mind -i a=1 -i n=1.5 -i k=3000000000 -i d=1").mistakes();
+    assert!(
+        said.contains("mind: error[E1005]: input `n` is 1.5, needed a number that i64 holds\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("mind: error[E1005]: input `k` is 3000000000, needed a number that i32 holds\n"),
+        "{said}"
+    );
+    assert!(said.contains("2 mistakes"), "{said}");
+}
+
+#[test]
+fn a_tensor_of_rank_0_may_come_from_a_file() {
+    let folder =
+        Folder::new().with("f.mind", "fn f(a: f32) -> f32 { exp(a) }").with("a.npy", f32s("", &[0.0]));
+    assert_eq!(folder.mind("run f.mind --input a=a.npy").fine(), "output 0: f32 = 1\n");
+}
+
+#[test]
+fn updated_parameters_are_outputs_with_their_names() {
+    let program = "fn step(w: &mut f32[2], rate: f32) -> f32 { w -= rate * w; sum(w) }";
+    let folder = Folder::new().with("f.mind", program).with("w.npy", f32s("2,", &[1.0, 2.0]));
+    let said = folder.mind("run f.mind --input w=w.npy --input rate=0.5").fine();
+    assert_eq!(said, "output 0: f32 = 1.5\nw (updated): f32[2], from 0.5 to 1, mean 0.75\n[0.5, 1]\n");
+}
+
+#[test]
+fn long_tensors_are_shortened_unless_asked_for() {
+    let folder = Folder::new()
+        .with("f.mind", "fn f<N>(x: f32[N]) -> f32[N] { x }")
+        .with("x.npy", f32s("1000,", &[f32::NAN; 1000]));
+    let said = folder.mind("run f.mind --input x=x.npy").fine();
+    assert!(said.contains("...") && said.contains("1000 NaN") && said.len() < 500, "{said}");
+    let said = folder.mind("run f.mind --input x=x.npy --full").fine();
+    assert_eq!(said.lines().last().unwrap().matches("NaN").count(), 1000, "{said}");
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_e6009_and_e2001() {
+    let folder = layer().with("w4.npy", f32s("4, 2", &[0.0; 8])).with("flat.npy", f32s("6,", &[0.0; 6]));
+    let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("w.npy", "w4.npy")).mistakes();
+    assert!(said.starts_with("mic: error[E6009]: dimension 0 of `w` is 4, needed 3 = 3\n"), "{said}");
+    let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("w.npy", "flat.npy")).mistakes();
+    assert!(said.starts_with("mic: error[E2001]: input `w` is f32[6], needed f32[3, 2]\n"), "{said}");
+    let folder = folder.with("two.mind", "fn f<N>(a: f32[N], b: f32[N]) -> f32 { sum(a * b) }");
+    let said = folder.mind("run two.mind --input a=b.npy --input b=flat.npy").mistakes();
+    assert!(said.starts_with("mind: error[E6009]: dimension 0 of `b` is 6, needed N = 2\n"), "{said}");
+}
+
+#[test]
+fn element_types_that_do_not_fit_are_named() {
+    let folder = layer()
+        .with("f64.npy", npy("<f8", false, "2,", &[0; 16]))
+        .with("u8.npy", npy("|u1", false, "2,", &[0; 2]))
+        .with("f16.npy", npy("<f2", false, "2,", &[0; 4]));
+    for (file, held) in [("f64.npy", "f64"), ("u8.npy", "u8"), ("f16.npy", "f16")] {
+        let said =
+            folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).mistakes();
+        assert!(said.starts_with(&format!("mic: error[E2001]: {file} holds {held}, needed f32\n")), "{said}");
+        assert!(said.contains("= help: in Python: np.save(…, x.astype(np.float32))\n"), "{said}");
+    }
+}
+
+#[test]
+fn inputs_that_are_missing_unknown_or_given_twice_are_all_reported() {
+    let folder = layer();
+    let said = folder.mind("run layer.mic --input x=x.npy --input x=x.npy --input bias=b.npy").mistakes();
+    let errors: Vec<_> = said.lines().filter(|line| line.starts_with("mic: error")).collect();
+    assert_eq!(
+        errors,
+        [
+            "mic: error[E2007]: input `x` is given twice",
+            "mic: error[E2002]: the program has no input `bias`",
+            "mic: error[E2007]: no value is given for the input `w`: f32[3, 2]",
+            "mic: error[E2007]: no value is given for the input `b`: f32[2]"
+        ]
+    );
+    assert!(said.contains("help: --input w=w.npy\n"), "{said}");
+    let said = folder.mind("run layer.mic --input x").misuse();
+    assert_eq!(said, "error: --input x gives no value\n  help: write --input x=x.npy\n");
+    let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("b=b.npy", "b=0.5")).mistakes();
+    assert!(said.starts_with("mic: error[E2001]: input `b` is the number 0.5, needed f32[2]\n"), "{said}");
+}
+
+#[test]
+fn files_that_are_no_tensors_are_refused() {
+    let cut = f32s("2,", &[0.0, 0.0]);
+    let folder = layer()
+        .with("text.npy", "0.5 0.5\n")
+        .with("cut.npy", &cut[..cut.len() - 3])
+        .with("header.npy", &cut[..20])
+        .with("b.csv", "0.5,0.5\n")
+        .with("empty.npy", "")
+        .with("huge.npy", npy("<f4", false, "4000000000, 4000000000", &[0; 8]));
+    fs::create_dir(folder.path("folder.npy")).unwrap();
+    let run = |file: &str| {
+        folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).misuse()
+    };
+    assert_eq!(run("text.npy"), "error: cannot read text.npy: it is no .npy file\n");
+    assert_eq!(run("empty.npy"), "error: cannot read empty.npy: it is no .npy file\n");
+    assert!(run("cut.npy").starts_with("error: cannot read cut.npy: "), "{}", run("cut.npy"));
+    assert_eq!(run("header.npy"), "error: cannot read header.npy: it is cut off in its header\n");
+    assert!(run("huge.npy").contains("it is cut off: "), "{}", run("huge.npy"));
+    assert!(
+        run("b.csv").starts_with("error: cannot read b.csv as input `b`: it is a .csv file, needed .npy\n")
+    );
+    assert_eq!(run("none.npy"), "error: cannot read none.npy: no such file or directory\n");
+    assert_eq!(run("folder.npy"), "error: cannot read folder.npy: it is a directory\n");
+}
+
+#[test]
+fn what_fails_as_it_runs_is_told_with_its_code() {
+    let folder = Folder::new().with("pick.mind", "fn pick(i: i64) -> f32 { gather([0.5, 1.5, 2.5], i) }");
+    assert_eq!(folder.mind("run pick.mind --input i=2").fine(), "output 0: f32 = 2.5\n");
+    let said = folder.mind("run pick.mind --input i=7").mistakes();
+    assert!(
+        said.starts_with("mind: error[E6001]: `gather`: index 7 is outside dimension 0 of extent 3\n"),
+        "{said}"
+    );
+    let folder =
+        Folder::new().with("x.npy", f32s("0,", &[])).with("f.mind", "fn f<N>(x: f32[N]) -> f32[N] { x }");
+    let said = folder.mind("run f.mind --input x=x.npy").mistakes();
+    assert!(
+        said.starts_with("mind: error[E3006]: dimension 0 of `x` is 0, needed N of at least 1\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_loss_and_its_gradient_agree_with_a_difference_quotient() {
+    let folder = layer().with("loss.mind", LOSS);
+    folder.mind("grad loss.mind --wrt b -o grad.mic").fine();
+    let value = |folder: &Folder| -> f64 {
+        let said = folder.mind(&format!("run loss.mind {INPUTS}")).fine();
+        said.trim().rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let before = value(&folder);
+    let said = folder.mind(&format!("run grad.mic {INPUTS}")).fine();
+    let gradient: f64 = said.rsplit('[').next().unwrap().split(',').next().unwrap().parse().unwrap();
+    let folder = folder.with("b.npy", f32s("2,", &[0.5 + 1.0 / 256.0, -0.5]));
+    let quotient = (value(&folder) - before) * 256.0;
+    assert!((quotient - gradient).abs() < 0.01, "{quotient} and {gradient}");
+}

@@ -1,0 +1,111 @@
+//! `mind stats`.
+
+use crate::support::{Folder, LAYER};
+
+#[test]
+fn costs_are_formulas_in_the_symbols() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    assert_eq!(
+        folder.mind("stats layer.mic").fine(),
+        "\
+layer in layer.mic: 3 inputs, 3 operations, 1 output
+  parameters      12 * N + 32 bytes, 3 * N + 8 elements
+  results         8 * N bytes, 2 * N elements
+  constants       0 bytes
+  arithmetic      16 * N operations
+  peak memory     8 * N bytes beside parameters and results
+
+operations
+  Add     1
+  MatMul  1
+  Relu    1
+"
+    );
+}
+
+#[test]
+fn extents_that_are_given_make_them_numbers() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    let said = folder.mind("stats layer.mic --dim N=1000").fine();
+    assert!(said.contains("  parameters      12,032 bytes, 3,008 elements\n"), "{said}");
+    assert!(said.contains("  arithmetic      16,000 operations\n"), "{said}");
+    // As memory is given out: in units of 64 bytes.
+    let said = folder.mind("stats layer.mic --dim N=1").fine();
+    assert!(said.contains("  peak memory     64 bytes "), "{said}");
+}
+
+#[test]
+fn the_plan_shows_what_was_fused_and_how_long_buffers_live() {
+    let folder = Folder::new().with("layer.mic", LAYER);
+    let said = folder.mind("stats layer.mic --plan").fine();
+    let (_, plan) = said.split_once("\nplan: ").unwrap();
+    assert_eq!(
+        plan,
+        "\
+2 steps
+    1  product   N4 = x @ w  (N × 3 × 2)
+    2  loop      N6  (N × 2, 2 operations fused)
+                 N5 = b + N4
+                 N6 = relu(N5)
+
+buffers
+  x   f32[N, 3]  parameter  step 1
+  w   f32[3, 2]  parameter  step 1
+  b   f32[2]     parameter  step 2
+  N4  f32[N, 2]  slot 0     steps 1 to 2
+  N6  f32[N, 2]  result 0   step 2
+"
+    );
+    assert!(folder.mind("stats layer.mic --plan --dim N=8").fine().contains("(8 × 3 × 2)"));
+}
+
+#[test]
+fn every_kind_of_step_is_described() {
+    let text = "\
+fn f(image: f32[1, 6, 6, 1], filter: f32[3, 3, 1, 2], rows: i64[4], table: f32[5, 3], v: f32[3], c: f32[1, 4, 4, 2]) -> (f32, f32[5, 3], f32[1, 6, 6, 1], f32) {
+    let y = conv2d(image, filter);
+    let picked = gather(table, rows);
+    let s = dot(v, v) * 0.5;
+    let dt = vjp(pick, wrt = t)(table, rows, exp(picked));
+    (sum(y * c) + s, dt, vjp(conv, wrt = x)(image, filter, c), v[1])
+}
+fn pick(t: f32[5, 3], rows: i64[4]) -> f32[4, 3] { gather(t, rows) }
+fn conv(x: f32[1, 6, 6, 1], w: f32[3, 3, 1, 2]) -> f32[1, 4, 4, 2] { conv2d(x, w) }
+";
+    let said = Folder::new().with("net.mind", text).mind("stats net.mind --function f --plan").fine();
+    for words in [
+        "conv2d  ",
+        "derivative of a convolution by its input",
+        "check  ",
+        "gather  ",
+        "scatter  ",
+        "number  ",
+        "product ",
+        "reduce  ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn wrong_extents_are_refused() {
+    let folder = Folder::new()
+        .with("layer.mic", LAYER)
+        .with("net.mind", "fn f<N>(x: f32[N]) -> f32[N - 2] { x[2..N] }");
+    let said = folder.mind("stats layer.mic --dim M=3").mistakes();
+    assert!(said.starts_with("mic: error[E2002]: the program has no symbol `M`\n"), "{said}");
+    assert!(said.contains("help: its symbols are N\n"), "{said}");
+    assert!(
+        folder
+            .mind("stats layer.mic --dim N=0")
+            .mistakes()
+            .starts_with("mic: error[E3006]: `N` is 0, needed at least 1\n")
+    );
+    assert_eq!(
+        folder.mind("stats layer.mic --dim N").misuse(),
+        "error: --dim N gives no extent\n  help: write --dim N=32\n"
+    );
+    let said = folder.mind("stats net.mind --dim N=2").mistakes();
+    assert!(said.starts_with("mind: error[E3006]: N - 2 is 0, needed at least 1\n"), "{said}");
+    folder.mind("stats net.mind --dim N=3").fine();
+}
