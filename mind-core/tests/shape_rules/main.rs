@@ -7,8 +7,10 @@
 mod arrangement;
 mod convolution;
 mod elementwise;
+mod gradients;
 mod indexing;
 mod limits;
 mod products;
 mod reductions;
 mod support;
+mod unknown;

@@ -1,6 +1,6 @@
 //! The same elements in another arrangement, and one value everywhere.
 
-use super::{Dims, broadcast, check_axes, fail, from_end, names};
+use super::{Dims, agree, broadcast, check_axes, fail, from_end, names};
 use crate::{
     extent,
     failure::{Extents, Failure, Problem, TypeResult},
@@ -217,7 +217,7 @@ pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
     while from_axis < x.rank() {
         let axis = added + from_axis;
         let (from, to) = (x.extent(from_axis), shape[axis]);
-        if !matches!(broadcast(from, to), Some(extent) if extent == to) {
+        if !matches!(broadcast(from, to), Some(extent) if agree(extent, to)) {
             return fail(Problem::BroadcastTo { from_axis, axis, from, to });
         }
         from_axis += 1;

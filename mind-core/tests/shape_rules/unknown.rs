@@ -1,0 +1,184 @@
+//! Extents that are not known: whatever they turn out to be, what was said before stays true.
+
+use mind_shape::rules::{
+    self, BinaryOp, Padding, ReductionOp, Subscript, UnaryOp, binary, broadcast_like, broadcast_to, conv2d,
+    dot, expand_dims, expand_reduced, expect, gather, matmul, product_grad_lhs, reduce, relu_grad, reshape,
+    reshape_like, slice, squeeze, subscript, sum_like, transpose, unary,
+};
+use mind_shape::{DType, Type, TypeResult, UNKNOWN};
+
+use crate::support::{f32s, lists, lists_up_to};
+
+const EXTENTS: [i64; 3] = [UNKNOWN, 1, 2];
+
+/// Every type that a type with unknown extents can turn out to be, of extents up to 3.
+fn completions(ty: Type) -> Vec<Type> {
+    let axis = |extent: &i64| if *extent == UNKNOWN { vec![1, 2, 3] } else { vec![*extent] };
+    let lists = ty.dims().iter().map(axis).fold(vec![vec![]], |lists: Vec<Vec<i64>>, extents| {
+        let longer = |list: &Vec<i64>| {
+            extents.iter().map(|extent| [&list[..], &[*extent]].concat()).collect::<Vec<_>>()
+        };
+        lists.iter().flat_map(longer).collect()
+    });
+    lists.iter().map(|dims| Type::new(ty.dtype(), dims)).collect()
+}
+
+/// Whether a type is one that `open` can turn out to be.
+fn completes(ty: Type, open: Type) -> bool {
+    let agrees = |(known, open): (&i64, &i64)| known == open || *open == UNKNOWN;
+    ty.rank() == open.rank() && ty.dtype() == open.dtype() && ty.dims().iter().zip(open.dims()).all(agrees)
+}
+
+/// What a rule refuses before the extents are known it refuses afterwards, for the same reason or an earlier one; what it
+/// accepts has the rank and the known extents that were said. Some completion of what is accepted is accepted.
+fn check<'a, const N: usize>(operands: [Type; N], rule: impl Fn([Type; N]) -> TypeResult<'a>) {
+    let open = rule(operands);
+    let complete = operands.map(completions);
+    let mut accepted = 0;
+    let mut chosen = [0; N];
+    loop {
+        let types: [Type; N] = std::array::from_fn(|operand| complete[operand][chosen[operand]]);
+        match (open, rule(types)) {
+            (Ok(open), Ok(ty)) => {
+                accepted += 1;
+                assert!(completes(ty, open), "{operands:?} gave {open}, {types:?} gives {ty}");
+            }
+            (Err(_), Ok(ty)) => panic!("{operands:?} was refused, {types:?} gives {ty}"),
+            (Ok(_) | Err(_), Err(_)) => {}
+        }
+        let next = (0..N).find(|operand| chosen[*operand] + 1 < complete[*operand].len());
+        let Some(next) = next else { break };
+        chosen[next] += 1;
+        chosen[..next].fill(0);
+    }
+    // A failure within known extents could not have been missed.
+    if operands.iter().all(Type::is_static) {
+        assert_eq!(accepted, usize::from(open.is_ok()));
+    }
+}
+
+fn types(rank: usize) -> Vec<Type> {
+    lists_up_to(rank, &EXTENTS).iter().map(|dims| f32s(dims)).collect()
+}
+
+#[test]
+fn operators_and_products() {
+    for a in types(3) {
+        check([a], |[a]| unary(UnaryOp::Relu, a));
+        for b in types(3) {
+            check([a, b], |[a, b]| binary(BinaryOp::Div, a, b));
+            check([a, b], |[a, b]| rules::at(a, b));
+            check([a, b], |[a, b]| dot(a, b));
+            check([a, b], |[a, b]| matmul(a, b));
+            check([a, b], |[a, b]| relu_grad(a, b));
+            check([a, b], |[a, b]| sum_like(a, b));
+            check([a, b], |[a, b]| broadcast_like(a, b));
+            check([a, b], |[a, b]| reshape_like(a, b));
+            check([a, b], |[a, b]| expect(a, b));
+            check([a, b], |[a, b]| gather(a, b.with_dtype(DType::I32)));
+        }
+    }
+}
+
+#[test]
+fn products_backwards() {
+    for (a, b) in types(2).into_iter().flat_map(|a| types(2).into_iter().map(move |b| (a, b))) {
+        for dy in types(2) {
+            check([dy, a, b], |[dy, a, b]| product_grad_lhs(dy, a, b));
+        }
+    }
+}
+
+#[test]
+fn reductions_and_arrangements() {
+    for x in types(3) {
+        let axes = lists_up_to(2, &[-3, -1, 0, 1, 2]);
+        for axes in &axes {
+            check([x], |[x]| reduce(ReductionOp::Sum, x, Some(axes), true));
+            check([x], |[x]| reduce(ReductionOp::Sum, x, Some(axes), false));
+            check([x], |[x]| expand_dims(x, axes));
+            check([x], |[x]| squeeze(x, Some(axes)));
+            check([x], |[x]| transpose(x, Some(axes)));
+            for dy in types(1) {
+                check([dy, x], |[dy, x]| expand_reduced(dy, x, Some(axes), false));
+            }
+        }
+        check([x], |[x]| transpose(x, None));
+        for shape in lists_up_to(3, &[-1, 0, 1, 2, 3]) {
+            check([x], |[x]| reshape(x, &shape));
+            check([x], |[x]| broadcast_to(x, &shape));
+        }
+    }
+}
+
+#[test]
+fn index_expressions_and_slices() {
+    let bounds = [None, Some(-3), Some(-2), Some(-1), Some(0), Some(1), Some(2), Some(4)];
+    let mut subscripts: Vec<_> = (-3..=3).map(Subscript::At).collect();
+    for start in bounds {
+        for end in bounds {
+            subscripts.extend([None, Some(2)].map(|step| Subscript::Range { start, end, step }));
+        }
+    }
+    for taken in &subscripts {
+        for x in types(2) {
+            check([x], |[x]| subscript(x, &[*taken]));
+            check([x], |[x]| subscript(x, &[Subscript::Rest, *taken]));
+        }
+    }
+    for starts in lists_up_to(2, &[-1, 0, 1, 2]) {
+        for ends in lists(starts.len(), &[0, 1, 3, 4]) {
+            for x in types(2) {
+                check([x], |[x]| slice(x, &starts, &ends, None));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_range_from_the_end_has_a_known_length() {
+    let x = f32s(&[UNKNOWN]);
+    let range = |start, end| subscript(x, &[Subscript::Range { start, end, step: None }]);
+    assert_eq!(range(Some(-3), Some(-1)), Ok(f32s(&[2])));
+    assert_eq!(range(Some(-3), None), Ok(f32s(&[3])));
+    assert_eq!(range(Some(1), Some(4)), Ok(f32s(&[3])));
+    assert_eq!(range(Some(1), None), Ok(x));
+    assert_eq!(range(None, Some(-1)), Ok(x));
+    let operands = [mind_shape::Operand::name("x", x)];
+    let context = mind_shape::Context { label: "index", operands: &operands };
+    assert_eq!(
+        range(Some(-1), Some(-2)).unwrap_err().message(&context).as_str(),
+        "[E3006] `index`: ? - 1..? - 2 in dimension 0 is empty: x is f32[?]"
+    );
+}
+
+#[test]
+fn extents_that_are_known_are_kept() {
+    let known = |answer: TypeResult<'_>| answer.unwrap().text().to_string();
+    assert_eq!(known(binary(BinaryOp::Add, f32s(&[UNKNOWN, 3]), f32s(&[3]))), "f32[?, 3]");
+    assert_eq!(known(binary(BinaryOp::Add, f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, ?]");
+    assert_eq!(known(rules::at(f32s(&[UNKNOWN, 784]), f32s(&[784, 10]))), "f32[?, 10]");
+    assert_eq!(known(rules::at(f32s(&[2, UNKNOWN]), f32s(&[784]))), "f32[2]");
+    assert_eq!(known(reshape(f32s(&[UNKNOWN, 4]), &[-1, 2])), "f32[?, 2]");
+    assert_eq!(known(reshape(f32s(&[UNKNOWN, 4]), &[3, 4])), "f32[3, 4]");
+    assert_eq!(known(squeeze(f32s(&[UNKNOWN, 1]), None)), "f32[?]");
+    assert_eq!(known(squeeze(f32s(&[UNKNOWN, 1]), Some(&[0]))), "f32[1]");
+    assert_eq!(known(expect(f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, 1]");
+    assert_eq!(known(relu_grad(f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, 1]");
+    assert_eq!(known(broadcast_like(f32s(&[3]), f32s(&[UNKNOWN, UNKNOWN]))), "f32[?, 3]");
+}
+
+#[test]
+fn convolutions() {
+    let spatial = lists(2, &[UNKNOWN, 2, 3]);
+    for (image, filter) in spatial.iter().flat_map(|image| spatial.iter().map(move |filter| (image, filter)))
+    {
+        for channels in lists(2, &[UNKNOWN, 1, 2]) {
+            let x = f32s(&[UNKNOWN, image[0], image[1], channels[0]]);
+            let f = f32s(&[filter[0], filter[1], channels[1], 1]);
+            for padding in [Padding::Valid, Padding::Same, Padding::Pairs(&[[1, 0], [0, 1]])] {
+                check([x, f], |[x, f]| conv2d(x, f, &[1, 2], padding));
+            }
+        }
+    }
+}
