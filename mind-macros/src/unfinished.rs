@@ -166,6 +166,40 @@ fn a_function_whose_body_is_still_to_be_written_has_its_signature() {
 }
 
 #[test]
+fn a_struct_before_the_end_of_the_input_keeps_its_fields_and_their_places() {
+    let program = "
+        /// What is trained.
+        pub struct Layer<N> { pub w: f32[3, N], b: f32[N] }
+        pub fn run(x: f32[3], p: Layer<4>) -> f32[4] { relu(x @ p.w + p.b) }
+        struct Net { first: Layer<4>, last: Layer<5> }";
+    let tokens: TokenStream = program.parse().unwrap();
+    let mut found = Vec::new();
+    pieces(tokens.clone(), &mut found);
+    let definition = |expansion: &TokenStream, name: &str| {
+        let trees: Vec<_> = expansion.clone().into_iter().collect();
+        let is = |tree: &TokenTree, word: &str| matches!(tree, TokenTree::Ident(found) if found == word);
+        let start = trees.windows(2).position(|pair| is(&pair[0], "struct") && is(&pair[1], name))?;
+        let is_body = |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+        let body = trees[start..].iter().position(is_body)?;
+        Some(trees[start..=start + body].iter().cloned().collect::<TokenStream>())
+    };
+    let whole = expand(tokens);
+    assert!(!whole.to_string().contains("compile_error"), "{whole}");
+    let whole = definition(&whole, "Layer").expect("the struct is emitted");
+    let end = ends(&found)[0];
+    for cut in end..found.len() {
+        let emitted = definition(&expand(join(&found[..cut])), "Layer").map(|tokens| tokens.to_string());
+        assert_eq!(emitted.as_ref(), Some(&whole.to_string()), "{}", join(&found[..cut]));
+    }
+    let mut emitted = Vec::new();
+    words(whole, &mut emitted);
+    for (name, column) in [("Layer", 19), ("N", 25), ("w", 34), ("b", 48)] {
+        let at = emitted.iter().find(|(word, _)| word == name).expect(name).1;
+        assert_eq!((at.line, at.column), (3, column), "{name}");
+    }
+}
+
+#[test]
 fn an_edit_of_one_function_leaves_the_others_their_signatures() {
     let (pieces, ends, expected) = program();
     let [plus, comma] =

@@ -346,7 +346,8 @@ impl Parser<'_> {
 
     /// Skips to the next item: behind a `{ … }` or a `;`, or before what can only begin one.
     fn skip_item(&mut self) {
-        while !self.at_end() && !self.at_word("fn") && !self.at_word("pub") && !self.at("#") {
+        let begins = |parser: &Self| ["fn", "pub", "struct"].iter().any(|word| parser.at_word(word));
+        while !self.at_end() && !begins(self) && !self.at("#") {
             let ends = self.at_group(Delimiter::Brace) || self.at(";");
             self.skip_token();
             if ends {

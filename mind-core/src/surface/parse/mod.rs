@@ -116,11 +116,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `fn` stands outside of all brackets: no expression has it.
+    /// Whether `fn` or `struct` stands outside of all brackets: no expression has them.
     fn an_item_follows(&self) -> bool {
         let mut cursor = self.cursor;
         while let Some((tree, rest)) = cursor.token_tree() {
-            if matches!(tree, TokenTree::Ident(word) if word == "fn") {
+            if matches!(tree, TokenTree::Ident(word) if word == "fn" || word == "struct") {
                 return true;
             }
             cursor = rest;
