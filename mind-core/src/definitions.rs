@@ -84,10 +84,12 @@ impl Module {
 }
 
 /// The values that numbers of a writer's choice stand for: numbers ascend, with gaps.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Numbering {
     prefix: &'static str,
-    /// The number of each value; where one does not ascend, the greatest before it.
+    first: u64,
+    count: usize,
+    /// The number of each value; where one does not ascend, the greatest before it. Empty while there is no gap.
     numbers: Vec<u64>,
     /// Those that do not ascend.
     disordered: BTreeMap<u64, ValueId>,
@@ -95,11 +97,12 @@ pub(crate) struct Numbering {
 
 impl Numbering {
     pub(crate) const fn new(prefix: &'static str) -> Self {
-        Self { prefix, numbers: Vec::new(), disordered: BTreeMap::new() }
+        Self { prefix, first: 0, count: 0, numbers: Vec::new(), disordered: BTreeMap::new() }
     }
 
-    pub(crate) fn with_capacity(prefix: &'static str, capacity: usize) -> Self {
-        Self { numbers: Vec::with_capacity(capacity), ..Self::new(prefix) }
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
     }
 
     /// Numbers the next value; it has its number even where that is wrong, so that one mistake is one error.
@@ -107,14 +110,27 @@ impl Numbering {
     /// # Errors
     /// What E4002 says.
     pub(crate) fn define(&mut self, number: u64) -> Result<(), String> {
-        let Some(last) = self.numbers.last().copied().filter(|last| *last >= number) else {
+        let position = self.count;
+        if position == 0 {
+            self.first = number;
+        }
+        let dense = self.numbers.is_empty();
+        if dense && self.first.checked_add(position as u64) == Some(number) {
+            self.count += 1;
+            return Ok(());
+        }
+        if dense {
+            self.numbers.extend((0..position as u64).map(|place| self.first + place));
+        }
+        let last = self.numbers.last().copied().unwrap_or(0);
+        let twice = self.get(number).is_some();
+        self.count += 1;
+        if number > last {
             self.numbers.push(number);
             return Ok(());
-        };
+        }
         let prefix = self.prefix;
-        let twice = self.get(number).is_some();
-        let value = ValueId::new(self.numbers.len());
-        self.disordered.entry(number).or_insert(value);
+        self.disordered.entry(number).or_insert(ValueId::new(position));
         self.numbers.push(last);
         Err(if twice {
             format!("{prefix}{number} is defined twice")
@@ -125,17 +141,27 @@ impl Numbering {
 
     /// The value of a number so far.
     pub(crate) fn get(&self, number: u64) -> Option<ValueId> {
-        let first = *self.numbers.first()?;
-        // Numbers without gaps are their own index.
-        let dense = usize::try_from(number.wrapping_sub(first)).ok();
-        let position = match dense.filter(|dense| self.numbers.get(*dense) == Some(&number)) {
-            Some(position) => position,
-            None => self.numbers.partition_point(|other| *other < number),
-        };
-        if self.numbers.get(position) == Some(&number) {
-            return Some(ValueId::new(position));
+        if self.numbers.is_empty() {
+            let position = usize::try_from(number.wrapping_sub(self.first)).ok()?;
+            return (position < self.count).then(|| ValueId::new(position));
         }
-        self.disordered.get(&number).copied()
+        match self.numbers.partition_point(|other| *other < number) {
+            position if self.numbers.get(position) == Some(&number) => Some(ValueId::new(position)),
+            _ => self.disordered.get(&number).copied(),
+        }
+    }
+
+    /// The number of a value, which ascends.
+    pub(crate) fn number(&self, value: ValueId) -> Option<u64> {
+        if self.numbers.is_empty() {
+            return (value.index() < self.count).then(|| self.first + value.index() as u64);
+        }
+        self.numbers.get(value.index()).copied()
+    }
+
+    /// What stands before each number.
+    pub(crate) const fn prefix(&self) -> &'static str {
+        self.prefix
     }
 
     /// What E4001 says of an operand that is not an earlier value.

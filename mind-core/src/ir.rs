@@ -226,6 +226,17 @@ impl Operands {
         Some(Self { ids, count: operands.len() as u8 })
     }
 
+    /// Adds one; whether there was room.
+    pub(crate) fn push(&mut self, operand: ValueId) -> bool {
+        let place = self.ids.get_mut(usize::from(self.count));
+        let fits = place.is_some();
+        if let Some(place) = place {
+            *place = operand;
+            self.count += 1;
+        }
+        fits
+    }
+
     /// Each operand replaced.
     pub fn map(mut self, replace: impl FnMut(ValueId) -> ValueId) -> Self {
         let count = usize::from(self.count);
@@ -275,12 +286,13 @@ impl Module {
     }
 
     /// The leading instructions that are inputs, with name and type.
-    pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Type)> + '_ {
-        let named = self.insts.iter().map_while(|inst| {
-            let Op::Input { name } = &inst.op else { return None };
-            Some((name, &inst.ty))
-        });
-        named.collect::<Vec<_>>().into_iter()
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Type)> + Clone + '_ {
+        let is_input = |inst: &Inst| matches!(inst.op, Op::Input { .. });
+        let count = self.insts.iter().position(|inst| !is_input(inst)).unwrap_or(self.insts.len());
+        self.insts[..count].iter().map(|inst| {
+            let Op::Input { name } = &inst.op else { unreachable!("only inputs were counted") };
+            (name, &inst.ty)
+        })
     }
 
     /// The instruction that makes a value.
@@ -335,7 +347,7 @@ impl Builder {
     pub fn input(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Result<ValueId, Box<OpError>> {
         let name = name.into();
         let before = self.insts.last().map(|inst| &inst.op);
-        crate::ops::check_input(before, &self.input_names, &name, &ty)?;
+        crate::ops::check_input(before, self.input_names.contains(&name), &name, &ty)?;
         self.input_names.insert(name.clone());
         Ok(self.add(Op::Input { name }, &[], ty))
     }

@@ -108,7 +108,15 @@ impl Shape {
     /// # Errors
     /// If it leaves 64 bits.
     pub fn element_count(&self) -> DimResult {
+        if let Some(count) = self.literal_count() {
+            return Ok(Dim::literal(count));
+        }
         self.0.iter().try_fold(Dim::ONE, |product, dim| product.mul(dim))
+    }
+
+    /// The number of elements where every extent is known and it fits 64 bits.
+    fn literal_count(&self) -> Option<i64> {
+        self.0.iter().try_fold(1i64, |product, dim| product.checked_mul(dim.as_literal()?))
     }
 
     /// The extents where all are known.
@@ -137,7 +145,19 @@ impl Deref for Shape {
 
 impl FromIterator<Dim> for Shape {
     fn from_iter<I: IntoIterator<Item = Dim>>(dims: I) -> Self {
-        Self(dims.into_iter().collect())
+        // Nearly every shape is within the limit, and then takes one allocation.
+        let mut dims = dims.into_iter();
+        let mut few = [const { Dim::ONE }; MAX_RANK];
+        let mut count = 0;
+        for (place, dim) in few.iter_mut().zip(&mut dims) {
+            *place = dim;
+            count += 1;
+        }
+        let few = few.into_iter().take(count);
+        match if count == MAX_RANK { dims.next() } else { None } {
+            None => Self(few.collect()),
+            Some(next) => Self(few.chain([next]).chain(dims).collect::<Vec<_>>().into()),
+        }
     }
 }
 
@@ -198,6 +218,10 @@ impl Type {
 
 /// What is wrong with a type whatever value has it: rank, extents and element count are within the limits.
 pub(crate) fn type_fault(ty: &Type) -> Option<(Code, String)> {
+    let positive = |dim: &Dim| dim.as_literal().is_some_and(|extent| extent >= 1);
+    if ty.rank() <= MAX_RANK && ty.shape.iter().all(positive) && ty.shape.literal_count().is_some() {
+        return None;
+    }
     if ty.rank() > MAX_RANK {
         return Some((Code::E1008, format!("rank {} exceeds the limit of {MAX_RANK}", ty.rank())));
     }

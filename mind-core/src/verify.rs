@@ -6,9 +6,8 @@ use crate::{
     diag::Code,
     dim::Symbol,
     interp::bindable,
-    ir::{Inst, Module, Op, ValueId},
+    ir::{Inst, Module, Op, Operands, ValueId},
     ops::{self, OpError, Profile, Requirement},
-    ty::Type,
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
@@ -142,28 +141,28 @@ struct Checker<'a> {
     profile: Profile,
     name: &'a dyn Fn(ValueId) -> String,
     errors: Vec<VerifyError>,
-    input_names: BTreeSet<std::sync::Arc<str>>,
+    /// The names of the inputs so far, while they are more than a glance finds.
+    input_names: BTreeSet<&'a str>,
     /// The symbols that the inputs give, and those that were reported as missing.
     known_symbols: BTreeSet<Symbol>,
-    /// Whether the declared type of each value so far is one that no value may have: what reads it is not judged.
-    impossible: Vec<bool>,
+    /// The values so far whose declared type is one that no value may have: what reads them is not judged.
+    impossible: BTreeSet<ValueId>,
 }
 
 impl<'a> Checker<'a> {
     fn new(module: &'a Module, profile: Profile, name: &'a dyn Fn(ValueId) -> String) -> Self {
-        let inputs: Vec<&Type> = module.inputs().map(|(_, ty)| ty).collect();
         Self {
             module,
             profile,
             name,
             errors: Vec::new(),
             input_names: BTreeSet::new(),
-            known_symbols: bindable(&inputs),
-            impossible: Vec::with_capacity(module.insts().len()),
+            known_symbols: bindable(module.inputs().map(|(_, ty)| ty)),
+            impossible: BTreeSet::new(),
         }
     }
 
-    fn instruction(&mut self, value: ValueId, inst: &Inst) {
+    fn instruction(&mut self, value: ValueId, inst: &'a Inst) {
         let row = inst.op.info();
         if row.profile > self.profile {
             let message = format!("`{}` is an extension, not of Core v1", row.name);
@@ -173,12 +172,14 @@ impl<'a> Checker<'a> {
         let judged = self.types(value, inst);
         // A type that was inferred is possible; only a declared one need not be.
         let inferred = judged && self.errors.len() == before;
-        self.impossible.push(!inferred && ops::check_type(&inst.op, &inst.ty).is_err());
+        if !inferred && ops::check_type(|| inst.op.clone(), &inst.ty).is_err() {
+            self.impossible.insert(value);
+        }
         self.symbols(value, inst);
     }
 
     /// Operands, shapes and element types; whether the declared type could be judged.
-    fn types(&mut self, value: ValueId, inst: &Inst) -> bool {
+    fn types(&mut self, value: ValueId, inst: &'a Inst) -> bool {
         let mut defined = true;
         for operand in inst.operands.iter().filter(|operand| **operand >= value) {
             let known = operand.index() < self.module.insts().len();
@@ -193,17 +194,21 @@ impl<'a> Checker<'a> {
                 self.error(Code::E2007, value, message);
             }
             let before = value.index().checked_sub(1).map(|before| &self.module.insts()[before].op);
-            if let Err(error) = ops::check_input(before, &self.input_names, name, &inst.ty) {
+            let taken = self.is_taken(value, name);
+            if let Err(error) = ops::check_input(before, taken, name, &inst.ty) {
                 self.error(error.code, value, error.to_string());
             }
-            self.input_names.insert(name.clone());
             return true;
         }
-        if !defined || inst.operands.iter().any(|operand| self.impossible[operand.index()]) {
+        if !defined || inst.operands.iter().any(|operand| self.impossible.contains(operand)) {
             return false;
         }
-        let operands: Vec<&Type> = inst.operands.iter().map(|operand| self.module.ty(*operand)).collect();
-        match ops::infer(&inst.op, &operands) {
+        let mut operands = [&inst.ty; Operands::MAX];
+        for (place, operand) in operands.iter_mut().zip(&*inst.operands) {
+            *place = self.module.ty(*operand);
+        }
+        let operands = &operands[..inst.operands.len()];
+        match ops::infer(&inst.op, operands) {
             Ok(inferred) if inferred == inst.ty => {}
             Ok(inferred) => {
                 let error = OpError::new(&inst.op, Code::E4012)
@@ -214,6 +219,23 @@ impl<'a> Checker<'a> {
             Err(error) => self.rule(value, inst, &error),
         }
         true
+    }
+
+    /// Whether an input before has this name.
+    fn is_taken(&mut self, value: ValueId, name: &'a str) -> bool {
+        const FEW: usize = 16;
+        let before = &self.module.insts()[..value.index()];
+        let names = before.iter().filter_map(|inst| {
+            let Op::Input { name } = &inst.op else { return None };
+            Some(&**name)
+        });
+        if before.len() <= FEW {
+            return { names }.any(|other| other == name);
+        }
+        if self.input_names.is_empty() {
+            self.input_names.extend(names);
+        }
+        !self.input_names.insert(name)
     }
 
     /// Every symbol is given by an input; each that is not is reported once.

@@ -83,9 +83,9 @@ pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
 }
 
 /// The symbols that [`bind`] can bind, whatever the extents.
-pub(crate) fn bindable(inputs: &[&Type]) -> BTreeSet<Symbol> {
+pub(crate) fn bindable<'a>(inputs: impl Iterator<Item = &'a Type> + Clone) -> BTreeSet<Symbol> {
     let mut bound = Bindings::new();
-    let dims = || inputs.iter().flat_map(|ty| ty.shape.iter());
+    let dims = || inputs.clone().flat_map(|ty| ty.shape.iter()).filter(|dim| dim.as_literal().is_none());
     loop {
         let before = bound.len();
         for dim in dims() {

@@ -52,10 +52,10 @@ pub(super) static INPUT: OpInfo = OpInfo {
     fields: &[Field::place("name", FieldKind::Text)],
     attributes: |op| {
         let Op::Input { name } = op else { foreign(op) };
-        vec![Attribute::Text(name.clone())]
+        [Some(Attribute::Text(name.clone())), None, None]
     },
     make: |attributes| {
-        let Ok([Attribute::Text(name)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Text(name)), None, None] = attributes else { not_these_fields() };
         Op::Input { name }
     },
     ..NULLARY
@@ -77,10 +77,10 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::I64)],
     attributes: |op| {
         let Op::ConstI64(value) = op else { foreign(op) };
-        vec![Attribute::I64(*value)]
+        [Some(Attribute::I64(*value)), None, None]
     },
     make: |attributes| {
-        let Ok([Attribute::I64(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::I64(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstI64(value)
     },
     ..NULLARY
@@ -102,10 +102,10 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F32)],
     attributes: |op| {
         let Op::ConstF32(value) = op else { foreign(op) };
-        vec![Attribute::F32(*value)]
+        [Some(Attribute::F32(*value)), None, None]
     },
     make: |attributes| {
-        let Ok([Attribute::F32(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::F32(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstF32(value)
     },
     ..NULLARY
@@ -127,10 +127,10 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F64)],
     attributes: |op| {
         let Op::ConstF64(value) = op else { foreign(op) };
-        vec![Attribute::F64(*value)]
+        [Some(Attribute::F64(*value)), None, None]
     },
     make: |attributes| {
-        let Ok([Attribute::F64(value)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::F64(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstF64(value)
     },
     ..NULLARY
@@ -157,11 +157,15 @@ pub(super) static CONST_TENSOR: OpInfo = OpInfo {
     ],
     attributes: |op| {
         let Op::ConstTensor { data, shape } = op else { foreign(op) };
-        vec![Attribute::Data(data.clone()), Attribute::DType(data.dtype()), Attribute::Dims(shape.to_vec())]
+        [
+            Some(Attribute::Data(data.clone())),
+            Some(Attribute::DType(data.dtype())),
+            Some(Attribute::Dims(shape.to_vec())),
+        ]
     },
     make: |attributes| {
-        let Ok([Attribute::Data(data), Attribute::DType(_), Attribute::Dims(shape)]) =
-            <[_; 3]>::try_from(attributes)
+        let [Some(Attribute::Data(data)), Some(Attribute::DType(_)), Some(Attribute::Dims(shape))] =
+            attributes
         else {
             not_these_fields()
         };

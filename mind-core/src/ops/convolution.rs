@@ -3,7 +3,7 @@
 use mind_shape::{same_extent, same_padding, window_extent};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, OpError, OpInfo, Profile,
+    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Focus, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
     no_origin, no_requirements,
     rules::{self, foreign, rank, same_dtype},
@@ -35,11 +35,10 @@ pub(super) static CONV2D: OpInfo = OpInfo {
     fields: &[STRIDES, PADDING],
     attributes: |op| {
         let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
-        vec![Attribute::Integers(strides.clone()), Attribute::Padding(padding.clone())]
+        [Some(Attribute::Integers(strides.clone())), Some(Attribute::Padding(padding.clone())), None]
     },
     make: |attributes| {
-        let Ok([Attribute::Integers(strides), Attribute::Padding(padding)]) = <[_; 2]>::try_from(attributes)
-        else {
+        let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None] = attributes else {
             not_these_fields()
         };
         Op::Conv2d(Convolution { strides, padding })
@@ -404,18 +403,22 @@ fn work(filter: &Shape, result: &Shape) -> DimResult {
 const STRIDES: Field = Field::key("strides", "s", FieldKind::Integers);
 const PADDING: Field = Field::key("padding", "p", FieldKind::Padding);
 
-fn gradient_attributes(op: &Op) -> Vec<Attribute> {
+fn gradient_attributes(op: &Op) -> Attributes {
     if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } = op {
         let Convolution { strides, padding } = convolution.clone();
-        vec![Attribute::Dims(shape.to_vec()), Attribute::Integers(strides), Attribute::Padding(padding)]
+        [
+            Some(Attribute::Dims(shape.to_vec())),
+            Some(Attribute::Integers(strides)),
+            Some(Attribute::Padding(padding)),
+        ]
     } else {
         foreign(op)
     }
 }
 
-fn made(attributes: Vec<Attribute>) -> (Shape, Convolution) {
-    let Ok([Attribute::Dims(shape), Attribute::Integers(strides), Attribute::Padding(padding)]) =
-        <[_; 3]>::try_from(attributes)
+fn made(attributes: Attributes) -> (Shape, Convolution) {
+    let [Some(Attribute::Dims(shape)), Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding))] =
+        attributes
     else {
         not_these_fields()
     };

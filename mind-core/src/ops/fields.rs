@@ -89,6 +89,9 @@ pub enum Attribute {
     LeadingAxis,
 }
 
+/// The values of a row's fields, in their order; no row has more than these.
+pub type Attributes = [Option<Attribute>; 3];
+
 impl Field {
     pub(super) const fn place(name: &'static str, kind: FieldKind) -> Self {
         Self { name, kind, mic: InMic::Place }

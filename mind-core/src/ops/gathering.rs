@@ -28,7 +28,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
     mnemonic: "gather",
     label: "gather",
     fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
-    attributes: |_| vec![Attribute::LeadingAxis],
+    attributes: |_| [Some(Attribute::LeadingAxis), None, None],
     make: |_| Op::Gather,
     arity: 2,
     infer: infer_gather,
@@ -120,11 +120,11 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::ScatterAdd { shape } = op else { foreign(op) };
-        vec![Attribute::Dims(shape.to_vec())]
+        [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
     make: |attributes| {
-        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::ScatterAdd { shape: Shape::new(shape) }
     },
     sample: Sampling {

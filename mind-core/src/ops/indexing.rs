@@ -50,9 +50,9 @@ pub(super) static INDEX: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear(index_back),
     fields: &[Field::place("indices", FieldKind::Dims)],
-    attributes: |op| vec![Attribute::Dims(indices(op).to_vec())],
+    attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None],
     make: |attributes| {
-        let Ok([Attribute::Dims(indices)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Dims(indices)), None, None] = attributes else { not_these_fields() };
         Op::Index { indices }
     },
     sample: Sampling {
@@ -112,11 +112,11 @@ pub(super) static SLICE: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::Slice(slice) = op else { foreign(op) };
-        vec![Attribute::Slice(slice.clone())]
+        [Some(Attribute::Slice(slice.clone())), None, None]
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
     make: |attributes| {
-        let Ok([Attribute::Slice(slice)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Slice(slice)), None, None] = attributes else { not_these_fields() };
         Op::Slice(slice)
     },
     sample: Sampling {
@@ -165,11 +165,11 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::SliceGrad { shape, slice } = op else { foreign(op) };
-        vec![Attribute::Dims(shape.to_vec()), Attribute::Slice(slice.clone())]
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None]
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
     make: |attributes| {
-        let Ok([Attribute::Dims(shape), Attribute::Slice(slice)]) = <[_; 2]>::try_from(attributes) else {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None] = attributes else {
             not_these_fields()
         };
         Op::SliceGrad { shape: Shape::new(shape), slice }

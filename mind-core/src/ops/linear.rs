@@ -186,6 +186,9 @@ fn infer_matmul(op: &Op, operands: &[&Type]) -> Inferred {
     inner(op, lhs, rhs)?;
     let (lhs_batch, rows) = lhs.shape.split_at(lhs.rank() - 2);
     let (rhs_batch, columns) = rhs.shape.split_at(rhs.rank() - 2);
+    if lhs_batch.is_empty() && rhs_batch.is_empty() {
+        return Ok(lhs.with_shape([&rows[0], &columns[1]].into_iter().cloned().collect()));
+    }
     let batch = rules::broadcast(op, lhs_batch, rhs_batch)?;
     Ok(lhs.with_shape(batch.iter().chain([&rows[0], &columns[1]]).cloned().collect()))
 }

@@ -18,10 +18,10 @@ mod rules;
 pub mod sample;
 mod shape;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 pub use error::{Focus, OpError};
-pub use fields::{Attribute, Field, FieldKind, InMic};
+pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 
 use crate::{
     diag::Code,
@@ -70,9 +70,9 @@ pub struct OpInfo {
     /// What the attributes are, in the order of every text form.
     pub fields: &'static [Field],
     /// The value of each field.
-    pub attributes: fn(&Op) -> Vec<Attribute>,
+    pub attributes: fn(&Op) -> Attributes,
     /// The operation with these values, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
-    pub make: fn(Vec<Attribute>) -> Op,
+    pub make: fn(Attributes) -> Op,
     /// How generated tests sample the operation.
     pub sample: sample::Sampling,
 }
@@ -203,32 +203,32 @@ pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     if let Some(position) = operands.iter().position(|operand| operand.dtype == DType::Bool) {
         return Err(OpError::dtype(op, position, DType::Bool, &DType::NUMERIC).into());
     }
-    check_type(op, &ty)?;
+    check_type(|| op.clone(), &ty)?;
     Ok(ty)
 }
 
 /// Whether a value may have this type: element type, rank, extents and element count are within the limits.
-pub(crate) fn check_type(op: &Op, ty: &Type) -> Result<(), Box<OpError>> {
+pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpError>> {
     if ty.dtype == DType::Bool {
         let allowed = DType::NUMERIC.map(DType::name).join(", ");
         let problem = format!("found {}, allowed {allowed}", ty.dtype);
-        return Err(OpError::new(op, Code::E2005).problem(problem).into());
+        return Err(OpError::new(&op(), Code::E2005).problem(problem).into());
     }
     match type_fault(ty) {
         None => Ok(()),
-        Some((code, problem)) => Err(OpError::new(op, code).problem(problem).into()),
+        Some((code, problem)) => Err(OpError::new(&op(), code).problem(problem).into()),
     }
 }
 
 /// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
 pub(crate) fn check_input(
     before: Option<&Op>,
-    taken: &BTreeSet<Arc<str>>,
+    taken: bool,
     name: &Arc<str>,
     ty: &Type,
 ) -> Result<(), Box<OpError>> {
-    let op = Op::Input { name: name.clone() };
-    let fault = |problem: String| Err(OpError::new(&op, Code::E4004).problem(problem).into());
+    let op = || Op::Input { name: name.clone() };
+    let fault = |problem: String| Err(OpError::new(&op(), Code::E4004).problem(problem).into());
     if name.is_empty() {
         return fault("an input has no name".into());
     }
@@ -238,10 +238,10 @@ pub(crate) fn check_input(
             other.info().name
         ));
     }
-    if taken.contains(name) {
+    if taken {
         return fault(format!("two inputs are named `{name}`"));
     }
-    check_type(&op, ty)
+    check_type(op, ty)
 }
 
 impl Concrete<'_> {
@@ -369,8 +369,8 @@ fn no_requirements(_: &Op, _: &[&Type]) -> Vec<Requirement> {
     Vec::new()
 }
 
-fn no_attributes(_: &Op) -> Vec<Attribute> {
-    Vec::new()
+fn no_attributes(_: &Op) -> Attributes {
+    [None, None, None]
 }
 
 fn no_origin(_: &Op, _: &[&Type], _: usize) -> Option<(usize, usize)> {

@@ -1,7 +1,7 @@
 //! Sums over axes.
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Inferred, OpInfo, Profile,
+    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Inferred, OpInfo, Profile,
     fields::not_these_fields,
     no_requirements,
     rules::{self, floats, foreign, position},
@@ -170,13 +170,13 @@ fn average_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
 }
 
 /// The values of [`FIELDS`].
-fn attributes(op: &Op) -> Vec<Attribute> {
+fn attributes(op: &Op) -> Attributes {
     let Reduction { axes, keepdims } = reduction(op);
-    vec![Attribute::Integers(axes.clone()), Attribute::Flag(*keepdims)]
+    [Some(Attribute::Integers(axes.clone())), Some(Attribute::Flag(*keepdims)), None]
 }
 
-fn made(attributes: Vec<Attribute>) -> Reduction {
-    let Ok([Attribute::Integers(axes), Attribute::Flag(keepdims)]) = <[_; 2]>::try_from(attributes) else {
+fn made(attributes: Attributes) -> Reduction {
+    let [Some(Attribute::Integers(axes)), Some(Attribute::Flag(keepdims)), None] = attributes else {
         not_these_fields()
     };
     Reduction { axes, keepdims }

@@ -48,6 +48,17 @@ pub(super) fn rank(op: &Op, operands: &[&Type], position: usize, needed: usize) 
 pub(super) fn infer_broadcast(op: &Op, operands: &[&Type]) -> Inferred {
     let [lhs, rhs] = operands else { foreign(op) };
     same_dtype(op, lhs, rhs)?;
+    // Mostly one operand has the shape of the result, and shapes are shared.
+    for (whole, part) in [(lhs, rhs), (rhs, lhs)] {
+        let offset = whole.rank().checked_sub(part.rank());
+        let fits = |offset: usize| {
+            let aligned = whole.shape[offset..].iter().zip(part.shape.iter());
+            { aligned }.all(|(whole, part)| whole == part || part.is_one())
+        };
+        if offset.is_some_and(fits) {
+            return Ok((*whole).clone());
+        }
+    }
     Ok(lhs.with_shape(broadcast(op, &lhs.shape, &rhs.shape)?))
 }
 

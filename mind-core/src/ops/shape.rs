@@ -39,11 +39,11 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::Reshape { shape } = op else { foreign(op) };
-        vec![Attribute::Dims(shape.to_vec())]
+        [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
     make: |attributes| {
-        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::Reshape { shape: Shape::new(shape) }
     },
     sample: Sampling {
@@ -85,11 +85,9 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
         p.contribute(0, dx)
     }),
     fields: &[Field::place("permutation", FieldKind::Integers)],
-    attributes: |op| vec![Attribute::Integers(permutation(op).to_vec())],
+    attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None],
     make: |attributes| {
-        let Ok([Attribute::Integers(permutation)]) = <[_; 1]>::try_from(attributes) else {
-            not_these_fields()
-        };
+        let [Some(Attribute::Integers(permutation)), None, None] = attributes else { not_these_fields() };
         Op::Transpose { permutation }
     },
     sample: Sampling {
@@ -130,9 +128,9 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
         p.contribute(0, dx)
     }),
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| vec![Attribute::Integers(axes(op).to_vec())],
+    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: |attributes| {
-        let Ok([Attribute::Integers(axes)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
         Op::ExpandDims { axes }
     },
     sample: Sampling {
@@ -172,9 +170,9 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
         p.contribute(0, dx)
     }),
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| vec![Attribute::Integers(axes(op).to_vec())],
+    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: |attributes| {
-        let Ok([Attribute::Integers(axes)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
         Op::Squeeze { axes }
     },
     sample: Sampling {
@@ -220,11 +218,11 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
     }),
     attributes: |op| {
         let Op::BroadcastTo { shape } = op else { foreign(op) };
-        vec![Attribute::Dims(shape.to_vec())]
+        [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
     make: |attributes| {
-        let Ok([Attribute::Dims(shape)]) = <[_; 1]>::try_from(attributes) else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::BroadcastTo { shape: Shape::new(shape) }
     },
     sample: Sampling {

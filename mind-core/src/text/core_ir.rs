@@ -24,7 +24,7 @@ use super::{
 use crate::{
     diag::{Code, Diag, Diags},
     ir::{Inst, Module, Operands, Padding, Slice, ValueId},
-    ops::{Attribute, FieldKind, OpInfo, TABLE},
+    ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     surface::lower::names::nearest,
     ty::{Shape, Type},
 };
@@ -150,7 +150,7 @@ fn push_line(text: &mut String, value: ValueId, inst: &Inst) {
     }
     text.push(')');
     let mut separator = " {";
-    for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+    for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
         if attribute == Attribute::LeadingAxis {
             continue;
         }
@@ -212,13 +212,14 @@ fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     let start = cursor.position();
     let number = value(cursor, "an instruction `%0 = …` or `outputs:`")?;
     reader.define(cursor, start, number)?;
-    let inst = definition(reader, cursor);
-    reader.push(inst);
+    if let Err(diag) = definition(reader, cursor) {
+        reader.push_fault(*diag);
+    }
     Ok(())
 }
 
 /// Everything after the id.
-fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<Inst> {
+fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     cursor.skip_spaces();
     cursor.expect(b'=', "`=`")?;
     cursor.skip_spaces();
@@ -226,23 +227,20 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<Inst> {
     let row = operation(cursor)?;
     cursor.skip_spaces();
     cursor.expect(b'(', "`(` and the operands")?;
-    let mut found = ([ValueId::new(0); Operands::MAX], 0);
+    let (mut operands, mut count) = (Operands::NONE, 0);
     cursor.skip_spaces();
     while !cursor.eat(b')') {
-        if found.1 > 0 {
+        if count > 0 {
             cursor.expect(b',', "`,` or `)`")?;
             cursor.skip_spaces();
         }
         let start = cursor.position();
         let number = value(cursor, "an operand such as `%0`")?;
-        let operand = reader.operand(cursor, start, number, row);
-        if let Some(place) = found.0.get_mut(found.1) {
-            *place = operand;
-        }
-        found.1 += 1;
+        operands.push(reader.operand(cursor, start, number, row));
+        count += 1;
         cursor.skip_spaces();
     }
-    let operands = reader.operands(cursor, start, row, found)?;
+    reader.check_count(cursor, start, row, count)?;
     cursor.skip_spaces();
     let attributes_start = cursor.position();
     let (mut attributes, literal) = attributes(cursor, row)?;
@@ -254,8 +252,10 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<Inst> {
     if !cursor.is_at_line_end() {
         return cursor.unexpected("the end of the line");
     }
-    if let (Some(mut literal), [Attribute::Data(data), Attribute::DType(dtype), Attribute::Dims(dims)]) =
-        (literal, &mut attributes[..])
+    if let (
+        Some(mut literal),
+        [Some(Attribute::Data(data)), Some(Attribute::DType(dtype)), Some(Attribute::Dims(dims))],
+    ) = (literal, &mut attributes)
     {
         let shape = Shape::new(dims.clone());
         let needed = shape.element_count().ok().and_then(|count| u64::try_from(count.as_literal()?).ok());
@@ -268,7 +268,8 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<Inst> {
     }
     let mut op = (row.make)(attributes);
     reader.resolve(cursor, attributes_start, &mut op, &operands)?;
-    Ok(Inst { op, operands, ty })
+    reader.push(op, operands, ty);
+    Ok(())
 }
 
 fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
@@ -294,17 +295,17 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
 }
 
 /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.
-fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Vec<Attribute>, Option<Cursor<'a>>)> {
-    let mut attributes = Vec::with_capacity(row.fields.len());
+fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Option<Cursor<'a>>)> {
+    let mut attributes = [None, None, None];
     let mut literal = None;
     let braces = row.fields.iter().any(|field| field.kind != FieldKind::LeadingAxis);
     if braces {
         cursor.expect(b'{', "`{` and the attributes")?;
     }
     let mut first = true;
-    for field in row.fields {
+    for (field, attribute) in row.fields.iter().zip(&mut attributes) {
         if field.kind == FieldKind::LeadingAxis {
-            attributes.push(Attribute::LeadingAxis);
+            *attribute = Some(Attribute::LeadingAxis);
             continue;
         }
         if !first {
@@ -320,11 +321,11 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Vec<Attribute>
             separator(cursor)?;
             name(cursor, "steps")?;
             let steps = read::integers(cursor, Spaces::Allowed)?;
-            attributes.push(Attribute::Slice(Slice { starts, ends, steps }.into()));
+            *attribute = Some(Attribute::Slice(Slice { starts, ends, steps }.into()));
             continue;
         }
         name(cursor, field.name)?;
-        attributes.push(match field.kind {
+        *attribute = Some(match field.kind {
             FieldKind::Text => Attribute::Text(cursor.quoted("text in double quotes")?.into()),
             FieldKind::Flag => Attribute::Flag(flag(cursor)?),
             FieldKind::I64 => Attribute::I64(cursor::i64_element(cursor)?),

@@ -28,26 +28,38 @@ impl<'a> Cursor<'a> {
         self.line
     }
 
+    #[inline]
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
+    #[inline]
     pub(super) fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
     }
 
+    #[inline]
     pub(super) fn peek(&self) -> u8 {
         self.ahead(0)
     }
 
+    #[inline]
     pub(super) fn ahead(&self, by: usize) -> u8 {
         self.text.as_bytes().get(self.at + by).copied().unwrap_or(b'\n')
     }
 
+    /// Moves to a position on this line.
+    #[inline]
+    pub(super) fn rewind(&mut self, position: usize) {
+        self.at = position;
+    }
+
+    #[inline]
     pub(super) fn advance(&mut self, by: usize) {
         self.at += by;
     }
 
+    #[inline]
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += usize::from(found);
@@ -70,6 +82,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips spaces and tabs; whether there were any.
+    #[inline]
     pub(super) fn skip_spaces(&mut self) -> bool {
         let start = self.at;
         while matches!(self.peek(), b' ' | b'\t') {
@@ -79,6 +92,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the line ends here, with `\n`, `\r\n` or the text.
+    #[inline]
     pub(super) fn is_at_line_end(&self) -> bool {
         match self.peek() {
             b'\n' => true,
@@ -170,24 +184,27 @@ impl<'a> Cursor<'a> {
     }
 
     /// A run of decimal digits that fits 64 bits.
+    #[inline]
     pub(super) fn digits(&mut self, expected: &str) -> Read<u64> {
         let start = self.at;
         let mut value: u64 = 0;
-        let mut fits = true;
         while let digit @ b'0'..=b'9' = self.peek() {
-            let next = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
-            fits &= next.is_some();
-            value = next.unwrap_or(value);
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
             self.at += 1;
         }
+        // So few digits fit.
+        if matches!(self.at - start, 1..=19) { Ok(value) } else { self.unusual_digits(start, expected) }
+    }
+
+    #[cold]
+    fn unusual_digits(&self, start: usize, expected: &str) -> Read<u64> {
         if self.at == start {
             return self.unexpected(expected);
         }
-        if !fits {
-            let message = format!("{} exceeds 64 bits", shortened(self.since(start)));
-            return self.fault_at(start, Code::E1005, message);
-        }
-        Ok(value)
+        let digits = self.since(start);
+        digits
+            .parse()
+            .or_else(|_| self.fault_at(start, Code::E1005, format!("{} exceeds 64 bits", shortened(digits))))
     }
 
     /// A signed integer that fits 64 bits.
@@ -348,21 +365,17 @@ pub(super) fn shortened(token: &str) -> String {
 ///
 /// Iterative, and bounded in operations and terms, so that no text makes it slow.
 pub(super) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
-    let start = cursor.position();
     // Nearly always an integer.
-    if cursor.peek().is_ascii_digit() {
-        let mut plain = cursor.clone();
-        let value = plain.digits("a dimension")?;
-        let end = plain.clone();
-        spaced.skip(&mut plain);
-        if let (Ok(value), b',' | b']' | b':' | b' ' | b'\t' | b'\n' | b'\r') =
-            (i64::try_from(value), plain.peek())
-        {
-            *cursor = end;
-            return Ok(Dim::literal(value));
-        }
+    let mut length = 0;
+    while cursor.ahead(length).is_ascii_digit() {
+        length += 1;
     }
-    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start }.read(cursor, spaced)
+    if matches!(length, 1..=18) && matches!(cursor.ahead(length), b',' | b']' | b':') {
+        let value = cursor.digits("a dimension")?;
+        return Ok(Dim::literal(i64::try_from(value).expect("18 digits fit")));
+    }
+    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start: cursor.position() }
+        .read(cursor, spaced)
 }
 
 /// Whether spaces may stand between the tokens of a list or dimension: in Core IR text, not in MIC.

@@ -1,7 +1,8 @@
 //! JSON, for tools that read nothing else: the record of each instruction that the specification names.
 //!
 //! ```json
-//! {"instructions": [
+//! {"inputs": [0],
+//!  "instructions": [
 //!    {"value_id": 0, "opcode": "Input", "operands": [], "attributes": {"name": "x"}, "result_type": "f32[N, 3]"},
 //!    {"value_id": 1, "opcode": "Sum", "operands": [0], "attributes": {"axes": [1], "keepdims": false}, "result_type": "f32[N]"}
 //!  ],
@@ -27,8 +28,8 @@ use crate::{
     definitions::Definition,
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
-    ir::{self, Padding, Slice},
-    ops::{Attribute, FieldKind, OpInfo, TABLE},
+    ir::{self, Op, Padding, Slice},
+    ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     ty::{DType, Shape, Type},
 };
 
@@ -36,6 +37,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Module {
+    /// The values that are the inputs.
+    pub inputs: Vec<u64>,
     /// The instructions, inputs first.
     pub instructions: Vec<Instruction>,
     /// The values that are the results.
@@ -121,6 +124,13 @@ pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
     if !diags.is_empty() {
         return Err(diags);
     }
+    let inputs = definitions.iter().filter(|definition| matches!(definition.op, Op::Input { .. }));
+    let inputs: Vec<_> = inputs.map(|input| input.id).collect();
+    if inputs != module.inputs {
+        let message = format!("the inputs are {:?}, those of the instructions {inputs:?}", module.inputs);
+        diags.push(Diag::new(Code::E4004, Site::Nowhere, message));
+        return Err(diags);
+    }
     ir::Module::from_definitions(definitions, &module.outputs, "%").map_err(|errors| {
         diags.extend(errors.into_iter().map(|error| {
             let value = error.value.map_or_else(String::new, |value| format!("{value}: "));
@@ -136,7 +146,8 @@ impl From<&ir::Module> for Module {
         let instructions = module.iter().map(|(value, inst)| {
             let row = inst.op.info();
             let mut attributes = Map::new();
-            for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+            for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten())
+            {
                 insert(&mut attributes, field.name, attribute);
             }
             Instruction {
@@ -148,6 +159,7 @@ impl From<&ir::Module> for Module {
             }
         });
         Self {
+            inputs: (0..module.inputs().len() as u64).collect(),
             instructions: instructions.collect(),
             outputs: module.outputs().iter().map(|output| number(*output)).collect(),
         }
@@ -243,14 +255,14 @@ fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T
     if cursor.is_at_end() { Ok(value) } else { cursor.unexpected("the end of the string") }
 }
 
-fn values(row: &OpInfo, given: &mut Map<String, Value>, limits: &Limits) -> Read<Vec<Attribute>> {
+fn values(row: &OpInfo, given: &mut Map<String, Value>, limits: &Limits) -> Read<Attributes> {
     let missing = |name: &str| fault(Code::E1007, format!("`{}` has no value for `{name}`", row.name));
     let take =
         |given: &mut Map<String, Value>, name: &str| given.remove(name).map_or_else(|| missing(name), Ok);
-    let mut values = Vec::with_capacity(row.fields.len());
-    for field in row.fields {
+    let mut values = [None, None, None];
+    for (field, value) in row.fields.iter().zip(&mut values) {
         let name = field.name;
-        values.push(match field.kind {
+        *value = Some(match field.kind {
             FieldKind::LeadingAxis => Attribute::LeadingAxis,
             FieldKind::Text => Attribute::Text(string(name, take(given, name)?)?.into()),
             FieldKind::Flag => match take(given, name)? {

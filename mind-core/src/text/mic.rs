@@ -6,7 +6,7 @@
 //! The parser takes what the grammar allows: gaps in ids, so that a line can be added, changed or removed and nothing
 //! else; entries nothing uses; `\r\n`. The printer has one way to write a module. Neither changes an instruction.
 
-use std::{collections::HashMap, hash::Hash, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, hash::Hash, sync::Arc};
 
 use super::{
     Above, Comment, Document, Form, Limits,
@@ -20,9 +20,9 @@ use crate::{
     diag::{Code, Diag, Diags},
     dim::Dim,
     ir::{Inst, Module, Op, Operands, Padding, Slice, ValueId},
-    ops::{Attribute, Field, FieldKind, InMic, OpInfo, TABLE},
+    ops::{Attribute, Attributes, Field, FieldKind, InMic, OpInfo, TABLE},
     surface::lower::names::nearest,
-    ty::{DType, Type},
+    ty::Type,
 };
 
 /// The first line of every text.
@@ -112,7 +112,7 @@ pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         parser.cursor.next_line();
     }
     parser.place_comments(Above::End);
-    let name = parser.name.filter(|(_, used)| !used).map(|(name, _)| name);
+    let name = parser.name.and_then(|number| parser.symbols.get(number)?.take()).map(Into::into);
     let document = parser.reader.finish(parser.cursor.line())?;
     Ok(Document { name, docs: parser.docs, comments: parser.comments, ..document })
 }
@@ -120,10 +120,10 @@ pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
 struct Parser<'a> {
     reader: Reader<'a>,
     cursor: Cursor<'a>,
-    symbols: Table<Arc<str>>,
+    symbols: Table<Cow<'a, str>>,
     types: Table<Type>,
-    /// The first symbol, and whether a node uses it.
-    name: Option<(Arc<str>, bool)>,
+    /// The first symbol while no node uses it.
+    name: Option<u64>,
     docs: Vec<String>,
     /// Comments whose next entry is still to come.
     pending: Vec<String>,
@@ -133,12 +133,41 @@ struct Parser<'a> {
 /// Symbols or types by their ids; nothing where an entry is malformed.
 struct Table<T> {
     numbers: Numbering,
-    items: Vec<Option<T>>,
+    /// The first items, which in most texts are all.
+    few: [Option<T>; 8],
+    many: Vec<Option<T>>,
 }
 
 impl<T> Table<T> {
     const fn new(prefix: &'static str) -> Self {
-        Self { numbers: Numbering::new(prefix), items: Vec::new() }
+        Self { numbers: Numbering::new(prefix), few: [const { None }; 8], many: Vec::new() }
+    }
+
+    /// Numbers the next item, which is nothing until it is set.
+    fn define(&mut self, number: u64) -> Result<(), String> {
+        if self.numbers.count() >= self.few.len() {
+            self.many.push(None);
+        }
+        self.numbers.define(number)
+    }
+
+    fn set(&mut self, item: T) {
+        let last = self.numbers.count() - 1;
+        *self.place(last) = Some(item);
+    }
+
+    fn place(&mut self, position: usize) -> &mut Option<T> {
+        if position < self.few.len() {
+            &mut self.few[position]
+        } else {
+            &mut self.many[position - self.few.len()]
+        }
+    }
+
+    /// The item of an id; twice nothing where none has the id, once where its entry is malformed.
+    fn get(&mut self, number: u64) -> Option<&mut Option<T>> {
+        let value = self.numbers.get(number)?;
+        Some(self.place(value.index()))
     }
 }
 
@@ -175,7 +204,7 @@ impl<'a> Parser<'a> {
         self.cursor.advance(1);
         let text = self.cursor.rest_of_line();
         let text = text.strip_prefix(' ').unwrap_or(text).to_owned();
-        if self.symbols.items.is_empty() && self.types.items.is_empty() && self.reader.values() == 0 {
+        if self.symbols.numbers.count() == 0 && self.types.numbers.count() == 0 && self.reader.values() == 0 {
             self.docs.push(text);
         } else {
             self.pending.push(text);
@@ -238,18 +267,16 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         self.cursor.advance(1);
         let number = self.cursor.digits("the id of a symbol")?;
-        if let Err(message) = self.symbols.numbers.define(number) {
+        if let Err(message) = self.symbols.define(number) {
             self.reader.diags.push(Diag::new(Code::E4002, self.cursor.site_of(start), message));
         }
-        self.symbols.items.push(None);
         self.space("a space and the name in double quotes")?;
-        let name: Arc<str> = self.cursor.quoted("the name in double quotes")?.into();
+        let name = self.cursor.quoted("the name in double quotes")?;
         self.line_end()?;
-        if self.symbols.items.len() == 1 {
-            self.name = Some((name.clone(), false));
+        if self.symbols.numbers.count() == 1 {
+            self.name = Some(number);
         }
-        self.symbols.items.pop();
-        self.symbols.items.push(Some(name));
+        self.symbols.set(name);
         Ok(())
     }
 
@@ -258,15 +285,13 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         self.cursor.advance(1);
         let number = self.cursor.digits("the id of a type")?;
-        if let Err(message) = self.types.numbers.define(number) {
+        if let Err(message) = self.types.define(number) {
             self.reader.diags.push(Diag::new(Code::E4002, self.cursor.site_of(start), message));
         }
-        self.types.items.push(None);
         self.space("a space and the type")?;
         let ty = self.typed()?;
         self.line_end()?;
-        self.types.items.pop();
-        self.types.items.push(Some(ty));
+        self.types.set(ty);
         Ok(())
     }
 
@@ -305,29 +330,34 @@ impl<'a> Parser<'a> {
         self.cursor.advance(1);
         let number = self.cursor.digits("the id of a value")?;
         self.reader.define(&self.cursor, start, number)?;
-        let inst = self.definition();
-        self.reader.push(inst);
+        if let Err(diag) = self.definition() {
+            self.reader.push_fault(*diag);
+        }
         Ok(())
     }
 
     /// Everything after the id.
-    fn definition(&mut self) -> Read<Inst> {
+    fn definition(&mut self) -> Read<()> {
         self.space("a space and the operation")?;
         let start = self.cursor.position();
         let row = self.operation()?;
         let operands = self.operands(start, row)?;
         let attributes_start = self.cursor.position() + 1;
-        let (mut attributes, literal) = self.attributes(row)?;
+        let mut attributes = [None, None, None];
+        let literal = if row.fields.is_empty() { None } else { self.attributes(row, &mut attributes)? };
         self.space("a space and the type of the result, `T…`")?;
-        let ty = self.type_reference()?;
+        let type_start = self.cursor.position();
+        self.cursor.expect(b'T', "the type of the result, `T…`")?;
+        let number = self.cursor.digits("the id of a type")?;
         self.line_end()?;
+        let Some(ty) = self.types.get(number) else {
+            let message = format!("T{number} is not defined above");
+            return self.cursor.fault_at(type_start, Code::E4001, message);
+        };
         let Some(ty) = ty else {
-            // The entry of the type is in error and was reported; any instruction stands for this one.
-            return Ok(Inst {
-                op: Op::StopGradient,
-                operands: Operands::NONE,
-                ty: Type::scalar(DType::Bool),
-            });
+            // Its entry is in error and was reported.
+            self.reader.push_any();
+            return Ok(());
         };
         if let Some(mut literal) = literal {
             let needed =
@@ -338,12 +368,16 @@ impl<'a> Parser<'a> {
             if !matches!(literal.peek(), b' ' | b'\t') {
                 return literal.unexpected("a space");
             }
-            attributes =
-                vec![Attribute::Data(data), Attribute::DType(ty.dtype), Attribute::Dims(ty.shape.to_vec())];
+            attributes = [
+                Some(Attribute::Data(data)),
+                Some(Attribute::DType(ty.dtype)),
+                Some(Attribute::Dims(ty.shape.to_vec())),
+            ];
         }
         let mut op = (row.make)(attributes);
         self.reader.resolve(&self.cursor, attributes_start, &mut op, &operands)?;
-        Ok(Inst { op, operands, ty })
+        self.reader.push(op, operands, ty.clone());
+        Ok(())
     }
 
     fn operation(&mut self) -> Read<&'static OpInfo> {
@@ -352,7 +386,7 @@ impl<'a> Parser<'a> {
             self.cursor.advance(1);
         }
         let name = self.cursor.since(start);
-        match TABLE.iter().find(|row| row.mnemonic == name) {
+        match with_mnemonic(name.as_bytes()) {
             Some(row) => Ok(row),
             None if name.is_empty() => self.cursor.unexpected("an operation"),
             None => {
@@ -369,55 +403,46 @@ impl<'a> Parser<'a> {
 
     /// Every `N…` that follows.
     fn operands(&mut self, start: usize, row: &'static OpInfo) -> Read<Operands> {
-        let mut found = ([ValueId::new(0); Operands::MAX], 0);
+        let (mut operands, mut count) = (Operands::NONE, 0);
         loop {
-            let before = self.cursor.clone();
-            if !self.cursor.skip_spaces() {
-                break;
-            }
+            let before = self.cursor.position();
+            self.cursor.skip_spaces();
             let place = self.cursor.position();
             let Some(number) = self.value()? else {
-                self.cursor = before;
+                self.cursor.rewind(before);
                 break;
             };
-            let value = self.reader.operand(&self.cursor, place, number, row);
-            if let Some(place) = found.0.get_mut(found.1) {
-                *place = value;
-            }
-            found.1 += 1;
+            operands.push(self.reader.operand(&self.cursor, place, number, row));
+            count += 1;
         }
-        self.reader.operands(&self.cursor, start, row, found)
+        self.reader.check_count(&self.cursor, start, row, count)?;
+        Ok(operands)
     }
 
     /// `N1`, where that is the whole token: a slice may begin with a dimension named so.
     fn value(&mut self) -> Read<Option<u64>> {
-        let (mut length, first) = (1, self.cursor.peek());
-        while self.cursor.ahead(length).is_ascii_digit() {
-            length += 1;
-        }
-        let ends = matches!(self.cursor.ahead(length), b' ' | b'\t' | b'\r' | b'\n');
-        if first != b'N' || length == 1 || !ends {
+        if self.cursor.peek() != b'N' || !self.cursor.ahead(1).is_ascii_digit() {
             return Ok(None);
         }
         self.cursor.advance(1);
-        self.cursor.digits("the id of a value").map(Some)
+        let number = self.cursor.digits("the id of a value")?;
+        let ends = matches!(self.cursor.peek(), b' ' | b'\t' | b'\r' | b'\n');
+        Ok(ends.then_some(number))
     }
 
-    /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.
-    fn attributes(&mut self, row: &OpInfo) -> Read<(Vec<Attribute>, Option<Cursor<'a>>)> {
-        let mut attributes = Vec::with_capacity(row.fields.len());
+    /// The values of a row's fields; gives where the elements of a constant stand, which its type is needed to read.
+    fn attributes(&mut self, row: &OpInfo, attributes: &mut Attributes) -> Read<Option<Cursor<'a>>> {
         let mut literal = None;
-        for field in row.fields {
+        for (field, attribute) in row.fields.iter().zip(attributes) {
             match field.mic {
                 InMic::Type => continue,
                 InMic::Place => self.space(described(field))?,
                 InMic::Key(key) => {
-                    let expected = || format!("`{key}=` and {}", described(field));
-                    let before = self.cursor.clone();
-                    if !(self.cursor.skip_spaces() && self.cursor.eat_str(key) && self.cursor.eat(b'=')) {
-                        self.cursor = before;
-                        self.cursor.skip_spaces();
-                        return self.cursor.unexpected(&expected());
+                    self.cursor.skip_spaces();
+                    let start = self.cursor.position();
+                    if !(self.cursor.eat_str(key) && self.cursor.eat(b'=')) {
+                        self.cursor.rewind(start);
+                        return self.cursor.unexpected(&format!("`{key}=` and {}", described(field)));
                     }
                 }
             }
@@ -427,10 +452,10 @@ impl<'a> Parser<'a> {
                     self.cursor.advance(1);
                 }
             } else {
-                attributes.push(self.attribute(field)?);
+                *attribute = Some(self.attribute(field)?);
             }
         }
-        Ok((attributes, literal))
+        Ok(literal)
     }
 
     fn attribute(&mut self, field: &Field) -> Read<Attribute> {
@@ -465,27 +490,41 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         self.cursor.expect(b'S', "a symbol, `S…`")?;
         let number = self.cursor.digits("the id of a symbol")?;
-        match self.symbols.numbers.get(number) {
-            Some(place) => {
-                if let (0, Some((_, used))) = (place.index(), &mut self.name) {
-                    *used = true;
-                }
-                // A malformed entry was reported.
-                Ok(self.symbols.items[place.index()].clone().unwrap_or_else(|| "".into()))
-            }
+        if self.name == Some(number) {
+            self.name = None;
+        }
+        match self.symbols.get(number) {
+            // A malformed entry was reported.
+            Some(name) => Ok(name.as_deref().unwrap_or_default().into()),
             None => self.cursor.fault_at(start, Code::E4001, format!("S{number} is not defined above")),
         }
     }
+}
 
-    fn type_reference(&mut self) -> Read<Option<Type>> {
-        let start = self.cursor.position();
-        self.cursor.expect(b'T', "the type of the result, `T…`")?;
-        let number = self.cursor.digits("the id of a type")?;
-        match self.types.numbers.get(number) {
-            Some(place) => Ok(self.types.items[place.index()].clone()),
-            None => self.cursor.fault_at(start, Code::E4001, format!("T{number} is not defined above")),
+/// The operation of a mnemonic.
+fn with_mnemonic(name: &[u8]) -> Option<&'static OpInfo> {
+    /// The [`head`] of each mnemonic, which stand close to each other in memory.
+    static HEADS: [u64; 64] = {
+        let mut heads = [0; 64];
+        let mut place = 0;
+        while place < TABLE.len() {
+            heads[place] = head(TABLE[place].mnemonic.as_bytes());
+            place += 1;
         }
+        heads
+    };
+    /// The first eight bytes.
+    const fn head(name: &[u8]) -> u64 {
+        let (mut head, mut place) = (0, 0);
+        while place < name.len() && place < 8 {
+            head = head << 8 | name[place] as u64;
+            place += 1;
+        }
+        head
     }
+    let wanted = head(name);
+    let candidates = HEADS.iter().zip(TABLE).filter(|(head, _)| **head == wanted);
+    candidates.map(|(_, row)| *row).find(|row| row.mnemonic.as_bytes() == name)
 }
 
 /// `0:2:1,1:N:1`, or `[]` of a single number.
@@ -600,7 +639,7 @@ fn push_node(text: &mut String, value: ValueId, inst: &Inst, symbol: usize, ty: 
         push_value(text, *operand);
     }
     if !row.fields.is_empty() {
-        for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+        for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
             match field.mic {
                 InMic::Type => continue,
                 InMic::Place => text.push(' '),

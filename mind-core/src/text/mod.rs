@@ -29,6 +29,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::{
+    definitions::Numbering,
     diag::{Code, Diag, Diags, Site},
     ir::{Module, ValueId},
     ops::Profile,
@@ -87,10 +88,10 @@ pub struct Document {
     pub docs: Vec<String>,
     /// The comment lines elsewhere in a MIC text.
     pub comments: Vec<Comment>,
-    /// The number and the line of each value.
-    places: Vec<Place>,
-    /// The line of each output.
-    output_lines: Vec<u32>,
+    /// The numbers of the values.
+    numbers: Numbering,
+    /// The line of each value, then of each output.
+    lines: Vec<u32>,
     /// The last line.
     end: u32,
 }
@@ -117,33 +118,25 @@ pub enum Above {
     End,
 }
 
-/// Where a value stands in its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    number: u64,
-    line: u32,
-}
-
 impl Document {
     /// What the text calls a value: `%2` or `N3`.
     pub fn value_name(&self, value: ValueId) -> String {
-        match (self.form, self.places.get(value.index())) {
-            (Form::CoreIr, Some(place)) => format!("%{}", place.number),
-            (Form::Mic, Some(place)) => format!("N{}", place.number),
-            (Form::CoreIr | Form::Mic, None) => value.to_string(),
+        match self.numbers.number(value) {
+            Some(number) => format!("{}{number}", self.numbers.prefix()),
+            None => value.to_string(),
         }
     }
 
     /// The line of a value.
     pub fn site(&self, value: ValueId) -> Site {
-        self.places
-            .get(value.index())
-            .map_or(Site::Nowhere, |place| Site::Text { line: place.line, column: 1 })
+        let line = self.lines[..self.numbers.count()].get(value.index());
+        line.map_or(Site::Nowhere, |line| Site::Text { line: *line, column: 1 })
     }
 
     /// The line of an output, by its position; the last line where there is no such output.
     pub fn output_site(&self, position: usize) -> Site {
-        Site::Text { line: self.output_lines.get(position).copied().unwrap_or(self.end), column: 1 }
+        let line = self.lines.get(self.numbers.count() + position);
+        Site::Text { line: line.copied().unwrap_or(self.end), column: 1 }
     }
 
     /// The verified module.

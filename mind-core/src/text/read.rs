@@ -1,7 +1,9 @@
 //! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
 
+use std::sync::Arc;
+
 use super::{
-    Document, Form, Limits, Place,
+    Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
 };
 use crate::{
@@ -19,10 +21,10 @@ pub(super) struct Reader<'a> {
     pub(super) form: Form,
     pub(super) diags: Diags,
     numbers: Numbering,
-    places: Vec<Place>,
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,
-    output_lines: Vec<u32>,
+    /// The lines of the values, then those of the outputs.
+    lines: Vec<u32>,
     /// References to what stood nowhere above: at the end it is known whether it stands below.
     missing: Vec<Missing>,
 }
@@ -41,6 +43,10 @@ pub(super) fn too_long(bytes: usize, limits: &Limits) -> Diag {
     Diag::new(Code::E1008, Site::Text { line: 1, column: 1 }, message)
 }
 
+fn line_count(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
+}
+
 impl<'a> Reader<'a> {
     /// # Errors
     /// E1008 where the text has too many bytes or lines.
@@ -50,7 +56,9 @@ impl<'a> Reader<'a> {
             diags.push(too_long(text.len(), limits));
             return Err(diags);
         }
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'));
+        // A text of few bytes has few lines; the shortest node takes 12 bytes.
+        let small = text.len() <= limits.lines.min(4096);
+        let lines = if small { text.len() / 12 } else { line_count(text) };
         if lines > limits.lines {
             let site = Site::Text { line: u32::try_from(limits.lines + 1).unwrap_or(u32::MAX), column: 1 };
             let message = format!("the text has {lines} lines, more than the limit of {}", limits.lines);
@@ -66,11 +74,10 @@ impl<'a> Reader<'a> {
             limits,
             form,
             diags,
-            numbers: Numbering::with_capacity(prefix, nodes),
-            places: Vec::with_capacity(nodes),
+            numbers: Numbering::new(prefix),
             insts: Vec::with_capacity(nodes),
             outputs: Vec::new(),
-            output_lines: Vec::new(),
+            lines: Vec::with_capacity(nodes + 1),
             missing: Vec::new(),
         })
     }
@@ -81,20 +88,34 @@ impl<'a> Reader<'a> {
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
             return cursor.fault_at(start, Code::E1008, message);
         }
-        self.places.push(Place { number, line: cursor.line() });
+        if self.outputs.is_empty() {
+            self.lines.push(cursor.line());
+        } else {
+            // Outputs nearly always come after the values.
+            self.lines.insert(self.insts.len(), cursor.line());
+        }
         if let Err(message) = self.numbers.define(number) {
             self.diags.push(Diag::new(Code::E4002, cursor.site_of(start), message));
         }
         Ok(())
     }
 
-    /// Takes in the instruction of the value that was numbered last. Whatever was wrong with it, there is one.
-    pub(super) fn push(&mut self, read: Read<Inst>) {
-        let inst = read.unwrap_or_else(|diag| {
-            self.diags.push(*diag);
-            Inst { op: Op::StopGradient, operands: Operands::NONE, ty: Type::scalar(DType::Bool) }
-        });
-        self.insts.push(inst);
+    /// Takes in the instruction of the value that was numbered last.
+    #[inline]
+    pub(super) fn push(&mut self, op: Op, operands: Operands, ty: Type) {
+        self.insts.push(Inst { op, operands, ty });
+    }
+
+    /// Reports what is wrong with the instruction of the value that was numbered last; another stands for it.
+    #[cold]
+    pub(super) fn push_fault(&mut self, diag: Diag) {
+        self.diags.push(diag);
+        self.push_any();
+    }
+
+    /// Takes in any instruction, where what is wrong was reported.
+    pub(super) fn push_any(&mut self) {
+        self.push(Op::StopGradient, Operands::NONE, Type::scalar(DType::Bool));
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -131,7 +152,7 @@ impl<'a> Reader<'a> {
             self.diags.push(Diag::new(Code::E4003, cursor.site_of(start), ""));
         }
         self.outputs.push(value.unwrap_or(ValueId::new(0)));
-        self.output_lines.push(cursor.line());
+        self.lines.push(cursor.line());
     }
 
     pub(super) fn values(&self) -> usize {
@@ -142,20 +163,20 @@ impl<'a> Reader<'a> {
         self.outputs.len()
     }
 
-    /// The operands of an instruction, as many as its operation takes.
-    pub(super) fn operands(
+    /// E2007 unless an operation has as many operands as it takes.
+    pub(super) fn check_count(
         &self,
         cursor: &Cursor<'_>,
         start: usize,
         row: &OpInfo,
-        (found, count): ([ValueId; Operands::MAX], usize),
-    ) -> Read<Operands> {
-        if count != row.arity {
-            let needed = row.arity;
-            let message = format!("`{}`: {count} operands given, {needed} needed", self.name_of(row));
-            return cursor.fault_at(start, Code::E2007, message);
+        count: usize,
+    ) -> Read<()> {
+        if count == row.arity {
+            return Ok(());
         }
-        Ok(Operands::new(&found[..count]).unwrap_or(Operands::NONE))
+        let needed = row.arity;
+        let message = format!("`{}`: {count} operands given, {needed} needed", self.name_of(row));
+        cursor.fault_at(start, Code::E2007, message)
     }
 
     fn name_of(&self, row: &OpInfo) -> &'static str {
@@ -221,8 +242,8 @@ impl<'a> Reader<'a> {
             name: None,
             docs: Vec::new(),
             comments: Vec::new(),
-            places: self.places,
-            output_lines: self.output_lines,
+            numbers: self.numbers,
+            lines: self.lines,
             end,
         })
     }
@@ -238,29 +259,45 @@ pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<(
 
 /// The extents of a type, up to `]`; the bracket before is read.
 pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) -> Read<Shape> {
-    let start = cursor.position();
-    let mut dims = [const { Dim::ONE }; crate::ty::MAX_RANK];
-    let limit = limits.rank.min(dims.len());
-    let mut rank = 0;
-    loop {
+    let limit = limits.rank.min(crate::ty::MAX_RANK);
+    // One extent more than commas; what is malformed is found where it is read.
+    let mut rank = 1;
+    for ahead in 0.. {
+        match cursor.ahead(ahead) {
+            b',' => rank += 1,
+            b']' | b'\n' => break,
+            _ => {}
+        }
+    }
+    if rank > limit {
+        return cursor.fault(Code::E1008, format!("rank {rank} exceeds the limit of {limit}"));
+    }
+    let mut fault = None;
+    let mut extent = |axis: usize| -> Read<Dim> {
+        if axis > 0 {
+            cursor.expect(b',', "`,` or `]`")?;
+            spaced.skip(cursor);
+        }
         let dim = cursor::dim(cursor, spaced)?;
-        match dims.get_mut(rank).filter(|_| rank < limit) {
-            Some(place) => *place = dim,
-            None => {
-                return cursor.fault_at(
-                    start,
-                    Code::E1008,
-                    format!("a rank of more than the limit of {limit}"),
-                );
-            }
-        }
-        rank += 1;
         spaced.skip(cursor);
-        if cursor.eat(b']') {
-            return Ok(Shape::from_slice(&dims[..rank]));
+        Ok(dim)
+    };
+    // Written where they stay.
+    let dims: Arc<[Dim]> = (0..rank)
+        .map(|axis| match &fault {
+            None => extent(axis).unwrap_or_else(|diag| {
+                fault = Some(diag);
+                Dim::ONE
+            }),
+            Some(_) => Dim::ONE,
+        })
+        .collect();
+    match fault {
+        Some(fault) => Err(fault),
+        None => {
+            cursor.expect(b']', "`,` or `]`")?;
+            Ok(Shape::new(dims))
         }
-        cursor.expect(b',', "`,` or `]`")?;
-        spaced.skip(cursor);
     }
 }
 

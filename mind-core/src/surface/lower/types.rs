@@ -1,6 +1,6 @@
 //! Written types and dimensions, worked out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::{fmt, sync::Arc};
 
@@ -182,7 +182,7 @@ impl DimNames {
 /// Checks that a value may have a type.
 pub(super) fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
     let name: Arc<str> = "x".into();
-    check_input(None, &BTreeSet::new(), &name, ty).map_err(|error| {
+    check_input(None, false, &name, ty).map_err(|error| {
         let OpError { code, problem, .. } = *error;
         Diag::new(code, site, problem)
     })

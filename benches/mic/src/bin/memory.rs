@@ -1,0 +1,36 @@
+//! The memory that reading MIC takes beside the module it makes; counting slows allocation, so it is a program of its own.
+//!
+//! `cargo run --release --manifest-path benches/mic/Cargo.toml --bin memory`; it fails where the bound is missed.
+
+use mic_bench::chain;
+use mind_core::{
+    ops::Profile,
+    text::{Limits, mic},
+};
+
+/// Bytes a node beyond the module.
+const BOUND: f64 = 200.0;
+
+fn main() {
+    let limits = Limits::default();
+    let mut missed = false;
+    for nodes in [1_000, 10_000, 100_000] {
+        let text = mic::print(&chain(nodes));
+        let mut read = None;
+        let reading = allocation_counter::measure(|| {
+            let document = mic::parse_document(&text, &limits).expect("well formed");
+            read = Some(document.verify(Profile::CoreV1).expect("valid"));
+        });
+        // What is left is the module.
+        let beyond = (reading.bytes_max as f64 - reading.bytes_current as f64) / nodes as f64;
+        let kept = if beyond <= BOUND { "kept" } else { "MISSED" };
+        let module = reading.bytes_current / nodes as i64;
+        println!(
+            "{nodes:>7} nodes: module {module} bytes a node, {beyond:.0} beyond it, at most {BOUND}: {kept}"
+        );
+        missed |= beyond > BOUND;
+    }
+    if missed {
+        std::process::exit(1);
+    }
+}

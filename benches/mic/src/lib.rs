@@ -1,0 +1,26 @@
+//! The module that time and memory are measured on.
+
+use mind_core::{
+    ir::{Builder, Module, Op, Reduction, ValueId},
+    ty::{DType, Shape, Type},
+};
+
+/// Layers one after the other, with a scalar sum and a constant now and then.
+pub fn chain(nodes: usize) -> Module {
+    let mut b = Builder::new();
+    let matrix = |rows: i64, columns: i64| Type::new(DType::F32, Shape::literal(&[rows, columns]));
+    let mut h = b.input("x", matrix(32, 64)).expect("a new name");
+    let w = b.input("w", matrix(64, 64)).expect("a new name");
+    while b.insts().len() < nodes - 1 {
+        let op: (Op, &[ValueId]) = match b.insts().len() % 5 {
+            0 => (Op::MatMul, &[h, w]),
+            1 => (Op::Relu, &[h]),
+            2 => (Op::Add, &[h, h]),
+            3 => (Op::Neg, &[h]),
+            _ => (Op::Transpose { permutation: vec![0, 1] }, &[h]),
+        };
+        h = b.push(op.0, op.1).expect("shapes fit");
+    }
+    let total = b.push(Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[h]).expect("a matrix");
+    b.finish([total])
+}
