@@ -91,6 +91,8 @@ fn equal_functions_of_two_blocks_have_equal_modules() {
     }
     assert_eq!(first::loss::CORE_IR, second::loss::CORE_IR);
     assert_eq!(first::loss_grad::CORE_IR, second::loss_grad::CORE_IR);
+    assert_eq!(first::loss::MIC, second::loss::MIC);
+    assert_eq!(first::loss_grad::MIC, second::loss_grad::MIC);
     for n in [1, 2, 100, 10_000] {
         assert_eq!(first::loss_grad::peak_bytes(n), second::loss_grad::peak_bytes(n));
         assert_eq!(first::loss_grad::flops(n), second::loss_grad::flops(n));

@@ -11,7 +11,7 @@ use crate::{
     plan::{Plan, Update, plan},
     stats,
     surface::lower::{Function, GradientRequest, GradientTarget, Structure},
-    text::core_ir,
+    text::{core_ir, mic},
     verify::{Verified, verify},
 };
 
@@ -22,6 +22,8 @@ pub struct Compiled {
     pub plan: Plan,
     /// The canonical module as text.
     pub core_ir: String,
+    /// The same as MIC.
+    pub mic: String,
     /// The arithmetic operations of a call.
     pub flops: Dim,
     /// For each value of the planned module the one of the lowered module that it comes from, where it is known.
@@ -83,6 +85,7 @@ fn verified(function: &Function) -> Result<Verified, Diag> {
 fn finish(verified: Verified, updates: &[Update]) -> Compiled {
     let (canonical, map) = canonicalise_mapped(verified);
     let core_ir = core_ir::print(&canonical);
+    let mic = mic::print(&canonical);
     let flops = stats::flops(&canonical).unwrap_or(Dim::literal(i64::MAX));
     let optimised = optimise(&canonical);
     let mut origins = vec![None; canonical.insts().len()];
@@ -92,5 +95,5 @@ fn finish(verified: Verified, updates: &[Update]) -> Compiled {
         }
     }
     let origins = optimised.origins().iter().map(|value| origins[value.index()]).collect();
-    Compiled { plan: plan(&optimised, updates), core_ir, flops, origins }
+    Compiled { plan: plan(&optimised, updates), core_ir, mic, flops, origins }
 }

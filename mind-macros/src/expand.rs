@@ -127,6 +127,7 @@ fn emit_item(
         value_name: &value_name,
         constants: Constants {
             core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
+            mic: compiled.map(|compiled| compiled.mic.clone()).unwrap_or_default(),
             params: trained_elements(function),
             flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
         },

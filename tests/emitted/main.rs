@@ -21,7 +21,7 @@ use mind_core::{
     plan::{Plan, plan},
     surface::lower::Structure,
     testing::{random_inputs, random_module},
-    text::core_ir,
+    text::{core_ir, mic},
     ty::Type,
     verify::verify,
 };
@@ -132,6 +132,7 @@ fn items(case: &Case) -> String {
         value_name: &|_| None,
         constants: emit::Constants {
             core_ir: core_ir::print(&case.module),
+            mic: mic::print(&case.module),
             params: Dim::ZERO,
             flops: Dim::ZERO,
         },

@@ -1,6 +1,10 @@
 //! `const` in a block, and the module beside each function.
 
 use mind::{Tensor, mind};
+use mind_core::{
+    ops::Profile,
+    text::{Limits, core_ir, mic},
+};
 
 #[test]
 fn constants_stand_for_dimensions_in_any_order() {
@@ -53,6 +57,23 @@ fn the_module_of_a_static_function_holds_constants() {
     assert_eq!(dense::PEAK_BYTES, 0);
     for word in ["Input", "MatMul", "f32[32, 784]", "f32[784, 256]", "f32[32, 256]"] {
         assert!(dense::CORE_IR.contains(word), "{word} in\n{}", dense::CORE_IR);
+    }
+}
+
+#[test]
+fn both_texts_of_a_function_are_the_same_verified_module() {
+    mind! {
+        #[grad(w, b)]
+        pub fn loss<N>(x: f32[N, 3], w: f32[3, 2], b: f32[2]) -> f32 {
+            let y = relu(x @ w + b);
+            mean(y[.., 0] * y[.., 1]) / 0.1
+        }
+    }
+    let limits = Limits::default();
+    for [core_ir, mic] in [[loss::CORE_IR, loss::MIC], [loss_grad::CORE_IR, loss_grad::MIC]] {
+        let module = mic::parse_document(mic, &limits).unwrap().verify(Profile::Extended).unwrap();
+        assert_eq!(core_ir::parse(core_ir, &limits).unwrap(), *module);
+        assert_eq!(mic::print(&module), mic);
     }
 }
 

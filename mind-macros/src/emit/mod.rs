@@ -67,6 +67,8 @@ pub struct Parameter {
 pub struct Constants {
     /// The Core IR of the function as text.
     pub core_ir: String,
+    /// The same as MIC.
+    pub mic: String,
     /// The number of elements in the parameters.
     pub params: Dim,
     /// The arithmetic operations of a call.
@@ -147,8 +149,8 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
     let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
     let configuration = configuration(attributes);
     let Interface { generics, parameters, result, out, workspace, .. } = &signature.interface;
-    let [core_ir, lints] =
-        [quote! { pub const CORE_IR: &str = ""; }, quote! { #[allow(unused, warnings, clippy::all)] }];
+    let texts = quote! { pub const CORE_IR: &str = ""; pub const MIC: &str = ""; };
+    let lints = quote! { #[allow(unused, warnings, clippy::all)] };
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
     let peak = peak_bytes(item);
     let lens = parse(&lens(item.plan));
@@ -170,7 +172,7 @@ pub fn fallback(item: &Item<'_>) -> TokenStream {
         #lints
         #visibility mod #name {
             use #root as rt;
-            #core_ir
+            #texts
             #(#quantities)*
             #peak
             #lens
@@ -216,7 +218,7 @@ fn module(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (root, visibility, name) = (item.root, &item.visibility, &item.name);
     let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
-    let core_ir = &item.constants.core_ir;
+    let (core_ir, mic) = (&item.constants.core_ir, &item.constants.mic);
     let params =
         quantity(item, "params", "The number of elements in the parameters.", &item.constants.params);
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", &item.constants.flops);
@@ -236,6 +238,8 @@ fn module(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
             use rt::Dim as _;
             /// The Core IR, as text.
             pub const CORE_IR: &str = #core_ir;
+            /// The same as MIC, the compact form.
+            pub const MIC: &str = #mic;
             #params
             #flops
             #peak
