@@ -198,7 +198,7 @@ fn shape(ty: &Type) -> String {
 fn lines(inst: &Inst) -> Vec<String> {
     let row = inst.op.info();
     let mut details = Vec::new();
-    for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op)) {
+    for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
         let name = field.name;
         match attribute {
             Attribute::Text(name) => return vec![name.to_string()],
