@@ -53,6 +53,29 @@
 //! Either can stand in a file of its own: `mind::include!("net.mind");` is what `mind!` makes of the file's text, the path
 //! being relative to the Rust file. See [`include!`].
 //!
+//! Or an expression over the Rust variables around it. Its shapes are those of their types:
+//!
+//! ```
+//! use mind::{Tensor, mind};
+//! let x: Tensor![f32; 2, 3] = Tensor::from([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]);
+//! let w: Tensor![f32; 3, 2] = Tensor::from_fn(|[i, j]| (i + j) as f32);
+//! let b: Tensor![f32; 2] = Tensor::zeros();
+//! let y = mind!(relu(x @ w + b));
+//! assert_eq!(y.as_slice(), [0.0, 1.0, 0.0, 0.0]);
+//! let (loss, (dw, db)) = mind!(value_and_grad(mean((x @ w + b) * (x @ w + b)), wrt = (w, b)));
+//! assert_eq!((loss, dw.dims(), db.dims()), (1.5, [3, 2], [2]));
+//! ```
+//!
+//! Leaves are variables and fields (`x`, `self.w`, `net.0`), tensors, views and plain numbers, by value or by reference; they
+//! are read where they are and never moved. Any other Rust expression stands in braces: `{model.bias()}`. A block `{ let h = …;
+//! … }` that is the whole expression is one of the language. A broken rule is an error of `cargo check` at the operator; in a
+//! function that is generic in shapes write `mind!(late: …)`, which `cargo build` checks. Where extents are dynamic the same
+//! rules run when the expression does, and panic with the same words.
+//!
+//! A result whose type is that of a leaf (a gradient, or `2.0 * x`) has that type, and one that is a single number whatever
+//! the shapes are (`mean(x)`) is a plain number. Any other has a shape type of its own; `mind!(x @ w : f32[2, 2])` writes the
+//! type instead, and `.into()` converts. A leaf can be given a type in place, `(x: f32[2, 3])`.
+//!
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
@@ -140,8 +163,8 @@ pub mod __macros {
 
 /// Tensor programs, compiled while Rust compiles.
 ///
-/// Takes either items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, or a closure,
-/// `|x: f32[2, 3]| relu(x)`. The [crate's documentation](crate) describes the language.
+/// Takes items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, a closure, `|x: f32[2, 3]| relu(x)`, or an
+/// expression over Rust variables, `relu(x @ w + b)`. The [crate's documentation](crate) describes the language.
 ///
 /// With `MIND_TIMINGS` set in the environment of the build, each expansion says on standard error how long it took.
 #[macro_export]

@@ -13,6 +13,8 @@ use std::process::Command;
 
 use programs::programs;
 
+#[path = "../mind-macros/src/bare/mod.rs"]
+mod bare;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
 #[path = "../mind-macros/src/expand.rs"]

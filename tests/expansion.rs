@@ -6,6 +6,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use programs::programs;
 
+#[path = "../mind-macros/src/bare/mod.rs"]
+mod bare;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
 #[path = "../mind-macros/src/expand.rs"]

@@ -16,6 +16,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use crate::{
+    bare,
     emit::{self, Constants, Item, Parameter, Root},
     report::compile_errors,
 };
@@ -31,6 +32,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> TokenStream) -> TokenStream {
     let (root, input) = Root::take(input);
     let (program, mut diags) = surface::parse(input);
+    if let Program::Expression(expression) = &program {
+        return bare::expand(&root, expression, diags, report);
+    }
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
     let constants = lowered.constants.iter().map(|constant| {
@@ -49,16 +53,7 @@ pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> To
         lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
     let errors = report(diags.as_slice());
     match program {
-        Program::Expression(expression) => {
-            let message =
-                "an expression is not compiled so far, expected `fn`, `const`, `struct` or a closure";
-            let mut all = diags.clone();
-            if all.is_empty() {
-                all.push(Diag::new(Code::E1007, expression.site, message));
-            }
-            let errors = compile_errors(all.as_slice());
-            quote! {{ #errors }}
-        }
+        Program::Expression(_) => errors,
         Program::Block(_) => quote! { #errors #constants #structs #functions },
         Program::Closure(_) => {
             let name = lowered.functions.first().map(|function| &function.name);

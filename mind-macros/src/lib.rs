@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod angle;
+mod bare;
 mod emit;
 mod expand;
 mod include;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use mind_core::{data::TensorData, ty::DType};
 
 /// The only element of a constant, in parentheses where negative so that methods apply to all of it.
-pub(super) fn scalar(data: &TensorData) -> String {
+pub(crate) fn scalar(data: &TensorData) -> String {
     match data {
         TensorData::I32(elements) => integer(elements[0].into(), DType::I32),
         TensorData::I64(elements) => integer(elements[0], DType::I64),
@@ -15,7 +15,7 @@ pub(super) fn scalar(data: &TensorData) -> String {
 }
 
 /// All stored elements as an array.
-pub(super) fn elements(data: &TensorData) -> String {
+pub(crate) fn elements(data: &TensorData) -> String {
     let mut text = String::from("[");
     let mut push = |element: String| _ = write!(text, "{element}, ");
     match data {

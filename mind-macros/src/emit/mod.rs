@@ -3,7 +3,7 @@
 mod body;
 mod extent;
 mod interface;
-mod literal;
+pub(crate) mod literal;
 mod loops;
 mod names;
 mod root;
@@ -200,7 +200,7 @@ fn is_fallible(plan: &Plan) -> bool {
 }
 
 /// The tokens of emitted text.
-fn parse(text: &str) -> TokenStream {
+pub(crate) fn parse(text: &str) -> TokenStream {
     let failed = |error: String| {
         let message = format!("mind: internal error: the emitted code does not parse: {error}");
         quote! { ::core::compile_error!(#message); }

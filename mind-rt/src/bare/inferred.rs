@@ -1,6 +1,7 @@
 //! The shapes of results that nobody wrote.
 
 use std::{
+    cmp::Ordering,
     fmt::{self, Debug, Formatter},
     marker::PhantomData,
 };
@@ -182,13 +183,34 @@ of_rank! {
     8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
 }
 
+impl<T: Element, P: Table, const K: usize> Tensor<T, Inferred<P, K>> {
+    /// The only element; an error of the build where the shape has axes.
+    fn number(&self) -> T {
+        const { Inferred::<P, K>::check_written::<()>() };
+        self.as_slice()[0]
+    }
+}
+
 macro_rules! numbers {
     ($($ty:ty),*) => {
         $(impl<P: Table, const K: usize> From<Tensor<$ty, Inferred<P, K>>> for $ty {
             /// The only element. An error of the build where the shape has axes.
             fn from(tensor: Tensor<$ty, Inferred<P, K>>) -> $ty {
-                const { Inferred::<P, K>::check_written::<()>() };
-                tensor.as_slice()[0]
+                tensor.number()
+            }
+        }
+
+        impl<P: Table, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, K>> {
+            /// Of the only element. An error of the build where the shape has axes.
+            fn eq(&self, other: &$ty) -> bool {
+                self.number() == *other
+            }
+        }
+
+        impl<P: Table, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, K>> {
+            /// Of the only element. An error of the build where the shape has axes.
+            fn partial_cmp(&self, other: &$ty) -> Option<Ordering> {
+                self.number().partial_cmp(other)
             }
         })*
     };

@@ -89,6 +89,12 @@ pub const fn all_static(types: &[Type]) -> bool {
     true
 }
 
+/// One number, as many times as a type has elements.
+#[track_caller]
+pub fn full<T: Element>(value: T, ty: &Type) -> Tensor<T, (usize,)> {
+    Tensor::full_with((count(ty),), value)
+}
+
 /// A tensor for a result; its elements are 0 until they are computed.
 #[inline]
 #[track_caller]

@@ -1,0 +1,140 @@
+//! Fused loops: for each a struct whose `row` is the chain of operations along slices.
+
+use std::fmt::Write;
+
+use mind_core::open::{Binary, Fused, NodeId, Op, Place, Plan, Program, Step, Unary};
+
+use super::values::{Values, constant, is_uniform};
+
+/// The structs of all loops.
+pub(super) fn rows(program: &Program, plan: &Plan) -> String {
+    let mut text = String::new();
+    for (step, fused) in loops(plan) {
+        row(program, plan, step, fused, &mut text);
+    }
+    text
+}
+
+/// The call that runs a loop.
+pub(super) fn call(
+    program: &Program,
+    plan: &Plan,
+    values: &Values<'_>,
+    step: usize,
+    fused: &Fused,
+) -> String {
+    let inputs: String =
+        read(program, plan, fused).map(|input| format!("{}, ", values.value(*input))).collect();
+    let outputs: String =
+        fused.outputs.iter().map(|output| format!("{}, ", values.target(*output))).collect();
+    let shape = fused.outputs.last().expect("a loop stores something").index();
+    format!("rt::fused(Row{step}, &nodes[{shape}], [{inputs}], [{outputs}]);\n")
+}
+
+fn loops(plan: &Plan) -> impl Iterator<Item = (usize, &Fused)> {
+    plan.steps.iter().enumerate().filter_map(|(position, step)| match step {
+        Step::Fused(fused) => Some((position, fused)),
+        Step::Kernel(_) => None,
+    })
+}
+
+/// Whether an input is one number of the program, which the loop has in itself.
+fn is_literal(program: &Program, plan: &Plan, input: NodeId) -> bool {
+    is_uniform(program, input) && plan.places[input.index()] == Some(Place::Constant)
+}
+
+/// The inputs that are handed to the loop.
+fn read<'a>(program: &'a Program, plan: &'a Plan, fused: &'a Fused) -> impl Iterator<Item = &'a NodeId> {
+    fused.inputs.iter().filter(|input| !is_literal(program, plan, **input))
+}
+
+fn row(program: &Program, plan: &Plan, step: usize, fused: &Fused, text: &mut String) {
+    let inputs: Vec<usize> = read(program, plan, fused).map(|input| input.index()).collect();
+    let [slices, rows] = ["in_", "&in_"].map(|prefix| {
+        let row = |node: &usize| {
+            if prefix == "in_" { format!("in_{node}, ") } else { format!("&in_{node}[..len], ") }
+        };
+        inputs.iter().map(row).collect::<String>()
+    });
+    let (count, outputs) = (inputs.len(), fused.outputs.len());
+    let targets: String = fused.outputs.iter().map(|node| format!("out_{}, ", node.index())).collect();
+    let _ = writeln!(
+        text,
+        "#[derive(Clone, Copy)] struct Row{step};\n\
+         #[allow(unused, clippy::all, clippy::pedantic)]\n\
+         impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for Row{step} {{\n\
+         #[inline(always)] fn row(self, len: usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
+    );
+    let _ = writeln!(text, "let ({slices}) = ({rows});");
+    for output in &fused.outputs {
+        let _ = writeln!(text, "let out_{0} = &mut out_{0}[..len];", output.index());
+    }
+    for input in fused.inputs.iter().filter(|input| is_literal(program, plan, **input)) {
+        let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, "T"));
+    }
+    text.push_str("for j in 0..len {\n");
+    for node in &fused.nodes {
+        let operand = |position: usize| {
+            let operand = program.node(*node).operands[position];
+            let index = operand.index();
+            if is_literal(program, plan, operand) {
+                format!("c{index}")
+            } else if fused.inputs.contains(&operand) {
+                format!("in_{index}[j]")
+            } else {
+                format!("v{index}")
+            }
+        };
+        let _ = writeln!(text, "let v{} = {};", node.index(), expression(&program.node(*node).op, operand));
+        if fused.outputs.contains(node) {
+            let _ = writeln!(text, "out_{0}[j] = v{0};", node.index());
+        }
+    }
+    text.push_str("}\n}\n}\n");
+}
+
+fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
+    let method = |name: &str| format!("{}.{name}({})", operand(0), operand(1));
+    match op {
+        Op::Unary(Unary::Neg) => format!("{}.negated()", operand(0)),
+        Op::Unary(Unary::Relu) => format!("rt::relu({})", operand(0)),
+        Op::Unary(Unary::Exp) => format!("{}.exponential()", operand(0)),
+        Op::Unary(Unary::Log) => format!("{}.logarithm()", operand(0)),
+        Op::Binary(Binary::Add) => method("plus"),
+        Op::Binary(Binary::Sub) => method("minus"),
+        Op::Binary(Binary::Mul) => method("times"),
+        Op::Binary(Binary::Div) => method("over"),
+        Op::ReluGrad => format!("rt::relu_grad({}, {})", operand(0), operand(1)),
+        Op::StopGradient
+        | Op::BroadcastLike
+        | Op::BroadcastTo { .. }
+        | Op::ExpandReduced { keepdims: true, .. } => operand(0),
+        Op::FilledLike { one: true } => "T::ONE".to_string(),
+        Op::FilledLike { one: false } => "T::ZERO".to_string(),
+        Op::Leaf(_)
+        | Op::Constant(_)
+        | Op::At
+        | Op::MatMul
+        | Op::Dot
+        | Op::Reduce { .. }
+        | Op::Reshape { .. }
+        | Op::Transpose { .. }
+        | Op::ExpandDims { .. }
+        | Op::Squeeze { .. }
+        | Op::Subscript(_)
+        | Op::Slice { .. }
+        | Op::Gather
+        | Op::Conv2d(_)
+        | Op::CountReduced { .. }
+        | Op::SumLike
+        | Op::ReshapeLike
+        | Op::ExpandReduced { .. }
+        | Op::ProductGradLhs
+        | Op::ProductGradRhs
+        | Op::SubscriptGrad(_)
+        | Op::SliceGrad { .. }
+        | Op::GatherGrad
+        | Op::Conv2dGradInput(_)
+        | Op::Conv2dGradFilter(_) => unreachable!("a plan fuses elementwise operations"),
+    }
+}

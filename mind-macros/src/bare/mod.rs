@@ -1,0 +1,207 @@
+//! From an open program to the Rust expression that a bare form becomes.
+//!
+//! For `relu(x @ w + b)` that is, with `rt` for the run time's module of this name:
+//!
+//! ```text
+//! match (rt::view(&x), rt::view(&w), rt::view(&b)) { ((view_0, owner_0), (view_1, owner_1), …) => {
+//!     struct Shapes<T0, S0, T1, S1, T2, S2>(…);            // element and shape type of each leaf
+//!     impl<…> rt::Table for Shapes<…> {
+//!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
+//!             let n0 = …;
+//!             let n3 = rt::or_fail(rt::rules::at(n0, n1), …);
+//!             …
+//!         };
+//!         const RESULTS: &'static [rt::Type] = &[Self::NODES[5]];
+//!     }
+//!     impl<…> Shapes<…> {
+//!         const NODES: [rt::Type; 6] = …;
+//!         const fn nodes(…) -> [rt::Type; 6] { … }           // the rules again, for extents known on entry
+//!         fn tie(…) -> rt::Checked<Self> { … }
+//!         fn run(…) -> (rt::Tensor<T0, rt::Inferred<Self, 0>>,) { … }
+//!     }
+//!     if let <Shapes<_, _, …> as rt::Table>::OK = Shapes::tie(…) {}   // what `cargo check` evaluates
+//!     Shapes::run(…).0
+//! } }
+//! ```
+//!
+//! The rules stand in the body of a constant, not in a function that it calls, since rustc reports a failed constant at
+//! the innermost call of its own body.
+
+mod fused;
+mod rules;
+mod run;
+mod values;
+
+use mind_core::{
+    diag::{Diag, Diags, Site},
+    open::{self, Plan, Program, Structure},
+    surface::ast::Expression,
+};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use crate::emit::{Root, parse};
+use values::{Results, Values};
+
+/// The Rust expression that an expression of the language becomes, or an error for each mistake that shows without types.
+pub(crate) fn expand(
+    root: &Root,
+    expression: &Expression,
+    mut diags: Diags,
+    report: impl FnOnce(&[Diag]) -> TokenStream,
+) -> TokenStream {
+    let (program, more) = open::lower(expression);
+    diags.extend(more);
+    match program {
+        Some(program) if diags.is_empty() => self::expression(root, &program, &open::plan(&program)),
+        Some(_) | None => {
+            let errors = report(diags.as_slice());
+            quote! {{ #errors ::core::unreachable!() }}
+        }
+    }
+}
+
+/// The Rust expression of a program.
+fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
+    let values = Values::new(program, plan);
+    let numbered = |prefix: &str| -> Vec<Ident> {
+        (0..program.leaves.len()).map(|leaf| format_ident!("{}_{}", prefix, leaf)).collect()
+    };
+    let (owners, views) = (numbered("owner"), numbered("view"));
+    let viewed = program.leaves.iter().map(|leaf| {
+        let (first, tokens) = (ends(leaf.site).0, &leaf.tokens);
+        let borrowed = if leaf.is_place {
+            quote_spanned! { first => &#tokens }
+        } else {
+            quote_spanned! { first => &{ #tokens } }
+        };
+        // All that rustc says of a leaf is at one place, and so is one error.
+        let (_, arguments) = call_at(leaf.site, "view", borrowed);
+        let path = quote! { #root::bare::view }.into_iter().map(|mut token| {
+            token.set_span(first.resolved_at(token.span()));
+            token
+        });
+        quote! { #(#path)* #arguments }
+    });
+    let items = items(program, plan, &values);
+    let check = (!program.late).then(|| check(program, &views));
+    let result = result(&program.result, &mut 0, &values.results);
+    quote! {
+        match (#(#viewed,)*) {
+            (#((#views, #owners),)*) => {
+                #[allow(unused_imports)]
+                use #root::bare as rt;
+                #items
+                #check
+                #[allow(clippy::unused_unit, clippy::let_unit_value)]
+                let results = Shapes::run(#(#views),*);
+                #result
+            }
+        }
+    }
+}
+
+/// The struct that knows the shapes, and how it runs.
+fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
+    let lints = quote! {
+        #[allow(non_snake_case, dead_code, unused, clippy::all, clippy::pedantic)]
+    };
+    let [bounds, arguments] = [values.generics(": "), values.generics("")].map(|text| parse(&text));
+    let statements = rules::statements(program);
+    let types: Vec<Ident> = (0..program.nodes.len()).map(|node| format_ident!("n{}", node)).collect();
+    let count = Literal::usize_unsuffixed(types.len());
+    let leaves: Vec<Ident> = (0..program.leaves.len()).map(|leaf| format_ident!("known_{}", leaf)).collect();
+    let leaf_count = Literal::usize_unsuffixed(leaves.len());
+    let known = parse(&values.known());
+    let table = program.result.nodes();
+    let table = table.iter().map(|node| Literal::usize_unsuffixed(node.index()));
+    let rows = parse(&fused::rows(program, plan));
+    let parameters = parse(&values.parameters());
+    let result_types = parse(&values.result_types());
+    let run = parse(&run::body(program, plan, values));
+    quote! {
+        #lints
+        struct Shapes<#arguments>(::core::marker::PhantomData<fn() -> (#arguments)>);
+        #rows
+        #lints
+        impl<#bounds> rt::Table for Shapes<#arguments> {
+            const OK: rt::Checked<Self> = {
+                let [#(#leaves),*] = Self::KNOWN;
+                let known: &[rt::Type] = &[];
+                #statements
+                ::core::marker::PhantomData
+            };
+            const RESULTS: &'static [rt::Type] = &[#(Self::NODES[#table]),*];
+        }
+        #lints
+        impl<#bounds> Shapes<#arguments> {
+            const KNOWN: [rt::Type; #leaf_count] = [#known];
+            const NODES: [rt::Type; #count] = {
+                _ = <Self as rt::Table>::OK;
+                Self::nodes(Self::KNOWN, &[])
+            };
+
+            const fn nodes([#(#leaves),*]: [rt::Type; #leaf_count], known: &[rt::Type]) -> [rt::Type; #count] {
+                #statements
+                [#(#types),*]
+            }
+
+            fn tie(#parameters) -> rt::Checked<Self> {
+                ::core::marker::PhantomData
+            }
+
+            fn run(#parameters) -> (#result_types) {
+                #run
+            }
+        }
+    }
+}
+
+/// The pattern that `cargo check` evaluates. It stands at the tokens of the expression: where rustc refuses it, that is
+/// what it shows.
+fn check(program: &Program, views: &[Ident]) -> TokenStream {
+    let (first, last) = ends(program.site);
+    let placeholders = program.leaves.iter().map(|_| quote! { _, _ });
+    let ok = Ident::new("OK", last);
+    let pattern = quote_spanned! { first => <Shapes<#(#placeholders),*> as rt::Table>::#ok };
+    quote! { if let #pattern = Shapes::tie(#(#views),*) {} }
+}
+
+/// The value of the expression from the tuple `results`.
+fn result(structure: &Structure, position: &mut usize, results: &Results) -> TokenStream {
+    match structure {
+        Structure::Node(_) => {
+            let index = Literal::usize_unsuffixed(*position);
+            let leaf = results.like(*position);
+            *position += 1;
+            match leaf {
+                Some(leaf) => {
+                    let owner = format_ident!("owner_{}", leaf.index());
+                    quote! { rt::owned(#owner, results.#index) }
+                }
+                None => quote! { results.#index },
+            }
+        }
+        Structure::Tuple(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| result(part, position, results)).collect();
+            quote! { (#(#parts,)*) }
+        }
+    }
+}
+
+/// `rt::name` and `(arguments)`, which rustc underlines from the first to the last token of a place.
+fn call_at(site: Site, name: &str, arguments: TokenStream) -> (TokenStream, Group) {
+    let (first, last) = ends(site);
+    let name = Ident::new(name, first);
+    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+    arguments.set_span(last);
+    (quote_spanned! { first => rt::#name }, arguments)
+}
+
+/// The first and the last token of a place.
+fn ends(site: Site) -> (Span, Span) {
+    match site {
+        Site::Tokens { first, last } => (first, last),
+        Site::Nowhere | Site::Text { .. } => (Span::call_site(), Span::call_site()),
+    }
+}

@@ -1,0 +1,265 @@
+//! The rules of a program, one statement a node: from the types of the operands to that of the result, or out with the
+//! message.
+
+use mind_core::{
+    diag::Site,
+    open::{
+        Binary, Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Reduce,
+        Subscript, Unary,
+    },
+    ty::{DType, Type},
+};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::call_at;
+use crate::emit::parse;
+
+/// `let n0 = …; let n1 = …;` for every node, and the checks, each as soon as it can be told. Leaves are in `known_0`, …
+pub(super) fn statements(program: &Program) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    let mut checks: Vec<&Check> = program.checks.iter().collect();
+    for (id, node) in program.iter() {
+        let name = format_ident!("n{}", id.index());
+        let statement = statement(program, id, node);
+        tokens.extend(quote! { let #name = #statement; });
+        checks.retain(|check| {
+            let ready = last_of(check) <= id;
+            if ready {
+                let statement = checked(check);
+                tokens.extend(quote! { _ = #statement; });
+            }
+            !ready
+        });
+    }
+    if let Some(annotation) = &program.annotation {
+        let types = annotation.structure.leaves();
+        for (node, ty) in program.result.nodes().into_iter().zip(types) {
+            let rule = format!("expect(n{}, {})", node.index(), type_value(ty));
+            let own = format!("n{}", node.index());
+            let context = context("the result", &[operand("the result", "", &own)]);
+            let statement = or_fail(annotation.site, &rule, &context);
+            tokens.extend(quote! { _ = #statement; });
+        }
+    }
+    tokens
+}
+
+fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
+    if let Op::Leaf(leaf) = &node.op {
+        let known = format!("known_{}", leaf.index());
+        let leaf = &program.leaves[leaf.index()];
+        let input = format!("input({known})");
+        let read =
+            or_fail(leaf.site, &input, &context(&leaf.text, &[operand(&leaf.text, &leaf.text, &known)]));
+        let Some((ty, site)) = &leaf.annotation else { return read };
+        let label = format!("`{}`", leaf.text);
+        let declared = format!("expect({known}, {})", type_value(ty));
+        let declared =
+            or_fail(*site, &declared, &context(&label, &[operand(&leaf.text, &leaf.text, &known)]));
+        return quote! {{ _ = #read; #declared }};
+    }
+    if let Op::Squeeze { axes: None } = &node.op {
+        // Which axes go is decided by the Rust types, as the rank depends on it.
+        let (own, position) = (format!("n{}", node.operands[0].index()), node.operands[0].index());
+        return parse(&format!("rt::squeeze({own}, known, {position})"));
+    }
+    let rule = rule(node);
+    let Some(spot) = &node.spot else { return parse(&format!("rt::holds(rt::rules::{rule})")) };
+    let mut operands: Vec<String> = Vec::new();
+    if let Op::Constant(constant) = &node.op {
+        let own = format!("rt::Type::new({}, {})", dtype(constant.dtype), list(&constant.shape));
+        operands.push(operand(&format!("`{}`", constant.text), &constant.text, &own));
+    }
+    for (written, id) in spot.operands.iter().zip(&node.operands) {
+        operands.push(operand(&written.text, &written.operand_text, &format!("n{}", id.index())));
+    }
+    _ = id;
+    or_fail(spot.site, &rule, &context(spot.label, &operands))
+}
+
+/// `rt::or_fail(rt::rules::…, …)`, which rustc and a panic place at the user's tokens.
+fn or_fail(site: Site, rule: &str, context: &str) -> TokenStream {
+    let (path, arguments) = call_at(site, "or_fail", parse(&format!("rt::rules::{rule}, {context}")));
+    quote! { #path #arguments }
+}
+
+fn checked(check: &Check) -> TokenStream {
+    let node = format!("n{}", check.node.index());
+    let operands = [operand(&check.text, &check.text, &node)];
+    let (rule, label) = match &check.kind {
+        CheckKind::Scalar(transform) => (format!("seed({node})"), transform.name().to_string()),
+        CheckKind::Differentiable => (format!("differentiable({node})"), String::new()),
+        CheckKind::CotangentOf(value) => {
+            (format!("expect({node}, n{})", value.index()), "the cotangent".to_string())
+        }
+        CheckKind::Is(ty) => (format!("expect({node}, {})", type_value(ty)), format!("`{}`", check.text)),
+    };
+    or_fail(check.site, &rule, &context(&label, &operands))
+}
+
+/// The last node that a check speaks of.
+fn last_of(check: &Check) -> NodeId {
+    match &check.kind {
+        CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => check.node,
+        CheckKind::CotangentOf(value) => check.node.max(*value),
+    }
+}
+
+fn context(label: &str, operands: &[String]) -> String {
+    format!("&rt::Context {{ label: {label:?}, operands: &[{}] }}", operands.join(", "))
+}
+
+fn operand(text: &str, base: &str, ty: &str) -> String {
+    format!("rt::Operand::new({text:?}, {base:?}, {ty})")
+}
+
+/// The rule of a node, on `n0`, `n1`, …
+fn rule(node: &Node) -> String {
+    let operands: Vec<String> = node.operands.iter().map(|operand| format!("n{}", operand.index())).collect();
+    let all = operands.join(", ");
+    match &node.op {
+        Op::Leaf(_) => unreachable!("leaves have no operands"),
+        Op::Constant(constant) => match operands.first() {
+            Some(like) => {
+                format!("literal({}, {like}.dtype(), {})", literal(constant), list(&constant.shape))
+            }
+            None => format!(
+                "literal({}, {}, {})",
+                literal(constant),
+                dtype(constant.dtype),
+                list(&constant.shape)
+            ),
+        },
+        Op::Unary(op) => {
+            let name = match op {
+                Unary::Neg => "Neg",
+                Unary::Relu => "Relu",
+                Unary::Exp => "Exp",
+                Unary::Log => "Log",
+            };
+            format!("unary(rt::rules::UnaryOp::{name}, {all})")
+        }
+        Op::StopGradient => format!("unary(rt::rules::UnaryOp::StopGradient, {all})"),
+        Op::Binary(op) => {
+            let name = match op {
+                Binary::Add => "Add",
+                Binary::Sub => "Sub",
+                Binary::Mul => "Mul",
+                Binary::Div => "Div",
+            };
+            format!("binary(rt::rules::BinaryOp::{name}, {all})")
+        }
+        Op::At => format!("at({all})"),
+        Op::MatMul => format!("matmul({all})"),
+        Op::Dot => format!("dot({all})"),
+        Op::Reduce { kind, axes, keepdims } => {
+            let name = match kind {
+                Reduce::Sum => "Sum",
+                Reduce::Mean => "Mean",
+            };
+            let axes = optional_list(axes.as_deref());
+            format!("reduce(rt::rules::ReductionOp::{name}, {all}, {axes}, {keepdims})")
+        }
+        Op::Reshape { shape } => format!("reshape({all}, {})", list(shape)),
+        Op::Transpose { permutation } => {
+            format!("transpose({all}, {})", optional_list(permutation.as_deref()))
+        }
+        Op::ExpandDims { axes } => format!("expand_dims({all}, {})", list(axes)),
+        Op::Squeeze { axes } => format!("squeeze({all}, {})", optional_list(axes.as_deref())),
+        Op::Subscript(parts) => format!("subscript({all}, {})", subscripts(parts)),
+        Op::Slice { starts, ends, steps } => {
+            format!("slice({all}, {}, {}, Some({}))", list(starts), list(ends), list(steps))
+        }
+        Op::Gather => format!("gather({all})"),
+        Op::Conv2d(c) => format!("conv2d({all}, {}, {})", list(&c.strides), padding(c)),
+        Op::BroadcastTo { shape } => format!("broadcast_to({all}, {})", list(shape)),
+        Op::FilledLike { .. } => format!("like({all})"),
+        Op::CountReduced { .. } => format!("like(rt::Type::scalar({all}.dtype()))"),
+        Op::SumLike => format!("sum_like({all})"),
+        Op::BroadcastLike => format!("broadcast_like({all})"),
+        Op::ReshapeLike => format!("reshape_like({all})"),
+        Op::ExpandReduced { axes, keepdims } => {
+            format!("expand_reduced({all}, {}, {keepdims})", optional_list(axes.as_deref()))
+        }
+        Op::ProductGradLhs => format!("product_grad_lhs({all})"),
+        Op::ProductGradRhs => format!("product_grad_rhs({all})"),
+        Op::SubscriptGrad(parts) => format!("scatter_subscript({all}, {})", subscripts(parts)),
+        Op::SliceGrad { starts, ends, steps } => {
+            format!("scatter_slice({all}, {}, {}, Some({}))", list(starts), list(ends), list(steps))
+        }
+        Op::GatherGrad => format!("gather_back({all})"),
+        Op::Conv2dGradInput(c) => format!("conv2d_grad_input({all}, {}, {})", list(&c.strides), padding(c)),
+        Op::Conv2dGradFilter(c) => format!("conv2d_grad_filter({all}, {}, {})", list(&c.strides), padding(c)),
+        Op::ReluGrad => format!("relu_grad({all})"),
+    }
+}
+
+/// A literal as the rules know it.
+fn literal(constant: &Constant) -> String {
+    let fits =
+        [DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| match constant.values_in(dtype) {
+            Ok(_) => "rt::rules::Fit::Yes".to_string(),
+            Err(Misfit::Kind { help }) => {
+                format!("rt::rules::Fit::OtherKind {{ help: {:?} }}", help.as_deref().unwrap_or_default())
+            }
+            Err(Misfit::Value { code, message, .. }) => {
+                format!("rt::rules::Fit::Fault {{ code: {:?}, message: {message:?} }}", code.info().name)
+            }
+        });
+    format!("rt::rules::Literal {{ description: {:?}, fits: [{}] }}", constant.describe(), fits.join(", "))
+}
+
+/// `rt::Type::new(…)`.
+fn type_value(ty: &Type) -> String {
+    let dims: Vec<i64> = ty.shape.iter().map(|dim| dim.as_literal().unwrap_or(-1)).collect();
+    format!("rt::Type::new({}, {})", dtype(ty.dtype), list(&dims))
+}
+
+fn dtype(dtype: DType) -> String {
+    format!("rt::DType::{}", dtype.name().to_uppercase())
+}
+
+/// `&[1, -1]`.
+pub(super) fn list(numbers: &[i64]) -> String {
+    format!("&{numbers:?}")
+}
+
+/// `Some(&[1, -1])` or `None`.
+pub(super) fn optional_list(numbers: Option<&[i64]>) -> String {
+    match numbers {
+        Some(numbers) => format!("::core::option::Option::Some(&{numbers:?})"),
+        None => "::core::option::Option::None".to_string(),
+    }
+}
+
+/// The parts of an index expression.
+pub(super) fn subscripts(parts: &[Subscript]) -> String {
+    let number = |number: &Option<i64>| match number {
+        Some(number) => format!("::core::option::Option::Some({number})"),
+        None => "::core::option::Option::None".to_string(),
+    };
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| match part {
+            Subscript::At(at) => format!("rt::rules::Subscript::At({at})"),
+            Subscript::Range { start, end, step } => format!(
+                "rt::rules::Subscript::Range {{ start: {}, end: {}, step: {} }}",
+                number(start),
+                number(end),
+                number(step)
+            ),
+            Subscript::Rest => "rt::rules::Subscript::Rest".to_string(),
+        })
+        .collect();
+    format!("&[{}]", parts.join(", "))
+}
+
+/// What surrounds an image.
+pub(super) fn padding(convolution: &Convolution) -> String {
+    match &convolution.padding {
+        Padding::Valid => "rt::rules::Padding::Valid".to_string(),
+        Padding::Same => "rt::rules::Padding::Same".to_string(),
+        Padding::Custom(pairs) => format!("rt::rules::Padding::Pairs(&{pairs:?})"),
+    }
+}

@@ -1,0 +1,229 @@
+//! What runs: buffers, then the steps of the plan in order.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use mind_core::open::{NodeId, Op, Place, Plan, Program, Reduce, Step};
+
+use super::{
+    fused,
+    rules::{list, optional_list, padding, subscripts},
+    values::{Values, constant, is_filled},
+};
+
+/// The body of `run`.
+pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> String {
+    let mut text = types(program);
+    for (position, leaf) in program.leaves.iter().enumerate() {
+        _ = leaf;
+        let node = NodeId::new(position);
+        let element = values.element_of(node);
+        let _ = writeln!(
+            text,
+            "let elements_{position}: &[{element}] = <T{position} as rt::Number>::cast(view_{position}.as_slice());"
+        );
+    }
+    let results = program.result.nodes();
+    for (position, node) in results.iter().enumerate() {
+        let (element, shape) = values.result_type(position);
+        let _ = match shape {
+            Some(shape) => writeln!(
+                text,
+                "let mut result_{position} = rt::allocate::<{element}, {shape}>(&nodes[{}]);",
+                node.index()
+            ),
+            None => writeln!(text, "let mut result_{position} = [<{element} as rt::Arithmetic>::ZERO];"),
+        };
+        let slice = if values.result_type(position).1.is_some() { ".as_mut_slice()" } else { "[..]" };
+        let borrow = if slice == "[..]" { "&mut " } else { "" };
+        let _ = writeln!(
+            text,
+            "let out_{position}: &mut [{}] = <{element} as rt::Number>::cast_mut({borrow}result_{position}{slice});",
+            values.element_of(*node)
+        );
+    }
+    for node in filled(program, plan) {
+        let element = values.element_of(node);
+        let number = constant(program, node, &element);
+        let _ = writeln!(
+            text,
+            "let constant_{0} = rt::full::<{element}>({number}[0], &nodes[{0}]);",
+            node.index()
+        );
+    }
+    let mut steps = String::new();
+    for (position, step) in plan.steps.iter().enumerate() {
+        match step {
+            Step::Fused(nodes) => steps.push_str(&fused::call(program, plan, values, position, nodes)),
+            Step::Kernel(node) => kernel(program, values, *node, &mut steps),
+        }
+    }
+    for (position, node) in results.iter().enumerate() {
+        if is_filled(program, *node) {
+            let number = constant(program, *node, &values.element_of(*node));
+            let _ =
+                writeln!(steps, "rt::filled(&nodes[{}], {number}[0], &mut *out_{position});", node.index());
+        } else if plan.places[node.index()] != Some(Place::Result(position)) {
+            let _ = writeln!(steps, "rt::copy({}, &mut *out_{position});", values.value(*node));
+        }
+    }
+    text.push_str(&with_slots(plan, values, &steps));
+    let results: String = (0..results.len())
+        .map(|position| match values.result_type(position).1 {
+            Some(_) => format!("result_{position}, "),
+            None => format!("result_{position}[0], "),
+        })
+        .collect();
+    let _ = writeln!(text, "({results})");
+    text
+}
+
+/// The uniform constants that kernels read.
+fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
+    let read = |kernel: NodeId| {
+        let node = program.node(kernel);
+        let operands = node.operands.iter().enumerate();
+        operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| source(plan, *operand))
+    };
+    let kernels = plan.steps.iter().filter_map(|step| match step {
+        Step::Kernel(kernel) => Some(*kernel),
+        Step::Fused(_) => None,
+    });
+    // Views of constants are read as kernels read, also by loops and as results.
+    let views = plan.places.iter().enumerate().filter_map(|(node, place)| match place {
+        Some(Place::View(_)) => Some(source(plan, NodeId::new(node))),
+        _ => None,
+    });
+    kernels.flat_map(read).chain(views).filter(|node| is_filled(program, *node)).collect()
+}
+
+/// The node of which a node is a view, or itself.
+fn source(plan: &Plan, mut node: NodeId) -> NodeId {
+    while let Some(Place::View(of)) = plan.places[node.index()] {
+        node = of;
+    }
+    node
+}
+
+/// `nodes`: the types, constant where the leaves' Rust types decide every extent.
+fn types(program: &Program) -> String {
+    let known: String = (0..program.leaves.len()).map(|leaf| format!("rt::known(&view_{leaf}), ")).collect();
+    format!(
+        "let computed;\n\
+         let nodes: &[rt::Type; {}] = if const {{ rt::all_static(&Self::KNOWN) }} {{ const {{ &Self::NODES }} }} else {{\n\
+         computed = Self::nodes([{known}], const {{ &Self::NODES }}); &computed }};\n",
+        program.nodes.len()
+    )
+}
+
+/// The steps, in a workspace if they need one.
+fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
+    if plan.slots.is_empty() {
+        return steps.to_string();
+    }
+    let (mut lens, mut carved) = (String::new(), String::new());
+    for (slot, class) in plan.slots.iter().enumerate() {
+        let held = plan.places.iter().enumerate().filter(|(_, place)| **place == Some(Place::Slot(slot)));
+        let longest = held.fold("0".to_string(), |len, (node, _)| match len.as_str() {
+            "0" => format!("rt::count(&nodes[{node}])"),
+            len => format!("{len}.max(rt::count(&nodes[{node}]))"),
+        });
+        let element = values.element(*class);
+        let _ = writeln!(lens, "let len_{slot}: usize = {longest};");
+        let _ = writeln!(carved, "let (slot_{slot}, memory) = rt::carve::<{element}>(memory, len_{slot});");
+    }
+    let bytes = plan.slots.iter().enumerate().fold("0_usize".to_string(), |bytes, (slot, class)| {
+        format!("{bytes}.saturating_add(rt::slot_bytes::<{}>(len_{slot}))", values.element(*class))
+    });
+    format!(
+        "{lens}rt::with_workspace({bytes}, |workspace| {{\nlet memory = workspace.memory();\n{carved}{steps}}});\n"
+    )
+}
+
+/// The call of a node's kernel.
+fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut String) {
+    let known = program.node(node);
+    let out = values.target(node);
+    let value = |position: usize| values.value(known.operands[position]);
+    let ty = |position: usize| format!("&nodes[{}]", known.operands[position].index());
+    let own = format!("&nodes[{}]", node.index());
+    let call = match &known.op {
+        Op::At | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
+        Op::Reduce { kind, axes, .. } => {
+            let name = match kind {
+                Reduce::Sum => "sum",
+                Reduce::Mean => "mean",
+            };
+            format!("{name}({}, {}, {out})", value(0), optional_list(axes.as_deref()))
+        }
+        Op::Reshape { .. }
+        | Op::ExpandDims { .. }
+        | Op::Squeeze { .. }
+        | Op::StopGradient
+        | Op::ReshapeLike => format!("copy({}, {out})", value(0)),
+        Op::Constant(_) => unreachable!("a constant is not computed"),
+        Op::Transpose { permutation } => {
+            format!("transpose({}, {}, {out})", value(0), optional_list(permutation.as_deref()))
+        }
+        Op::Subscript(parts) => format!("subscript({}, {}, {out})", value(0), subscripts(parts)),
+        Op::SubscriptGrad(parts) => {
+            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), subscripts(parts))
+        }
+        Op::Slice { starts, ends, steps } => {
+            format!("slice({}, {}, {}, {}, {out})", value(0), list(starts), list(ends), list(steps))
+        }
+        Op::SliceGrad { starts, ends, steps } => format!(
+            "slice_grad({}, {}, {}, {}, {}, {out})",
+            value(0),
+            ty(1),
+            list(starts),
+            list(ends),
+            list(steps)
+        ),
+        Op::Gather => {
+            let what = known.spot.as_ref().and_then(|spot| Some(spot.operands.get(1)?.operand_text.clone()));
+            format!("gather({}, {}, {:?}, {out})", value(0), value(1), what.unwrap_or_default())
+        }
+        Op::GatherGrad => format!("gather_grad({}, {}, {}, {out})", value(0), value(1), ty(2)),
+        Op::Conv2d(c) => {
+            format!("conv2d({}, {}, {}, {}, {own}, {out})", value(0), value(1), list(&c.strides), padding(c))
+        }
+        Op::Conv2dGradInput(c) => format!(
+            "conv2d_grad_input({}, {}, {}, {}, {}, {out})",
+            value(0),
+            ty(1),
+            value(2),
+            list(&c.strides),
+            padding(c)
+        ),
+        Op::Conv2dGradFilter(c) => format!(
+            "conv2d_grad_filter({}, {}, {}, {}, {}, {out})",
+            value(0),
+            value(1),
+            ty(2),
+            list(&c.strides),
+            padding(c)
+        ),
+        Op::BroadcastTo { .. } | Op::BroadcastLike => format!("broadcast_like({}, {own}, {out})", value(0)),
+        Op::FilledLike { one } => {
+            let element = values.element_of(node);
+            let name = if *one { "ONE" } else { "ZERO" };
+            format!("filled({own}, <{element} as rt::Arithmetic>::{name}, {out})")
+        }
+        Op::CountReduced { axes } => {
+            format!("count_reduced({}, {}, {out})", ty(0), optional_list(axes.as_deref()))
+        }
+        Op::SumLike => format!("sum_like({}, {}, {out})", value(0), ty(1)),
+        Op::ExpandReduced { axes, keepdims } => format!(
+            "expand_reduced({}, {}, {}, {keepdims}, {out})",
+            value(0),
+            ty(1),
+            optional_list(axes.as_deref())
+        ),
+        Op::ProductGradLhs => format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2)),
+        Op::ProductGradRhs => format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2)),
+        Op::Leaf(_) | Op::Unary(_) | Op::Binary(_) | Op::ReluGrad => {
+            unreachable!("a leaf is not computed, and elementwise operations are fused")
+        }
+    };
+    let _ = writeln!(text, "rt::{call};");
+}

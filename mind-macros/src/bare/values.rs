@@ -1,0 +1,204 @@
+//! What the values of a program are called in Rust, and of which types they are.
+
+use mind_core::{
+    open::{Check, CheckKind, Class, ClassId, LeafId, NodeId, Op, Place, Plan, Program},
+    ty::{DType, Type},
+};
+
+use crate::emit::literal;
+
+/// The names and types of a program's values.
+pub(super) struct Values<'a> {
+    program: &'a Program,
+    plan: &'a Plan,
+    /// What each result is.
+    pub(super) results: Results,
+}
+
+/// What each result is, in order.
+pub(super) struct Results(Vec<ResultType>);
+
+/// What a result is in Rust.
+enum ResultType {
+    /// A number, whatever the leaves' types are.
+    Number,
+    /// A tensor whose shape is inferred: the one of this position in the table.
+    Inferred(usize),
+    /// Of the type that is written.
+    Written(Type),
+    /// Of the type that this leaf owns: a gradient by it, or what elementwise operations make of it.
+    Like(LeafId),
+}
+
+impl Results {
+    /// The leaf whose type a result has.
+    pub(super) fn like(&self, position: usize) -> Option<LeafId> {
+        match self.0[position] {
+            ResultType::Like(leaf) => Some(leaf),
+            ResultType::Number | ResultType::Inferred(_) | ResultType::Written(_) => None,
+        }
+    }
+}
+
+impl<'a> Values<'a> {
+    pub(super) fn new(program: &'a Program, plan: &'a Plan) -> Self {
+        let mut results = Vec::new();
+        let written = program.annotation.as_ref().map(|annotation| annotation.structure.leaves());
+        for (position, node) in program.result.nodes().into_iter().enumerate() {
+            let written = written.as_ref().and_then(|types| types.get(position));
+            results.push(match written {
+                Some(ty) => ResultType::Written((*ty).clone()),
+                None => result_type(program, position, node),
+            });
+        }
+        Self { program, plan, results: Results(results) }
+    }
+
+    /// `T0: rt::Number, S0: rt::Shape, ` for each leaf; the names alone where there is to be no bound.
+    pub(super) fn generics(&self, bound: &str) -> String {
+        let [element, shape] = if bound.is_empty() { ["", ""] } else { ["rt::Number", "rt::Shape"] };
+        (0..self.program.leaves.len())
+            .map(|leaf| format!("T{leaf}{bound}{element}, S{leaf}{bound}{shape}, "))
+            .collect()
+    }
+
+    /// What the Rust types tell of each leaf.
+    pub(super) fn known(&self) -> String {
+        (0..self.program.leaves.len()).map(|leaf| format!("rt::type_of::<T{leaf}, S{leaf}>(), ")).collect()
+    }
+
+    /// The leaves as parameters.
+    pub(super) fn parameters(&self) -> String {
+        (0..self.program.leaves.len())
+            .map(|leaf| format!("view_{leaf}: rt::TensorView<'_, T{leaf}, S{leaf}>, "))
+            .collect()
+    }
+
+    /// The types of the results, each followed by a comma.
+    pub(super) fn result_types(&self) -> String {
+        (0..self.results.0.len())
+            .map(|position| {
+                let (element, shape) = self.result_type(position);
+                match shape {
+                    Some(shape) => format!("rt::Tensor<{element}, {shape}>, "),
+                    None => format!("{element}, "),
+                }
+            })
+            .collect()
+    }
+
+    /// The element and the shape type of a result; no shape of one that is a number.
+    pub(super) fn result_type(&self, position: usize) -> (String, Option<String>) {
+        let node = self.program.result.nodes()[position];
+        match &self.results.0[position] {
+            ResultType::Number => (self.element(self.program.node(node).class), None),
+            ResultType::Inferred(entry) => {
+                let element = self.element(self.program.node(node).class);
+                (element, Some(format!("rt::Inferred<Self, {entry}>")))
+            }
+            ResultType::Written(ty) if ty.rank() == 0 => (ty.dtype.name().to_string(), None),
+            ResultType::Written(ty) => {
+                let dims: String = ty.shape.iter().map(|dim| format!("rt::Const<{dim}>, ")).collect();
+                (ty.dtype.name().to_string(), Some(format!("({dims})")))
+            }
+            ResultType::Like(leaf) => (format!("T{}", leaf.index()), Some(format!("S{}", leaf.index()))),
+        }
+    }
+
+    /// The Rust type of the elements of a class.
+    pub(super) fn element(&self, class: ClassId) -> String {
+        match self.program.classes[class.index()] {
+            Class::Of(leaf) => format!("T{}", leaf.index()),
+            Class::Fixed(dtype) => dtype.name().to_string(),
+        }
+    }
+
+    /// That of the elements of a node.
+    pub(super) fn element_of(&self, node: NodeId) -> String {
+        self.element(self.program.node(node).class)
+    }
+
+    /// The slice in which a node's elements lie, perhaps with others behind them.
+    pub(super) fn slice(&self, node: NodeId) -> String {
+        match self.plan.places[node.index()] {
+            Some(Place::Leaf(leaf)) => format!("elements_{}", leaf.index()),
+            Some(Place::Constant) if is_filled(self.program, node) => {
+                format!("constant_{}.as_slice()", node.index())
+            }
+            Some(Place::Constant) => constant(self.program, node, &self.element_of(node)),
+            Some(Place::Result(result)) => format!("&*out_{result}"),
+            Some(Place::Slot(slot)) => format!("&*slot_{slot}"),
+            Some(Place::View(of)) => self.slice(of),
+            Some(Place::Loop) | None => unreachable!("a plan reads what it has stored"),
+        }
+    }
+
+    /// The slice in which a node's elements are to lie.
+    pub(super) fn target(&self, node: NodeId) -> String {
+        match self.plan.places[node.index()] {
+            Some(Place::Result(result)) => format!("&mut *out_{result}"),
+            Some(Place::Slot(slot)) => format!("&mut *slot_{slot}"),
+            Some(Place::Leaf(_) | Place::Constant | Place::View(_) | Place::Loop) | None => {
+                unreachable!("a plan stores to results and slots")
+            }
+        }
+    }
+
+    /// A node as what kernels read.
+    pub(super) fn value(&self, node: NodeId) -> String {
+        format!("rt::Value::new({}, &nodes[{}])", self.slice(node), node.index())
+    }
+}
+
+/// Whether a constant is a tensor of one number, which is written out only where a kernel reads it.
+pub(super) fn is_filled(program: &Program, node: NodeId) -> bool {
+    let has_axes = matches!(&program.node(node).op, Op::Constant(constant) if !constant.shape.is_empty());
+    has_axes && is_uniform(program, node)
+}
+
+/// Whether a constant is one number everywhere, in every element type that it can have.
+pub(super) fn is_uniform(program: &Program, node: NodeId) -> bool {
+    let Op::Constant(constant) = &program.node(node).op else { return false };
+    constant.values.iter().flatten().all(|data| data.stored() == 1)
+}
+
+/// The elements of a constant as a slice of `element`; one where it is uniform.
+pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String {
+    let Op::Constant(constant) = &program.node(node).op else {
+        unreachable!("only constants lie in the program")
+    };
+    let uniform = is_uniform(program, node);
+    let count: i64 = constant.shape.iter().product();
+    let of = |dtype: DType| match constant.values_in(dtype) {
+        // Rounding can make equal what is not in another element type.
+        Ok(data) if data.stored() == 1 && !uniform => format!("&[{}; {count}]", literal::scalar(data)),
+        Ok(data) => format!("&{}", literal::elements(data)),
+        // The rules have refused this element type.
+        Err(_) => "&[]".to_string(),
+    };
+    match DType::NUMERIC.into_iter().find(|dtype| dtype.name() == element) {
+        Some(dtype) => format!("({})", of(dtype)),
+        None => {
+            let [f32, f64, i32, i64] = [DType::F32, DType::F64, DType::I32, DType::I64].map(of);
+            format!("<{element} as rt::Number>::pick({f32}, {f64}, {i32}, {i64})")
+        }
+    }
+}
+
+/// What a result that nobody wrote a type for is.
+fn result_type(program: &Program, position: usize, id: NodeId) -> ResultType {
+    let node = program.node(id);
+    let is_differentiated = |check: &Check| check.node == id && matches!(check.kind, CheckKind::Scalar(_));
+    // What is differentiated is a single number, or a rule says that it is not.
+    if node.shape.is_scalar() || program.checks.iter().any(is_differentiated) {
+        return ResultType::Number;
+    }
+    let is_like = |leaf: &LeafId| {
+        let own = &program.nodes[leaf.index()];
+        own.shape == node.shape && own.class == node.class
+    };
+    match (0..program.leaves.len()).map(LeafId::new).find(is_like) {
+        Some(leaf) => ResultType::Like(leaf),
+        None => ResultType::Inferred(position),
+    }
+}

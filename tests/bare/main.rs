@@ -1,0 +1,6 @@
+//! Bare expressions, `mind!(relu(x @ w + b))`, among Rust variables.
+#![forbid(unsafe_code)]
+
+mod leaves;
+mod operations;
+mod support;

@@ -1,0 +1,101 @@
+//! Every operation gives in the bare form what it gives in the closure form.
+
+use mind::{Const, Tensor, mind};
+
+use crate::{same, support::assert_close};
+
+#[test]
+fn a_layer() {
+    same!([x: f32[2, 3], w: f32[3, 4], b: f32[4]] relu(x @ w - b));
+    same!([x: f32[70, 3], w: f32[3, 300], b: f32[300]] relu(x @ w - b));
+}
+
+#[test]
+fn arithmetic() {
+    same!([x: f32[2, 3], y: f32[3]] x + y);
+    same!([x: f64[2, 3], y: f64[2, 1]] x - y);
+    same!([x: i32[2, 3], y: i32[3]] -(x * y) - 2);
+    same!([x: i64[2, 1], y: i64[4]] x * y + 1 - x);
+    same!([x: f32[2, 3], y: f32[4, 1, 1]] x / y);
+    same!([x: f32[100]] exp(-(x * x)) * x + x * 0.5 - 1.0);
+    same!([x: f64[5], y: f64[5]] log(x) * neg(y) + relu(x - y));
+    same!([x: f32[1, 1], y: f32[4]] x * 2.0 + y * 1e-3);
+    same!([x: f32[2, 3]] x * [1.0, 2.0, 3.0] + [[0.5], [0.25]]);
+    same!([x: f32[3]] stop_gradient(x) * x);
+}
+
+#[test]
+fn products() {
+    same!([x: f32[3], y: f32[3]] x @ y + 1.0);
+    same!([x: f32[2, 3], y: f32[3]] x @ y);
+    same!([x: f32[3], y: f32[3, 2]] dot(x, y));
+    same!([x: f64[5, 2, 3], y: f64[3, 4]] x @ y);
+    same!([x: f32[5, 1, 2, 3], y: f32[6, 3, 4]] matmul(x, y));
+    same!([x: i64[2, 3], y: i64[4, 3]] x @ y.T);
+    same!([x: f32[2, 3], y: f32[3, 2]] (x @ y) @ (x @ y));
+}
+
+#[test]
+fn reductions() {
+    same!([x: f32[2, 3, 4]] sum(x));
+    same!([x: f32[2, 3, 4]] sum(x, axes = [0, -1]));
+    same!([x: f64[2, 3, 4]] mean(x, axis = 1, keepdims = true));
+    same!([x: f64[2, 3, 4]] x.mean() * 2.0);
+    same!([x: i32[2, 3, 4]] sum(x, axes = [1, 2], keepdims = true) + x);
+    same!([z: f32[4, 5]] z - log(sum(exp(z), axes = [1], keepdims = true)));
+}
+
+#[test]
+fn arrangement() {
+    same!([x: f32[2, 6]] reshape(x, [3, -1]));
+    same!([x: f32[2, 6]] reshape(x + 1.0, [-1]) * 2.0);
+    same!([x: f32[2, 3, 4]] x.T);
+    same!([x: f32[2, 3, 4]] transpose(x, [1, 2, 0]) * 2.0);
+    same!([x: f32[2, 3]] expand_dims(x, axes = [0, -1]));
+    same!([x: f32[1, 3, 1]] squeeze(x, axes = [0]));
+    same!([x: f32[3, 1]] broadcast_to(x, [2, 3, 4]));
+    same!([x: f64[3]] zeros([2, 3]) + x);
+    same!([x: f64[3]] ones_like(x) + zeros_like(x) + full([3], 0.5) + ones([3]) * x);
+}
+
+#[test]
+fn parts() {
+    same!([x: f32[4, 5, 6]] x[0, 1..3, .., ]);
+    same!([x: f32[4, 5, 6]] x[.., -1]);
+    same!([x: f32[4, 5, 6]] x[1..-1, ..;2, 2] * 2.0);
+    same!([x: f32[4, 5]] x[3, 4]);
+    same!([x: i64[4, 5]] slice(x, starts = [0, 1], ends = [4, 5], steps = [3, 2]));
+    same!([t: f32[4, 3], i: i64[5]] gather(t, i));
+    same!([t: f64[4], i: i32[2, 2]] gather(t, i) * 2.0);
+    same!([t: f64[4, 2], i: i32[3]] gather(t, i) * gather(t, [0, 3, 1]));
+}
+
+#[test]
+fn convolutions() {
+    same!([x: f32[2, 6, 5, 3], f: f32[3, 2, 3, 4]] conv2d(x, f));
+    same!([x: f32[2, 6, 5, 3], f: f32[3, 2, 3, 4]] relu(conv2d(x, f, strides = [2, 1], padding = same)));
+    same!([x: f64[1, 6, 5, 1], f: f64[3, 2, 1, 1]] conv2d(x, f, padding = [[1, 0], [0, 2]]));
+}
+
+#[test]
+fn blocks() {
+    same!([x: f32[2, 3], w: f32[3, 4]] {
+        let h = relu(x @ w);
+        let (a, b) = (h * h, h + 1.0);
+        sum(a / b)
+    });
+}
+
+#[test]
+fn constants() {
+    same!([x: f64[3, 2]] zeros([2, 3]) @ x + x.T @ full([3, 2], 0.5));
+    same!([x: f32[2]] ones([2, 2]) @ full([2, 2], 0.5) + x);
+    same!([x: f32[2]] reshape(ones([2, 3]), [3, 2]) * x);
+    let x = 1.0_f32;
+    let (a, (b, c, d), e, f) = mind!((full([2, 3], 0.5), (ones([3]), 2.0, [1, 2]), [0.1, 0.1], x));
+    assert_close(&a, &Tensor::<f32, (Const<2>, Const<3>)>::full(0.5));
+    assert_close(&b, &Tensor::<f32, (Const<3>,)>::full(1.0));
+    assert_eq!((c, f), (2.0_f32, x));
+    assert_close(&d, &Tensor::<i64, (Const<2>,)>::from([1, 2]));
+    assert_close(&e, &Tensor::<f32, (Const<2>,)>::full(0.1));
+}
