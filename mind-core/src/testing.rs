@@ -2,10 +2,12 @@
 //!
 //! Everything is a function of its seed, on every machine.
 
+mod expressions;
 mod generate;
 pub mod properties;
 mod shrink;
 
+pub use expressions::{RandomExpression, leaf_types, open_program, random_expression};
 pub use generate::{module_from_bytes, random_core_v1_module, random_module};
 pub use shrink::shrink;
 

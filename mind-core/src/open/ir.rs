@@ -53,7 +53,8 @@ pub struct Program {
     pub nodes: Vec<Node>,
     /// The element types.
     pub classes: Vec<Class>,
-    /// What must hold beside the rules of the nodes, in the order in which it is to be told.
+    /// What must hold beside the rules of the nodes. Each is told as soon as the types of its nodes are known: the rules
+    /// of the nodes that differentiation added behind them hold only if it does.
     pub checks: Vec<Check>,
     /// The value.
     pub result: Structure,
@@ -176,6 +177,16 @@ pub struct Check {
     pub text: String,
     /// Where a mistake is told.
     pub site: Site,
+}
+
+impl Check {
+    /// The node behind which it is told.
+    pub fn after(&self) -> NodeId {
+        match self.kind {
+            CheckKind::CotangentOf(output) => output.max(self.node),
+            CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => self.node,
+        }
+    }
 }
 
 /// What a [`Check`] demands.

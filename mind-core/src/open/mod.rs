@@ -13,12 +13,15 @@ mod finish;
 mod fuse;
 mod grad;
 mod graph;
+mod instantiate;
 mod ir;
 mod lower;
 mod plan;
 mod print;
 mod shapes;
+mod typing;
 
+pub use instantiate::instantiate;
 pub use ir::{
     Annotation, Binary, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node,
     NodeId, NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript, Unary,
@@ -26,3 +29,4 @@ pub use ir::{
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};
 pub use shapes::ShapeId;
+pub use typing::types;

@@ -1,7 +1,10 @@
 //! Literals as nodes.
 
+use mind_shape::{DType as RuleDType, rules};
+
 use super::Lowering;
 use crate::diag::Site;
+use crate::open::typing::diag;
 use crate::open::{Binary, Constant, Misfit, NodeId, NumberKind, Op, Spot, Unary};
 use crate::surface::ast::{BinaryOp, ExprId};
 use crate::surface::lower::expressions::Expressions;
@@ -100,6 +103,12 @@ impl Lowering<'_> {
     /// The literal in each element type.
     fn worked_out(&self, id: LiteralId, source: Source) -> Lowered<Constant> {
         let shape = self.literals.shape(id).expect("no symbol stands in an expression");
+        if let Err(failure) = rules::filled(RuleDType::F32, &shape) {
+            let expr = self.literals.expr(id);
+            let (spot, site) = (self.spot_of_literal(expr), self.shape_site(expr));
+            let site = |_| site.unwrap_or_else(|| self.site(expr));
+            return Err(Stop::from(diag(&failure, spot.label, &[], site)));
+        }
         let values = DType::NUMERIC.map(|dtype| {
             if !self.literals.fits(id, dtype) {
                 return Err((Misfit::Kind { help: self.literals.rewrite(id, dtype) }, None));

@@ -115,10 +115,31 @@ fn long_programs_are_planned_in_loops_of_bounded_length() {
     for source in [
         "x + y * ".repeat(2_000) + "x",
         "x * y - (".repeat(100) + "x" + &")".repeat(100),
-        "exp(x * y".to_owned() + &") + x * y".repeat(1),
+        "exp(x * y) + x * y".to_owned(),
         "x + exp(x + w) * ".repeat(500) + "x @ w",
     ] {
         let program = program(&source);
         check(&program, &plan(&program));
+    }
+}
+
+#[cfg(feature = "testing")]
+#[test]
+fn plans_of_random_programs_and_their_gradients_hold_together() {
+    use crate::testing::random_expression;
+    for seed in 0..500 {
+        let expression = random_expression(seed, 1 + (seed % 12) as usize, crate::ty::DType::F32);
+        let values: String = expression.values.iter().map(|(name, _)| format!("{name}, ")).collect();
+        let primal = format!("{{ {} ({values}) }}", expression.statements);
+        let losses: String =
+            expression.values.iter().map(|(name, _)| format!("sum({name}) + ")).collect::<String>();
+        let gradient = format!(
+            "value_and_grad({{ {} {losses} 0.0 }}, wrt = (zero_ok x0, zero_ok x1))",
+            expression.statements
+        );
+        for source in [primal, gradient] {
+            let program = program(&source);
+            check(&program, &plan(&program));
+        }
     }
 }

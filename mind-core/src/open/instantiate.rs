@@ -1,0 +1,359 @@
+//! Open programs with types for their leaves, as Core IR.
+
+use mind_shape::rules::{permuted, reduced, subscripted};
+
+use super::typing::{rule_subscripts, to_rule};
+use super::{Binary, Constant, Node, NodeId, Op as Open, Program, Reduce, Unary, types};
+use crate::{
+    data::TensorData,
+    diag::{Code, Diag, Site},
+    dim::Dim,
+    ir::{Builder, Module, Op, Reduction, Slice, ValueId},
+    ops::OpError,
+    ty::{Shape, Type},
+};
+
+/// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
+/// of the result, in order.
+///
+/// ```
+/// use mind_core::{open, surface::parse_expression, text::core_ir, ty::{DType, Type}};
+/// let (expression, _) = parse_expression("grad(x * x, wrt = x)".parse().unwrap());
+/// let program = open::lower(&expression.unwrap()).0.unwrap();
+/// let module = open::instantiate(&program, &[Type::scalar(DType::F32)]).unwrap();
+/// assert_eq!(module.ty(module.outputs()[0]).to_string(), "f32");
+/// ```
+///
+/// # Errors
+/// As [`types`]; E5002 for a fault of the compiler.
+///
+/// # Panics
+/// As [`types`].
+pub fn instantiate(program: &Program, leaves: &[Type]) -> Result<Module, Diag> {
+    let types = types(program, leaves)?;
+    let mut builder = Builder::new();
+    let mut values: Vec<ValueId> = Vec::with_capacity(program.nodes.len());
+    for (id, node) in program.iter() {
+        let mut emitter = Emitter { program, builder: &mut builder, types: &types, values: &values, node };
+        let value = emitter.value(id).map_err(|error| {
+            let message = format!("the rules and the compiler differ: [{}] {error}", error.code);
+            Diag::new(Code::E5002, node.spot.as_ref().map_or(Site::Nowhere, |spot| spot.site), message)
+        })?;
+        values.push(value);
+    }
+    let outputs: Vec<_> = program.result.nodes().iter().map(|node| values[node.index()]).collect();
+    Ok(builder.finish(outputs))
+}
+
+type Emitted = Result<ValueId, Box<OpError>>;
+
+/// One node on its way to instructions.
+struct Emitter<'a> {
+    program: &'a Program,
+    builder: &'a mut Builder,
+    types: &'a [Type],
+    values: &'a [ValueId],
+    node: &'a Node,
+}
+
+impl Emitter<'_> {
+    fn operand(&self, position: usize) -> ValueId {
+        self.values[self.node.operands[position].index()]
+    }
+
+    fn shape(&self, position: usize) -> Shape {
+        self.ty(position).shape.clone()
+    }
+
+    fn ty(&self, position: usize) -> &Type {
+        &self.types[self.node.operands[position].index()]
+    }
+
+    fn push(&mut self, op: Op, operands: &[ValueId]) -> Emitted {
+        self.builder.push(op, operands)
+    }
+
+    fn value(&mut self, id: NodeId) -> Emitted {
+        let own = self.types[id.index()].clone();
+        match &self.node.op {
+            Open::Leaf(leaf) => self.input(leaf.index(), own),
+            Open::Constant(constant) => self.constant(constant, &own),
+            Open::Unary(op) => {
+                let op = match op {
+                    Unary::Neg => Op::Neg,
+                    Unary::Relu => Op::Relu,
+                    Unary::Exp => Op::Exp,
+                    Unary::Log => Op::Log,
+                };
+                self.push(op, &[self.operand(0)])
+            }
+            Open::Binary(op) => {
+                let op = match op {
+                    Binary::Add => Op::Add,
+                    Binary::Sub => Op::Sub,
+                    Binary::Mul => Op::Mul,
+                    Binary::Div => Op::Div,
+                };
+                self.push(op, &[self.operand(0), self.operand(1)])
+            }
+            Open::At => self.at(self.operand(0), self.operand(1)),
+            Open::MatMul => self.push(Op::MatMul, &[self.operand(0), self.operand(1)]),
+            Open::Dot => self.push(Op::Dot, &[self.operand(0), self.operand(1)]),
+            Open::Reduce { kind, axes, keepdims } => {
+                let axes = self.reduced(0, axes.as_deref());
+                let reduction = Reduction { axes, keepdims: *keepdims };
+                let op = match kind {
+                    Reduce::Sum => Op::Sum(reduction),
+                    Reduce::Mean => Op::Mean(reduction),
+                };
+                self.push(op, &[self.operand(0)])
+            }
+            Open::Reshape { .. } | Open::ReshapeLike => {
+                self.push(Op::Reshape { shape: own.shape }, &[self.operand(0)])
+            }
+            Open::Transpose { permutation } => {
+                let rank = own.rank();
+                let permutation = permuted(rank, permutation.as_deref());
+                let permutation = permutation[..rank].iter().map(|axis| position(*axis)).collect();
+                self.push(Op::Transpose { permutation }, &[self.operand(0)])
+            }
+            Open::ExpandDims { axes } => {
+                let axes = resolved(axes, own.rank());
+                self.push(Op::ExpandDims { axes }, &[self.operand(0)])
+            }
+            Open::Squeeze { axes } => {
+                let shape = self.shape(0);
+                let axes = match axes {
+                    Some(axes) => resolved(axes, shape.rank()),
+                    None => (0..shape.rank()).filter(|axis| shape[*axis].is_one()).map(position).collect(),
+                };
+                if axes.is_empty() {
+                    Ok(self.operand(0))
+                } else {
+                    self.push(Op::Squeeze { axes }, &[self.operand(0)])
+                }
+            }
+            Open::Subscript(subscripts) => {
+                let (slice, dropped) = taken(self.ty(0), subscripts);
+                let sliced = self.sliced(self.operand(0), slice)?;
+                if dropped.is_empty() {
+                    Ok(sliced)
+                } else {
+                    self.push(Op::Squeeze { axes: dropped }, &[sliced])
+                }
+            }
+            Open::Slice { starts, ends, steps } => {
+                self.push(Op::Slice(written(starts, ends, steps).into()), &[self.operand(0)])
+            }
+            Open::Gather => self.push(Op::Gather, &[self.operand(0), self.operand(1)]),
+            Open::Conv2d(convolution) => {
+                self.push(Op::Conv2d(convolution.clone()), &[self.operand(0), self.operand(1)])
+            }
+            Open::BroadcastTo { .. } => self.push(Op::BroadcastTo { shape: own.shape }, &[self.operand(0)]),
+            Open::StopGradient => self.push(Op::StopGradient, &[self.operand(0)]),
+            Open::FilledLike { one } => {
+                self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)
+            }
+            Open::CountReduced { axes } => {
+                let shape = self.shape(0);
+                let extent = |axis: &i64| shape[index(*axis)].as_literal().expect("every extent is known");
+                let count: f64 =
+                    self.reduced(0, axes.as_deref()).iter().map(|axis| extent(axis) as f64).product();
+                Ok(self.builder.constant(own.dtype, count))
+            }
+            Open::SumLike => self.sum_to(self.operand(0), &own.shape),
+            Open::BroadcastLike => self.broadcast_to(self.operand(0), own.shape),
+            Open::ExpandReduced { axes, keepdims } => {
+                let mut value = self.operand(0);
+                if let (Some(axes), false) = (axes, keepdims) {
+                    let axes = resolved(axes, own.rank());
+                    value = self.push(Op::ExpandDims { axes }, &[value])?;
+                }
+                self.broadcast_to(value, own.shape)
+            }
+            Open::ProductGradLhs => self.product_grad_lhs(),
+            Open::ProductGradRhs => self.product_grad_rhs(),
+            Open::SubscriptGrad(subscripts) => {
+                let (slice, dropped) = taken(self.ty(1), subscripts);
+                let dy = self.operand(0);
+                let dy =
+                    if dropped.is_empty() { dy } else { self.push(Op::ExpandDims { axes: dropped }, &[dy])? };
+                self.slice_grad(dy, own.shape, slice)
+            }
+            Open::SliceGrad { starts, ends, steps } => {
+                self.slice_grad(self.operand(0), own.shape, written(starts, ends, steps))
+            }
+            Open::GatherGrad => {
+                self.push(Op::ScatterAdd { shape: own.shape }, &[self.operand(1), self.operand(0)])
+            }
+            Open::Conv2dGradInput(convolution) => {
+                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone() };
+                self.push(op, &[self.operand(0), self.operand(2)])
+            }
+            Open::Conv2dGradFilter(convolution) => {
+                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone() };
+                self.push(op, &[self.operand(1), self.operand(0)])
+            }
+            Open::ReluGrad => self.push(Op::ReluGrad, &[self.operand(0), self.operand(1)]),
+        }
+    }
+
+    /// An input named as its leaf, with a number where another is.
+    fn input(&mut self, leaf: usize, ty: Type) -> Emitted {
+        let leaves = &self.program.leaves;
+        let text = &leaves[leaf].text;
+        let before = leaves[..leaf].iter().filter(|other| other.text == *text).count();
+        let name = if before == 0 { text.clone() } else { format!("{text}#{before}") };
+        self.builder.input(name.as_str(), ty)
+    }
+
+    fn constant(&mut self, constant: &Constant, own: &Type) -> Emitted {
+        let data = constant.values_in(own.dtype).clone();
+        self.filled(data.expect("the rules refuse an element type that does not fit"), own.shape.clone())
+    }
+
+    fn filled(&mut self, data: TensorData, shape: Shape) -> Emitted {
+        let op = match (&data, shape.rank()) {
+            (TensorData::F32(data), 0) => Op::ConstF32(data[0]),
+            (TensorData::F64(data), 0) => Op::ConstF64(data[0]),
+            (TensorData::I64(data), 0) => Op::ConstI64(data[0]),
+            (TensorData::F32(_) | TensorData::F64(_) | TensorData::I64(_) | TensorData::I32(_), _) => {
+                Op::ConstTensor { data, shape }
+            }
+        };
+        self.push(op, &[])
+    }
+
+    /// The axes that a reduction of an operand takes away, ascending.
+    fn reduced(&self, operand: usize, axes: Option<&[i64]>) -> Vec<i64> {
+        let rank = self.ty(operand).rank();
+        let reduced = reduced(rank, axes);
+        (0..rank).filter(|axis| reduced[*axis]).map(position).collect()
+    }
+
+    fn at(&mut self, a: ValueId, b: ValueId) -> Emitted {
+        let has_vector = [a, b].iter().any(|value| self.builder.ty(*value).rank() == 1);
+        self.push(if has_vector { Op::Dot } else { Op::MatMul }, &[a, b])
+    }
+
+    /// The slice, or the value itself where all of it is taken.
+    fn sliced(&mut self, value: ValueId, slice: Slice) -> Emitted {
+        let shape = &self.builder.ty(value).shape;
+        let whole = slice.ends.iter().eq(shape.iter())
+            && slice.starts.iter().all(|start| *start == Dim::ZERO)
+            && slice.steps.iter().all(|step| *step == 1);
+        if whole { Ok(value) } else { self.push(Op::Slice(slice.into()), &[value]) }
+    }
+
+    fn slice_grad(&mut self, dy: ValueId, shape: Shape, slice: Slice) -> Emitted {
+        self.push(Op::SliceGrad { shape, slice: slice.into() }, &[dy])
+    }
+
+    fn broadcast_to(&mut self, value: ValueId, shape: Shape) -> Emitted {
+        if self.builder.ty(value).shape == shape {
+            return Ok(value);
+        }
+        self.push(Op::BroadcastTo { shape }, &[value])
+    }
+
+    /// The sum over the axes that broadcasting `shape` to that of the value adds or stretches.
+    fn sum_to(&mut self, value: ValueId, shape: &Shape) -> Emitted {
+        let from = self.builder.ty(value).shape.clone();
+        let added = from.rank() - shape.rank();
+        let is_summed = |axis: &usize| *axis < added || from[*axis] != shape[*axis - added];
+        let axes: Vec<i64> = (0..from.rank()).filter(is_summed).map(position).collect();
+        if axes.is_empty() {
+            return Ok(value);
+        }
+        let stretched = axes.len() > added;
+        let sum = self.push(Op::Sum(Reduction { axes, keepdims: stretched }), &[value])?;
+        if stretched && added > 0 {
+            self.push(Op::Squeeze { axes: (0..added).map(position).collect() }, &[sum])
+        } else {
+            Ok(sum)
+        }
+    }
+
+    fn transposed(&mut self, value: ValueId) -> Emitted {
+        let rank = self.builder.ty(value).rank();
+        let mut permutation: Vec<i64> = (0..rank).map(position).collect();
+        permutation.swap(rank - 2, rank - 1);
+        self.push(Op::Transpose { permutation }, &[value])
+    }
+
+    /// The matrix of all products of two vectors.
+    fn outer(&mut self, rows: ValueId, columns: ValueId) -> Emitted {
+        let rows = self.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
+        let columns = self.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
+        self.push(Op::Mul, &[rows, columns])
+    }
+
+    fn product_grad_lhs(&mut self) -> Emitted {
+        let (dy, b) = (self.operand(0), self.operand(2));
+        match (self.ty(1).rank(), self.ty(2).rank()) {
+            (1, 1) => self.push(Op::Mul, &[dy, b]),
+            (1, _) => self.push(Op::Dot, &[b, dy]),
+            (_, 1) => self.outer(dy, b),
+            (_, _) => {
+                let b = self.transposed(b)?;
+                let value = self.push(Op::MatMul, &[dy, b])?;
+                self.sum_to(value, &self.shape(1))
+            }
+        }
+    }
+
+    fn product_grad_rhs(&mut self) -> Emitted {
+        let (dy, a) = (self.operand(0), self.operand(1));
+        match (self.ty(1).rank(), self.ty(2).rank()) {
+            (1, 1) => self.push(Op::Mul, &[dy, a]),
+            (_, 1) => self.push(Op::Dot, &[dy, a]),
+            (1, _) => self.outer(a, dy),
+            (_, _) => {
+                let a = self.transposed(a)?;
+                let value = self.push(Op::MatMul, &[a, dy])?;
+                self.sum_to(value, &self.shape(2))
+            }
+        }
+    }
+}
+
+/// Written axes as positions, ascending.
+fn resolved(axes: &[i64], rank: usize) -> Vec<i64> {
+    let mut axes: Vec<_> =
+        axes.iter().map(|axis| if *axis < 0 { axis + position(rank) } else { *axis }).collect();
+    axes.sort_unstable();
+    axes
+}
+
+/// What an index expression takes, and the axes that it drops.
+fn taken(ty: &Type, subscripts: &[super::Subscript]) -> (Slice, Vec<i64>) {
+    let subscripts = rule_subscripts(subscripts);
+    let taken = subscripted(to_rule(ty), &subscripts).expect("the rule of the index expression holds");
+    let taken = &taken[..ty.rank()];
+    // One past the last place that is taken; the next step may already be outside.
+    let end = |axis: usize| {
+        let taken = taken[axis];
+        let extent = ty.shape[axis].as_literal().expect("every extent is known");
+        (taken.start + taken.extent * taken.step).min(extent)
+    };
+    let slice = Slice {
+        starts: taken.iter().map(|taken| Dim::literal(taken.start)).collect(),
+        ends: (0..taken.len()).map(|axis| Dim::literal(end(axis))).collect(),
+        steps: taken.iter().map(|taken| taken.step).collect(),
+    };
+    let dropped = (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect();
+    (slice, dropped)
+}
+
+fn written(starts: &[i64], ends: &[i64], steps: &[i64]) -> Slice {
+    let dims = |bounds: &[i64]| bounds.iter().copied().map(Dim::literal).collect();
+    Slice { starts: dims(starts), ends: dims(ends), steps: steps.to_vec() }
+}
+
+fn position(axis: usize) -> i64 {
+    i64::try_from(axis).expect("a rank is at most 8")
+}
+
+fn index(axis: i64) -> usize {
+    usize::try_from(axis).expect("axes are resolved")
+}

@@ -1,0 +1,292 @@
+//! The types of the nodes where those of the leaves are known: the rules that expansions have in constants, here.
+
+use mind_shape::{
+    Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult,
+    rules::{self, BinaryOp, Fit, Literal, ReductionOp, UnaryOp},
+};
+
+use super::{
+    Binary, Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Reduce, Spot, Unary,
+};
+use crate::{
+    diag::{Code, Diag, Site},
+    dim::Dim,
+    ty::{DType, Shape, Type},
+};
+
+/// The type of each node.
+///
+/// ```
+/// use mind_core::{open, surface::parse_expression, ty::{DType, Shape, Type}};
+/// let (expression, _) = parse_expression("x @ w".parse().unwrap());
+/// let program = open::lower(&expression.unwrap()).0.unwrap();
+/// let leaf = |extents: &[i64]| Type::new(DType::F32, Shape::literal(extents));
+/// let types = open::types(&program, &[leaf(&[2, 3]), leaf(&[3, 4])]).unwrap();
+/// assert_eq!(types[2].to_string(), "f32[2, 4]");
+/// let diag = open::types(&program, &[leaf(&[2, 3]), leaf(&[4, 3])]).unwrap_err();
+/// assert!(diag.to_string().starts_with("[E3003] `@`: inner dimensions differ, 3 and 4: x is f32[2, 3]"));
+/// ```
+///
+/// # Errors
+/// The first rule or check that is broken, in the words of [`mind_shape`].
+///
+/// # Panics
+/// If there are not as many types as leaves, or an extent is a symbol.
+pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
+    assert_eq!(program.leaves.len(), leaves.len(), "one type a leaf");
+    let mut types: Vec<RuleType> = Vec::with_capacity(program.nodes.len());
+    let mut checks: Vec<&Check> = program.checks.iter().collect();
+    checks.sort_by_key(|check| check.after());
+    let mut checks = checks.into_iter().peekable();
+    for (id, node) in program.iter() {
+        let known = Known { types: &types, node, leaves };
+        types.push(known.result()?);
+        while let Some(check) = checks.next_if(|check| check.after() == id) {
+            self::check(check, &types)?;
+        }
+    }
+    Ok(types.iter().map(from_rule).collect())
+}
+
+/// A node with the types before it.
+struct Known<'a> {
+    types: &'a [RuleType],
+    node: &'a Node,
+    leaves: &'a [Type],
+}
+
+impl Known<'_> {
+    fn operand(&self, position: usize) -> RuleType {
+        self.types[self.node.operands[position].index()]
+    }
+
+    /// The type of the node, or what is wrong in the user's words.
+    fn result(&self) -> Result<RuleType, Diag> {
+        let (x, y, z) = (|| self.operand(0), || self.operand(1), || self.operand(2));
+        match &self.node.op {
+            Op::Leaf(leaf) => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
+            Op::Constant(constant) => self.constant(constant),
+            Op::Unary(op) => self.told(rules::unary(unary(*op), x())),
+            Op::StopGradient => self.told(rules::unary(UnaryOp::StopGradient, x())),
+            Op::Binary(op) => self.told(rules::binary(binary(*op), x(), y())),
+            Op::At => self.told(rules::at(x(), y())),
+            Op::MatMul => self.told(rules::matmul(x(), y())),
+            Op::Dot => self.told(rules::dot(x(), y())),
+            Op::Reduce { kind, axes, keepdims } => {
+                let op = match kind {
+                    Reduce::Sum => ReductionOp::Sum,
+                    Reduce::Mean => ReductionOp::Mean,
+                };
+                self.told(rules::reduce(op, x(), axes.as_deref(), *keepdims))
+            }
+            Op::Reshape { shape } => self.told(rules::reshape(x(), shape)),
+            Op::Transpose { permutation } => self.told(rules::transpose(x(), permutation.as_deref())),
+            Op::ExpandDims { axes } => self.told(rules::expand_dims(x(), axes)),
+            Op::Squeeze { axes } => self.told(rules::squeeze(x(), axes.as_deref())),
+            Op::Subscript(subscripts) => self.told(rules::subscript(x(), &rule_subscripts(subscripts))),
+            Op::Slice { starts, ends, steps } => self.told(rules::slice(x(), starts, ends, Some(steps))),
+            Op::Gather => self.told(rules::gather(x(), y())),
+            Op::Conv2d(convolution) => {
+                let padding = rule_padding(&convolution.padding);
+                self.told(rules::conv2d(x(), y(), &convolution.strides, padding))
+            }
+            Op::BroadcastTo { shape } => self.told(rules::broadcast_to(x(), shape)),
+            Op::FilledLike { .. } => self.told(rules::like(x())),
+            Op::CountReduced { .. } => self.told(rules::scalar_like(x())),
+            Op::SumLike => self.told(rules::sum_like(x(), y())),
+            Op::BroadcastLike => self.told(rules::broadcast_like(x(), y())),
+            Op::ReshapeLike => self.told(rules::reshape_like(x(), y())),
+            Op::ExpandReduced { axes, keepdims } => {
+                self.told(rules::expand_reduced(x(), y(), axes.as_deref(), *keepdims))
+            }
+            Op::ProductGradLhs => self.told(rules::product_grad_lhs(x(), y(), z())),
+            Op::ProductGradRhs => self.told(rules::product_grad_rhs(x(), y(), z())),
+            Op::SubscriptGrad(subscripts) => {
+                self.told(rules::scatter_subscript(x(), y(), &rule_subscripts(subscripts)))
+            }
+            Op::SliceGrad { starts, ends, steps } => {
+                self.told(rules::scatter_slice(x(), y(), starts, ends, Some(steps)))
+            }
+            Op::GatherGrad => self.told(rules::gather_back(x(), y(), z())),
+            Op::Conv2dGradInput(convolution) => {
+                let padding = rule_padding(&convolution.padding);
+                self.told(rules::conv2d_grad_input(x(), y(), z(), &convolution.strides, padding))
+            }
+            Op::Conv2dGradFilter(convolution) => {
+                let padding = rule_padding(&convolution.padding);
+                self.told(rules::conv2d_grad_filter(x(), y(), z(), &convolution.strides, padding))
+            }
+            Op::ReluGrad => self.told(rules::relu_grad(x(), y())),
+        }
+    }
+
+    fn told(&self, result: TypeResult<'_>) -> Result<RuleType, Diag> {
+        let Some(spot) = &self.node.spot else {
+            return result.map_err(|failure| fault(&failure, &self.node.op));
+        };
+        let operands = spot.operands.iter().zip(&self.node.operands);
+        let operands: Vec<_> = operands
+            .map(|(operand, node)| {
+                Operand::new(&operand.text, &operand.operand_text, self.types[node.index()])
+            })
+            .collect();
+        result.map_err(|failure| diag(&failure, spot.label, &operands, |code| spot.site_of(code)))
+    }
+
+    /// A constant beside its witness, or alone.
+    fn constant(&self, constant: &Constant) -> Result<RuleType, Diag> {
+        let witness = self.node.operands.first().map(|operand| self.types[operand.index()]);
+        let dtype = witness.map_or(rule_dtype(constant.dtype), |witness| witness.dtype());
+        let fits = constant.values.each_ref().map(|values| match values {
+            Ok(_) => Fit::Yes,
+            Err(Misfit::Kind { help }) => Fit::OtherKind { help: help.as_deref().unwrap_or_default() },
+            Err(Misfit::Value { code, message }) => Fit::Fault { code: code.info().name, message },
+        });
+        let literal = Literal { description: constant.describe(), fits };
+        let result = rules::literal(literal, dtype, &constant.shape);
+        let Some(spot) = &self.node.spot else {
+            return result.map_err(|failure| fault(&failure, &self.node.op));
+        };
+        let own = Operand::new(&constant.text, &constant.text, RuleType::scalar(dtype));
+        let other = spot.operands.first().zip(witness);
+        let other = other.map(|(other, ty)| Operand::new(&other.text, &other.operand_text, ty));
+        let operands: Vec<_> = [own].into_iter().chain(other).collect();
+        result.map_err(|failure| diag(&failure, spot.label, &operands, |code| spot.site_of(code)))
+    }
+}
+
+/// Whether a check holds.
+fn check(check: &Check, types: &[RuleType]) -> Result<(), Diag> {
+    let ty = |node: NodeId| types[node.index()];
+    let own = ty(check.node);
+    let base = check.text.trim_matches('`');
+    let operands = &[Operand::new(&check.text, base, own)];
+    let (result, label) = match &check.kind {
+        CheckKind::Scalar(kind) => (rules::seed(own), kind.name()),
+        CheckKind::Differentiable => (rules::differentiable(own), "grad"),
+        CheckKind::CotangentOf(output) => (rules::expect(own, ty(*output)), "argument `cotangent` of `vjp`"),
+        CheckKind::Is(declared) => (rules::expect(own, to_rule(declared)), check.text.as_str()),
+    };
+    result.map(drop).map_err(|failure| diag(&failure, label, operands, |_| check.site))
+}
+
+/// A broken rule in the user's words.
+pub(super) fn diag(
+    failure: &Failure<'_>,
+    label: &str,
+    operands: &[Operand<'_>],
+    site: impl Fn(Code) -> Site,
+) -> Diag {
+    let text = failure.message(&Context { label, operands });
+    let code = code(failure);
+    let text = text.as_str();
+    let text = text.strip_prefix(&format!("[{code}] ")).unwrap_or(text);
+    let (message, help) = match text.split_once("\n  help: ") {
+        Some((message, help)) => (message, Some(help.to_owned())),
+        None => (text, None),
+    };
+    Diag { help, ..Diag::new(code, site(code), message) }
+}
+
+/// A gradient breaks a rule that its program keeps: a fault of the compiler.
+fn fault(failure: &Failure<'_>, op: &Op) -> Diag {
+    Diag::new(Code::E5002, Site::Nowhere, format!("{op:?} of a gradient breaks a rule, {}", code(failure)))
+}
+
+fn code(failure: &Failure<'_>) -> Code {
+    let named = Code::ALL.iter().find(|code| code.info().name == failure.code());
+    *named.expect("the rules' codes are those of the table")
+}
+
+/// The attributes that mistakes with a code are about.
+const ABOUT: &[(Code, &str)] = &[
+    (Code::E1005, "constant"),
+    (Code::E2005, "constant"),
+    (Code::E3001, "shape"),
+    (Code::E3002, "axes"),
+    (Code::E3004, "axes"),
+    (Code::E3005, "axes"),
+    (Code::E3006, "shape"),
+    (Code::E3006, "ends"),
+    (Code::E3007, "shape"),
+    (Code::E3008, "permutation"),
+    (Code::E3009, "axes"),
+    (Code::E3011, "starts"),
+    (Code::E4007, "starts"),
+    (Code::E4008, "steps"),
+    (Code::E4010, "strides"),
+    (Code::E4010, "padding"),
+];
+
+impl Spot {
+    /// Where a mistake with this code is told: at the operator, else at the attribute that it is about, else at the whole.
+    pub fn site_of(&self, code: Code) -> Site {
+        let mut about = ABOUT.iter().filter(|(own, _)| *own == code).map(|(_, attribute)| attribute);
+        let named = about.find_map(|name| self.attributes.iter().find(|(own, _)| own == name));
+        match named {
+            Some((_, site)) if !self.is_operator || matches!(code, Code::E1005 | Code::E2005) => *site,
+            Some(_) | None => self.site,
+        }
+    }
+}
+
+pub(super) fn rule_subscripts(subscripts: &[super::Subscript]) -> Vec<rules::Subscript> {
+    let rule = |subscript: &super::Subscript| match *subscript {
+        super::Subscript::At(index) => rules::Subscript::At(index),
+        super::Subscript::Range { start, end, step } => rules::Subscript::Range { start, end, step },
+        super::Subscript::Rest => rules::Subscript::Rest,
+    };
+    subscripts.iter().map(rule).collect()
+}
+
+fn rule_padding(padding: &Padding) -> rules::Padding<'_> {
+    match padding {
+        Padding::Valid => rules::Padding::Valid,
+        Padding::Same => rules::Padding::Same,
+        Padding::Custom(pairs) => rules::Padding::Pairs(pairs),
+    }
+}
+
+fn unary(op: Unary) -> UnaryOp {
+    match op {
+        Unary::Neg => UnaryOp::Neg,
+        Unary::Relu => UnaryOp::Relu,
+        Unary::Exp => UnaryOp::Exp,
+        Unary::Log => UnaryOp::Log,
+    }
+}
+
+fn binary(op: Binary) -> BinaryOp {
+    match op {
+        Binary::Add => BinaryOp::Add,
+        Binary::Sub => BinaryOp::Sub,
+        Binary::Mul => BinaryOp::Mul,
+        Binary::Div => BinaryOp::Div,
+    }
+}
+
+/// A type as the rules have it.
+pub(super) fn to_rule(ty: &Type) -> RuleType {
+    let extents = ty.shape.as_literals().expect("every extent is known");
+    RuleType::new(rule_dtype(ty.dtype), &extents)
+}
+
+fn rule_dtype(dtype: DType) -> RuleDType {
+    match dtype {
+        DType::F32 => RuleDType::F32,
+        DType::F64 => RuleDType::F64,
+        DType::I32 => RuleDType::I32,
+        DType::I64 => RuleDType::I64,
+        DType::Bool => panic!("no value holds truth values"),
+    }
+}
+
+fn from_rule(ty: &RuleType) -> Type {
+    let dtype = match ty.dtype() {
+        RuleDType::F32 => DType::F32,
+        RuleDType::F64 => DType::F64,
+        RuleDType::I32 => DType::I32,
+        RuleDType::I64 => DType::I64,
+    };
+    Type::new(dtype, ty.dims().iter().copied().map(Dim::literal).collect::<Shape>())
+}

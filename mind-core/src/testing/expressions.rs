@@ -1,0 +1,149 @@
+//! Random expressions among Rust variables, as text.
+
+use super::Random;
+use crate::{
+    open::{self, Program},
+    surface::parse_expression,
+    ty::{DType, Shape, Type},
+};
+
+/// A random expression: statements and the values that they end with, of leaves whose types are known.
+#[derive(Clone, Debug)]
+pub struct RandomExpression {
+    /// `let v0 = …; let v1 = …;`
+    pub statements: String,
+    /// The names of the values, floats of the leaves' element type, with their types.
+    pub values: Vec<(String, Type)>,
+    /// The leaves that the statements may read, floats first.
+    pub leaves: Vec<(String, Type)>,
+}
+
+/// The most elements of a value.
+const MOST_ELEMENTS: i64 = 2_000;
+
+/// A random expression of at most `size` statements and one to three values. All floats are `dtype`.
+pub fn random_expression(seed: u64, size: usize, dtype: DType) -> RandomExpression {
+    let random = Random::new(seed);
+    let mut generator = Generator { random, dtype, statements: String::new(), known: Vec::new() };
+    let leaves = generator.leaves();
+    generator.known.clone_from(&leaves);
+    let own = generator.known.len();
+    for number in 0..size {
+        let Some((text, ty)) = (0..4).find_map(|_| generator.candidate()) else { continue };
+        let name = format!("v{number}");
+        generator.statements += &format!("let {name} = {text}; ");
+        generator.known.push((name, ty));
+    }
+    let made = generator.known.split_off(own);
+    let made = if made.is_empty() { vec![leaves[0].clone()] } else { made };
+    let mut values = vec![made[made.len() - 1].clone()];
+    for _ in 0..generator.random.below(3) {
+        values.push(generator.random.pick(&made).clone());
+    }
+    RandomExpression { statements: generator.statements, values, leaves }
+}
+
+/// The open program of an expression.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn open_program(source: &str) -> Result<Program, String> {
+    let told = |diags: crate::diag::Diags| diags.into_iter().map(|diag| diag.to_string()).collect::<Vec<_>>();
+    let tokens = source.parse().map_err(|error| format!("{error}"))?;
+    let (expression, diags) = parse_expression(tokens);
+    let diags = told(diags);
+    let Some(expression) = expression.filter(|_| diags.is_empty()) else { return Err(diags.join("\n")) };
+    let (program, diags) = open::lower(&expression);
+    program.ok_or_else(|| told(diags).join("\n"))
+}
+
+/// The types of a program's leaves, found by name.
+pub fn leaf_types(program: &Program, types: &[(String, Type)]) -> Option<Vec<Type>> {
+    let ty = |name: &str| types.iter().find(|(known, _)| known == name).map(|(_, ty)| ty.clone());
+    program.leaves.iter().map(|leaf| ty(&leaf.text)).collect()
+}
+
+struct Generator {
+    random: Random,
+    dtype: DType,
+    statements: String,
+    /// What statements may read.
+    known: Vec<(String, Type)>,
+}
+
+impl Generator {
+    fn leaves(&mut self) -> Vec<(String, Type)> {
+        let (n, m, k) = (self.extent(), self.extent(), self.extent());
+        let shapes: [&[i64]; 9] =
+            [&[n, m], &[m, k], &[m], &[], &[n, 1], &[n, m, k], &[k, k], &[1, 5, 4, 2], &[2, 2, 2, 3]];
+        let mut leaves = Vec::new();
+        for (position, shape) in shapes.iter().enumerate() {
+            if position < 2 || self.random.once_in(2) {
+                leaves.push((format!("x{position}"), Type::new(self.dtype, Shape::literal(shape))));
+            }
+        }
+        leaves.push(("i".to_owned(), Type::new(DType::I64, Shape::literal(&[3]))));
+        leaves
+    }
+
+    fn extent(&mut self) -> i64 {
+        [1, 2, 3, 4][self.random.below(4)]
+    }
+
+    /// The text of an operation on known values, with its type if it keeps the rules.
+    fn candidate(&mut self) -> Option<(String, Type)> {
+        let text = self.text();
+        let program = open_program(&text).ok()?;
+        let types = open::types(&program, &leaf_types(&program, &self.known)?).ok()?;
+        let [node] = program.result.nodes()[..] else { return None };
+        let ty = types[node.index()].clone();
+        let count = ty.shape.element_count().ok()?.as_literal()?;
+        (ty.dtype == self.dtype && ty.rank() <= 4 && count <= MOST_ELEMENTS).then_some((text, ty))
+    }
+
+    fn name(&mut self) -> String {
+        self.random.pick(&self.known).0.clone()
+    }
+
+    fn text(&mut self) -> String {
+        let (a, b) = (self.name(), self.name());
+        let axis = self.random.below(5) as i64 - 2;
+        let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
+        match self.random.below(34) {
+            0 | 1 => format!("{a} + {b}"),
+            2 => format!("{a} - {b} * {a}"),
+            3 | 4 => format!("{a} * {b}"),
+            5 => format!("{a} / ({b} * {b} + 1.0)"),
+            6 => format!("relu({a})"),
+            7 => format!("exp({a} * 0.25)"),
+            8 => format!("log({a} * {a} + 1.0)"),
+            9 => format!("-{a}"),
+            10 => format!("{a} * {literal}"),
+            11 | 12 => format!("{a} @ {b}"),
+            13 => format!("{a} @ {a}.T"),
+            14 => format!("dot({a}, {b})"),
+            15 => format!("sum({a}, axis = {axis})"),
+            16 => format!("mean({a}, axes = [{axis}], keepdims = true)"),
+            17 => format!("{a}.sum(axes = [0, {axis}], keepdims = {})", self.random.once_in(2)),
+            18 => format!("mean({a})"),
+            19 => format!("reshape({a}, [-1])"),
+            20 => format!("{a}.reshape([{}, -1])", self.extent()),
+            21 => format!("{a}.T"),
+            22 => format!("transpose({a}, [{axis}, 0, 1])"),
+            23 => format!("expand_dims({a}, axes = [{axis}])"),
+            24 => format!("squeeze({a})"),
+            25 => format!("{a}[{axis}]"),
+            26 => format!("{a}[.., 1..;2]"),
+            27 => format!("{a}[..-1, {axis}, ..]"),
+            28 => format!("slice({a}, [0, 1], [2, 2], [1, 1])"),
+            29 => format!("gather({a}, i)"),
+            30 => format!("gather({a}, [0, 0, 0])"),
+            31 => {
+                let padding = ["same", "valid", "[[1, 0], [0, 2]]"][self.random.below(3)];
+                format!("conv2d({a}, {b}, strides = [1, 2], padding = {padding})")
+            }
+            32 => format!("stop_gradient({a}) * {b} + ones_like({a}) - broadcast_to({a}, [2, 3])"),
+            _ => format!("grad(sum({a} * {a} * {b}), wrt = zero_ok x{})", self.random.below(2)),
+        }
+    }
+}
