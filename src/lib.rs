@@ -158,7 +158,7 @@ pub use mind_macros::angle;
 /// crate under whatever name a manifest gives it.
 #[doc(hidden)]
 pub mod __macros {
-    pub use mind_macros::{include, mind};
+    pub use mind_macros::{include, include_mic, mind};
 }
 
 /// Tensor programs, compiled while Rust compiles.
@@ -179,4 +179,17 @@ macro_rules! mind {
 #[macro_export]
 macro_rules! include {
     ($($tokens:tt)*) => { $crate::__macros::include! { [$crate] $($tokens)* } };
+}
+
+/// The function that a file of MIC holds: `mind::include_mic!("net.mic");`, or with its gradient,
+/// `mind::include_mic!("net.mic", name = net, grad = (w, b));`.
+///
+/// The function is named after the file's function symbol or, where there is none, the file; its parameters after the
+/// file's inputs, with `_` for what Rust's names cannot hold. Comments above the file's first entry are its documentation. It is
+/// public, and has all that a function of [`mind!`] has beside it. `grad` names parameters as `#[grad(…)]` does: one
+/// alone, several in parentheses, `zero_ok` before one that may be out of reach. Mistakes are reported with the file's
+/// name and line, and the crate is compiled anew when the file changes.
+#[macro_export]
+macro_rules! include_mic {
+    ($($tokens:tt)*) => { $crate::__macros::include_mic! { [$crate] $($tokens)* } };
 }

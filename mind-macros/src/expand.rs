@@ -63,7 +63,7 @@ pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> To
 }
 
 /// The Rust items of a function and of the gradient it asks for.
-fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
+pub(crate) fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
     // A symbol is a type parameter, and would hide the modules that the items call.
     let hides = |symbol: &&Ident| **symbol == function.name || *symbol == "rt";
     if let Some(symbol) = function.symbols.iter().find(hides) {

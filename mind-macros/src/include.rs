@@ -162,6 +162,11 @@ impl Source {
         })
     }
 
+    /// The file's name without its extension.
+    pub(crate) fn stem(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// The text with blanks for what is not UTF-8.
     fn lossy_text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).replace(char::REPLACEMENT_CHARACTER, " ")

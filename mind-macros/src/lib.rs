@@ -8,6 +8,7 @@ mod bare;
 mod emit;
 mod expand;
 mod include;
+mod include_mic;
 mod positions;
 mod report;
 #[cfg(test)]
@@ -33,6 +34,12 @@ pub fn angle(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn include(input: TokenStream) -> TokenStream {
     timed("include!", input, include::expand)
+}
+
+/// `mind::include_mic!`.
+#[proc_macro]
+pub fn include_mic(input: TokenStream) -> TokenStream {
+    timed("include_mic!", input, |input| positions::in_rustc(|| include_mic::expand(input)))
 }
 
 /// Expands, and with `MIND_TIMINGS` in the environment says how long that took.

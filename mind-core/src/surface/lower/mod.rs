@@ -37,6 +37,7 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+pub use names::nearest;
 pub use structs::{Axis, Leaf, Struct, StructField, StructType};
 pub use types::Structure;
 

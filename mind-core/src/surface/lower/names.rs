@@ -17,7 +17,7 @@ pub(crate) fn undefined<'a>(
 }
 
 /// The name at the smallest distance that is near enough to be a slip; the first of equals.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
     let near =

@@ -1,0 +1,271 @@
+//! Functions in files of MIC.
+
+use std::collections::BTreeSet;
+
+use mind_core::{
+    diag::{Code, Diag, Diags, Site},
+    ir::{Module, Op, ValueId},
+    ops::Profile,
+    surface::lower::{self, Function, GradientRequest, GradientTarget, Parameter, Structure, nearest},
+    text::{Document, Limits, mic},
+    ty::Type,
+};
+use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::{
+    emit::Root,
+    expand::items,
+    include::Source,
+    report::{compile_error, compile_error_at, compile_errors},
+};
+
+/// What `mind::include_mic!("net.mic", grad = (w, b))` becomes: the function that the file holds, and the mistakes with
+/// their places in the file.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let (root, input) = Root::take(input);
+    let (path, options) = split_at_comma(input);
+    let opened = Source::open(path).and_then(|opened| Ok((opened, Options::read(options)?)));
+    let ((source, span), options) = match opened {
+        Ok(opened) => opened,
+        Err(diag) => return compile_error(&diag),
+    };
+    let in_file = |diags: &[Diag]| -> TokenStream {
+        let messages = source.messages(diags);
+        messages.iter().map(|message| compile_error_at(span, span, message)).collect()
+    };
+    let text = match source.text() {
+        Ok(text) => text,
+        Err(diag) => return in_file(&[diag]),
+    };
+    let document = match mic::parse_document(text, &Limits::default()) {
+        Ok(document) => document,
+        Err(diags) => return in_file(diags.as_slice()),
+    };
+    if let Err(diags) = document.clone().verify(Profile::Extended) {
+        return in_file(diags.as_slice());
+    }
+    let stem = source.stem();
+    match function(document, &stem, options, span) {
+        Ok(function) => {
+            let mut diags = Diags::new();
+            let items = items(&root, &function, &mut diags);
+            let (errors, tracking) = (compile_errors(diags.as_slice()), source.tracking());
+            quote! { #errors #tracking #items }
+        }
+        Err(diag) if matches!(diag.site, Site::Text { .. }) => in_file(&[diag]),
+        Err(diag) => compile_error(&diag),
+    }
+}
+
+/// What is written behind the path.
+#[derive(Default)]
+struct Options {
+    /// `name = f`
+    name: Option<Ident>,
+    /// `grad = (w, zero_ok b)`, and where it stands.
+    gradient: Option<(Vec<(Ident, bool)>, bool, Site)>,
+}
+
+impl Options {
+    fn read(mut input: TokenStream) -> Result<Self, Diag> {
+        let mut options = Self::default();
+        while !input.is_empty() {
+            let (option, rest) = split_at_comma(input);
+            input = rest;
+            let mut trees = option.into_iter();
+            let (Some(TokenTree::Ident(key)), Some(TokenTree::Punct(equals)), Some(value), None) =
+                (trees.next(), trees.next(), trees.next(), trees.next())
+            else {
+                return Err(unexpected(Span::call_site(), "an option is malformed"));
+            };
+            match (key.to_string().as_str(), equals.as_char(), value) {
+                ("name", '=', TokenTree::Ident(name)) if options.name.is_none() => options.name = Some(name),
+                ("grad", '=', value) if options.gradient.is_none() => {
+                    let site = Site::token(value.span());
+                    let (targets, tuple) = match value {
+                        TokenTree::Ident(name) => (vec![(name, false)], false),
+                        TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
+                            (targets(group.stream())?, true)
+                        }
+                        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                            return Err(unexpected(key.span(), "`grad` names parameters"));
+                        }
+                    };
+                    options.gradient = Some((targets, tuple, site));
+                }
+                _ => return Err(unexpected(key.span(), &format!("`{key}` is no option, or given twice"))),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn targets(mut list: TokenStream) -> Result<Vec<(Ident, bool)>, Diag> {
+    let mut targets = Vec::new();
+    while !list.is_empty() {
+        let (target, rest) = split_at_comma(list);
+        list = rest;
+        let words: Vec<TokenTree> = target.into_iter().collect();
+        match words.as_slice() {
+            [TokenTree::Ident(name)] => targets.push((name.clone(), false)),
+            [TokenTree::Ident(zero_ok), TokenTree::Ident(name)] if zero_ok == "zero_ok" => {
+                targets.push((name.clone(), true));
+            }
+            words => {
+                let span = words.first().map_or_else(Span::call_site, TokenTree::span);
+                return Err(unexpected(span, "`grad` names parameters"));
+            }
+        }
+    }
+    Ok(targets)
+}
+
+fn unexpected(span: Span, what: &str) -> Diag {
+    Diag::new(Code::E1007, Site::token(span), what).help(
+        "write `include_mic!(\"net.mic\", name = net, grad = (w, zero_ok b))`; both options may be left out",
+    )
+}
+
+fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
+    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
+    let mut trees = input.into_iter();
+    let first = trees.by_ref().take_while(|tree| !is_comma(tree)).collect();
+    (first, trees.collect())
+}
+
+/// The function of a document that verifies.
+fn function(document: Document, stem: &str, options: Options, span: Span) -> Result<Function, Diag> {
+    let name = match options.name {
+        Some(name) => name,
+        None => rust_name(document.name.as_deref().unwrap_or(stem), span),
+    };
+    let sites: Vec<Site> =
+        (0..document.module.insts().len()).map(|position| document.site(ValueId::new(position))).collect();
+    let parameters = parameters(&document.module, &sites, span);
+    let symbols = symbols(&document.module, &sites, span)?;
+    let outputs = document.module.outputs().iter();
+    let mut outputs: Vec<Structure> =
+        outputs.map(|output| Structure::Value(document.module.ty(*output).clone())).collect();
+    let result = if outputs.len() == 1 { outputs.remove(0) } else { Structure::Tuple(outputs) };
+    let gradient = match options.gradient {
+        Some((targets, tuple, site)) => Some(request(&parameters, targets, tuple, site)?),
+        None => None,
+    };
+    let docs = document.docs.iter().map(|line| {
+        let line = Literal::string(&format!(" {line}"));
+        quote! { #[doc = #line] }
+    });
+    let names = parameters.iter().map(|parameter| Some(parameter.name.to_string()));
+    let names = names.chain(std::iter::repeat(None)).take(sites.len()).collect();
+    Ok(Function {
+        attributes: docs.collect(),
+        visibility: quote! { pub },
+        name,
+        symbols,
+        result,
+        updates: Vec::new(),
+        gradient,
+        parameters,
+        program: Some(lower::Source { module: document.module, sites, names }),
+    })
+}
+
+fn parameters(module: &Module, sites: &[Site], span: Span) -> Vec<Parameter> {
+    let mut taken = BTreeSet::new();
+    let inputs = module.iter().zip(sites).map_while(|((_, inst), site)| match &inst.op {
+        Op::Input { name } => Some((name, inst.ty.clone(), *site)),
+        _ => None,
+    });
+    let parameter = |(name, ty, site): (&std::sync::Arc<str>, Type, Site)| {
+        let mut name = rust_name(name, span);
+        // Two names may differ only in what Rust's cannot hold.
+        while !taken.insert(name.to_string()) {
+            name = rust_name(&format!("{name}_"), span);
+        }
+        Parameter { name, update: false, structure: Structure::Value(ty), site }
+    };
+    inputs.map(parameter).collect()
+}
+
+/// The symbols in the order of their first use.
+///
+/// # Errors
+/// E2003 for one that stands nowhere alone, so that no type of the signature could give it.
+fn symbols(module: &Module, sites: &[Site], span: Span) -> Result<Vec<Ident>, Diag> {
+    let (mut alone, mut used) = (Vec::new(), Vec::new());
+    for ((_, ty), site) in module.inputs().zip(sites) {
+        for dim in ty.shape.iter() {
+            dim.for_each_symbol(&mut |symbol| used.push((symbol.to_string(), *site)));
+            alone.extend(dim.as_symbol().map(ToString::to_string));
+        }
+    }
+    if let Some((symbol, site)) = used.iter().find(|(symbol, _)| !alone.contains(symbol)) {
+        let message = format!("`{symbol}` is the whole extent of no input, which a Rust signature needs");
+        let help = format!("give an input an extent that is `{symbol}` alone");
+        return Err(Diag::new(Code::E2003, *site, message).help(help));
+    }
+    let mut names = Vec::new();
+    for symbol in alone {
+        if !names.iter().any(|known: &Ident| *known == symbol) {
+            names.push(rust_name(&symbol, span));
+        }
+    }
+    Ok(names)
+}
+
+fn request(
+    parameters: &[Parameter],
+    targets: Vec<(Ident, bool)>,
+    tuple: bool,
+    site: Site,
+) -> Result<GradientRequest, Diag> {
+    let target = |(name, zero_ok): (Ident, bool)| {
+        let position = parameters.iter().position(|parameter| parameter.name == name).ok_or_else(|| {
+            let diag =
+                Diag::new(Code::E2002, Site::token(name.span()), format!("the file has no input `{name}`"));
+            let known: Vec<String> = parameters.iter().map(|parameter| parameter.name.to_string()).collect();
+            match nearest(&name.to_string(), known.iter().map(String::as_str)) {
+                Some(near) => diag.help(format!("write `{near}`")),
+                None => diag,
+            }
+        })?;
+        let structure = parameters[position].structure.clone();
+        Ok(GradientTarget { structure, inputs: position..position + 1, zero_ok })
+    };
+    let targets = targets.into_iter().map(target).collect::<Result<_, Diag>>()?;
+    Ok(GradientRequest { targets, tuple, site })
+}
+
+/// A name that Rust takes: `_` for what it does not, `r#` before a keyword.
+fn rust_name(name: &str, span: Span) -> Ident {
+    let allowed =
+        |character: char| if character.is_alphanumeric() || character == '_' { character } else { '_' };
+    let mut word: String = name.chars().map(allowed).collect();
+    if word.chars().all(|character| character == '_') {
+        word.insert_str(0, "value");
+    }
+    if !word.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        word.insert(0, '_');
+    }
+    if ["self", "Self", "super", "crate"].contains(&word.as_str()) {
+        word.push('_');
+    }
+    let plain = syn::parse_str::<Ident>(&word).is_ok();
+    if plain { Ident::new(&word, span) } else { Ident::new_raw(&word, span) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_rust_names() {
+        let shown = |name: &str| rust_name(name, Span::call_site()).to_string();
+        let names = ["w", "p.w1", "2nd", "", "_", "type", "self", "Größe", "a b"].map(shown);
+        assert_eq!(
+            names,
+            ["w", "p_w1", "_2nd", "value", "value_", "r#type", "self_", "Größe", "a_b"].map(String::from)
+        );
+    }
+}

@@ -1,0 +1,3 @@
+mind::include_mic!("absent.mic");
+
+fn main() {}

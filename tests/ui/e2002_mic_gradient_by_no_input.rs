@@ -1,0 +1,3 @@
+mind::include_mic!("sum.mic", grad = (x, z));
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::include_mic!("twice.mic");
+
+fn main() {}

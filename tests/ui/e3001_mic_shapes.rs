@@ -1,0 +1,3 @@
+mind::include_mic!("mistyped.mic");
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::include_mic!("broken.mic");
+
+fn main() {}
