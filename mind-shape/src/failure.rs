@@ -27,11 +27,11 @@ pub(crate) enum Problem<'a> {
     NotFloat { operand: usize },
 
     /// Two extents do not broadcast.
-    Broadcast { axis: usize, extents: [i64; 2], on: [Option<usize>; 2] },
+    Broadcast { axis: usize, extents: [i64; 2] },
     /// A shape does not broadcast to one of lower rank.
     BroadcastRank { to: Extents<'a> },
     /// An extent does not broadcast to that of a shape.
-    BroadcastTo { from_axis: usize, axis: usize, from: i64, to: i64 },
+    BroadcastTo { axis: usize, from: i64, to: i64 },
 
     /// An operand of `dot` is neither a vector nor a matrix.
     DotRank { operand: usize },
@@ -42,7 +42,7 @@ pub(crate) enum Problem<'a> {
     /// The table of `gather` has no rows.
     GatherRank,
     /// The inner dimensions of a product differ.
-    Inner { axes: [usize; 2], extents: [i64; 2] },
+    Inner { extents: [i64; 2] },
     /// The shapes of two operands differ.
     ShapesDiffer,
     /// An operand has not the shape it needs.

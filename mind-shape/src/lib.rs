@@ -51,6 +51,8 @@ mod message;
 pub mod rules;
 mod text;
 mod ty;
+mod words;
+mod writer;
 
 pub use extent::{
     AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,

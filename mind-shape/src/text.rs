@@ -166,3 +166,34 @@ impl core::fmt::Debug for Text {
         core::fmt::Debug::fmt(self.as_str(), f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CAPACITY, MORE, Text};
+
+    #[test]
+    fn integers_of_any_size_are_written() {
+        const LEAST: Text = {
+            let mut text = Text::new();
+            text.push_list(&[i64::MIN, 0, i64::MAX]);
+            text
+        };
+        assert_eq!(LEAST.as_str(), "[-9223372036854775808, 0, 9223372036854775807]");
+    }
+
+    #[test]
+    fn a_text_too_long_ends_at_a_character() {
+        for start in 0..4 {
+            let mut text = Text::new();
+            for _ in 0..start {
+                text.push("x");
+            }
+            for _ in 0..CAPACITY {
+                text.push("é…");
+            }
+            text.push("never");
+            assert!(text.as_str().ends_with(MORE) && text.length > CAPACITY - 8, "{}", text.length);
+            assert!(!text.as_str().contains("never"));
+        }
+    }
+}

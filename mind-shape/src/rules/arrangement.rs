@@ -218,7 +218,7 @@ pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
         let axis = added + from_axis;
         let (from, to) = (x.extent(from_axis), shape[axis]);
         if !matches!(broadcast(from, to), Some(extent) if agree(extent, to)) {
-            return fail(Problem::BroadcastTo { from_axis, axis, from, to });
+            return fail(Problem::BroadcastTo { axis, from, to });
         }
         from_axis += 1;
     }

@@ -82,7 +82,7 @@ pub(super) const fn broadcast_dims<'a>(
         ];
         match broadcast(extents[0], extents[1]) {
             Some(extent) => dims = dims.and(extent),
-            None => return fail(Problem::Broadcast { axis, extents, on }),
+            None => return fail(Problem::Broadcast { axis, extents }),
         }
         axis += 1;
     }

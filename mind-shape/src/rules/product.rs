@@ -65,7 +65,6 @@ pub const fn matmul<'a>(a: Type, b: Type) -> TypeResult<'a> {
 
 /// E3003 unless the last dimension of `a` is the last but one of `b`, or its only one.
 const fn check_inner<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
-    let axes = [a.rank() - 1, b.rank().saturating_sub(2)];
-    let extents = [a.extent(axes[0]), b.extent(axes[1])];
-    if agree(extents[0], extents[1]) { Ok(()) } else { fail(Problem::Inner { axes, extents }) }
+    let extents = [a.extent(a.rank() - 1), b.extent(b.rank().saturating_sub(2))];
+    if agree(extents[0], extents[1]) { Ok(()) } else { fail(Problem::Inner { extents }) }
 }

@@ -1,0 +1,341 @@
+//! What each failure says.
+
+use crate::{
+    AxisFault,
+    failure::Problem,
+    ty::{MAX_RANK, UNKNOWN},
+    writer::{
+        Part,
+        Part::{Base, Count, Excerpt, Extent, Integer, List, Named, Pairs, Shape, Text as T},
+        Writer,
+    },
+};
+
+impl Writer<'_> {
+    pub(crate) const fn say(&mut self, problem: &Problem<'_>) {
+        let context = self.context;
+        match *problem {
+            Problem::Mismatch { expected } => self.parts(&[
+                T(context.label),
+                T(": expected "),
+                Part::Type(&expected),
+                T(", found "),
+                Part::Type(&context.operands[0].ty),
+            ]),
+            Problem::Mixed => {
+                let [a, b] = [context.operands[0].ty.dtype(), context.operands[1].ty.dtype()];
+                self.fault(
+                    &[T("element types differ, "), Part::DType(a), T(" and "), Part::DType(b)],
+                    &[0, 1],
+                );
+            }
+            Problem::LiteralKind { description, help } => {
+                self.fault(&[T("element types differ: "), Named(0), T(" is "), T(description), T(", ")], &[]);
+                self.operands(&[1]);
+                if !help.is_empty() {
+                    self.help(&[T(help)]);
+                }
+            }
+            Problem::Literal { message, .. } => self.parts(&[T(message)]),
+            Problem::NotFloat { operand } => {
+                let found = context.operands[operand].ty.dtype();
+                self.fault(&[T("found "), Part::DType(found), T(", allowed f32, f64")], &[operand]);
+            }
+
+            Problem::Broadcast { axis, extents: [a, b] } => {
+                let parts = &[
+                    T("extents "),
+                    Integer(a),
+                    T(" and "),
+                    Integer(b),
+                    T(" do not broadcast in dimension "),
+                    Count(axis),
+                ];
+                self.fault(parts, &[0, 1]);
+            }
+            Problem::BroadcastRank { to } => self.fault(
+                &[
+                    T("shape "),
+                    Shape(&context.operands[0].ty),
+                    T(" of rank "),
+                    Count(context.operands[0].ty.rank()),
+                    T(" does not broadcast to "),
+                    Part::Extents(to),
+                    T(" of rank "),
+                    Count(to.written.len()),
+                ],
+                &[0],
+            ),
+            Problem::BroadcastTo { axis, from, to } => self.fault(
+                &[
+                    T("extent "),
+                    Integer(from),
+                    T(" does not broadcast to "),
+                    Integer(to),
+                    T(" in dimension "),
+                    Count(axis),
+                ],
+                &[0],
+            ),
+
+            Problem::DotRank { operand } => {
+                let rank = context.operands[operand].ty.rank();
+                self.fault(&[T("operand of rank "), Count(rank), T(", needed rank 1 or 2")], &[0, 1]);
+                if rank > 2 {
+                    self.help(&[T("use `matmul` for batches of matrices")]);
+                }
+            }
+            Problem::MatMulRank { operand } => {
+                let rank = context.operands[operand].ty.rank();
+                self.fault(&[T("operand of rank "), Count(rank), T(", needed rank 2 or more")], &[0, 1]);
+                let other = context.operands[1 - operand].ty.rank();
+                let (least, most) = if rank < other { (rank, other) } else { (other, rank) };
+                if least == 1 && most <= 2 {
+                    self.help(&[T("use `@` or `dot` for vectors")]);
+                }
+            }
+            Problem::Rank { operand, needed } => {
+                let rank = context.operands[operand].ty.rank();
+                let parts = &[T("operand of rank "), Count(rank), T(", needed rank "), Count(needed)];
+                self.fault(parts, &[operand]);
+            }
+            Problem::GatherRank => self.fault(&[T("operand of rank 0, needed rank 1 or more")], &[0]),
+            Problem::Inner { extents: [a, b] } => {
+                let parts = &[T("inner dimensions differ, "), Integer(a), T(" and "), Integer(b)];
+                self.fault(parts, &[0, 1]);
+                self.inner_help(a, b);
+            }
+            Problem::ShapesDiffer => {
+                let [a, b] = [&context.operands[0].ty, &context.operands[1].ty];
+                self.fault(&[T("shapes differ, "), Shape(a), T(" and "), Shape(b)], &[0, 1]);
+            }
+            Problem::Shape { operand, needed } => {
+                let found = &context.operands[operand].ty;
+                let parts = &[T("operand of shape "), Shape(found), T(", needed "), Shape(&needed)];
+                self.fault(parts, &[operand]);
+            }
+
+            Problem::AxisOutOfRange { axis, rank } => {
+                self.fault(&[T("axis "), Integer(axis), T(" is out of range for rank "), Count(rank)], &[0])
+            }
+            Problem::AxisTwice { axis, axes } => {
+                self.fault(&[T("axis "), Integer(axis), T(" stands twice in "), Excerpt(axes)], &[0]);
+            }
+            Problem::NoAxis => {
+                self.fault(&[T("`[]` reduces no axis, needed at least one")], &[]);
+                self.help(&[T("leave out `axes` to reduce every axis")]);
+            }
+            Problem::Permutation { permutation, rank, fault } => self.permutation(permutation, rank, fault),
+            Problem::NotOne { axis, extent } => self.fault(
+                &[
+                    T("axis "),
+                    Count(axis),
+                    T(" of "),
+                    Shape(&context.operands[0].ty),
+                    T(" has extent "),
+                    Integer(extent),
+                    T(", needed 1"),
+                ],
+                &[0],
+            ),
+
+            Problem::NotPositive { axis, shape } => {
+                let extent = shape.extent(axis);
+                self.not_positive(axis, Part::Extents(shape), extent);
+            }
+            Problem::TypeNotPositive { axis, ty } => {
+                self.not_positive(axis, Part::Type(&ty), ty.extent(axis));
+            }
+            Problem::ManyOpen { count, shape } => self.fault(
+                &[T("-1 stands "), Count(count), T(" times in "), Excerpt(shape), T(", needed at most once")],
+                &[0],
+            ),
+            Problem::OpenOverflow => self.fault(&[T("the element count exceeds 64 bits")], &[0]),
+            Problem::Indivisible { count, others } => self.fault(
+                &[
+                    Shape(&context.operands[0].ty),
+                    T(" has "),
+                    Integer(count),
+                    T(" elements, which "),
+                    Integer(others),
+                    T(" does not divide"),
+                ],
+                &[0],
+            ),
+            Problem::Counts { from, to, shape } => self.fault(
+                &[
+                    Shape(&context.operands[0].ty),
+                    T(" has "),
+                    Integer(from),
+                    T(" elements, "),
+                    Part::Extents(shape),
+                    T(" has "),
+                    Integer(to),
+                ],
+                &[0],
+            ),
+
+            Problem::RankLimit { rank } => {
+                self.fault(&[T("rank "), Count(rank), T(" exceeds the limit of "), Count(MAX_RANK)], &[]);
+            }
+            Problem::CountLimit { ty } => {
+                self.fault(&[Part::Type(&ty), T(" has more than 2^63 elements")], &[]);
+            }
+            Problem::ShapeLimit { shape } => {
+                self.fault(&[T("shape "), Part::Extents(shape), T(" has more than 2^63 elements")], &[]);
+            }
+            Problem::Overflow => self.fault(&[T("a dimension exceeds the range of 64-bit integers")], &[]),
+
+            Problem::SliceLengths { starts, ends, steps } => self.fault(
+                &[
+                    Count(starts),
+                    T(" starts, "),
+                    Count(ends),
+                    T(" ends and "),
+                    Count(steps),
+                    T(" steps given, "),
+                    Count(context.operands[0].ty.rank()),
+                    T(" of each needed"),
+                ],
+                &[0],
+            ),
+            Problem::Step { axis, step } => self.fault(
+                &[T("step "), Integer(step), T(" in dimension "), Count(axis), T(", needed at least 1")],
+                &[0],
+            ),
+            Problem::Start { axis, start } => self.outside("start ", start, axis),
+            Problem::End { axis, end } => self.outside("end ", end, axis),
+            Problem::Empty { axis, start, end } => self.fault(
+                &[
+                    Part::Bound(start),
+                    T(".."),
+                    Part::Bound(end),
+                    T(" in dimension "),
+                    Count(axis),
+                    T(" is empty"),
+                ],
+                &[0],
+            ),
+            Problem::IndexCount { written } => self.fault(
+                &[
+                    Count(written),
+                    T(" indices given, at most "),
+                    Count(context.operands[0].ty.rank()),
+                    T(" needed"),
+                ],
+                &[0],
+            ),
+            Problem::IndexOutside { axis, index } => self.outside("index ", index, axis),
+            Problem::BoundOutside { axis, bound } => self.outside("bound ", bound, axis),
+
+            Problem::IndexType => {
+                let found = context.operands[1].ty.dtype();
+                self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[1]);
+            }
+            Problem::Channels { image, filter } => self.fault(
+                &[
+                    T("channels differ, "),
+                    Integer(image),
+                    T(" in the image and "),
+                    Integer(filter),
+                    T(" in the filter"),
+                ],
+                &[0, 1],
+            ),
+            Problem::Strides { strides } => {
+                self.fault(&[T("strides "), List(strides), T(", needed two of at least 1")], &[]);
+            }
+            Problem::Padding { pairs } => {
+                self.fault(&[T("padding "), Pairs(pairs), T(", needed two pairs of at least 0")], &[]);
+            }
+            Problem::Window { axis, extent, window, positions } => self.fault(
+                &[
+                    T("a window of "),
+                    Integer(window),
+                    T(" does not fit dimension "),
+                    Count(axis),
+                    T(" of extent "),
+                    Integer(extent),
+                    T(": the result has extent "),
+                    Integer(positions),
+                ],
+                &[0, 1],
+            ),
+
+            Problem::NotScalar => {
+                let ty = &context.operands[0].ty;
+                let parts =
+                    &[Part::Quoted(0), T(" gives "), Part::Type(ty), T(", needed a single f32 or f64")];
+                self.fault(parts, &[]);
+                self.help(&[T("reduce the result, as `mean(…)`, or give a cotangent with `vjp`")]);
+            }
+            Problem::NotDifferentiable => self.parts(&[
+                Part::Quoted(0),
+                T(" is "),
+                Part::Type(&context.operands[0].ty),
+                T(": only f32 and f64 can be differentiated by"),
+            ]),
+        }
+    }
+
+    const fn inner_help(&mut self, a: i64, b: i64) {
+        let [lhs, rhs] = [&self.context.operands[0].ty, &self.context.operands[1].ty];
+        if rhs.rank() == 2 && a == rhs.extent(1) {
+            self.help(&[T("write `"), Base(1), T(".T`")]);
+        } else if lhs.rank() == 2 && lhs.extent(0) == b {
+            self.help(&[T("write `"), Base(0), T(".T`")]);
+        } else if lhs.rank() == 2
+            && rhs.rank() == 2
+            && rhs.extent(1) == lhs.extent(0)
+            && lhs.extent(0) != UNKNOWN
+        {
+            self.help(&[T("swap the operands: `"), Base(1), T(" @ "), Base(0), T("`")]);
+        }
+    }
+
+    const fn permutation(&mut self, permutation: &[i64], rank: usize, fault: AxisFault) {
+        self.label();
+        self.parts(&[T("[")]);
+        let mut i = 0;
+        while i < permutation.len() {
+            if i > 0 {
+                self.parts(&[T(", ")]);
+            }
+            self.parts(&[Integer(crate::rules::from_end(permutation[i], rank))]);
+            i += 1;
+        }
+        self.parts(&[T("] is no permutation of the axes of rank "), Count(rank), T(": ")]);
+        match fault {
+            AxisFault::Length => self.parts(&[T("it has length "), Count(permutation.len())]),
+            AxisFault::OutOfRange(axis) => self.parts(&[T("axis "), Integer(axis), T(" is out of range")]),
+            AxisFault::Duplicate(axis) => self.parts(&[T("axis "), Integer(axis), T(" stands twice")]),
+        }
+        self.shown(&[0]);
+    }
+
+    const fn not_positive(&mut self, axis: usize, shape: Part<'_>, extent: i64) {
+        let parts = &[
+            T("dimension "),
+            Count(axis),
+            T(" of "),
+            shape,
+            T(" is "),
+            Integer(extent),
+            T(", needed at least 1"),
+        ];
+        self.fault(parts, &[]);
+    }
+
+    const fn outside(&mut self, what: &str, position: i64, axis: usize) {
+        let extent = self.context.operands[0].ty.extent(axis);
+        let parts = &[
+            T(what),
+            Integer(position),
+            T(" is outside dimension "),
+            Count(axis),
+            T(" of extent "),
+            Extent(extent),
+        ];
+        self.fault(parts, &[0]);
+    }
+}
