@@ -40,10 +40,10 @@ pub type Symbol = Arc<str>;
 /// What each symbol stands for: a dim of the caller, or an extent at run time.
 pub type Bindings = BTreeMap<Symbol, Dim>;
 
-/// The result of dim arithmetic; the error is that a coefficient leaves 64 bits.
+/// The result of dim arithmetic; the error is that a coefficient leaves 64 bits, or that there are thousands of terms.
 pub type DimResult = Result<Dim, Overflow>;
 
-/// A coefficient or an extent left the range of 64-bit integers.
+/// A coefficient or an extent left the range of 64-bit integers, or a product has more terms than any program needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a dimension exceeds the range of 64-bit integers")]
 pub struct Overflow;
@@ -51,6 +51,8 @@ pub struct Overflow;
 impl Dim {
     /// The extent 1.
     pub const ONE: Self = Self(Repr::Literal(1));
+    /// The most products of terms that a multiplication makes, so that no product of sums takes forever.
+    const MAX_PRODUCTS: usize = 4096;
     /// The quantity 0.
     pub const ZERO: Self = Self(Repr::Literal(0));
 
@@ -151,6 +153,9 @@ impl Dim {
             }
             (Repr::Literal(factor), Repr::Sum(terms)) | (Repr::Sum(terms), Repr::Literal(factor)) => {
                 return Self::scale(terms, *factor);
+            }
+            (Repr::Sum(a), Repr::Sum(b)) if a.len().saturating_mul(b.len()) > Self::MAX_PRODUCTS => {
+                return Err(Overflow);
             }
             (Repr::Sum(_), Repr::Sum(_)) => {}
         }

@@ -5,6 +5,7 @@
 mod errors;
 mod examples;
 mod ops;
+mod texts;
 
 use std::{env, fs, path::Path};
 
