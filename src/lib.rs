@@ -85,6 +85,48 @@
 //! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools),
 //! `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the last three are functions of them: `f::peak_bytes(n)`.
 //!
+//! # Structs
+//!
+//! A `struct` in the block has tensors, numbers and other structs as fields, and becomes a Rust struct with the same
+//! attributes and visibilities. Functions take it whole (`p: Mlp`, or `p: &mut Mlp` to update it), give it as a
+//! result, and read and assign its fields. A gradient by `p` is such a struct, one by `p.hidden` such a field; `+ - * /`
+//! go field by field, between two of a struct or with a number.
+//!
+//! ```
+//! use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
+//!
+//! mind! {
+//!     #[derive(Clone)]
+//!     struct Dense<I, O> { w: f32[I, O], b: f32[O] }
+//!     struct Mlp { hidden: Dense<4, 8>, last: Dense<8, 1>, scale: f32 }
+//!
+//!     fn dense<N, I, O>(x: f32[N, I], layer: Dense<I, O>) -> f32[N, O] { x @ layer.w + layer.b }
+//!     fn mlp<N>(x: f32[N, 4], p: Mlp) -> f32[N, 1] { dense(relu(dense(x, p.hidden)), p.last) * p.scale }
+//!     fn energy<N>(x: f32[N, 4], p: Mlp) -> f32 { let y = mlp(x, p); mean(y * y) }
+//!
+//!     fn step<N>(x: f32[N, 4], p: &mut Mlp, rate: f32) -> f32 {
+//!         let (e, g) = value_and_grad(energy, wrt = p)(x, p);
+//!         p -= rate * g;
+//!         e
+//!     }
+//!     fn doubled<I, O>(p: Dense<I, O>) -> Dense<I, O> { Dense { w: p.w * 2.0, ..p } }
+//! }
+//!
+//! let mut p = Mlp { scale: 1.0, ..Mlp::he_normal(&mut Xoshiro256::new(1)) };
+//! let x: Tensor![f32; 2, 4] = Tensor::from([[1.0, 2.0, 3.0, 4.0], [0.5, 0.0, -1.0, 2.0]]);
+//! let before = step(&x, &mut p, 0.01);
+//! assert!(energy(&x, &p) < before);
+//! assert_eq!(doubled(&p.last).w, p.last.w.map(|w| 2.0 * w));
+//!
+//! let names: Vec<_> = p.parameters().into_iter().map(|part| part.name).collect();
+//! assert_eq!(names, ["hidden.w", "hidden.b", "last.w", "last.b", "scale"]);
+//! assert_eq!(Dense::<Const<3>, Const<2>>::zeros().w.dims(), Dense::zeros_with(3, 2).w.dims());
+//! ```
+//!
+//! Beside `zeros` there are the initialisers of [`Initialiser`] (`glorot_uniform`, `he_normal`, …), which take any
+//! [`Rng`]; with symbolic dimensions also forms that take these (`zeros_with`). [`Parameters`] visits every field with its
+//! name, type, extents and data: saving, loading and optimisers need no more.
+//!
 //! # Shapes
 //!
 //! `f32[N, 784]` has a symbolic and a literal dimension. A symbol is a type parameter of the Rust function, so Rust

@@ -3,7 +3,7 @@
 //!
 //! A binary of its own, since it counts allocations.
 
-use mind::{Const, Tensor, Workspace, mind};
+use mind::{Const, Tensor, Workspace, Xoshiro256, mind};
 
 /// How often `f` allocates, and its result.
 fn allocations<R>(f: impl FnOnce() -> R) -> (u64, R) {
@@ -46,6 +46,17 @@ mind! {
         let picked = gather(table, rows) * features;
         let batched = picked @ w @ w;
         sum(transpose(batched, [2, 0, 1])[1..;2] * 0.5) + sum(x[0.., 0, .., 1]) + sum(log(exp(picked) + 1.0))
+    }
+
+    struct Layer { w: f32[20, 30], b: f32[30], scale: f32 }
+
+    #[grad(p)]
+    fn norm(p: Layer) -> f32 { sum(p.w * p.w) + sum(p.b * p.scale) }
+
+    fn descend(p: &mut Layer, rate: f32) -> f32 {
+        let (l, g) = value_and_grad(norm, wrt = p)(p);
+        p -= rate * g;
+        l
     }
 
     fn doubles<N>(x: f64[N, 90], n: i32[N, N]) -> (f64[N, N], i32[N, N]) {
@@ -107,6 +118,17 @@ fn every_other_kernel_and_dtype_allocates_nothing_but_for_two_products_of_f64() 
     let mut workspace = Workspace::with_bytes(doubles::peak_bytes(70));
     let (count, result) = allocations(|| doubles_into(&x, &n, (&mut *a, &mut *b), &mut workspace));
     assert_eq!((count, result), (2, Ok(())));
+}
+
+#[test]
+fn structs_into_the_callers_own_allocate_nothing() {
+    let (mut p, mut g, mut value) = (Layer::he_normal(&mut Xoshiro256::new(1)), Layer::zeros(), 0.0);
+    let mut workspace = Workspace::with_bytes(norm_grad::PEAK_BYTES.max(descend::PEAK_BYTES));
+    let (count, result) = allocations(|| norm_grad_into(&p, (&mut value, &mut g), &mut workspace));
+    assert_eq!((count, result), (0, Ok(())));
+    assert_eq!(g.w[[3, 4]], 2.0 * p.w[[3, 4]]);
+    let (count, result) = allocations(|| descend_into(&mut p, 0.1, &mut value, &mut workspace));
+    assert_eq!((count, result), (0, Ok(())));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use mind::Rng;
 
 /// Pixels along a side.
 pub const SIDE: usize = 8;
@@ -201,23 +202,25 @@ pub fn split(mut digits: Vec<Digit>, random: &mut Random) -> (Vec<Digit>, Vec<Di
 /// SplitMix64: the same numbers on every machine.
 pub struct Random(pub u64);
 
-impl Random {
-    fn bits(&mut self) -> u64 {
+impl Rng for Random {
+    fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
+}
 
+impl Random {
     /// Evenly from -1 to 1.
     pub fn symmetric(&mut self) -> f32 {
-        (self.bits() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
+        (self.next_u64() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
     }
 
     /// Every order is as likely, but for a bias below 2^-50.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, (self.bits() % (last as u64 + 1)) as usize);
+            items.swap(last, (self.next_u64() % (last as u64 + 1)) as usize);
         }
     }
 }

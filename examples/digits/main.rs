@@ -22,28 +22,30 @@ use pictures::History;
 use report::{Answer, Confusion};
 
 mind! {
+    /// Two layers of weights and biases.
+    struct Network {
+        w1: f32[64, 256],
+        b1: f32[256],
+        w2: f32[256, 10],
+        b2: f32[10],
+    }
+
     /// How much each picture of `x` looks like each digit.
-    fn scores<N>(x: f32[N, 64], w1: f32[64, 256], b1: f32[256], w2: f32[256, 10], b2: f32[10]) -> f32[N, 10] {
-        relu(x @ w1 + b1) @ w2 + b2
+    fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {
+        relu(x @ net.w1 + net.b1) @ net.w2 + net.b2
     }
 
     /// Mean cross-entropy of the softmax of `scores` against one-hot labels `y`.
-    fn loss<N>(x: f32[N, 64], y: f32[N, 10],
-               w1: f32[64, 256], b1: f32[256], w2: f32[256, 10], b2: f32[10]) -> f32 {
-        let z = scores(x, w1, b1, w2, b2);
+    fn loss<N>(x: f32[N, 64], y: f32[N, 10], net: Network) -> f32 {
+        let z = scores(x, net);
         let log_p = z - log(sum(exp(z), axes = [1], keepdims = true));
         -mean(sum(y * log_p, axes = [1]))
     }
 
     /// One step of gradient descent, in place: forward, backward and update are one program.
-    fn step<N>(x: f32[N, 64], y: f32[N, 10],
-               w1: &mut f32[64, 256], b1: &mut f32[256], w2: &mut f32[256, 10], b2: &mut f32[10],
-               rate: f32) -> f32 {
-        let (l, (dw1, db1, dw2, db2)) = value_and_grad(loss, wrt = (w1, b1, w2, b2))(x, y, w1, b1, w2, b2);
-        w1 -= rate * dw1;
-        b1 -= rate * db1;
-        w2 -= rate * dw2;
-        b2 -= rate * db2;
+    fn step<N>(x: f32[N, 64], y: f32[N, 10], net: &mut Network, rate: f32) -> f32 {
+        let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
+        net -= rate * gradient;
         l
     }
 }
@@ -72,12 +74,12 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let (training, test) = data::split(data::load(&path)?, &mut random);
     println!("{} handwritten digits to learn from, {} to be tested on", training.len(), test.len());
 
-    let mut network = Network::new(&mut random);
+    let mut net = Network::he_uniform(&mut random);
     let start = Instant::now();
-    let history = train(&mut network, &training, &test, &mut random)?;
+    let history = train(&mut net, &training, &test, &mut random)?;
     println!("{EPOCHS} epochs, {} steps in {:.1} s", history.steps.len(), start.elapsed().as_secs_f64());
 
-    let answers = network.read(&test);
+    let answers = read(&net, &test);
     let confusion = Confusion::new(&test, &answers);
     println!("\n{confusion}");
     println!("test accuracy: {:.1} %", confusion.accuracy());
@@ -91,42 +93,10 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Two layers; the function `scores` says how they work together.
-struct Network {
-    w1: Tensor![f32; 64, 256],
-    b1: Tensor![f32; 256],
-    w2: Tensor![f32; 256, 10],
-    b2: Tensor![f32; 10],
-}
-
-impl Network {
-    /// Random weights, evenly within the bounds of He (<https://arxiv.org/abs/1502.01852>).
-    fn new(random: &mut Random) -> Self {
-        let mut weight = |inputs: f32| (6.0 / inputs).sqrt() * random.symmetric();
-        Self {
-            w1: Tensor::from_fn(|[_, _]| weight(64.0)),
-            b1: Tensor::zeros(),
-            w2: Tensor::from_fn(|[_, _]| weight(256.0)),
-            b2: Tensor::zeros(),
-        }
-    }
-
-    /// What it takes each digit for.
-    fn read(&self, digits: &[Digit]) -> Vec<Answer> {
-        let (x, _) = batch(digits, |digit| digit.pixels);
-        let scores = scores(&x, &self.w1, &self.b1, &self.w2, &self.b2);
-        scores.as_slice().chunks(CLASSES).map(Answer::new).collect()
-    }
-
-    fn loss(&self, digits: &[Digit]) -> f32 {
-        let (x, y) = batch(digits, |digit| digit.pixels);
-        loss(&x, &y, &self.w1, &self.b1, &self.w2, &self.b2)
-    }
-
-    /// Takes a step towards reading these pictures right; gives the loss before it.
-    fn step(&mut self, (x, y): &(Pictures, Labels), rate: f32) -> f32 {
-        step(x, y, &mut self.w1, &mut self.b1, &mut self.w2, &mut self.b2, rate)
-    }
+/// What the network takes each digit for.
+fn read(net: &Network, digits: &[Digit]) -> Vec<Answer> {
+    let (x, _) = batch(digits, |digit| digit.pixels);
+    scores(&x, net).as_slice().chunks(CLASSES).map(Answer::new).collect()
 }
 
 /// As many pictures as there are, a row each.
@@ -147,7 +117,7 @@ fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pict
 }
 
 fn train(
-    network: &mut Network,
+    net: &mut Network,
     training: &[Digit],
     test: &[Digit],
     random: &mut Random,
@@ -156,16 +126,17 @@ fn train(
     let bar = ProgressBar::new(EPOCHS as u64).with_style(ProgressStyle::with_template(style)?);
     let (mut digits, mut rate) = (training.to_vec(), RATE.0);
     let mut history = History::default();
+    let (test_x, test_y) = batch(test, |digit| digit.pixels);
     for _ in 0..EPOCHS {
         random.shuffle(&mut digits);
         let before = history.steps.len();
         for digits in digits.chunks(BATCH) {
-            let batch = batch(digits, |digit| digit.askew(random));
-            history.steps.push(network.step(&batch, rate));
+            let (x, y) = batch(digits, |digit| digit.askew(random));
+            history.steps.push(step(&x, &y, net, rate));
         }
         let epoch = &history.steps[before..];
         history.training.push(epoch.iter().sum::<f32>() / epoch.len() as f32);
-        history.test.push(network.loss(test));
+        history.test.push(loss(&test_x, &test_y, net));
         rate *= RATE.1;
         bar.set_message(format!("loss {:.4}", history.training[history.training.len() - 1]));
         bar.inc(1);

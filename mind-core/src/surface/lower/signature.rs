@@ -216,9 +216,14 @@ fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(
     let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
     let message = format!("`{path}{fields}` is {}: only f32 and f64 can be differentiated by", leaf.ty);
     let diag = Diag::new(Code::E5005, site, message);
-    Err(match leaf.path.is_empty() {
-        true => diag,
-        false => diag.help("list the fields to differentiate by, as `wrt = (p.w, p.b)`"),
+    let Structure::Struct(ty) = structure else { return Err(diag) };
+    let is_float = |field: &Structure| field.leaves().iter().all(|leaf| leaf.dtype.is_float());
+    let floats = ty.field_names().zip(&ty.fields).filter(|(_, field)| is_float(field));
+    let floats: Vec<_> = floats.map(|(name, _)| format!("{path}.{name}")).collect();
+    Err(match &floats[..] {
+        [] => diag,
+        [one] => diag.help(format!("differentiate by its field of floats: `{one}`")),
+        [first, ..] => diag.help(format!("differentiate by its fields of floats: `({first}, …)`")),
     })
 }
 

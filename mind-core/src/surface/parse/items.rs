@@ -61,12 +61,12 @@ impl Parser<'_> {
                 self.skip_item();
             }
         }
-        self.check_names(&block);
+        self.check_names(&mut block);
         block
     }
 
     /// Refuses names that different kinds of items share.
-    fn check_names(&mut self, block: &Block) {
+    fn check_names(&mut self, block: &mut Block) {
         let constants = || block.constants.iter().map(|constant| &constant.name);
         let structs = || block.structs.iter().map(|item| &item.name);
         let symbols = block.structs.iter().flat_map(|item| &item.symbols);
@@ -75,11 +75,23 @@ impl Parser<'_> {
                 self.diags.push(defined_twice("dimension", symbol, first));
             }
         }
-        for name in constants().chain(block.functions.iter().map(|function| &function.name)) {
+        for name in constants() {
             if let Some(first) = structs().find(|first| *first == name) {
                 self.diags.push(defined_twice("name", name, first));
             }
         }
+        // A function has a module of its name, which is a type's neighbour in Rust.
+        let (structs, diags) = (&block.structs, &mut self.diags);
+        block.functions.retain(|Function { name, gradient, .. }| {
+            let module =
+                |other: &Ident| other == name || gradient.is_some() && *other == format!("{name}_grad");
+            let Some(first) = structs.iter().map(|item| &item.name).find(|first| module(first)) else {
+                return true;
+            };
+            diags.push(defined_twice("name", name, first));
+            block.unread.push(name.clone());
+            false
+        });
     }
 
     fn item(&mut self, block: &mut Block) -> Result<(), Diag> {

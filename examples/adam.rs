@@ -1,0 +1,223 @@
+//! Adam, saving and loading, written against [`Parameters`] for whatever structs there are: no macro knows of them.
+//!
+//! ```text
+//! cargo run --release --example adam
+//! ```
+//!
+//! The files are NumPy's: `numpy.load("target/adam/hidden.w.npy")`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mind::{DType, Elements, ElementsMut, Parameters, Tensor, Xoshiro256, mind};
+
+mind! {
+    /// An affine layer.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Dense<I, O> { w: f32[I, O], b: f32[O] }
+
+    /// A curve through the plane.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Curve { first: Dense<1, 32>, hidden: Dense<32, 32>, last: Dense<32, 1> }
+
+    fn dense<N, I, O>(x: f32[N, I], layer: Dense<I, O>) -> f32[N, O] { x @ layer.w + layer.b }
+
+    fn curve<N>(x: f32[N, 1], p: Curve) -> f32[N, 1] {
+        let h = relu(dense(x, p.first));
+        dense(relu(dense(h, p.hidden)), p.last)
+    }
+
+    /// Mean squared error of the curve.
+    #[grad(p)]
+    fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 {
+        let miss = curve(x, p) - y;
+        mean(miss * miss)
+    }
+}
+
+/// Adam (D. Kingma, J. Ba, 2015, <https://arxiv.org/abs/1412.6980>), with the paper's constants but for the rate.
+struct Adam {
+    rate: f32,
+    steps: i32,
+    /// Of each parameter that is `f32`: the running means of the gradient and of its square.
+    moments: Vec<[Vec<f32>; 2]>,
+}
+
+impl Adam {
+    fn new(parameters: &impl Parameters, rate: f32) -> Self {
+        let zeros = |len: usize| [vec![0.0; len], vec![0.0; len]];
+        let moments = parameters.parameters().iter().map(|part| zeros(part.elements.len())).collect();
+        Self { rate, steps: 0, moments }
+    }
+
+    fn step<P: Parameters>(&mut self, parameters: &mut P, gradient: &P) {
+        let (decay_mean, decay_square, epsilon) = (0.9_f32, 0.999_f32, 1e-8);
+        self.steps += 1;
+        let (to_mean, to_square) = (1.0 - decay_mean.powi(self.steps), 1.0 - decay_square.powi(self.steps));
+        let parts = parameters.parameters_mut().into_iter().zip(gradient.parameters());
+        for ((part, gradient), [means, squares]) in parts.zip(&mut self.moments) {
+            let (Some(elements), Some(gradient)) = (part.into_slice::<f32>(), gradient.as_slice::<f32>())
+            else {
+                continue;
+            };
+            for (((x, g), m), v) in elements.iter_mut().zip(gradient).zip(means).zip(squares) {
+                *m = decay_mean * *m + (1.0 - decay_mean) * g;
+                *v = decay_square * *v + (1.0 - decay_square) * g * g;
+                *x -= self.rate * (*m / to_mean) / ((*v / to_square).sqrt() + epsilon);
+            }
+        }
+    }
+}
+
+/// Writes each parameter to a file of its own, `first.w.npy`, as NumPy does (format 1.0).
+fn save(folder: &Path, parameters: &impl Parameters) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for part in parameters.parameters() {
+        let mut bytes = npy_header(part.dtype(), &part.dims);
+        match part.elements {
+            Elements::F32(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+            Elements::F64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+            Elements::I32(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+            Elements::I64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+        }
+        fs::write(file(folder, &part.name), bytes)?;
+    }
+    Ok(())
+}
+
+/// Reads each parameter back; the files must hold tensors of the same types and shapes.
+fn load(folder: &Path, parameters: &mut impl Parameters) -> io::Result<()> {
+    for part in parameters.parameters_mut() {
+        let path = file(folder, &part.name);
+        let bytes = fs::read(&path)?;
+        let header = npy_header(part.dtype(), &part.dims);
+        let data = bytes.strip_prefix(&header[..]).ok_or_else(|| {
+            let message = format!("{} does not hold {}{:?}", path.display(), part.dtype(), part.dims);
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        })?;
+        match part.elements {
+            ElementsMut::F32(elements) => read(data, elements, f32::from_le_bytes)?,
+            ElementsMut::F64(elements) => read(data, elements, f64::from_le_bytes)?,
+            ElementsMut::I32(elements) => read(data, elements, i32::from_le_bytes)?,
+            ElementsMut::I64(elements) => read(data, elements, i64::from_le_bytes)?,
+        }
+    }
+    Ok(())
+}
+
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.npy"))
+}
+
+fn read<T, const BYTES: usize>(
+    data: &[u8],
+    elements: &mut [T],
+    from: impl Fn([u8; BYTES]) -> T,
+) -> io::Result<()> {
+    let (chunks, rest) = data.as_chunks::<BYTES>();
+    if chunks.len() != elements.len() || !rest.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file has another length"));
+    }
+    for (element, bytes) in elements.iter_mut().zip(chunks) {
+        *element = from(*bytes);
+    }
+    Ok(())
+}
+
+fn npy_header(dtype: DType, dims: &[usize]) -> Vec<u8> {
+    let descr = match dtype {
+        DType::F32 => "<f4",
+        DType::F64 => "<f8",
+        DType::I32 => "<i4",
+        DType::I64 => "<i8",
+    };
+    let extents: Vec<String> = dims.iter().map(ToString::to_string).collect();
+    let comma = if dims.len() == 1 { "," } else { "" };
+    let shape = format!("({}{comma})", extents.join(", "));
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Elements begin at a multiple of 64 bytes.
+    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    text = format!("{text:<width$}\n", width = length - 1);
+    let length = u16::try_from(length).expect("a header is short");
+    [b"\x93NUMPY\x01\x00", &length.to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+fn main() -> io::Result<()> {
+    let x = Tensor::from_fn_with((128, mind::Const), |[i, _]| i as f32 / 64.0 - 1.0);
+    let y = x.map(|x| (4.0 * x).sin());
+
+    let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
+    let mut adam = Adam::new(&p, 0.01);
+    println!("{} numbers in {} parameters", p.element_count(), p.parameters().len());
+    for step in 0..=1000 {
+        let (error, gradient) = error_grad(&x, &y, &p);
+        if step % 250 == 0 {
+            println!("step {step:>4}: error {error:.6}");
+        }
+        adam.step(&mut p, &gradient);
+    }
+
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/target/adam"));
+    save(folder, &p)?;
+    let mut loaded = Curve::zeros();
+    load(folder, &mut loaded)?;
+    println!("saved and loaded: {}", if loaded == p { "the same" } else { "something else" });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adam_learns_a_curve() {
+        let x = Tensor::from_fn_with((32, mind::Const), |[i, _]| i as f32 / 16.0 - 1.0);
+        let y = x.map(|x| (4.0 * x).sin());
+        let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
+        let mut adam = Adam::new(&p, 0.01);
+        let before = error(&x, &y, &p);
+        for _ in 0..200 {
+            let (_, gradient) = error_grad(&x, &y, &p);
+            adam.step(&mut p, &gradient);
+        }
+        assert!(error(&x, &y, &p) < 0.05 * before, "{} of {before}", error(&x, &y, &p));
+    }
+
+    #[test]
+    fn the_first_step_is_as_long_as_the_rate() {
+        let (mut p, g): (Tensor![f32; 2], Tensor![f32; 2]) = (Tensor::zeros(), Tensor::from([3.0, -0.1]));
+        Adam::new(&p, 0.5).step(&mut p, &g);
+        assert!((p[[0]] + 0.5).abs() < 1e-6 && (p[[1]] - 0.5).abs() < 1e-6, "{p}");
+    }
+
+    #[test]
+    fn what_is_saved_is_loaded_and_nothing_else() {
+        let folder = std::env::temp_dir().join(format!("mind_adam_{}", std::process::id()));
+        let p = Curve::glorot_uniform(&mut Xoshiro256::new(2));
+        save(&folder, &p).expect("the folder can be written");
+        let mut q = Curve::zeros();
+        load(&folder, &mut q).expect("it was saved");
+        assert_eq!(p, q);
+        let mut other = Dense::zeros_with(3, 3);
+        assert!(load(&folder, &mut other).is_err(), "there is no file `w.npy`");
+        fs::copy(folder.join("last.b.npy"), folder.join("first.b.npy")).expect("both are files");
+        let error = load(&folder, &mut q).expect_err("it has another shape");
+        assert!(error.to_string().contains("does not hold f32[32]"), "{error}");
+        fs::remove_dir_all(folder).expect("the folder can be removed");
+    }
+
+    #[test]
+    fn headers_are_those_of_numpy() {
+        let header = npy_header(DType::F32, &[3, 2]);
+        assert_eq!(header.len() % 64, 0);
+        let text = String::from_utf8_lossy(&header[10..]);
+        assert_eq!(text.trim_end(), "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }");
+        let shape_of = |dims: &[usize]| {
+            let text = String::from_utf8(npy_header(DType::I64, dims).split_off(10)).expect("it is ASCII");
+            text.split_once("'shape': ").map(|(_, shape)| shape.trim_end().to_owned())
+        };
+        assert_eq!(shape_of(&[]).as_deref(), Some("(), }"));
+        assert_eq!(shape_of(&[7]).as_deref(), Some("(7,), }"));
+    }
+}

@@ -1,0 +1,12 @@
+use mind::mind;
+
+mind! {
+    struct Pair { both: (f32[3], f32[3]), scale: f32 }
+
+    fn scale(p: Pair) -> f32 { p.scale }
+}
+
+fn main() {
+    // The other fields are there all the same.
+    let _ = |pair: &Pair| pair.scale + 1.0;
+}

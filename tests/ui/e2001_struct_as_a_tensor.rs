@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    struct Line { w: f32[3], b: f32 }
+
+    fn total(p: Line) -> f32 { sum(p) }
+}
+
+fn main() {}

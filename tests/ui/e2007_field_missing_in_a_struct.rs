@@ -1,0 +1,9 @@
+use mind::mind;
+
+mind! {
+    struct Line { w: f32[3], b: f32 }
+
+    fn shifted(p: Line, by: f32) -> Line { Line { b: p.b + by } }
+}
+
+fn main() {}
