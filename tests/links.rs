@@ -1,0 +1,44 @@
+//! The pages of the project link to what is there.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[test]
+fn every_relative_link_leads_to_a_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages: Vec<PathBuf> =
+        ["", "docs", "benches", "tests/files"].iter().flat_map(|folder| pages(&root.join(folder))).collect();
+    pages.sort();
+    assert!(pages.len() > 8, "the pages are not found any more: {pages:?}");
+    let mut dead = String::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page can be read");
+        let folder = page.parent().expect("a page is in a folder");
+        for target in targets(&text) {
+            if !folder.join(target).exists() {
+                dead += &format!("{}: {target}\n", page.display());
+            }
+        }
+    }
+    assert!(dead.is_empty(), "these lead nowhere:\n{dead}");
+}
+
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("a folder can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|is| is == "md")).collect()
+}
+
+/// What links to files lead to, without the part of the page.
+fn targets(text: &str) -> impl Iterator<Item = &str> {
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
+    let files = links.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    files.map(|target| target.split_once('#').map_or(target, |(file, _)| file)).filter(|file| is_path(file))
+}
+
+/// Whether it is a path rather than Rust, such as `f()` in a sentence about the language.
+fn is_path(target: &str) -> bool {
+    !target.is_empty() && !target.contains(['`', ' ', '('])
+}
