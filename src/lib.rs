@@ -76,6 +76,33 @@
 //! the shapes are (`mean(x)`) is a plain number. Any other has a shape type of its own; `mind!(x @ w : f32[2, 2])` writes the
 //! type instead, and `.into()` converts. A leaf can be given a type in place, `(x: f32[2, 3])`.
 //!
+//! # Functions of other blocks
+//!
+//! `use` in a block, or before a closure, names functions of other blocks: of the same module, of others, of other crates.
+//! What is imported is inlined where it is called, with all that it calls itself.
+//!
+//! ```
+//! mod layers {
+//!     mind::mind! {
+//!         pub fn dense<N, I, O>(x: f32[N, I], w: f32[I, O]) -> f32[N, O] { relu(x @ w) }
+//!     }
+//! }
+//! mod model {
+//!     mind::mind! {
+//!         use super::layers::dense as layer;
+//!         pub fn two<N>(x: f32[N, 4], w: f32[4, 4]) -> f32[N, 4] { layer(layer(x, w), w) }
+//!     }
+//! }
+//! # fn main() {
+//! use mind::Tensor;
+//! let (x, w): (Tensor![f32; 1, 4], Tensor![f32; 4, 4]) = (Tensor::full(1.0), Tensor::full(0.5));
+//! assert_eq!(model::two(&x, &w), Tensor::full(4.0));
+//! # }
+//! ```
+//!
+//! Rust's rules say which functions a path reaches. A function configured away (`#[cfg(…)]`) cannot be imported; what an
+//! imported function calls is inlined whatever its configuration, as within a block.
+//!
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
@@ -200,7 +227,7 @@ pub use mind_macros::angle;
 /// crate under whatever name a manifest gives it.
 #[doc(hidden)]
 pub mod __macros {
-    pub use mind_macros::{include, include_mic, mind};
+    pub use mind_macros::{include, include_mic, linked, mind};
 }
 
 /// Tensor programs, compiled while Rust compiles.

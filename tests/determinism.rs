@@ -17,8 +17,12 @@ use programs::programs;
 mod bare;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
+#[allow(dead_code, reason = "rustc calls what links a program")]
 #[path = "../mind-macros/src/expand.rs"]
 mod expand;
+#[allow(dead_code, reason = "rustc calls what links a program")]
+#[path = "../mind-macros/src/link/mod.rs"]
+mod link;
 #[path = "support/programs.rs"]
 mod programs;
 #[path = "../mind-macros/src/report.rs"]

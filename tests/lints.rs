@@ -69,6 +69,60 @@ mind! {
     }
 }
 
+/// A module that calls the functions of another.
+pub mod imports {
+    mind::mind! {
+        use super::{loss as cost, mlp};
+        use self::parts::half;
+
+        /// Half the loss.
+        #[grad(w)]
+        pub fn half_loss<N>(x: f32[N, 64], y: f32[N, 10], w: f32[64, 32], v: f32[32, 10], b: f32[32], c: f32[10]) -> f32 {
+            half(cost(x, y, w, b, v, c))
+        }
+
+        fn logits<N>(x: f32[N, 64], w: f32[64, 32], v: f32[32, 10], b: f32[32], c: f32[10]) -> f32[N, 10] {
+            mlp(x, w, b, v, c)
+        }
+    }
+
+    mod parts {
+        mind::mind! {
+            const TWO: dim = 2;
+
+            pub fn half(x: f32) -> f32 {
+                sum(full([TWO], x)) / 4.0
+            }
+        }
+    }
+
+    /// Blocks in a function.
+    #[must_use]
+    pub fn within() -> f32 {
+        mind::mind! {
+            pub fn double(x: f32) -> f32 {
+                2.0 * x
+            }
+        }
+        mind::mind! {
+            use self::parts::half;
+
+            fn same(x: f32) -> f32 {
+                half(x) + half(x)
+            }
+        }
+        same(double(1.0))
+    }
+}
+
+#[test]
+fn imports_pass_too() {
+    assert_eq!(imports::within().to_bits(), 2.0_f32.to_bits());
+    let f = mind!(use self::imports::half_loss as _half; use crate::imports::half_loss; |x: f32[1, 64], y: f32[1, 10], w: f32[64, 32], v: f32[32, 10]| half_loss(x, y, w, v, zeros([32]), zeros([10])));
+    let value = f(&Tensor::zeros(), &Tensor::zeros(), &Tensor::zeros(), &Tensor::zeros());
+    assert_eq!(value.to_bits(), 0);
+}
+
 #[test]
 fn a_closure_passes_too() {
     let f = mind!(|x: f32[2], by: f32| x * by + 1.0e-10);

@@ -9,34 +9,164 @@ use mind_core::{
     surface::{
         self,
         ast::Program,
-        lower::{Function, Structure},
+        lower::{Function, Lowered, Structure},
     },
 };
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use crate::{
     bare,
     emit::{self, Constants, Item, Parameter, Root},
+    link::{Exports, Imports, Place, Received},
     report::compile_errors,
 };
 
 /// The expansion of `mind!`: what the program means, and an error for each mistake in it.
 ///
-/// A function in error keeps its signature, so that one mistake is one error and editors keep working.
+/// A function in error keeps its signature, so that one mistake is one error and editors keep working. A program with
+/// imports becomes a call that ends in [`expand_linked`].
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    expand_with(input, compile_errors)
+    let (root, written) = Root::take(input);
+    let place = Place::of(&written);
+    expand_with(root, written, &place, compile_errors)
 }
 
-/// As [`expand`], with the items that `report` makes of the mistakes.
-pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> TokenStream) -> TokenStream {
-    let (root, input) = Root::take(input);
-    let (program, mut diags) = surface::parse(input);
+/// As [`expand`], for a program that stands at a place, with the items that `report` makes of the mistakes.
+pub(crate) fn expand_with(
+    root: Root,
+    written: TokenStream,
+    place: &Place,
+    report: impl FnOnce(&[Diag]) -> TokenStream,
+) -> TokenStream {
+    let (program, mut diags) = surface::parse(written.clone());
     if let Program::Expression(expression) = &program {
         return bare::expand(&root, expression, diags, report);
     }
+    if diags.is_empty() && !program.imports().is_empty() {
+        return ask(&root, program, written, place, &report(&[]));
+    }
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
+    let exports = Exports::new(&program, place, &written, &lowered, &Received::default());
+    Expansion { root, program, exports, lowered, diags, part: Part::All }.tokens(report)
+}
+
+/// The expansion of a program with imports, once these are known: `[] [$crate] { program } (f hash) { package } …`.
+pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
+    let (root, rest) = Root::take(input.into_iter().skip(1).collect());
+    let mut rest = rest.into_iter();
+    let written = match rest.next() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => TokenStream::new(),
+    };
+    let (program, mut diags) = surface::parse(written.clone());
+    let received = Received::read(rest.collect());
+    let library = received.as_ref().and_then(Received::library);
+    let lowered = match &library {
+        Some(library) => {
+            let (lowered, more) = surface::lower_with(&program, library);
+            diags.extend(more);
+            lowered
+        }
+        None => {
+            let site = program.imports().first().map_or(Site::Nowhere, |import| import.site);
+            let message = "the source of an imported function cannot be read, expected one of this version of the language";
+            diags.push(
+                Diag::new(Code::E2002, site, message).help("depend on one version of the library only"),
+            );
+            surface::lower(&program).0
+        }
+    };
+    let part = match program {
+        Program::Block(_) => Part::Modules,
+        Program::Closure(_) | Program::Expression(_) => Part::All,
+    };
+    let place = Place::of(&written);
+    let exports = Exports::new(&program, &place, &written, &lowered, &received.unwrap_or_default());
+    Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
+}
+
+/// What can be written of a program before its imports are known, behind `head`, and the call that brings the rest.
+fn ask(
+    root: &Root,
+    program: Program,
+    written: TokenStream,
+    place: &Place,
+    head: &TokenStream,
+) -> TokenStream {
+    let imports = Imports::new(program.imports(), place);
+    let (uses, call) = imports.ask(root, written);
+    let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
+    // Signatures are worked out without the imports; what is wrong with them is told by the rest.
+    block.functions.iter_mut().for_each(|function| function.body = None);
+    let (lowered, _) = surface::lower(&Program::Block(block));
+    let (constants, structs) = (constants(&lowered), structs(root, &lowered));
+    let guard = |body| imports.guard(body);
+    let part = Part::Forms(&guard);
+    let forms = lowered
+        .functions
+        .iter()
+        .map(|function| items(root, function, &part, &TokenStream::new(), &mut Diags::new()));
+    quote! { #head #uses #constants #structs #(#forms)* #call }
+}
+
+/// Which items of a function an expansion writes.
+enum Part<'a> {
+    /// All.
+    All,
+    /// Those that its signature decides; their bodies go through the guard.
+    Forms(&'a emit::Guard<'a>),
+    /// Those that are not among the forms.
+    Modules,
+}
+
+/// A program that has been lowered, on its way to Rust.
+struct Expansion {
+    root: Root,
+    program: Program,
+    exports: Option<Exports>,
+    lowered: Lowered,
+    diags: Diags,
+    part: Part<'static>,
+}
+
+impl Expansion {
+    fn tokens(self, report: impl FnOnce(&[Diag]) -> TokenStream) -> TokenStream {
+        let Self { root, program, exports, lowered, mut diags, part } = self;
+        let functions = lowered.functions.iter().map(|function| {
+            let import = exports.as_ref().map(|exports| exports.import(function)).unwrap_or_default();
+            items(&root, function, &part, &import, &mut diags)
+        });
+        let functions: TokenStream = functions.collect();
+        let errors = report(diags.as_slice());
+        match program {
+            Program::Expression(_) => errors,
+            Program::Block(_) => {
+                let types = match part {
+                    Part::All | Part::Forms(_) => {
+                        let (constants, structs) = (constants(&lowered), structs(&root, &lowered));
+                        quote! { #constants #structs }
+                    }
+                    Part::Modules => TokenStream::new(),
+                };
+                let source = exports.map(|exports| exports.source);
+                quote! { #errors #types #source #functions }
+            }
+            Program::Closure(_) => {
+                let name = lowered.functions.first().map(|function| &function.name);
+                quote! {{ #errors #functions #name }}
+            }
+        }
+    }
+}
+
+fn structs(root: &Root, lowered: &Lowered) -> TokenStream {
+    lowered.structs.iter().map(|item| emit::structs::structure(root, item)).collect()
+}
+
+/// The constants of a block as constants of Rust.
+fn constants(lowered: &Lowered) -> TokenStream {
     let constants = lowered.constants.iter().map(|constant| {
         let (attributes, visibility, name) = (&constant.attributes, &constant.visibility, &constant.name);
         let value = proc_macro2::Literal::i64_unsuffixed(constant.value);
@@ -46,24 +176,22 @@ pub(crate) fn expand_with(input: TokenStream, report: impl FnOnce(&[Diag]) -> To
             #visibility const #name: ::core::primitive::usize = #value;
         }
     });
-    let constants: TokenStream = constants.collect();
-    let structs: TokenStream =
-        lowered.structs.iter().map(|item| emit::structs::structure(&root, item)).collect();
-    let functions: TokenStream =
-        lowered.functions.iter().map(|function| items(&root, function, &mut diags)).collect();
-    let errors = report(diags.as_slice());
-    match program {
-        Program::Expression(_) => errors,
-        Program::Block(_) => quote! { #errors #constants #structs #functions },
-        Program::Closure(_) => {
-            let name = lowered.functions.first().map(|function| &function.name);
-            quote! {{ #errors #functions #name }}
-        }
-    }
+    constants.collect()
 }
 
-/// The Rust items of a function and of the gradient it asks for.
-pub(crate) fn items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
+/// The Rust items of a function that no block can import, and of the gradient it asks for.
+pub(crate) fn lone_items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
+    items(root, function, &Part::All, &TokenStream::new(), diags)
+}
+
+/// The Rust items of a function and of the gradient it asks for; `import` is what other blocks import it by.
+fn items(
+    root: &Root,
+    function: &Function,
+    part: &Part<'_>,
+    import: &TokenStream,
+    diags: &mut Diags,
+) -> TokenStream {
     // A symbol is a type parameter, and would hide the modules that the items call.
     let hides = |symbol: &&Ident| **symbol == function.name || *symbol == "rt";
     if let Some(symbol) = function.symbols.iter().find(hides) {
@@ -74,27 +202,41 @@ pub(crate) fn items(root: &Root, function: &Function, diags: &mut Diags) -> Toke
     }
     let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
     let result = function.result.clone();
-    let item =
-        emit_item(root, function, function.name.clone(), function.attributes.clone(), result, own.as_ref());
+    let face = Face {
+        name: function.name.clone(),
+        attributes: function.attributes.clone(),
+        result,
+        import: import.clone(),
+    };
+    let item = emit_item(root, function, face, own.as_ref(), part);
     let Some(request) = &function.gradient else { return item };
     let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
     let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
-    let gradient =
-        emit_item(root, function, name, quote! { #configuration #[doc = #doc] }, result, compiled.as_ref());
+    let attributes = quote! { #configuration #[doc = #doc] };
+    let face = Face { name, attributes, result, import: TokenStream::new() };
+    let gradient = emit_item(root, function, face, compiled.as_ref(), part);
     quote! { #item #gradient }
+}
+
+/// What distinguishes a function from its gradient.
+struct Face {
+    name: Ident,
+    attributes: TokenStream,
+    result: Structure,
+    import: TokenStream,
 }
 
 fn emit_item(
     root: &Root,
     function: &Function,
-    name: Ident,
-    attributes: TokenStream,
-    result: Structure,
+    face: Face,
     compiled: Option<&Compiled>,
+    part: &Part<'_>,
 ) -> TokenStream {
+    let Face { name, attributes, result, import } = face;
     let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
     let plan = match compiled {
         // The symbols in the order of the signature.
@@ -126,8 +268,24 @@ fn emit_item(
             params: trained_elements(function),
             flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
         },
+        import,
     };
-    if compiled.is_some() { emit::item(&item) } else { emit::fallback(&item) }
+    let fails_anyhow = emit::is_fallible_anyhow(&item);
+    match (part, compiled) {
+        (Part::All, Some(_)) => emit::item(&item),
+        (Part::All, None) => emit::fallback(&item),
+        (Part::Forms(guard), _) => {
+            let (forms, try_form) =
+                (emit::forms(&item, guard), fails_anyhow.then(|| emit::try_form(&item, guard)));
+            quote! { #forms #try_form }
+        }
+        (Part::Modules, _) => {
+            let module = compiled.map_or_else(|| emit::fallback_module(&item), |_| emit::module(&item));
+            let fails = compiled.is_none() || emit::is_fallible(&item);
+            let try_form = (fails && !fails_anyhow).then(|| emit::try_form(&item, &|body| body));
+            quote! { #module #try_form }
+        }
+    }
 }
 
 /// The elements that training changes: those of the inputs that are updated or differentiated, or of all where none is.

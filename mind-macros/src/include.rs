@@ -15,6 +15,7 @@ use quote::{ToTokens, format_ident, quote};
 use crate::{
     emit::Root,
     expand::expand_with,
+    link::Place,
     positions,
     report::{compile_error, compile_error_at},
 };
@@ -30,11 +31,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => quote! { ::mind },
     };
     let (_, input) = Root::take(input);
-    let (source, span) = match positions::in_rustc(|| Source::open(input)) {
+    let open = || Source::open(input).map(|(source, span)| (source, span, Place::at(span)));
+    let (source, span, place) = match positions::in_rustc(open) {
         Ok(opened) => opened,
         Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
     };
-    let (expansion, mistakes) = positions::in_text(|| source.compile());
+    let (expansion, mistakes) = positions::in_text(|| source.compile(&place));
     positions::in_rustc(|| {
         let errors: TokenStream =
             mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
@@ -110,7 +112,7 @@ impl Source {
 
     /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
     /// are shown.
-    fn compile(&self) -> (String, Vec<String>) {
+    fn compile(&self, place: &Place) -> (String, Vec<String>) {
         // What is no mistake is read beside what is one.
         let (text, invalid) = match self.text() {
             Ok(text) => (text.to_owned(), None),
@@ -134,7 +136,8 @@ impl Source {
             return (head.to_string(), self.messages(&mistakes));
         }
         let facade = format_ident!("{}", Root::PLACEHOLDER);
-        let expansion = expand_with(quote! { [#facade] #tokens }, |of_program| {
+        let (root, _) = Root::take(quote! { [#facade] });
+        let expansion = expand_with(root, tokens, place, |of_program| {
             // Mistakes in what has been mended would be reported twice.
             if mistakes.is_empty() {
                 mistakes.extend_from_slice(of_program);
@@ -257,12 +260,20 @@ mod tests {
         TokenTree::Literal(proc_macro2::Literal::string(path)).into()
     }
 
+    /// An expansion but for the name of its block, which has its place in it.
+    fn without_hash(expansion: TokenStream) -> String {
+        let text = expansion.to_string();
+        let (_, after) = text.split_once("__mind_block_").expect("the block has a source");
+        let hash = after.split(' ').next().expect("a name");
+        text.replace(hash, "hash")
+    }
+
     #[test]
     fn the_expansion_is_that_of_the_text_and_depends_on_the_file() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/files/net.mind");
         let text = std::fs::read_to_string(&path).unwrap();
-        let program = crate::expand::expand(text.parse().unwrap()).to_string();
-        let expansion = expand(named("../../tests/files/net.mind")).to_string();
+        let program = without_hash(crate::expand::expand(text.parse().unwrap()));
+        let expansion = without_hash(expand(named("../../tests/files/net.mind")));
         let dependency = "const _ : & [:: core :: primitive :: u8] = :: core :: include_bytes ! (";
         let (before, after) = expansion.split_once(dependency).expect("the file is a dependency");
         let (found, after) = after.split_once(')').unwrap();
@@ -300,7 +311,7 @@ mod tests {
         let shown = |text: &str| {
             std::fs::write(&path, text).unwrap();
             let (source, _) = Source::open(named(path.to_str().unwrap())).ok().unwrap();
-            let (expansion, messages) = source.compile();
+            let (expansion, messages) = source.compile(&Place::of(&TokenStream::new()));
             assert_eq!(expansion.matches(HEAD).count(), 1);
             messages.concat().replace(&source.shown, "FILE")
         };

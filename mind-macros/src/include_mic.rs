@@ -15,7 +15,7 @@ use quote::quote;
 
 use crate::{
     emit::Root,
-    expand::items,
+    expand::lone_items,
     include::Source,
     report::{compile_error, compile_error_at, compile_errors},
 };
@@ -49,7 +49,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     match function(document, &stem, options, span) {
         Ok(function) => {
             let mut diags = Diags::new();
-            let items = items(&root, &function, &mut diags);
+            let items = lone_items(&root, &function, &mut diags);
             let (errors, tracking) = (compile_errors(diags.as_slice()), source.tracking());
             quote! { #errors #tracking #items }
         }

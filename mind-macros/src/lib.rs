@@ -9,6 +9,7 @@ mod emit;
 mod expand;
 mod include;
 mod include_mic;
+mod link;
 mod positions;
 mod report;
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod unfinished;
 
 use std::time::Instant;
 
-use proc_macro::{Span, TokenStream};
+use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 
 /// `mind::mind!`.
 #[proc_macro]
@@ -42,6 +43,12 @@ pub fn include_mic(input: TokenStream) -> TokenStream {
     timed("include_mic!", input, |input| positions::in_rustc(|| include_mic::expand(input)))
 }
 
+/// What a block with imports becomes once the functions that it imports are known.
+#[proc_macro]
+pub fn linked(input: TokenStream) -> TokenStream {
+    timed("mind!, linked", input, |input| positions::in_rustc(|| expand::expand_linked(input)))
+}
+
 /// Expands, and with `MIND_TIMINGS` in the environment says how long that took.
 fn timed(
     name: &str,
@@ -51,11 +58,22 @@ fn timed(
     if std::env::var_os("MIND_TIMINGS").is_none() {
         return expand(input.into()).into();
     }
-    // The call itself stands in the facade; what follows its `[$crate]` is the user's.
-    let site = input.clone().into_iter().nth(1).map_or_else(Span::call_site, |token| token.span());
+    let site = first_of_program(input.clone());
     let start = Instant::now();
     let expansion = expand(input.into()).into();
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     eprintln!("{name}: {}:{}: expanded in {milliseconds:.1} ms", site.file(), site.line());
     expansion
+}
+
+/// Where the program begins. The call itself stands in the facade, and so does the `[$crate]` before the program.
+fn first_of_program(input: TokenStream) -> Span {
+    let is_bracket =
+        |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket);
+    let first = input.into_iter().find(|tree| !is_bracket(tree));
+    let first = match first {
+        Some(TokenTree::Group(group)) => group.stream().into_iter().next().or(Some(group.into())),
+        other => other,
+    };
+    first.map_or_else(Span::call_site, |tree| tree.span())
 }

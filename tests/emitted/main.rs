@@ -130,6 +130,7 @@ fn items(case: &Case) -> String {
         result: Structure::Tuple(leaves),
         plan: &case.plan,
         value_name: &|_| None,
+        import: TokenStream::new(),
         constants: emit::Constants {
             core_ir: core_ir::print(&case.module),
             mic: mic::print(&case.module),

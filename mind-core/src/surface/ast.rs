@@ -22,9 +22,22 @@ pub enum Program {
     Expression(Expression),
 }
 
+impl Program {
+    /// The functions of other blocks that it calls.
+    pub fn imports(&self) -> &[Import] {
+        match self {
+            Self::Block(block) => &block.imports,
+            Self::Closure(closure) => &closure.imports,
+            Self::Expression(_) => &[],
+        }
+    }
+}
+
 /// The items of a block, in source order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
+    /// `use crate::layers::dense;`
+    pub imports: Vec<Import>,
     /// `const H: dim = 256;`
     pub constants: Vec<Constant>,
     /// The structs whose fields could be read.
@@ -33,6 +46,17 @@ pub struct Block {
     pub functions: Vec<Function>,
     /// The names of items that could not be read, so that uses of them are not reported again.
     pub unread: Vec<Ident>,
+}
+
+/// `use crate::layers::dense as layer;`: a function of another block.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// `crate::layers::dense`
+    pub path: TokenStream,
+    /// What it is called here: `layer`, or the last segment of the path.
+    pub name: Ident,
+    /// The path from its first segment outside the braces around it, and the renaming.
+    pub site: Site,
 }
 
 /// `pub const H: dim = 256;`
@@ -99,11 +123,23 @@ pub struct Function {
     pub body: Option<Body>,
     /// From `fn` to the end of the signature.
     pub site: Site,
+    /// From `fn` to the end of the body, as written; without a body where there is none.
+    pub source: TokenStream,
+}
+
+impl Function {
+    /// Every name that it calls, built-in ones too, with the call.
+    pub fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+        let nodes = self.body.iter().flat_map(|body| &body.nodes);
+        nodes.filter_map(|node| Some((node.kind.callee()?, node.site)))
+    }
 }
 
 /// A closure.
 #[derive(Clone, Debug)]
 pub struct Closure {
+    /// `use crate::layers::dense;` before it.
+    pub imports: Vec<Import>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
     /// The type after `->`; nothing means that it is inferred.
@@ -409,6 +445,37 @@ pub struct FieldValue {
     pub name: Ident,
     /// `a`
     pub value: ExprId,
+}
+
+impl NodeKind {
+    /// What it calls, if it is a call.
+    pub fn callee(&self) -> Option<&Ident> {
+        match self {
+            Self::Call { callee, .. } => Some(callee),
+            Self::Transformed { function, .. } => Some(function),
+            Self::Unread
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Name(_)
+            | Self::Neg { .. }
+            | Self::Binary { .. }
+            | Self::Transpose(_)
+            | Self::Member { .. }
+            | Self::Struct { .. }
+            | Self::Rust { .. }
+            | Self::Typed { .. }
+            | Self::Derivative(_)
+            | Self::Field { .. }
+            | Self::Subscript { .. }
+            | Self::Array(_)
+            | Self::Tuple(_)
+            | Self::Open
+            | Self::Close { .. }
+            | Self::Let { .. }
+            | Self::Assign { .. }
+            | Self::Discard(_) => None,
+        }
+    }
 }
 
 /// The binary operators.

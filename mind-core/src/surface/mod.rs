@@ -14,5 +14,5 @@ pub mod parse;
 pub mod print;
 
 pub use lex::lex;
-pub use lower::{function_names, lower};
-pub use parse::{parse, parse_block, parse_closure, parse_expression};
+pub use lower::{function_names, lower, lower_with};
+pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function};

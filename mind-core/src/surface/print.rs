@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::ast::{
     Argument, BinaryOp, Block, Body, Closure, Derivative, DimExpr, DimOperator, DimStepKind, ExprId,
-    Expression, Field, FieldPattern, Function, NodeKind, Parameter, Path, Pattern, Program, Struct,
+    Expression, Field, FieldPattern, Function, Import, NodeKind, Parameter, Path, Pattern, Program, Struct,
     Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
 };
 
@@ -377,6 +377,9 @@ impl fmt::Display for Program {
 /// Without attributes but `#[grad(…)]`, and without visibilities.
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for import in &self.imports {
+            writeln!(f, "use {import};")?;
+        }
         for constant in &self.constants {
             writeln!(f, "const {}: dim = {};", constant.name, constant.value)?;
         }
@@ -405,6 +408,16 @@ impl fmt::Display for Struct {
             })
             .collect();
         writeln!(f, " {{ {} }}", fields.join(", "))
+    }
+}
+
+/// The path without spaces, and always the name.
+impl fmt::Display for Import {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for segment in self.path.clone() {
+            segment.fmt(f)?;
+        }
+        write!(f, " as {}", self.name)
     }
 }
 
@@ -439,6 +452,9 @@ impl fmt::Display for Function {
 
 impl fmt::Display for Closure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for import in &self.imports {
+            write!(f, "use {import}; ")?;
+        }
         write!(f, "|{}| ", join(&self.parameters))?;
         if let Some(result) = &self.result {
             write!(f, "-> {result} ")?;

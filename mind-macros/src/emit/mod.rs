@@ -50,6 +50,8 @@ pub struct Item<'a> {
     pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
     /// The constants of the module.
     pub constants: Constants,
+    /// What other blocks import the function by.
+    pub import: TokenStream,
 }
 
 /// A parameter.
@@ -77,11 +79,27 @@ pub struct Constants {
 
 /// The Rust items of a function.
 pub fn item(item: &Item<'_>) -> TokenStream {
+    let (forms, module) = (forms(item, &|body| body), module(item));
+    let try_form = is_fallible(item).then(|| try_form(item, &|body| body));
+    quote! { #forms #try_form #module }
+}
+
+/// The same items, to be called and never to return: what callers see of a function whose body is in error.
+pub fn fallback(item: &Item<'_>) -> TokenStream {
+    let (forms, module) = (forms(item, &|body| body), fallback_module(item));
+    let try_form = try_form(item, &|body| body);
+    quote! { #forms #try_form #module }
+}
+
+/// What is made of the body of an item before it is written.
+pub type Guard<'a> = dyn Fn(TokenStream) -> TokenStream + 'a;
+
+/// The function and its `_into` form, which call what is in the module.
+pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
     let configuration = configuration(attributes);
     let shapes = signature::shape_section(item);
-    let try_name = format_ident!("try_{}", name);
     let into_name = format_ident!("{}_into", name);
     let Interface {
         generics,
@@ -95,87 +113,94 @@ pub fn item(item: &Item<'_>) -> TokenStream {
         workspace,
     } = &signature.interface;
     let (pattern, value) = rebuilt.clone().unwrap_or_else(|| (quote! { value }, quote! { value }));
-    // What can fail is returned as it is where there is nothing to rebuild.
-    let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
-    let module = module(item, &signature);
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
          `{name}::{}` bytes. Nothing is allocated but what large matrix products pack their operands into.",
         if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" }
     );
-    let lints = quote! {
-        #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
-    };
-    let error = quote! { #root::Error };
-    let try_form = (is_fallible(item.plan) || signature.has_open_extents()).then(|| {
-        let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
-        quote! {
-            #configuration
-            #[doc = #doc]
-            #lints
-            #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
-                #name::call(#(#arguments),*) #map
-            }
+    let (lints, error) = (lints(), quote! { #root::Error });
+    let call = guard(quote! {
+        match #name::call(#(#arguments),*) {
+            ::core::result::Result::Ok(#pattern) => #value,
+            ::core::result::Result::Err(error) => #root::fail(error),
         }
     });
+    // The binding is beside the guard, in which it would be a statement among expressions.
+    let into = guard(quote! { #name::into(#(#arguments,)* #out_argument #workspace) });
     quote! {
         #attributes
         #shapes
         #[track_caller]
         #lints
-        #visibility fn #name #generics (#(#parameters),*) -> #result {
-            match #name::call(#(#arguments),*) {
-                ::core::result::Result::Ok(#pattern) => #value,
-                ::core::result::Result::Err(error) => #root::fail(error),
-            }
-        }
-        #try_form
+        #visibility fn #name #generics (#(#parameters),*) -> #result { #call }
         #configuration
         #[doc = #into_doc]
         #lints
         #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
             -> ::core::result::Result<(), #error> {
             #out_binding
-            #name::into(#(#arguments,)* #out_argument #workspace)
+            #into
         }
-        #module
     }
 }
 
-/// The same items with bodies that never return: what callers see of a function whose body is in error.
-pub fn fallback(item: &Item<'_>) -> TokenStream {
+/// The `try_` form.
+pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
-    let (try_name, into_name) = (format_ident!("try_{}", name), format_ident!("{}_into", name));
-    let configuration = configuration(attributes);
-    let Interface { generics, parameters, result, out, workspace, .. } = &signature.interface;
-    let texts = quote! { pub const CORE_IR: &str = ""; pub const MIC: &str = ""; };
-    let lints = quote! { #[allow(unused, warnings, clippy::all)] };
+    let (root, visibility, name) = (item.root, &item.visibility, &item.name);
+    let configuration = configuration(&item.attributes);
+    let try_name = format_ident!("try_{}", name);
+    let Interface { generics, parameters, arguments, result, rebuilt, .. } = &signature.interface;
+    // What can fail is returned as it is where there is nothing to rebuild.
+    let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
+    let lints = lints();
+    let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
+    let call = guard(quote! { #name::call(#(#arguments),*) #map });
+    quote! {
+        #configuration
+        #[doc = #doc]
+        #lints
+        #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #root::Error> {
+            #call
+        }
+    }
+}
+
+/// What users' lints should not say of the forms.
+fn lints() -> TokenStream {
+    quote! {
+        #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
+    }
+}
+
+/// The module of a function whose body is in error.
+pub fn fallback_module(item: &Item<'_>) -> TokenStream {
+    let signature = Signature::new(item);
+    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
+    let configuration = configuration(&item.attributes);
+    let Signature { generics, parameters, result, .. } = &signature;
+    let out = signature.out_parameter();
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
     let peak = peak_bytes(item);
     let lens = parse(&lens(item.plan));
-    let error = quote! { #root::Error };
     quote! {
-        #attributes
-        #lints
-        #visibility fn #name #generics (#(#parameters),*) -> #result { ::core::unreachable!() }
         #configuration
-        #lints
-        #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #error> {
-            ::core::unreachable!()
-        }
-        #configuration
-        #lints
-        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
-            -> ::core::result::Result<(), #error> { ::core::unreachable!() }
-        #configuration
-        #lints
+        #[allow(unused, warnings, clippy::all)]
         #visibility mod #name {
             use #root as rt;
-            #texts
+            pub const CORE_IR: &str = "";
+            pub const MIC: &str = "";
             #(#quantities)*
             #peak
             #lens
+            pub(super) fn call #generics (#(#parameters),*) -> ::core::result::Result<#result, rt::Error> {
+                ::core::unreachable!()
+            }
+            pub(super) fn into #generics (#(#parameters,)* #out workspace: &mut rt::Workspace)
+                -> ::core::result::Result<(), rt::Error> {
+                ::core::unreachable!()
+            }
+            #import
         }
     }
 }
@@ -193,10 +218,15 @@ pub fn configuration(attributes: &TokenStream) -> TokenStream {
 }
 
 /// Whether anything can go wrong at run time.
-fn is_fallible(plan: &Plan) -> bool {
-    !plan.symbols.is_empty()
-        || !plan.requirements.is_empty()
-        || plan.steps.iter().any(|step| matches!(step, Step::CheckIndices { .. }))
+pub fn is_fallible(item: &Item<'_>) -> bool {
+    is_fallible_anyhow(item)
+        || !item.plan.requirements.is_empty()
+        || item.plan.steps.iter().any(|step| matches!(step, Step::CheckIndices { .. }))
+}
+
+/// Whether something can, whatever the body is.
+pub fn is_fallible_anyhow(item: &Item<'_>) -> bool {
+    !item.plan.symbols.is_empty() || Signature::new(item).has_open_extents()
 }
 
 /// The tokens of emitted text.
@@ -214,8 +244,9 @@ pub(crate) fn parse(text: &str) -> TokenStream {
 }
 
 /// The module beside the function: its constants, and what the function calls.
-fn module(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
-    let (root, visibility, name) = (item.root, &item.visibility, &item.name);
+pub fn module(item: &Item<'_>) -> TokenStream {
+    let signature = &Signature::new(item);
+    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
     let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let (core_ir, mic) = (&item.constants.core_ir, &item.constants.mic);
@@ -248,6 +279,7 @@ fn module(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
             #call
             #into
             #run
+            #import
         }
     }
 }

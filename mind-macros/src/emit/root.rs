@@ -33,6 +33,20 @@ impl Root {
     }
 }
 
+impl Root {
+    /// The path of the proc macros.
+    pub fn macros(&self) -> TokenStream {
+        let facade = &self.facade;
+        quote! { #facade::__macros }
+    }
+
+    /// What [`Root::take`] takes off again.
+    pub fn prefix(&self) -> TokenStream {
+        let facade = &self.facade;
+        quote! { [#facade] }
+    }
+}
+
 impl ToTokens for Root {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let facade = &self.facade;

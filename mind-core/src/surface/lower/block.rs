@@ -6,21 +6,30 @@ use std::sync::Arc;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use super::body::{Compiled, lower_body};
+use super::library::{Library, add_library};
 use super::order::order;
 use super::signature::{Signature, closure_signature, function_signature, public_parameters};
 use super::structs::structs;
 use super::types::{DimNames, Structure};
 use super::{Constant, Function, Lowered};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{self, DimStepKind, NodeKind};
+use crate::surface::ast::{self, DimStepKind};
 
-/// The functions of a block, as bodies see them.
-#[derive(Default)]
+/// The functions of a program, and of those it imports.
 pub(super) struct Table {
-    entries: Vec<Entry>,
-    positions: BTreeMap<String, usize>,
+    pub(super) entries: Vec<Entry>,
+    /// Which names mean which entry: first to the program itself, then to each function of other blocks.
+    scopes: Vec<BTreeMap<String, usize>>,
     /// The names of items that could not be read.
     unread: Vec<String>,
+}
+
+/// The functions that a body sees.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    entries: &'a [Entry],
+    positions: &'a BTreeMap<String, usize>,
+    unread: &'a [String],
 }
 
 /// A function of a block.
@@ -33,48 +42,73 @@ pub(super) struct Entry {
 }
 
 impl Table {
-    pub(super) fn position(&self, name: &str) -> Option<usize> {
+    fn new(unread: Vec<String>) -> Self {
+        Self { entries: Vec::new(), scopes: vec![BTreeMap::new()], unread }
+    }
+
+    /// The names that the program itself uses.
+    pub(super) fn own(&mut self) -> &mut BTreeMap<String, usize> {
+        &mut self.scopes[0]
+    }
+
+    pub(super) fn add_scope(&mut self, names: BTreeMap<String, usize>) -> usize {
+        self.scopes.push(names);
+        self.scopes.len() - 1
+    }
+
+    pub(super) fn scope(&self, scope: usize) -> Scope<'_> {
+        Scope { entries: &self.entries, positions: &self.scopes[scope], unread: &self.unread }
+    }
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn position(self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 
-    pub(super) fn entry(&self, position: usize) -> &Entry {
+    pub(super) fn entry(self, position: usize) -> &'a Entry {
         &self.entries[position]
     }
 
-    pub(super) fn is_unread(&self, name: &str) -> bool {
+    pub(super) fn is_unread(self, name: &str) -> bool {
         self.unread.iter().any(|unread| unread == name)
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
         self.positions.keys().map(String::as_str)
     }
 
     /// Whether a function has a parameter that it may update.
-    pub(super) fn updates(&self, name: &str) -> bool {
+    pub(super) fn updates(self, name: &str) -> bool {
         let signature = self.position(name).and_then(|position| self.entries[position].signature.as_ref());
         signature.is_some_and(|signature| signature.parameters.iter().any(|parameter| parameter.update))
     }
 }
 
 /// Lowers a block.
-pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
+pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Lowered, Diags) {
     let mut diags = Diags::new();
-    let unread: Vec<_> = block.unread.iter().map(Ident::to_string).collect();
+    let unread: Vec<_> = unread(&block.unread, &block.imports, library);
     let (constants, mut dims) = constants(block, unread.clone(), &mut diags);
     let structs = structs(block, &mut dims, &mut diags);
-    let mut table = Table { unread, ..Table::default() };
+    let mut table = Table::new(unread);
     // One list a function: mistakes are told in the order of the source, not in that of the calls.
     let mut found: Vec<Diags> = Vec::new();
     for (position, function) in block.functions.iter().enumerate() {
         let mut own = Diags::new();
         let signature = function_signature(function, &dims, &mut own);
         found.push(own);
-        table.positions.insert(function.name.to_string(), position);
+        table.own().insert(function.name.to_string(), position);
         table.entries.push(Entry { signature, compiled: None });
     }
-    let calls: Vec<Vec<Call>> = block.functions.iter().map(|function| calls(function, &table)).collect();
+    if let Some(library) = library {
+        add_library(&mut table, library, &block.imports, &mut diags);
+    }
+    let calls: Vec<Vec<Call>> =
+        block.functions.iter().map(|function| calls(function, table.scope(0))).collect();
+    let own = |callee: &usize| *callee < block.functions.len();
     let needs: Vec<Vec<usize>> =
-        calls.iter().map(|calls| calls.iter().map(|call| call.callee).collect()).collect();
+        calls.iter().map(|calls| calls.iter().map(|call| call.callee).filter(own).collect()).collect();
     let order = order(&needs);
     for cycle in &order.cycles {
         found[cycle[0]].push(cycle_diag(block, &calls, cycle));
@@ -84,7 +118,7 @@ pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
         let (Some(signature), Some(body)) = (&table.entries[position].signature, &function.body) else {
             continue;
         };
-        let (compiled, own) = lower_body(&table, signature, body);
+        let (compiled, own) = lower_body(table.scope(0), signature, body);
         found[position].extend(own);
         table.entries[position].compiled = compiled;
     }
@@ -95,13 +129,17 @@ pub(super) fn lower_block(block: &ast::Block) -> (Lowered, Diags) {
 }
 
 /// Lowers a closure.
-pub(super) fn lower_closure(closure: &ast::Closure) -> (Lowered, Diags) {
+pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -> (Lowered, Diags) {
     let mut diags = Diags::new();
+    let mut table = Table::new(unread(&[], &closure.imports, library));
+    if let Some(library) = library {
+        add_library(&mut table, library, &closure.imports, &mut diags);
+    }
     let signature = closure_signature(closure, &mut diags);
     let (Some(signature), Some(body)) = (signature, &closure.body) else {
         return (Lowered::default(), diags);
     };
-    let (compiled, own) = lower_body(&Table::default(), &signature, body);
+    let (compiled, own) = lower_body(table.scope(0), &signature, body);
     diags.extend(own);
     let function = compiled.map(|compiled| Function {
         attributes: TokenStream::new(),
@@ -115,6 +153,12 @@ pub(super) fn lower_closure(closure: &ast::Closure) -> (Lowered, Diags) {
         program: Some(compiled.source),
     });
     (Lowered { constants: Vec::new(), structs: Vec::new(), functions: function.into_iter().collect() }, diags)
+}
+
+/// The names that are known to stand for something, though not for what.
+fn unread(items: &[Ident], imports: &[ast::Import], library: Option<&Library>) -> Vec<String> {
+    let imports = imports.iter().filter(|_| library.is_none()).map(|import| &import.name);
+    items.iter().chain(imports).map(Ident::to_string).collect()
 }
 
 fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
@@ -186,34 +230,10 @@ struct Call {
     site: Site,
 }
 
-fn calls(function: &ast::Function, table: &Table) -> Vec<Call> {
-    let nodes = function.body.iter().flat_map(|body| &body.nodes);
-    let callee = |kind: &NodeKind| match kind {
-        NodeKind::Call { callee, .. } => table.position(&callee.to_string()),
-        NodeKind::Transformed { function, .. } => table.position(&function.to_string()),
-        NodeKind::Unread
-        | NodeKind::Number(_)
-        | NodeKind::Bool(_)
-        | NodeKind::Name(_)
-        | NodeKind::Neg { .. }
-        | NodeKind::Binary { .. }
-        | NodeKind::Transpose(_)
-        | NodeKind::Rust { .. }
-        | NodeKind::Typed { .. }
-        | NodeKind::Derivative(_)
-        | NodeKind::Field { .. }
-        | NodeKind::Member { .. }
-        | NodeKind::Struct { .. }
-        | NodeKind::Subscript { .. }
-        | NodeKind::Array(_)
-        | NodeKind::Tuple(_)
-        | NodeKind::Open
-        | NodeKind::Close { .. }
-        | NodeKind::Let { .. }
-        | NodeKind::Assign { .. }
-        | NodeKind::Discard(_) => None,
-    };
-    nodes.filter_map(|node| Some(Call { callee: callee(&node.kind)?, site: node.site })).collect()
+fn calls(function: &ast::Function, table: Scope<'_>) -> Vec<Call> {
+    let call =
+        |(callee, site): (&Ident, Site)| Some(Call { callee: table.position(&callee.to_string())?, site });
+    function.callees().filter_map(call).collect()
 }
 
 fn cycle_diag(block: &ast::Block, calls: &[Vec<Call>], cycle: &[usize]) -> Diag {

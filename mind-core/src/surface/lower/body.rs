@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Ident;
 
 use super::Source;
-use super::block::Table;
+use super::block::Scope;
 use super::expressions::{Bound, Expressions};
 use super::literals::{Literals, ReadLiterals};
 use super::names::undefined;
@@ -19,7 +19,7 @@ use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeE
 
 /// A body on its way to a module.
 pub(super) struct BodyLowering<'a> {
-    pub(super) table: &'a Table,
+    pub(super) table: Scope<'a>,
     pub(super) signature: &'a Signature,
     pub(super) body: &'a Body,
     pub(super) builder: Builder,
@@ -48,7 +48,7 @@ pub(super) struct Compiled {
 }
 
 /// Lowers a body; nothing where it has a mistake.
-pub(super) fn lower_body(table: &Table, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
+pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
     let mut lowering = BodyLowering {
         table,
         signature,

@@ -62,11 +62,11 @@ impl Formal {
 }
 
 impl Entry {
-    /// The function as something to call; nothing where it has a mistake.
-    pub(super) fn callable(&self) -> Option<Callable<'_>> {
+    /// The function as something to call by a name; nothing where it has a mistake.
+    pub(super) fn callable(&self, name: &str) -> Option<Callable<'_>> {
         let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
         Some(Callable {
-            name: signature.name.clone(),
+            name: name.to_owned(),
             symbols: signature.symbols(),
             formals: Formal::all(signature),
             result: compiled.result.clone(),
@@ -156,9 +156,9 @@ impl BodyLowering<'_> {
         match table.position(&name) {
             Some(position) => {
                 let entry = table.entry(position);
-                match (entry.callable(), &entry.signature) {
+                match (entry.callable(&name), &entry.signature) {
                     (Some(callable), _) => self.apply(&callable, arguments, expr),
-                    (None, Some(signature)) => self.check_call(signature, arguments, expr),
+                    (None, Some(signature)) => self.check_call(&name, signature, arguments, expr),
                     (None, None) => Err(Stop::Poisoned),
                 }
             }
@@ -179,9 +179,15 @@ impl BodyLowering<'_> {
     }
 
     /// Checks the call of a function that has a mistake of its own.
-    fn check_call(&mut self, signature: &Signature, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+    fn check_call(
+        &mut self,
+        name: &str,
+        signature: &Signature,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<Value> {
         let callable = Callable {
-            name: signature.name.clone(),
+            name: name.to_owned(),
             symbols: signature.symbols(),
             formals: Formal::all(signature),
             result: Structure::UNIT,

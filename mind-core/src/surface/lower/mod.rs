@@ -20,6 +20,7 @@ pub(crate) mod builtins;
 pub(crate) mod calls;
 pub(crate) mod expressions;
 mod functions;
+mod library;
 pub(crate) mod literals;
 pub(crate) mod names;
 mod operators;
@@ -37,6 +38,7 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+pub use library::{Foreign, Library};
 pub use names::nearest;
 pub use structs::{Axis, Leaf, Struct, StructField, StructType};
 pub use types::Structure;
@@ -149,7 +151,8 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
     builtins::names()
 }
 
-/// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`].
+/// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`]. Of what it imports only
+/// the names are known, so calls of it are not looked at.
 ///
 /// ```
 /// use mind_core::surface::{lower, parse};
@@ -163,8 +166,20 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
 /// The second part holds every mistake; the first is then what made sense.
 pub fn lower(program: &Program) -> (Lowered, Diags) {
     match program {
-        Program::Block(block) => block::lower_block(block),
-        Program::Closure(closure) => block::lower_closure(closure),
+        Program::Block(block) => block::lower_block(block, None),
+        Program::Closure(closure) => block::lower_closure(closure, None),
+        Program::Expression(_) => (Lowered::default(), Diags::new()),
+    }
+}
+
+/// Lowers a program with the functions that it imports, each inlined where it is called.
+///
+/// # Errors
+/// As for [`lower()`].
+pub fn lower_with(program: &Program, library: &Library) -> (Lowered, Diags) {
+    match program {
+        Program::Block(block) => block::lower_block(block, Some(library)),
+        Program::Closure(closure) => block::lower_closure(closure, Some(library)),
         Program::Expression(_) => (Lowered::default(), Diags::new()),
     }
 }

@@ -46,7 +46,7 @@ impl BodyLowering<'_> {
         {
             return Err(not_pure(&name, update, Site::token(function.span())).into());
         }
-        let mut callable = entry.callable().ok_or(Stop::Poisoned)?;
+        let mut callable = entry.callable(&name).ok_or(Stop::Poisoned)?;
         for transform in transforms {
             callable = transform_callable(callable, transform)?;
         }

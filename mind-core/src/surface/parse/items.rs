@@ -6,7 +6,7 @@ use syn::buffer::Cursor;
 use super::machine::is_transform;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Block, Constant, DimExpr, Function, Parameter, TypeExpr, TypeKind, Wrt};
+use crate::surface::ast::{Block, Constant, DimExpr, Function, Import, Parameter, TypeExpr, TypeKind, Wrt};
 
 const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
 
@@ -29,6 +29,7 @@ const PASSED_ON: &[&str] = &[
 ];
 
 /// What stands before an item or a field.
+#[derive(Default)]
 pub(super) struct Head {
     pub(super) attributes: TokenStream,
     /// Those too that only structs and fields may have.
@@ -49,8 +50,8 @@ enum Attribute {
 
 impl Parser<'_> {
     /// Reads items to the end; reports every mistake.
-    pub(super) fn block(&mut self) -> Block {
-        let mut block = Block::default();
+    pub(super) fn block(&mut self, imports: Vec<Import>) -> Block {
+        let mut block = Block { imports, ..Block::default() };
         while !self.at_end() {
             let before = self.cursor;
             if let Err(diag) = self.item(&mut block) {
@@ -62,6 +63,9 @@ impl Parser<'_> {
             }
         }
         self.check_names(&mut block);
+        if self.imports_lost {
+            block.functions.iter_mut().for_each(|function| function.body = None);
+        }
         block
     }
 
@@ -92,23 +96,49 @@ impl Parser<'_> {
             block.unread.push(name.clone());
             false
         });
+        for function in &block.functions {
+            if let Some(import) = block.imports.iter().find(|import| import.name == function.name) {
+                let message = format!("the function `{}` is imported and defined", function.name);
+                let diag = Diag::new(Code::E2008, Site::token(function.name.span()), message);
+                let diag = diag.note_at(import.site, "it is imported");
+                self.diags.push(diag.help("import it under another name with `as`"));
+            }
+        }
+    }
+
+    /// Reads a function to the end.
+    pub(super) fn lone_function(&mut self) -> Option<Function> {
+        let start = (self.here(), self.cursor);
+        self.take_word("fn");
+        let name = self.name("a function name");
+        let function = name.and_then(|name| self.function(Head::default(), name, start));
+        function.map_err(|diag| self.diags.push(diag)).ok()
     }
 
     fn item(&mut self, block: &mut Block) -> Result<(), Diag> {
+        let first = self.here();
         let mut head = self.head()?;
         if self.at_word("struct") {
             return self.struct_item(head, block);
         }
         self.diags.extend(head.unusual.drain(..));
+        if self.at_word("use") {
+            if !head.attributes.is_empty() || head.gradient.is_some() || !head.visibility.is_empty() {
+                let message = "found attributes or `pub` before `use`, expected `use` alone";
+                let help = "import without them; to pass a function on, write `pub use` outside the block";
+                self.diags.push(Diag::new(Code::E1007, first, message).help(help));
+            }
+            return self.import(&mut block.imports);
+        }
         if self.at_word("const") && !self.followed_by("fn") {
             return self.constant(head, block);
         }
-        let start = self.here();
+        let (start, from) = (self.here(), self.cursor);
         if self.take_word("fn").is_none() {
             return Err(self.unexpected("`fn`, `const` or `struct`"));
         }
         let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
-        let function = match self.function(head, name.clone(), start) {
+        let function = match self.function(head, name.clone(), (start, from)) {
             Ok(function) => function,
             Err(diag) => {
                 block.unread.push(name);
@@ -125,7 +155,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn function(&mut self, head: Head, name: Ident, start: Site) -> Result<Function, Diag> {
+    fn function(
+        &mut self,
+        head: Head,
+        name: Ident,
+        (start, from): (Site, Cursor<'_>),
+    ) -> Result<Function, Diag> {
         if is_transform(&name) {
             let message = format!("`{name}` is a transform of the language, expected another function name");
             return Err(Diag::new(Code::E2008, Site::token(name.span()), message));
@@ -138,9 +173,13 @@ impl Parser<'_> {
             .0;
         let result = self.result()?;
         let site = start.to(self.before());
+        let (mut source, before_body) = (tokens_between(from, self.cursor), self.cursor);
         // Where the body is still to be written, the signature is there all the same.
         let body = match self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body())) {
-            Ok((body, _)) => body,
+            Ok((body, _)) => {
+                source.extend(tokens_between(before_body, self.cursor));
+                body
+            }
             Err(diag) => {
                 self.diags.push(diag);
                 self.skip_item();
@@ -148,7 +187,18 @@ impl Parser<'_> {
             }
         };
         let Head { attributes, gradient, visibility, .. } = head;
-        Ok(Function { attributes, gradient, visibility, name, symbols, parameters, result, body, site })
+        Ok(Function {
+            attributes,
+            gradient,
+            visibility,
+            name,
+            symbols,
+            parameters,
+            result,
+            body,
+            site,
+            source,
+        })
     }
 
     /// Reads `<N, M>`.

@@ -3,9 +3,9 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::buffer::TokenBuffer;
 
-use super::ast::{Block, Closure, Expression, Program};
+use super::ast::{Block, Closure, Expression, Function, Import, Program};
 use super::nesting::check_nesting;
-use crate::diag::{Diag, Diags};
+use crate::diag::{Code, Diag, Diags};
 use parser::{Parser, Unexpected, is_keyword};
 
 mod bare;
@@ -13,6 +13,7 @@ mod brackets;
 mod derivatives;
 mod dim_expr;
 mod expressions;
+mod imports;
 mod items;
 mod literals;
 mod machine;
@@ -39,14 +40,22 @@ mod tests;
 /// # Errors
 /// The second part holds every mistake; the first is then what could be read, an empty block if nothing.
 pub fn parse(tokens: TokenStream) -> (Program, Diags) {
-    read(tokens, |parser| match parser.form() {
-        Ok(Form::Items) => Program::Block(parser.block()),
-        Ok(Form::Closure) => match parser.closure() {
-            Ok(closure) => Program::Closure(closure),
+    read(tokens, |parser| {
+        let imports = parser.leading_imports();
+        match parser.form() {
+            Ok(Form::Items) => Program::Block(parser.block(imports)),
+            Ok(Form::Closure) => match parser.closure(imports) {
+                Ok(closure) => Program::Closure(closure),
+                Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+            },
+            Ok(Form::Expression) => {
+                if let Some(import) = imports.first() {
+                    parser.diags.push(import_before_expression(import));
+                }
+                Program::Expression(parser.expression())
+            }
             Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
-        },
-        Ok(Form::Expression) => Program::Expression(parser.expression()),
-        Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+        }
     })
     .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
 }
@@ -56,7 +65,15 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
 /// # Errors
 /// As for [`parse`].
 pub fn parse_block(tokens: TokenStream) -> (Block, Diags) {
-    read(tokens, |parser| parser.block()).unwrap_or_else(|diags| (Block::default(), diags))
+    read(tokens, |parser| parser.block(Vec::new())).unwrap_or_else(|diags| (Block::default(), diags))
+}
+
+/// Reads one function, `fn f(x: f32) -> f32 { x }`.
+///
+/// # Errors
+/// The second part holds every mistake; the first is nothing where the signature cannot be read.
+pub fn parse_function(tokens: TokenStream) -> (Option<Function>, Diags) {
+    read(tokens, |parser| parser.lone_function()).unwrap_or_else(|diags| (None, diags))
 }
 
 /// Reads `|x: f32[2, 3], w: f32[3, 4]| relu(x @ w)`.
@@ -64,7 +81,7 @@ pub fn parse_block(tokens: TokenStream) -> (Block, Diags) {
 /// # Errors
 /// The second part holds every mistake; the first is nothing where the parameters cannot be read.
 pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
-    read(tokens, |parser| match parser.closure() {
+    read(tokens, |parser| match parser.closure(Vec::new()) {
         Ok(closure) => Some(closure),
         Err(diag) => parser.give_up(diag, None),
     })
@@ -128,11 +145,20 @@ impl Parser<'_> {
         false
     }
 
-    fn closure(&mut self) -> Result<Closure, Diag> {
+    fn closure(&mut self, imports: Vec<Import>) -> Result<Closure, Diag> {
         let (parameters, result, site) = self.closure_signature()?;
-        let body = self.closure_body();
-        Ok(Closure { parameters, result, body, site })
+        let body = self.closure_body().filter(|_| !self.imports_lost);
+        Ok(Closure { imports, parameters, result, body, site })
     }
+}
+
+fn import_before_expression(import: &Import) -> Diag {
+    let message = format!(
+        "found the import of `{}` before an expression, expected functions or a closure",
+        import.name
+    );
+    Diag::new(Code::E1007, import.site, message)
+        .help("call the imported function in a function of a block, or in a closure")
 }
 
 /// Runs a parser over tokens that do not nest too deep.

@@ -23,6 +23,8 @@ pub(super) struct Parser<'a> {
     pub(super) nodes: Vec<Node>,
     /// Whether the body binds names that could not be read.
     pub(super) names_lost: bool,
+    /// Whether an import could not be read, so that bodies may call what nobody knows.
+    pub(super) imports_lost: bool,
     /// Whether names are Rust's: an expression is being read.
     pub(super) among_rust: bool,
     pub(super) diags: Diags,
@@ -72,6 +74,7 @@ impl<'a> Parser<'a> {
             levels,
             nodes,
             names_lost: false,
+            imports_lost: false,
             among_rust: false,
             diags: Diags::new(),
         }

@@ -15,9 +15,8 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         "move" | "ref" => "leave it out: tensors are borrowed by themselves",
         "async" | "unsafe" | "extern" => "leave it out: functions here are plain and safe",
         "struct" => "structs stand beside the functions of the block",
-        "enum" | "impl" | "trait" | "mod" | "use" | "type" | "static" | "macro" => {
-            "put Rust items outside the block"
-        }
+        "use" => "put imports beside the functions of the block",
+        "enum" | "impl" | "trait" | "mod" | "type" | "static" | "macro" => "put Rust items outside the block",
         "where" => "dimensions need no bounds: write relations into the types, as `f32[2 * N]`",
         "_" => "to discard a value write `let _ = …`",
         "true" | "false" => "truth values are for named arguments only, as `keepdims = true`",

@@ -1,0 +1,91 @@
+//! Functions of other blocks, as a program imports them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::block::{Entry, Table};
+use super::body::lower_body;
+use super::signature::function_signature;
+use super::types::DimNames;
+use crate::diag::{Diag, Diags};
+use crate::dim::Dim;
+use crate::surface::ast::{self, Import};
+
+/// The functions of other blocks that a program calls, and those that these call.
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    /// Each once; one stands behind those that it calls.
+    pub functions: Vec<Foreign>,
+    /// The function that each import of the program names, by its place in `functions`.
+    pub imported: Vec<usize>,
+}
+
+/// A function of another block, and what the names in it mean.
+#[derive(Clone, Debug)]
+pub struct Foreign {
+    /// Its attributes, its gradient and its visibility mean nothing here. One with a mistake that is reported where it
+    /// stands has no body.
+    pub function: ast::Function,
+    /// Under which names it calls which function of the library.
+    pub callees: Vec<(String, usize)>,
+    /// The constants of its block.
+    pub constants: Vec<(String, i64)>,
+}
+
+/// Adds the functions of a library to a table, lowered.
+///
+/// They were lowered where they stand, so mistakes in them are rare: those of another version of the language. Each is
+/// told once, at the import that it came by.
+pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Import], diags: &mut Diags) {
+    let first = table.entries.len();
+    for (position, foreign) in library.functions.iter().enumerate() {
+        let constants =
+            foreign.constants.iter().map(|(name, value)| (name.clone(), Dim::literal(*value))).collect();
+        let dims = DimNames { constants: Arc::new(constants), ..DimNames::default() };
+        let mut own = Diags::new();
+        let function = ast::Function { gradient: None, ..foreign.function.clone() };
+        let signature = function_signature(&function, &dims, &mut own);
+        let names: BTreeMap<String, usize> =
+            foreign.callees.iter().map(|(name, callee)| (name.clone(), first + callee)).collect();
+        let scope = table.add_scope(names);
+        let compiled = match (&signature, &foreign.function.body) {
+            (Some(signature), Some(body)) => {
+                let (compiled, more) = lower_body(table.scope(scope), signature, body);
+                own.extend(more);
+                compiled
+            }
+            (None, _) | (_, None) => None,
+        };
+        if let Some(diag) = own.into_iter().next() {
+            let import = library.imported.iter().position(|imported| library.reaches(*imported, position));
+            diags.push(at_import(diag, &foreign.function, import.map(|import| &imports[import])));
+        }
+        table.entries.push(Entry { signature, compiled });
+    }
+    for (import, position) in imports.iter().zip(&library.imported) {
+        table.own().insert(import.name.to_string(), first + position);
+    }
+}
+
+impl Library {
+    /// Whether a function is another or calls it.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        let mut reached = vec![false; self.functions.len()];
+        let mut rest = vec![from];
+        while let Some(next) = rest.pop() {
+            if !std::mem::replace(&mut reached[next], true) {
+                rest.extend(self.functions[next].callees.iter().map(|(_, callee)| *callee));
+            }
+        }
+        reached[to]
+    }
+}
+
+/// A mistake in an imported function, told where it is imported.
+fn at_import(diag: Diag, function: &ast::Function, import: Option<&Import>) -> Diag {
+    let name = &function.name;
+    let site = import.map_or(function.site, |import| import.site);
+    let message = format!("in the imported function `{name}`: {}", diag.message);
+    let told = Diag { site, message, ..diag };
+    told.note_at(diag.site, "it stands")
+}

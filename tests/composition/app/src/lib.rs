@@ -1,0 +1,70 @@
+//! A program that trains another crate's model, and the same program in one block.
+#![deny(warnings)]
+
+/// Through imports.
+pub mod composed {
+    use mind::mind;
+
+    mind! {
+        use composition_model::{descend, gradients::by_weights, loss};
+
+        /// One step of training, in place.
+        pub fn step<N>(x: f32[N, 3], y: f32[N, 3], w: &mut f32[3, 3], b: &mut f32[3], rate: f32) -> f32 {
+            let (l, (dw, db)) = value_and_grad(loss, wrt = (w, b))(x, y, w, b);
+            descend(w, dw, rate);
+            b -= rate * db;
+            l
+        }
+
+        /// The gradient of the mean gradient.
+        pub fn curvature<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[3] {
+            grad(slope, wrt = b)(x, y, w, b)
+        }
+
+        fn slope<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
+            mean(by_weights(x, y, w, b))
+        }
+    }
+}
+
+/// In one block.
+pub mod alone {
+    use mind::mind;
+
+    mind! {
+        /// One step of training, in place.
+        pub fn step<N>(x: f32[N, 3], y: f32[N, 3], w: &mut f32[3, 3], b: &mut f32[3], rate: f32) -> f32 {
+            let (l, (dw, db)) = value_and_grad(loss, wrt = (w, b))(x, y, w, b);
+            w -= rate * dw;
+            b -= rate * db;
+            l
+        }
+
+        /// The gradient of the mean gradient.
+        pub fn curvature<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[3] {
+            grad(slope, wrt = b)(x, y, w, b)
+        }
+
+        fn slope<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
+            mean(grad(loss, wrt = w)(x, y, w, b))
+        }
+
+        fn loss<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
+            let before = layer(layer(layer(x, w, b), w, b), w, b) @ w + b;
+            error(activation(before), y) + 0.1 * mean(before) + error(layer(x, w, b), y)
+        }
+
+        fn layer<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
+            activation(x @ w + b)
+        }
+
+        fn activation<N>(x: f32[N, 3]) -> f32[N, 3] {
+            relu(x) + 0.5 * (1.0 / (1.0 + exp(-x)))
+        }
+
+        fn error<N>(x: f32[N, 3], y: f32[N, 3]) -> f32 {
+            let miss = x - y;
+            mean(miss * miss)
+        }
+    }
+}

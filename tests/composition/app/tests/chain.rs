@@ -1,0 +1,48 @@
+//! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
+//! computes the same bits.
+
+use composition_app::{alone, composed};
+use mind::Tensor;
+
+type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
+
+fn data() -> Data {
+    let x = Tensor::from_fn(|[i, j]| ((i * 3 + j) as f32 * 1.7).sin());
+    let y = Tensor::from_fn(|[i, j]| ((i * 3 + j) as f32 * 0.9).cos());
+    let w = Tensor::from_fn(|[i, j]| ((i * 3 + j) as f32 * 2.3).cos());
+    let b = Tensor::from([0.3, -0.2, 0.1]);
+    (x, y, w, b)
+}
+
+#[test]
+fn steps_through_three_crates_compute_the_same_bits_as_in_one_block() {
+    let (x, y, mut w, mut b) = data();
+    let (mut w_alone, mut b_alone) = (w.clone(), b.clone());
+    let first = composed::step(&x, &y, &mut w, &mut b, 0.05);
+    assert_eq!(alone::step(&x, &y, &mut w_alone, &mut b_alone, 0.05), first);
+    let mut last = first;
+    for _ in 0..50 {
+        last = composed::step(&x, &y, &mut w, &mut b, 0.05);
+        assert_eq!(alone::step(&x, &y, &mut w_alone, &mut b_alone, 0.05), last);
+    }
+    assert_eq!((&w, &b), (&w_alone, &b_alone));
+    assert!(last < first, "{last} is not below {first}");
+}
+
+#[test]
+fn the_gradient_of_an_imported_gradient_is_that_in_one_block() {
+    let (x, y, w, b) = data();
+    let curvature = composed::curvature(&x, &y, &w, &b);
+    assert_eq!(curvature, alone::curvature(&x, &y, &w, &b));
+    assert!(curvature.iter().all(|slope| slope.is_finite() && *slope != 0.0), "{curvature}");
+}
+
+#[test]
+fn what_is_imported_is_inlined() {
+    assert_eq!(composed::step::CORE_IR, alone::step::CORE_IR);
+    assert_eq!(composed::curvature::CORE_IR, alone::curvature::CORE_IR);
+    for n in [1, 7, 1000] {
+        assert_eq!(composed::step::flops(n), alone::step::flops(n));
+        assert_eq!(composed::step::peak_bytes(n), alone::step::peak_bytes(n));
+    }
+}

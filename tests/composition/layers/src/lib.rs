@@ -1,0 +1,54 @@
+//! Layers that other crates build on.
+#![deny(warnings)]
+
+/// Layers, each with its activation.
+pub mod dense {
+    use mind::mind;
+
+    mind! {
+        /// The width of every layer.
+        pub const WIDTH: dim = 3;
+
+        /// A dense layer.
+        pub fn layer<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> f32[N, WIDTH] {
+            activation(x @ w + b)
+        }
+
+        /// The layer and what it is before its activation.
+        pub fn both<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> (f32[N, WIDTH], f32[N, WIDTH]) {
+            let before = x @ w + b;
+            (before, activation(before))
+        }
+
+        /// One step of gradient descent, in place.
+        pub fn descend<M, K>(w: &mut f32[M, K], gradient: f32[M, K], rate: f32) {
+            w -= rate * gradient;
+        }
+
+        fn activation<N>(x: f32[N, WIDTH]) -> f32[N, WIDTH] {
+            relu(x) + 0.5 * smooth(x)
+        }
+
+        fn smooth<A, B>(x: f32[A, B]) -> f32[A, B] {
+            1.0 / (1.0 + exp(-x))
+        }
+    }
+}
+
+pub use dense::layer as dense_layer;
+
+mind::mind! {
+    use self::dense::layer;
+
+    /// Mean squared error.
+    #[grad(x)]
+    pub fn error<N, K>(x: f32[N, K], y: f32[N, K]) -> f32 {
+        let miss = x - y;
+        mean(miss * miss)
+    }
+
+    /// The layer applied twice.
+    pub fn twice<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
+        layer(layer(x, w, b), w, b)
+    }
+}

@@ -1,0 +1,33 @@
+//! A model made of another crate's layers.
+#![deny(warnings)]
+
+use tensor::mind;
+
+mind! {
+    use composition_layers::{dense::{both, layer as dense}, dense_layer, error, twice};
+
+    /// Three layers; the function of this name in another crate is not this one.
+    pub fn smooth<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
+        dense(twice(x, w, b), w, b)
+    }
+
+    /// The error of the model, on the way through tuples.
+    pub fn loss<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
+        let (before, after) = both(smooth(x, w, b), w, b);
+        error(after, y) + 0.1 * mean(before) + error(dense_layer(x, w, b), y)
+    }
+}
+
+pub use composition_layers::dense::descend;
+
+/// The gradient in a function of this crate.
+pub mod gradients {
+    tensor::mind! {
+        use super::loss;
+
+        /// The gradient of the loss by the weights.
+        pub fn by_weights<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[3, 3] {
+            grad(loss, wrt = w)(x, y, w, b)
+        }
+    }
+}
