@@ -91,7 +91,7 @@ impl BodyLowering<'_> {
     pub(super) fn add_origin(&self, diag: &mut Diag, (value, expr): Operand, axis: usize) {
         let extent = &self.builder.ty(value).shape[axis];
         let (what, site) = match origin(self.builder.insts(), value, axis) {
-            Origin::Input { input, .. } => {
+            Origin::Input { input, axis } => {
                 let Some(input) = self.signature.inputs.get(input.index()) else { return };
                 (format!("`{}: {}`", input.name, input.written), input.axes[axis])
             }
