@@ -206,15 +206,14 @@ pub use mind_rt::private as __private;
 /// file by itself. In this wrapper it is what `mind!( x @ w )` is, wherever it stands:
 ///
 /// ```
-/// use mind::{Tensor, angle};
+/// use mind::{Tensor, angle, mind};
 ///
 /// angle! {
-///     fn positive(x: &Tensor![f32; 3]) -> Tensor![f32; 3] {
-///         let f = mind::mind!< |x: f32[3]| relu(x) >;
-///         f(x)
+///     fn dense(x: &Tensor![f32; 2, 3], w: &Tensor![f32; 3, 4], b: &Tensor![f32; 4]) -> Tensor![f32; 2, 4] {
+///         mind!< relu(x @ w + b) >.into()
 ///     }
 /// }
-/// assert_eq!(positive(&Tensor::from([1.0, -2.0, 3.0])), Tensor::from([1.0, 0.0, 3.0]));
+/// assert_eq!(dense(&Tensor::full(1.0), &Tensor::full(0.5), &Tensor::zeros()), Tensor::full(1.5));
 /// ```
 ///
 /// The first `>` ends the block, but for those in brackets and those of `->` and `=>`; so functions with `<N>` go in

@@ -67,9 +67,10 @@ fn codes_of_name(case: &Path) -> Vec<String> {
     name.split('_').take_while(is_code).map(str::to_uppercase).collect()
 }
 
-/// `E3003` of `error: [E3003] …`.
+/// `E3003` of `error: [E3003] …`, or where rustc evaluates the rules of a bare expression.
 fn code_of_error(line: &str) -> Option<String> {
-    let (code, _) = line.strip_prefix("error: [")?.split_once(']')?;
+    let evaluated = || line.strip_prefix("error[E0080]: evaluation panicked: [");
+    let (code, _) = line.strip_prefix("error: [").or_else(evaluated)?.split_once(']')?;
     Some(code.to_owned())
 }
 
