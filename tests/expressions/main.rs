@@ -1,0 +1,205 @@
+//! Random expressions over Rust variables, compiled by the macro and rustc, run, and compared with the interpreter: values
+//! and gradients, with extents that rustc knows and such that are known on entry only.
+//!
+//! All of them are one crate, built beside the workspace's own.
+
+use std::{fmt::Write, fs, path::Path, process::Command};
+
+use mind_core::{
+    canon::canonicalise,
+    interp::{self, Elements, Value},
+    open,
+    ops::Profile,
+    testing::{Random, RandomExpression, leaf_types, open_program, random_expression},
+    ty::{DType, Type},
+    verify::verify,
+};
+
+/// Expressions a run: as many as rustc compiles in a moment.
+const EXPRESSIONS: usize = 50;
+
+#[test]
+fn expressions_compute_what_the_interpreter_does() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("expressions");
+    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"expressions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    let cases: Vec<Case> = (0..).filter_map(case).take(EXPRESSIONS).collect();
+    fs::write(folder.join("src/main.rs"), program(&cases)).expect("the target folder can be written");
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--target-dir"])
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
+        .current_dir(&folder)
+        .output()
+        .expect("cargo runs");
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains(&format!("{EXPRESSIONS} expressions agree")), "{text}");
+}
+
+/// An expression with values for its leaves, and what the interpreter makes of them.
+struct Case {
+    seed: u64,
+    source: String,
+    /// The variables: name, value, and whether its extents are `usize`.
+    variables: Vec<(String, Value, bool)>,
+    expected: Vec<Value>,
+    /// The results in order: a list, or for a gradient the value and a tuple.
+    results: Vec<String>,
+}
+
+/// The expression of a seed, every other one with its gradient; nothing where it reads no float.
+fn case(seed: u64) -> Option<Case> {
+    let dtype = if seed % 3 == 0 { DType::F64 } else { DType::F32 };
+    let expression = random_expression(seed ^ 0xba3e, 2 + (seed % 9) as usize, dtype);
+    let (source, results) = source(seed, &expression)?;
+    let program = open_program(&source).ok()?;
+    let types = leaf_types(&program, &expression.leaves).expect("the leaves are those of the expression");
+    let module = open::instantiate(&program, &types).expect("random expressions keep the rules");
+    let canonical = canonicalise(verify(module, Profile::Extended).expect("instantiated modules verify"));
+    let mut random = Random::new(seed);
+    let values: Vec<Value> = types.iter().map(|ty| value(ty, &mut random)).collect();
+    let expected = interp::run(&canonical, &values).ok()?;
+    let variables = program.leaves.iter().zip(values);
+    let variables = variables.map(|(leaf, value)| (leaf.text.clone(), value, random.once_in(3))).collect();
+    Some(Case { seed, source, variables, expected, results })
+}
+
+fn source(seed: u64, expression: &RandomExpression) -> Option<(String, Vec<String>)> {
+    let RandomExpression { statements, values, .. } = expression;
+    if seed % 2 == 0 {
+        let names: String = values.iter().map(|(name, _)| format!("{name}, ")).collect();
+        let results = (0..values.len()).map(|position| format!("results.{position}")).collect();
+        return Some((format!("{{ {statements} ({names}) }}"), results));
+    }
+    let sums: Vec<String> = values.iter().map(|(name, _)| format!("sum({name} * {name})")).collect();
+    let loss = format!("{{ {statements} {} }}", sums.join(" + "));
+    let read: Vec<String> = open_program(&loss).ok()?.leaves.into_iter().map(|leaf| leaf.text).collect();
+    let floats: Vec<_> = read.into_iter().filter(|name| name != "i").collect();
+    let wrt: String = floats.iter().map(|name| format!("zero_ok {name}, ")).collect();
+    let gradients = (0..floats.len()).map(|position| format!("results.1.{position}"));
+    let results = ["results.0".to_owned()].into_iter().chain(gradients).collect();
+    (!floats.is_empty()).then(|| (format!("value_and_grad({loss}, wrt = ({wrt}))"), results))
+}
+
+fn value(ty: &Type, random: &mut Random) -> Value {
+    let extents = ty.shape.as_literals().expect("every extent is known");
+    let shape: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
+    let count: usize = shape.iter().product();
+    let mut float = || random.below(401) as f64 / 100.0 - 2.0;
+    let elements: Elements = match ty.dtype {
+        DType::F32 => (0..count).map(|_| float() as f32).collect::<Vec<_>>().into(),
+        DType::F64 => (0..count).map(|_| float()).collect::<Vec<_>>().into(),
+        DType::I32 | DType::I64 | DType::Bool => vec![0_i64; count].into(),
+    };
+    Value::new(shape, elements)
+}
+
+fn program(cases: &[Case]) -> String {
+    let mut text = String::from(PRELUDE);
+    for case in cases {
+        text.push_str(&check(case));
+    }
+    text.push_str("fn main() {\n");
+    for case in cases {
+        let _ = writeln!(text, "    check_{}();", case.seed);
+    }
+    let _ = writeln!(text, "    println!(\"{} expressions agree\");\n}}", cases.len());
+    text
+}
+
+/// A function that evaluates the expression and compares each result.
+fn check(case: &Case) -> String {
+    let mut text = format!("fn check_{}() {{\n", case.seed);
+    for (name, value, dynamic) in &case.variables {
+        let elements = list(&value.elements);
+        if value.shape.is_empty() {
+            let _ = writeln!(text, "    let {name} = {elements}[0];");
+            continue;
+        }
+        let dims = value.shape.iter().map(|extent| match dynamic {
+            true => format!("{extent}_usize, "),
+            false => format!("Const::<{extent}>, "),
+        });
+        let dims: String = dims.collect();
+        let _ = writeln!(text, "    let {name} = Tensor::from_vec(({dims}), {elements}.to_vec()).unwrap();");
+    }
+    let _ = writeln!(text, "    let results = mind!({});", case.source);
+    for (position, (found, value)) in case.results.iter().zip(&case.expected).enumerate() {
+        let tolerance = if matches!(value.elements, Elements::F32(_)) { "1e-4" } else { "1e-11" };
+        let expected: Vec<String> = value
+            .elements
+            .to_f64()
+            .into_iter()
+            .map(|v| format!("f64::from_bits({:#x})", v.to_bits()))
+            .collect();
+        let expected = expected.join(", ");
+        let _ = writeln!(
+            text,
+            "    agree({:?}, {position}, &{found}.flat(), &[{expected}], {tolerance});",
+            format!("{}: {}", case.seed, case.source)
+        );
+    }
+    text.push_str("}\n\n");
+    text
+}
+
+fn list(elements: &Elements) -> String {
+    let numbers: Vec<String> = match elements {
+        Elements::I32(elements) => elements.iter().map(|v| format!("{v}_i32")).collect(),
+        Elements::I64(elements) => elements.iter().map(|v| format!("{v}_i64")).collect(),
+        Elements::F32(elements) => elements.iter().map(|v| format!("{v:?}_f32")).collect(),
+        Elements::F64(elements) => elements.iter().map(|v| format!("{v:?}_f64")).collect(),
+    };
+    format!("[{}]", numbers.join(", "))
+}
+
+const PRELUDE: &str = "#![allow(warnings)]
+use mind::{Const, Shape, Tensor, mind};
+
+trait Flat {
+    fn flat(&self) -> Vec<f64>;
+}
+
+impl<S: Shape> Flat for Tensor<f32, S> {
+    fn flat(&self) -> Vec<f64> {
+        self.iter().map(|v| f64::from(*v)).collect()
+    }
+}
+
+impl<S: Shape> Flat for Tensor<f64, S> {
+    fn flat(&self) -> Vec<f64> {
+        self.iter().copied().collect()
+    }
+}
+
+impl Flat for f32 {
+    fn flat(&self) -> Vec<f64> {
+        vec![f64::from(*self)]
+    }
+}
+
+impl Flat for f64 {
+    fn flat(&self) -> Vec<f64> {
+        vec![*self]
+    }
+}
+
+fn agree(case: &str, output: usize, found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), \"{case}: output {output}\");
+    let finite = expected.iter().filter(|v| v.is_finite());
+    let largest = finite.fold(1.0, |largest: f64, v| largest.max(v.abs()));
+    for (found, expected) in found.iter().zip(expected) {
+        let extreme = !found.is_finite() || !expected.is_finite() || largest > 1e30;
+        let close = (found - expected).abs() <= tolerance * largest;
+        assert!(found == expected || extreme || close, \"{case}: output {output}: {found}, expected {expected}\");
+    }
+}
+
+";
