@@ -69,7 +69,7 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     let mut operands: Vec<String> = Vec::new();
     if let Op::Constant(constant) = &node.op {
         let own = format!("rt::Type::new({}, {})", dtype(constant.dtype), list(&constant.shape));
-        operands.push(operand(&format!("`{}`", constant.text), &constant.text, &own));
+        operands.push(operand(&constant.text, constant.text.trim_matches('`'), &own));
     }
     for (written, id) in spot.operands.iter().zip(&node.operands) {
         operands.push(operand(&written.text, &written.operand_text, &format!("n{}", id.index())));
