@@ -61,7 +61,6 @@ fn members(node: &RawNode) -> &[NodeId] {
         | Op::SumLike
         | Op::BroadcastLike
         | Op::ReshapeLike
-        | Op::ExpandReduced { .. }
         | Op::ProductGradLhs
         | Op::ProductGradRhs
         | Op::SubscriptGrad(_)

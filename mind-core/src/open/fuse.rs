@@ -90,7 +90,6 @@ fn kind(op: &Op) -> Kind {
         | Op::Conv2d(_)
         | Op::CountReduced { .. }
         | Op::SumLike
-        | Op::ExpandReduced { .. }
         | Op::ProductGradLhs
         | Op::ProductGradRhs
         | Op::SubscriptGrad(_)

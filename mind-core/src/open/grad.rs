@@ -97,7 +97,6 @@ fn flows(op: &Op, position: usize) -> bool {
         | Op::SumLike
         | Op::BroadcastLike
         | Op::ReshapeLike
-        | Op::ExpandReduced { .. }
         | Op::ProductGradLhs
         | Op::ProductGradRhs
         | Op::SubscriptGrad(_)
@@ -220,9 +219,6 @@ impl Pullback<'_> {
             }
             Op::BroadcastTo { .. } | Op::BroadcastLike => self.contribute_broadcast(operand(0), dy),
             Op::SumLike => self.push(operand(0), Op::BroadcastLike, &[dy, operand(0)]),
-            Op::ExpandReduced { axes, keepdims } => {
-                self.push(operand(0), Op::Reduce { kind: Reduce::Sum, axes, keepdims }, &[dy]);
-            }
             // The derivatives of a product are products: `dy` and the operands take turns.
             Op::ProductGradLhs => {
                 let (dz, b) = (operand(0), operand(2));

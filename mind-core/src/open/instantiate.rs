@@ -163,14 +163,6 @@ impl Emitter<'_> {
             }
             Open::SumLike => self.sum_to(self.operand(0), &own.shape),
             Open::BroadcastLike => self.broadcast_to(self.operand(0), own.shape),
-            Open::ExpandReduced { axes, keepdims } => {
-                let mut value = self.operand(0);
-                if let (Some(axes), false) = (axes, keepdims) {
-                    let axes = resolved(axes, own.rank());
-                    value = self.push(Op::ExpandDims { axes }, &[value])?;
-                }
-                self.broadcast_to(value, own.shape)
-            }
             Open::ProductGradLhs => self.product_grad_lhs(),
             Open::ProductGradRhs => self.product_grad_rhs(),
             Open::SubscriptGrad(subscripts) => {

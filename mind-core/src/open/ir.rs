@@ -288,13 +288,6 @@ pub enum Op {
     BroadcastLike,
     /// `(v, like)`: the elements of `v` in the shape of the witness.
     ReshapeLike,
-    /// `(v, x)`: `v`, of the shape that this reduction of the witness has, repeated along the reduced axes.
-    ExpandReduced {
-        /// As in [`Op::Reduce`].
-        axes: Option<Vec<i64>>,
-        /// As in [`Op::Reduce`].
-        keepdims: bool,
-    },
     /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
     ProductGradLhs,
     /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.
@@ -484,7 +477,6 @@ impl Op {
             Self::SumLike
             | Self::BroadcastLike
             | Self::ReshapeLike
-            | Self::ExpandReduced { .. }
             | Self::SubscriptGrad(_)
             | Self::SliceGrad { .. } => position != 1,
             Self::ProductGradLhs | Self::Conv2dGradInput(_) => position != 1,

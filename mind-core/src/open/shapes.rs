@@ -68,7 +68,6 @@ impl Shapes {
             Op::SumLike
             | Op::BroadcastLike
             | Op::ReshapeLike
-            | Op::ExpandReduced { .. }
             | Op::SubscriptGrad(_)
             | Op::SliceGrad { .. }
             | Op::ProductGradLhs

@@ -105,10 +105,7 @@ fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
         Op::Binary(Binary::Mul) => method("times"),
         Op::Binary(Binary::Div) => method("over"),
         Op::ReluGrad => format!("rt::relu_grad({}, {})", operand(0), operand(1)),
-        Op::StopGradient
-        | Op::BroadcastLike
-        | Op::BroadcastTo { .. }
-        | Op::ExpandReduced { keepdims: true, .. } => operand(0),
+        Op::StopGradient | Op::BroadcastLike | Op::BroadcastTo { .. } => operand(0),
         Op::FilledLike { one: true } => "T::ONE".to_string(),
         Op::FilledLike { one: false } => "T::ZERO".to_string(),
         Op::Leaf(_)
@@ -128,7 +125,6 @@ fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
         | Op::CountReduced { .. }
         | Op::SumLike
         | Op::ReshapeLike
-        | Op::ExpandReduced { .. }
         | Op::ProductGradLhs
         | Op::ProductGradRhs
         | Op::SubscriptGrad(_)

@@ -24,7 +24,7 @@ pub(super) fn statements(program: &Program) -> TokenStream {
         let statement = statement(program, id, node);
         tokens.extend(quote! { let #name = #statement; });
         checks.retain(|check| {
-            let ready = last_of(check) <= id;
+            let ready = check.after() <= id;
             if ready {
                 let statement = checked(check);
                 tokens.extend(quote! { _ = #statement; });
@@ -91,19 +91,11 @@ fn checked(check: &Check) -> TokenStream {
         CheckKind::Scalar(transform) => (format!("seed({node})"), transform.name().to_string()),
         CheckKind::Differentiable => (format!("differentiable({node})"), String::new()),
         CheckKind::CotangentOf(value) => {
-            (format!("expect({node}, n{})", value.index()), "the cotangent".to_string())
+            (format!("expect({node}, n{})", value.index()), "argument `cotangent` of `vjp`".to_string())
         }
-        CheckKind::Is(ty) => (format!("expect({node}, {})", type_value(ty)), format!("`{}`", check.text)),
+        CheckKind::Is(ty) => (format!("expect({node}, {})", type_value(ty)), check.text.clone()),
     };
     or_fail(check.site, &rule, &context(&label, &operands))
-}
-
-/// The last node that a check speaks of.
-fn last_of(check: &Check) -> NodeId {
-    match &check.kind {
-        CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => check.node,
-        CheckKind::CotangentOf(value) => check.node.max(*value),
-    }
 }
 
 fn context(label: &str, operands: &[String]) -> String {
@@ -179,9 +171,6 @@ fn rule(node: &Node) -> String {
         Op::SumLike => format!("sum_like({all})"),
         Op::BroadcastLike => format!("broadcast_like({all})"),
         Op::ReshapeLike => format!("reshape_like({all})"),
-        Op::ExpandReduced { axes, keepdims } => {
-            format!("expand_reduced({all}, {}, {keepdims})", optional_list(axes.as_deref()))
-        }
         Op::ProductGradLhs => format!("product_grad_lhs({all})"),
         Op::ProductGradRhs => format!("product_grad_rhs({all})"),
         Op::SubscriptGrad(parts) => format!("scatter_subscript({all}, {})", subscripts(parts)),

@@ -213,12 +213,6 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             format!("count_reduced({}, {}, {out})", ty(0), optional_list(axes.as_deref()))
         }
         Op::SumLike => format!("sum_like({}, {}, {out})", value(0), ty(1)),
-        Op::ExpandReduced { axes, keepdims } => format!(
-            "expand_reduced({}, {}, {}, {keepdims}, {out})",
-            value(0),
-            ty(1),
-            optional_list(axes.as_deref())
-        ),
         Op::ProductGradLhs => format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2)),
         Op::ProductGradRhs => format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2)),
         Op::Leaf(_) | Op::Unary(_) | Op::Binary(_) | Op::ReluGrad => {

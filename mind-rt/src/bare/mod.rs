@@ -22,8 +22,8 @@ pub use leaf::{Leaf, known, owned, type_of, view};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::Number;
 pub use ops::{
-    broadcast_like, conv2d, conv2d_grad_filter, conv2d_grad_input, copy, count_reduced, expand_reduced,
-    filled, gather, gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
+    broadcast_like, conv2d, conv2d_grad_filter, conv2d_grad_input, copy, count_reduced, filled, gather,
+    gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
 };
 pub use product::{product, product_grad_lhs, product_grad_rhs};
 pub use reduce::{mean, sum, sum_like};

@@ -44,23 +44,6 @@ pub fn broadcast_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     copy::copy_strided(&dims[..rank], &strides[..rank], 0, x.elements, &mut out[..count(like)]);
 }
 
-/// `x`, which has the shape of a reduction of `like`, repeated along the axes that the reduction took away.
-pub fn expand_reduced<T: Number>(
-    x: Value<'_, T>,
-    like: &Type,
-    axes: Option<&[i64]>,
-    keepdims: bool,
-    out: &mut [T],
-) {
-    let _ = keepdims; // An axis of extent 1 moves nothing.
-    let reduced = rules::reduced(like.rank(), axes);
-    let mut kept = [1_i64; MAX_RANK];
-    for axis in (0..like.rank()).filter(|axis| !reduced[*axis]) {
-        kept[axis] = like.extent(axis);
-    }
-    broadcast_like(Value::new(x.elements, &Type::new(like.dtype(), &kept[..like.rank()])), like, out);
-}
-
 /// The axes in the order of `permutation`, or reversed.
 pub fn transpose<T: Number>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);

@@ -169,13 +169,15 @@ fn transposes_and_broadcasts() {
     let back = run(&small_ty, |out| sum_like(Value::new(&dy, &x_ty), &small_ty, out));
     assert_eq!(inner(&dy, &y), inner(&back, &small));
 
-    for (axes, dims, keepdims) in
-        [(Some(&[1][..]), &[2, 4][..], false), (Some(&[-2]), &[2, 1, 4], true), (None, &[], false)]
-    {
-        let reduced_ty = ty(dims);
+    // With the reduced axes put back, what a reduction passes back is a broadcast.
+    for (axes, kept, dims) in [
+        (Some(&[1][..]), &[2, 1, 4][..], &[2, 4][..]),
+        (Some(&[-2]), &[2, 1, 4], &[2, 1, 4]),
+        (None, &[], &[]),
+    ] {
+        let (kept_ty, reduced_ty) = (ty(kept), ty(dims));
         let reduced = numbers(&reduced_ty, 3);
-        let up =
-            run(&x_ty, |out| expand_reduced(Value::new(&reduced, &reduced_ty), &x_ty, axes, keepdims, out));
+        let up = run(&x_ty, |out| broadcast_like(Value::new(&reduced, &kept_ty), &x_ty, out));
         let down = run(&reduced_ty, |out| sum(x, axes, out));
         assert_eq!(inner(&up, x.elements), inner(&reduced, &down), "{axes:?}");
         let mut things = [0];

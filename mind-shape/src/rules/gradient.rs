@@ -2,8 +2,8 @@
 //! itself had; a failure other than those of that operation is a fault of differentiation, not of the program.
 
 use super::{
-    Dims, Padding, ReductionOp, Subscript, at, broadcast, conv2d, fail, floats, gather, merged, reduce,
-    same_dtype, slice, subscript,
+    Dims, Padding, Subscript, at, broadcast, conv2d, fail, floats, gather, merged, same_dtype, slice,
+    subscript,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -89,19 +89,6 @@ pub const fn relu_grad<'a>(dy: Type, x: Type) -> TypeResult<'a> {
         Some(ty) => Ok(ty),
         None => fail(Problem::ShapesDiffer),
     }
-}
-
-/// What [`reduce`] passes back: `dy` repeated along the reduced axes of `x`.
-///
-/// # Errors
-/// E3003 where `dy` has not the shape of the reduction.
-pub const fn expand_reduced<'a>(
-    dy: Type,
-    x: Type,
-    axes: Option<&'a [i64]>,
-    keepdims: bool,
-) -> TypeResult<'a> {
-    back(dy, reduce(ReductionOp::Sum, x, axes, keepdims), x)
 }
 
 /// What [`at`] passes back to its first operand.

@@ -26,9 +26,8 @@ pub use arrangement::{broadcast_to, expand_dims, filled, permuted, reshape, sque
 pub use convolution::{Padding, conv2d};
 pub use elementwise::{BinaryOp, UnaryOp, binary, unary};
 pub use gradient::{
-    broadcast_like, conv2d_grad_filter, conv2d_grad_input, differentiable, expand_reduced, gather_back,
-    product_grad_lhs, product_grad_rhs, relu_grad, reshape_like, scatter_slice, scatter_subscript, seed,
-    sum_like,
+    broadcast_like, conv2d_grad_filter, conv2d_grad_input, differentiable, gather_back, product_grad_lhs,
+    product_grad_rhs, relu_grad, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
 };
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
 pub use literal::{Fit, Literal, literal};

@@ -351,7 +351,7 @@ impl Lowering<'_> {
         let structure = DimNames::default().structure(ty).map_err(places::without_symbols)?;
         // The check is the macro's: the result has exactly this type.
         let checks = self.checks.len();
-        let value = self.declared(&value, &structure, "result", tail)?;
+        let value = self.declared(&value, &structure, "the result", tail)?;
         self.checks.truncate(checks);
         let annotation = Annotation { structure, site: ty.site };
         Ok((self.structure(&value, tail)?, Some(annotation)))
