@@ -134,9 +134,7 @@ fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
     let bytes = plan.slots.iter().enumerate().fold("0_usize".to_string(), |bytes, (slot, class)| {
         format!("{bytes}.saturating_add(rt::slot_bytes::<{}>(len_{slot}))", values.element(*class))
     });
-    format!(
-        "{lens}rt::with_workspace({bytes}, |workspace| {{\nlet memory = workspace.memory();\n{carved}{steps}}});\n"
-    )
+    format!("{lens}rt::with_memory({bytes}, &mut |memory| {{\n{carved}{steps}}});\n")
 }
 
 /// The call of a node's kernel.

@@ -24,19 +24,13 @@ const TILE: usize = 256;
 const LONG: usize = 64;
 
 /// Computes outputs of the type `ty` from inputs that broadcast to it.
-#[inline]
 pub fn fused<T: Number, R: Row<T, N, M>, const N: usize, const M: usize>(
     row: R,
     ty: &Type,
     inputs: [Value<'_, T>; N],
     outputs: [&mut [T]; M],
 ) {
-    let len = count(ty);
-    let outputs = outputs.map(|output| &mut output[..len]);
-    // What has as many elements has the same shape, but for axes of extent 1.
-    if inputs.iter().all(|input| input.elements.len() == len) {
-        return dispatch(Run { row, len, inputs: inputs.map(|input| input.elements), outputs });
-    }
+    // All that is instantiated for the row is one loop a SIMD level.
     walk(ty, inputs, outputs, &mut |len, inputs, outputs| dispatch(Run { row, len, inputs, outputs }));
 }
 
@@ -74,6 +68,12 @@ fn walk<T: Number, const N: usize, const M: usize>(
     outputs: [&mut [T]; M],
     each: Each<'_, T, N, M>,
 ) {
+    let len = count(ty);
+    let outputs = outputs.map(|output| &mut output[..len]);
+    // What has as many elements has the same shape, but for axes of extent 1.
+    if inputs.iter().all(|input| input.elements.len() == len) {
+        return each(len, inputs.map(|input| input.elements), outputs);
+    }
     let (axes, rank) = collapse(ty, &inputs);
     let inputs = inputs.map(|input| input.elements);
     match &axes[..rank] {

@@ -35,9 +35,15 @@ pub use crate::{
         math::{relu, relu_grad},
         storage::TensorView,
     },
-    workspace::{carve, slot_bytes, with_workspace},
+    workspace::{carve, slot_bytes},
 };
-use crate::{element::Element, kernels::internal_error, shape::MAX_RANK};
+use crate::{
+    element::Element,
+    error::Error,
+    kernels::{internal_error, storage::Buffer},
+    shape::MAX_RANK,
+    workspace::with_workspace,
+};
 pub use crate::{kernels::storage::Tensor, shape::Shape};
 
 /// The elements of a value, contiguous and row-major, and its type.
@@ -96,15 +102,32 @@ pub fn full<T: Element>(value: T, ty: &Type) -> Tensor<T, (usize,)> {
 }
 
 /// A tensor for a result; its elements are 0 until they are computed.
-#[inline]
 #[track_caller]
 pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
-    let mut extents = [0; MAX_RANK];
-    (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
+    let (extents, buffer) = zeros(ty);
     match S::from_extents(&extents[..ty.rank()]) {
-        Some(shape) => Tensor::zeros_with(shape),
+        Some(shape) => Tensor::from_buffer(shape, buffer),
         None => internal_error("a result of another shape than its type's"),
     }
+}
+
+/// The extents of a type, and as many zeros as it has elements. Not instantiated for a shape.
+#[track_caller]
+#[inline(never)]
+fn zeros<T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
+    let mut extents = [0; MAX_RANK];
+    (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
+    match Buffer::zeroed(count(ty)) {
+        Some(buffer) => (extents, buffer),
+        None => panic!("{}", Error::Allocation { shape: ty.to_string() }),
+    }
+}
+
+/// Calls `steps` with this thread's scratch memory, of at least so many bytes. Not instantiated for an expression.
+#[track_caller]
+#[inline(never)]
+pub fn with_memory(bytes: usize, steps: &mut dyn FnMut(&mut [u8])) {
+    with_workspace(bytes, |workspace| steps(workspace.memory()));
 }
 
 /// The type of a node that differentiation added, whose rule holds where those of the program do.
