@@ -6,7 +6,9 @@ use std::{
     marker::PhantomData,
 };
 
-use mind_shape::{Type, UNKNOWN};
+use mind_shape::{Context, Operand, Type, UNKNOWN, or_fail, rules};
+
+use super::leaf::type_of;
 
 use crate::{
     dims::Dim,
@@ -57,20 +59,11 @@ impl<P: Table, const K: usize> Inferred<P, K> {
         extents
     };
 
-    /// Fails to compile unless the shape can be written `S`: the ranks are equal, and so is each pair of static extents.
-    const fn check_written<S: Shape>() {
-        if Self::TYPE.rank() != S::RANK {
-            panic!("[E2001] the expression has another rank than the shape it is converted to");
-        }
-        let mut axis = 0;
-        while axis < S::RANK {
-            if let (Some(extent), Some(written)) = (Self::EXTENTS[axis], S::STATIC[axis])
-                && extent != written
-            {
-                panic!("[E2001] the expression has another shape than the one it is converted to");
-            }
-            axis += 1;
-        }
+    /// The type where the shape is written `S`: E2001 where that cannot be, which is an error of the build in a constant.
+    #[track_caller]
+    const fn written<T: Element, S: Shape>() -> Type {
+        let operands = &[Operand::name("the expression", Self::TYPE)];
+        or_fail(rules::expect(Self::TYPE, type_of::<T, S>()), &Context { label: "the expression", operands })
     }
 }
 
@@ -152,16 +145,17 @@ macro_rules! of_rank {
                 }
             }
 
-            impl<T: Element, P: Table, const K: usize, $($dim: Dim),*> From<Tensor<T, Inferred<P, K>>>
-                for Tensor<T, ($($dim,)*)>
+            // Not `From`: rustc shows where the conversion is instantiated, and by way of `From` that is in `core`.
+            #[allow(clippy::from_over_into, reason = "as above")]
+            impl<T: Element, P: Table, const K: usize, $($dim: Dim),*> Into<Tensor<T, ($($dim,)*)>>
+                for Tensor<T, Inferred<P, K>>
             {
                 /// The same elements. Where a static extent differs that is an error of the build; a dynamic one panics
                 /// (E6009).
-                #[inline]
                 #[track_caller]
-                fn from(tensor: Tensor<T, Inferred<P, K>>) -> Self {
-                    const { Inferred::<P, K>::check_written::<($($dim,)*)>() };
-                    match tensor.try_into_shape() {
+                fn into(self) -> Tensor<T, ($($dim,)*)> {
+                    const { Inferred::<P, K>::written::<T, ($($dim,)*)>() };
+                    match self.try_into_shape() {
                         Ok(tensor) => tensor,
                         Err(error) => fail(error),
                     }
@@ -183,36 +177,33 @@ of_rank! {
     8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
 }
 
-impl<T: Element, P: Table, const K: usize> Tensor<T, Inferred<P, K>> {
-    /// The only element; an error of the build where the shape has axes.
-    fn number(&self) -> T {
-        const { Inferred::<P, K>::check_written::<()>() };
-        self.as_slice()[0]
-    }
-}
-
 macro_rules! numbers {
     ($($ty:ty),*) => {
-        $(impl<P: Table, const K: usize> From<Tensor<$ty, Inferred<P, K>>> for $ty {
-            /// The only element. An error of the build where the shape has axes.
-            fn from(tensor: Tensor<$ty, Inferred<P, K>>) -> $ty {
-                tensor.number()
+        $(
+            impl<P: Table, const K: usize> From<Tensor<$ty, Inferred<P, K>>> for $ty {
+                /// The only element. An error of the build where the shape has axes.
+                fn from(tensor: Tensor<$ty, Inferred<P, K>>) -> $ty {
+                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                    tensor.as_slice()[0]
+                }
             }
-        }
 
-        impl<P: Table, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, K>> {
-            /// Of the only element. An error of the build where the shape has axes.
-            fn eq(&self, other: &$ty) -> bool {
-                self.number() == *other
+            impl<P: Table, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, K>> {
+                /// Of the only element. An error of the build where the shape has axes.
+                fn eq(&self, other: &$ty) -> bool {
+                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                    self.as_slice()[0] == *other
+                }
             }
-        }
 
-        impl<P: Table, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, K>> {
-            /// Of the only element. An error of the build where the shape has axes.
-            fn partial_cmp(&self, other: &$ty) -> Option<Ordering> {
-                self.number().partial_cmp(other)
+            impl<P: Table, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, K>> {
+                /// Of the only element. An error of the build where the shape has axes.
+                fn partial_cmp(&self, other: &$ty) -> Option<Ordering> {
+                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                    self.as_slice()[0].partial_cmp(other)
+                }
             }
-        })*
+        )*
     };
 }
 

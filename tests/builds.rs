@@ -1,0 +1,115 @@
+//! Mistakes in expressions that `cargo check` cannot see, as they depend on the caller's generic parameters or on a type
+//! that is inferred later: `cargo build` reports them.
+
+use std::{fs, path::Path, process::Command};
+
+struct Case {
+    name: &'static str,
+    source: &'static str,
+    /// What is said, and the place in the user's program that is shown with it.
+    says: &'static str,
+    at: &'static str,
+}
+
+const CASES: [Case; 4] = [
+    Case {
+        name: "generic_shapes",
+        source: "
+use mind::{Const, Dim, Tensor, TensorRef, mind};
+
+fn project<N: Dim>(x: &TensorRef<f32, (N, Const<3>)>, w: &TensorRef<f32, (N, Const<2>)>) -> Vec<f32> {
+    mind!(late: relu(x @ w)).into_vec()
+}
+
+fn main() {
+    let square: Tensor![f32; 3, 3] = Tensor::zeros();
+    project(&square, &Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]));
+    let x: Tensor![f32; 4, 3] = Tensor::zeros();
+    project(&x, &Tensor::zeros());
+}
+",
+        says: "[E3003] `@`: inner dimensions differ, 3 and 4: x is f32[4, 3], w is f32[4, 2]",
+        at: "src/bin/generic_shapes.rs:5:24",
+    },
+    Case {
+        name: "another_shape_is_written",
+        source: "
+use mind::{Tensor, mind};
+
+fn main() {
+    let x: Tensor![f32; 2, 3] = Tensor::zeros();
+    let _: Tensor![f32; 2, 3] = mind!(x @ x.T).into();
+}
+",
+        says: "[E2001] the expression: expected f32[2, 3], found f32[2, 2]",
+        at: "src/bin/another_shape_is_written.rs:6:33",
+    },
+    Case {
+        name: "another_rank_is_written",
+        source: "
+use mind::{Tensor, mind};
+
+fn main() {
+    let x: Tensor![f32; 2, 3] = Tensor::zeros();
+    let _: Tensor![f32; 2] = mind!(x @ x.T).into();
+}
+",
+        says: "[E2001] the expression: expected f32[2], found f32[2, 2]",
+        at: "src/bin/another_rank_is_written.rs:6:30",
+    },
+    Case {
+        name: "a_tensor_is_no_number",
+        source: "
+use mind::{Tensor, mind};
+
+fn main() {
+    let x: Tensor![f32; 2, 3] = Tensor::zeros();
+    println!(\"{}\", f32::from(mind!(sum(x, axis = 0))));
+}
+",
+        says: "[E2001] the expression: expected f32, found f32[3]",
+        at: "src/bin/a_tensor_is_no_number.rs:6:20",
+    },
+];
+
+#[test]
+fn what_check_cannot_see_is_an_error_of_the_build() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds");
+    fs::create_dir_all(folder.join("src/bin")).expect("the target folder can be written");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"builds\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    for case in &CASES {
+        let path = folder.join("src/bin").join(case.name).with_extension("rs");
+        fs::write(path, case.source).expect("the target folder can be written");
+    }
+    let (checks, text) = cargo(&folder, &["check"]);
+    assert!(checks, "{text}");
+    let (builds, text) = cargo(&folder, &["build", "--keep-going"]);
+    assert!(!builds, "{text}");
+    assert_eq!(
+        text.matches("\nerror[E0080]").count() + usize::from(text.starts_with("error[E0080]")),
+        CASES.len(),
+        "{text}"
+    );
+    for case in &CASES {
+        assert!(text.contains(case.says), "{}: {text}", case.name);
+        assert!(text.contains(case.at), "{}: {text}", case.name);
+    }
+}
+
+/// Whether cargo succeeds, and what it writes.
+fn cargo(folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .args(["--quiet", "--offline", "--target-dir"])
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
+        .current_dir(folder)
+        .output()
+        .expect("cargo runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
