@@ -109,17 +109,24 @@ impl Numbering {
     ///
     /// # Errors
     /// What E4002 says.
+    #[inline]
     pub(crate) fn define(&mut self, number: u64) -> Result<(), String> {
         let position = self.count;
         if position == 0 {
             self.first = number;
         }
-        let dense = self.numbers.is_empty();
-        if dense && self.first.checked_add(position as u64) == Some(number) {
+        let next = number.wrapping_sub(self.first) == position as u64 && number >= self.first;
+        if next && self.numbers.is_empty() {
             self.count += 1;
             return Ok(());
         }
-        if dense {
+        self.define_with_gaps(number)
+    }
+
+    #[cold]
+    fn define_with_gaps(&mut self, number: u64) -> Result<(), String> {
+        let position = self.count;
+        if self.numbers.is_empty() {
             self.numbers.extend((0..position as u64).map(|place| self.first + place));
         }
         let last = self.numbers.last().copied().unwrap_or(0);
@@ -140,6 +147,7 @@ impl Numbering {
     }
 
     /// The value of a number so far.
+    #[inline]
     pub(crate) fn get(&self, number: u64) -> Option<ValueId> {
         if self.numbers.is_empty() {
             let position = usize::try_from(number.wrapping_sub(self.first)).ok()?;

@@ -257,16 +257,10 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         self.expect(b'"', expected)?;
         let plain = self.at;
-        loop {
-            match self.peek() {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(self.text[plain..self.at - 1].into());
-                }
-                b'\\' => break,
-                _ if self.is_at_line_end() => return self.unterminated(start),
-                _ => self.at += 1,
-            }
+        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
+        self.at += self.rest().iter().position(special).unwrap_or(0);
+        if self.eat(b'"') {
+            return Ok(self.text[plain..self.at - 1].into());
         }
         let mut text = String::from(&self.text[plain..self.at]);
         loop {
@@ -323,8 +317,30 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// Letters, digits, `_` and `.`, as MIC has the names of operations.
+    #[inline]
+    pub(super) fn kind(&mut self) -> &'a str {
+        let rest = self.rest();
+        let letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        let length = rest.iter().position(|byte| !letter(byte)).unwrap_or(rest.len());
+        let start = self.at;
+        self.at += length;
+        self.since(start)
+    }
+
     /// The name of an element type.
     pub(super) fn dtype(&mut self) -> Read<DType> {
+        let known = match [self.peek(), self.ahead(1), self.ahead(2)] {
+            [b'f', b'3', b'2'] => Some(DType::F32),
+            [b'f', b'6', b'4'] => Some(DType::F64),
+            [b'i', b'3', b'2'] => Some(DType::I32),
+            [b'i', b'6', b'4'] => Some(DType::I64),
+            _ => None,
+        };
+        if let (Some(dtype), b';' | b'\n' | b'[' | b' ' | b',') = (known, self.ahead(3)) {
+            self.at += 3;
+            return Ok(dtype);
+        }
         let expected = "one of `f32`, `f64`, `i32`, `i64`, `bool`";
         let start = self.at;
         while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
@@ -366,16 +382,15 @@ pub(super) fn shortened(token: &str) -> String {
 /// Iterative, and bounded in operations and terms, so that no text makes it slow.
 pub(super) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
     // Nearly always an integer.
-    let mut length = 0;
-    while cursor.ahead(length).is_ascii_digit() {
-        length += 1;
-    }
-    if matches!(length, 1..=18) && matches!(cursor.ahead(length), b',' | b']' | b':') {
+    let start = cursor.position();
+    if cursor.peek().is_ascii_digit() {
         let value = cursor.digits("a dimension")?;
-        return Ok(Dim::literal(i64::try_from(value).expect("18 digits fit")));
+        if let (b',' | b']' | b':', Ok(value)) = (cursor.peek(), i64::try_from(value)) {
+            return Ok(Dim::literal(value));
+        }
+        cursor.rewind(start);
     }
-    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start: cursor.position() }
-        .read(cursor, spaced)
+    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start }.read(cursor, spaced)
 }
 
 /// Whether spaces may stand between the tokens of a list or dimension: in Core IR text, not in MIC.

@@ -211,7 +211,11 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn place_comments(&mut self, above: Above) {
+        if self.pending.is_empty() {
+            return;
+        }
         self.comments.extend(self.pending.drain(..).map(|text| Comment { above, text }));
     }
 
@@ -250,12 +254,21 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn line_end(&mut self) -> Read<()> {
+        if self.cursor.peek() == b'\n' {
+            return Ok(());
+        }
         self.cursor.skip_spaces();
         if self.cursor.is_at_line_end() { Ok(()) } else { self.cursor.unexpected("the end of the line") }
     }
 
+    #[inline]
     fn space(&mut self, before: &str) -> Read<()> {
+        if self.cursor.peek() == b' ' && self.cursor.ahead(1) > b' ' {
+            self.cursor.advance(1);
+            return Ok(());
+        }
         if self.cursor.skip_spaces() && !self.cursor.is_at_line_end() {
             return Ok(());
         }
@@ -382,10 +395,7 @@ impl<'a> Parser<'a> {
 
     fn operation(&mut self) -> Read<&'static OpInfo> {
         let start = self.cursor.position();
-        while matches!(self.cursor.peek(), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.') {
-            self.cursor.advance(1);
-        }
-        let name = self.cursor.since(start);
+        let name = self.cursor.kind();
         match with_mnemonic(name.as_bytes()) {
             Some(row) => Ok(row),
             None if name.is_empty() => self.cursor.unexpected("an operation"),
@@ -503,28 +513,39 @@ impl<'a> Parser<'a> {
 
 /// The operation of a mnemonic.
 fn with_mnemonic(name: &[u8]) -> Option<&'static OpInfo> {
-    /// The [`head`] of each mnemonic, which stand close to each other in memory.
-    static HEADS: [u64; 64] = {
-        let mut heads = [0; 64];
-        let mut place = 0;
-        while place < TABLE.len() {
-            heads[place] = head(TABLE[place].mnemonic.as_bytes());
-            place += 1;
+    /// How many places there are: twice as many as operations at least, and a power of two.
+    const PLACES: usize = 128;
+    /// For each hash the position of a row, plus one; where two rows have a hash, the later is in the next place.
+    static ROWS: [u8; PLACES] = {
+        assert!(TABLE.len() * 2 <= PLACES);
+        let mut rows = [0; PLACES];
+        let mut row = 0;
+        while row < TABLE.len() {
+            let mut place = hash(TABLE[row].mnemonic.as_bytes());
+            while rows[place] != 0 {
+                place = (place + 1) % PLACES;
+            }
+            row += 1;
+            rows[place] = row as u8;
         }
-        heads
+        rows
     };
-    /// The first eight bytes.
-    const fn head(name: &[u8]) -> u64 {
-        let (mut head, mut place) = (0, 0);
-        while place < name.len() && place < 8 {
-            head = head << 8 | name[place] as u64;
-            place += 1;
+    const fn hash(name: &[u8]) -> usize {
+        match name {
+            [first, middle, .., last] => {
+                (*first as usize + *middle as usize * 4 + *last as usize * 16 + name.len() * 5) % PLACES
+            }
+            _ => 0,
         }
-        head
     }
-    let wanted = head(name);
-    let candidates = HEADS.iter().zip(TABLE).filter(|(head, _)| **head == wanted);
-    candidates.map(|(_, row)| *row).find(|row| row.mnemonic.as_bytes() == name)
+    let mut place = hash(name);
+    loop {
+        let row = TABLE[usize::from(ROWS[place]).checked_sub(1)?];
+        if row.mnemonic.as_bytes() == name {
+            return Some(row);
+        }
+        place = (place + 1) % PLACES;
+    }
 }
 
 /// `0:2:1,1:N:1`, or `[]` of a single number.

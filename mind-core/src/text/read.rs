@@ -83,6 +83,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Numbers the next value.
+    #[inline]
     pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
         if self.insts.len() == self.limits.nodes {
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
@@ -194,8 +195,8 @@ impl<'a> Reader<'a> {
         op: &mut Op,
         operands: &Operands,
     ) -> Read<()> {
-        let unknown = Dim::literal(-1);
         let Op::Reshape { shape } = op else { return Ok(()) };
+        let unknown = Dim::literal(-1);
         let Some(axis) = shape.iter().position(|dim| *dim == unknown) else { return Ok(()) };
         if shape[axis + 1..].contains(&unknown) {
             let message = format!("`reshape`: {shape} has several extents of -1, needed one at most");

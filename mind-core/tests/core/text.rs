@@ -1,10 +1,11 @@
 //! Both text forms, and JSON.
 
 use mind_core::{
+    data::{F32, F64, TensorData},
     diag::{Code, Site},
-    ir::{Op, ValueId},
+    ir::{Module, Op, ValueId},
     ops::{Profile, TABLE},
-    testing::random_module,
+    testing::{Random, random_module},
     text::{Form, Limits, core_ir, json, mic, report},
     ty::DType,
 };
@@ -13,7 +14,7 @@ use mind_core::{
 fn round_trip_of_random_modules() {
     let limits = Limits::default();
     for seed in 0..10_000 {
-        let module = random_module(seed, 5 + (seed % 40) as usize);
+        let module = with_special_floats(random_module(seed, 5 + (seed % 40) as usize), seed);
         let text = core_ir::print(&module);
         match core_ir::parse(&text, &limits) {
             Ok(again) => assert_eq!(again, module, "seed {seed}:\n{text}"),
@@ -32,6 +33,40 @@ fn round_trip_of_random_modules() {
             Err(errors) => panic!("seed {seed}: {:?}\n{text}", errors.as_slice()),
         }
     }
+}
+
+/// The module with the floats of its constants replaced by zeros of both signs, subnormals, infinities and NaNs with
+/// every payload, and by floats of any bits.
+fn with_special_floats(module: Module, seed: u64) -> Module {
+    let mut random = Random::new(seed);
+    let mut float32 = || {
+        let special =
+            [0x8000_0000, 1, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0x7f7f_ffff];
+        let any = random.bits() as u32;
+        F32::from(f32::from_bits(if any % 2 == 0 { special[any as usize / 2 % special.len()] } else { any }))
+    };
+    let mut wide = Random::new(seed + 1);
+    let mut float64 = || {
+        let special =
+            [1 << 63, 1, 0x7ff << 52, 0xfff << 52, 0x7ff8 << 48, 0xfff8 << 48, (0x7ff << 52) + 1, u64::MAX];
+        let any = wide.bits();
+        F64::from(f64::from_bits(if any % 2 == 0 { special[any as usize / 2 % special.len()] } else { any }))
+    };
+    let (mut insts, outputs) = module.into_parts();
+    for inst in &mut insts {
+        if let Op::ConstF32(value) = &mut inst.op {
+            *value = float32();
+        } else if let Op::ConstF64(value) = &mut inst.op {
+            *value = float64();
+        } else if let Op::ConstTensor { data, .. } = &mut inst.op {
+            if let TensorData::F32(elements) = data {
+                *data = elements.iter().map(|_| float32().get()).collect::<Vec<_>>().into();
+            } else if let TensorData::F64(elements) = data {
+                *data = elements.iter().map(|_| float64().get()).collect::<Vec<_>>().into();
+            }
+        }
+    }
+    Module::from_parts(insts, outputs)
 }
 
 /// The codes and lines of what is wrong with a MIC text.
