@@ -1,0 +1,78 @@
+//! Expressions among Rust variables: a plane is fitted to points by gradient descent, in ordinary Rust.
+
+use mind::{Tensor, mind};
+
+struct Plane {
+    slope: Tensor![f32; 2],
+    height: f32,
+}
+
+impl Plane {
+    /// One step of gradient descent; returns the mean squared error before it.
+    fn descend(&mut self, x: &Tensor![f32; 4, 2], y: &Tensor![f32; 4], rate: f32) -> f32 {
+        let (error, (slope, height)) = mind!(value_and_grad(
+            {
+                let miss = x @ self.slope + self.height - y;
+                mean(miss * miss)
+            },
+            wrt = (self.slope, self.height)
+        ));
+        self.slope = mind!(self.slope - rate * slope : f32[2]);
+        self.height -= rate * height;
+        error
+    }
+}
+
+fn main() {
+    let x = Tensor::from([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
+    let y = Tensor::from([1.0, 3.0, 0.5, 2.5]);
+    let mut plane = Plane { slope: Tensor::zeros(), height: 0.0 };
+    for step in 0..=300 {
+        let error = plane.descend(&x, &y, 0.3);
+        if step % 100 == 0 {
+            println!("step {step:>3}: error {error:.6}");
+        }
+    }
+    println!("slope {:.2}, height {:.2}", plane.slope, plane.height);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str = include_str!("../README.md");
+
+    #[test]
+    fn the_readme_shows_this_program() {
+        let (program, _) = include_str!("bare.rs").split_once("\n#[cfg(test)]").expect("tests come last");
+        let (_, program) = program.split_once("\n\n").expect("a comment comes first");
+        assert!(README.contains(&format!("```rust\n{program}```")), "the README shows another");
+    }
+
+    #[test]
+    fn the_readme_shows_what_rustc_says_of_a_wrong_shape() {
+        let program = include_str!("../tests/ui/e3003_bare_product.rs");
+        assert!(
+            README.contains(&format!("```rust,ignore\n{program}```")),
+            "the README shows another program"
+        );
+        let said = include_str!("../tests/ui/e3003_bare_product.stderr");
+        let said = said.replace("tests/ui/e3003_bare_product.rs", "src/main.rs");
+        assert!(README.contains(&format!("```text\n{said}```")), "the README shows another error");
+    }
+
+    #[test]
+    fn the_plane_is_found() {
+        let x = Tensor::from([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
+        let y = Tensor::from([1.0, 3.0, 0.5, 2.5]);
+        let mut plane = Plane { slope: Tensor::zeros(), height: 0.0 };
+        for _ in 0..500 {
+            plane.descend(&x, &y, 0.3);
+        }
+        let found = [plane.slope[[0]], plane.slope[[1]], plane.height];
+        assert!(
+            found.iter().zip([-0.5, 2.0, 1.0]).all(|(found, real)| (found - real).abs() < 1e-3),
+            "{found:?}"
+        );
+    }
+}
