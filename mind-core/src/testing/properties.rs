@@ -17,14 +17,18 @@ use crate::{
     verify::{Verified, verify},
 };
 
-/// Bytes are refused as Core IR text, or read as a module that its own text reads back as.
+/// Bytes are refused as Core IR text, or read as a module, valid or not, that its own text reads back as; a valid one
+/// reads back from MIC too.
 pub fn core_ir_text_is_read_or_refused(bytes: &[u8]) {
     if let Some(document) = read(core_ir::parse_bytes(bytes, &Limits::default())) {
-        reads_back(&document.module);
+        reads_back_from_core_ir(&document.module);
+        if verify(document.module.clone(), Profile::Extended).is_ok() {
+            reads_back_from_mic(&document.module);
+        }
     }
 }
 
-/// Bytes are refused as MIC, or read as a module that its own text reads back as, comments included.
+/// Bytes are refused as MIC, or read as a module, valid or not, that both texts read back as, comments included.
 pub fn mic_text_is_read_or_refused(bytes: &[u8]) {
     if let Some(document) = read(mic::parse_bytes(bytes, &Limits::default())) {
         reads_back(&document.module);
@@ -83,8 +87,17 @@ fn read(result: Result<Document, Diags>) -> Option<Document> {
 }
 
 fn reads_back(module: &Module) {
+    reads_back_from_core_ir(module);
+    reads_back_from_mic(module);
+}
+
+fn reads_back_from_core_ir(module: &Module) {
     let text = core_ir::print(module);
     assert_eq!(core_ir::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
+}
+
+/// MIC cannot write every mistake: a slice has as many starts as ends and steps.
+fn reads_back_from_mic(module: &Module) {
     let text = mic::print(module);
     assert_eq!(mic::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
 }
