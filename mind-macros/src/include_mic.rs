@@ -63,8 +63,17 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 struct Options {
     /// `name = f`
     name: Option<Ident>,
-    /// `grad = (w, zero_ok b)`, and where it stands.
-    gradient: Option<(Vec<(Ident, bool)>, bool, Site)>,
+    gradient: Option<Wanted>,
+}
+
+/// `grad = (w, zero_ok b)`
+struct Wanted {
+    /// The parameters, and whether each may be out of reach.
+    targets: Vec<(Ident, bool)>,
+    /// Whether they stand in parentheses, so that the gradients come as a tuple.
+    tuple: bool,
+    /// Where the list stands.
+    site: Site,
 }
 
 impl Options {
@@ -92,7 +101,7 @@ impl Options {
                             return Err(unexpected(key.span(), "`grad` names parameters"));
                         }
                     };
-                    options.gradient = Some((targets, tuple, site));
+                    options.gradient = Some(Wanted { targets, tuple, site });
                 }
                 _ => return Err(unexpected(key.span(), &format!("`{key}` is no option, or given twice"))),
             }
@@ -149,7 +158,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
         outputs.map(|output| Structure::Value(document.module.ty(*output).clone())).collect();
     let result = if outputs.len() == 1 { outputs.remove(0) } else { Structure::Tuple(outputs) };
     let gradient = match options.gradient {
-        Some((targets, tuple, site)) => Some(request(&parameters, targets, tuple, site)?),
+        Some(wanted) => Some(request(&parameters, wanted)?),
         None => None,
     };
     let docs = document.docs.iter().map(|line| {
@@ -214,12 +223,7 @@ fn symbols(module: &Module, sites: &[Site], span: Span) -> Result<Vec<Ident>, Di
     Ok(names)
 }
 
-fn request(
-    parameters: &[Parameter],
-    targets: Vec<(Ident, bool)>,
-    tuple: bool,
-    site: Site,
-) -> Result<GradientRequest, Diag> {
+fn request(parameters: &[Parameter], wanted: Wanted) -> Result<GradientRequest, Diag> {
     let target = |(name, zero_ok): (Ident, bool)| {
         let position = parameters.iter().position(|parameter| parameter.name == name).ok_or_else(|| {
             let diag =
@@ -233,8 +237,8 @@ fn request(
         let structure = parameters[position].structure.clone();
         Ok(GradientTarget { structure, inputs: position..position + 1, zero_ok })
     };
-    let targets = targets.into_iter().map(target).collect::<Result<_, Diag>>()?;
-    Ok(GradientRequest { targets, tuple, site })
+    let targets = wanted.targets.into_iter().map(target).collect::<Result<_, Diag>>()?;
+    Ok(GradientRequest { targets, tuple: wanted.tuple, site: wanted.site })
 }
 
 /// A name that Rust takes: `_` for what it does not, `r#` before a keyword.
