@@ -29,4 +29,4 @@ pub use ir::{
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};
 pub use shapes::ShapeId;
-pub use typing::types;
+pub use typing::{check_annotated, types};

@@ -48,6 +48,25 @@ pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     Ok(types.iter().map(from_rule).collect())
 }
 
+/// Checks a program every leaf of which has its type written beside it, as `(x: f32[2, 3])`; of another nothing is known
+/// before Rust's types are.
+///
+/// # Errors
+/// As [`types`], and E2001 where the result has not the type that is written behind it.
+pub fn check_annotated(program: &Program) -> Result<(), Diag> {
+    let written: Option<Vec<Type>> =
+        program.leaves.iter().map(|leaf| leaf.annotation.as_ref().map(|(ty, _)| ty.clone())).collect();
+    let Some(leaves) = written else { return Ok(()) };
+    let types = types(program, &leaves)?;
+    let Some(annotation) = &program.annotation else { return Ok(()) };
+    for (node, declared) in program.result.nodes().into_iter().zip(annotation.structure.leaves()) {
+        let result = rules::expect(to_rule(&types[node.index()]), to_rule(declared));
+        let operand = Operand::new("the result", "the result", to_rule(&types[node.index()]));
+        result.map_err(|failure| diag(&failure, "the result", &[operand], |_| annotation.site))?;
+    }
+    Ok(())
+}
+
 /// A node with the types before it.
 struct Known<'a> {
     types: &'a [RuleType],

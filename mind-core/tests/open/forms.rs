@@ -175,3 +175,20 @@ fn mistakes_of_gradients_and_declared_types_are_found_once_types_are_known() {
         assert_eq!(found, wanted, "{expression}");
     }
 }
+
+#[test]
+fn mistakes_are_told_at_once_where_every_type_is_written() {
+    let told = |source: &str| open::check_annotated(&open_program(source).unwrap());
+    assert!(told("x @ (w: f32[3, 4])").is_ok());
+    assert!(told("(x: f32[2, 3]) @ (w: f32[3, 4]) : f32[2, 4]").is_ok());
+    assert!(told("[1.0, 2.0] * 2.0").is_ok());
+    for (source, wanted) in [
+        ("(x: f32[2, 3]) @ (w: f32[4, 3])", "[E3003] `@`: inner dimensions differ, 3 and 4"),
+        ("(x: f32[2, 3]) * 1.0 : f32[2]", "[E2001] the result: expected f32[2], found f32[2, 3]"),
+        ("[1.0, 2.0] + [1.0, 2.0, 3.0]", "[E3001] `+`: extents 2 and 3 do not broadcast in dimension 0"),
+        ("sum((x: f32[2, 3]), axes = [2])", "[E3004] `sum`: axis 2 is out of range for rank 2"),
+    ] {
+        let diag = told(source).unwrap_err();
+        assert!(diag.to_string().starts_with(wanted), "{source}: {diag}");
+    }
+}

@@ -52,11 +52,16 @@ pub(crate) fn expand(
 ) -> TokenStream {
     let (program, more) = open::lower(expression);
     diags.extend(more);
+    // Where every type is written, mistakes are told as those of a closure are.
+    if let Some(Err(diag)) = program.as_ref().map(open::check_annotated) {
+        diags.push(diag);
+    }
     match program {
         Some(program) if diags.is_empty() => self::expression(root, &program, &open::plan(&program)),
         Some(_) | None => {
             let errors = report(diags.as_slice());
-            quote! {{ #errors ::core::unreachable!() }}
+            // Of whatever type is needed, and without a warning that what follows is not reached.
+            quote! {{ #errors (|| loop {})() }}
         }
     }
 }
