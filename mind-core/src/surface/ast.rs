@@ -85,6 +85,8 @@ pub struct Struct {
     pub symbols: Vec<Ident>,
     /// The fields in order; never empty.
     pub fields: Vec<Field>,
+    /// From `struct` to the end of the fields, as written.
+    pub source: TokenStream,
 }
 
 /// A field of a struct.

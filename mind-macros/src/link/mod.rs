@@ -14,7 +14,7 @@ mod package;
 
 use mind_core::surface::{
     ast::{Block, Import, Program},
-    lower::{Foreign, Function, Library, Lowered},
+    lower::{Foreign, ForeignBlock, Function, Library, Lowered},
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};

@@ -1,15 +1,15 @@
 //! Packages: the functions of a block with what their names mean, as tokens.
 //!
 //! ```text
-//! { hash [WIDTH 32 …] [gelu gelu_tanh hash …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
+//! { hash [WIDTH 32 …] [gelu gelu_tanh hash …] [struct Dense { … } …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
 //! The lists are the constants of the block; its imports, each with the name it has in the block, the name it has where it is
-//! defined, and the block that is; and the functions. `!` marks one with a mistake.
+//! defined, and the block that is; its structs; and the functions. `!` marks one with a mistake.
 
 use std::collections::BTreeMap;
 
-use mind_core::surface::parse_function;
+use mind_core::surface::{parse_block, parse_function};
 use proc_macro2::{Delimiter, Group, Literal};
 use quote::ToTokens;
 
@@ -31,6 +31,7 @@ struct Package {
     hash: Ident,
     constants: Group,
     imports: Group,
+    structs: Group,
     functions: Vec<Packed>,
 }
 
@@ -51,6 +52,7 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
         let (local, name, hash) = (&import.name, ident(name), ident(hash));
         quote! { #local #name #hash }
     });
+    let structs = block.structs.iter().map(|item| &item.source);
     let functions = lowered.functions.iter().filter_map(|lowered| {
         let function = block.functions.iter().find(|function| function.name == lowered.name)?;
         let (name, source) = (&function.name, &function.source);
@@ -62,7 +64,7 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
             }
         })
     });
-    quote! { { #hash [#(#constants)*] [#(#imports)*] [#(#functions)*] } }
+    quote! { { #hash [#(#constants)*] [#(#imports)*] [#(#structs)*] [#(#functions)*] } }
 }
 
 fn without_body(source: &TokenStream) -> TokenStream {
@@ -90,9 +92,10 @@ impl Received {
                     if received.packages.iter().any(|package| package.hash == hash) {
                         continue;
                     }
-                    let (constants, imports) = (list(inside.next()?)?, list(inside.next()?)?);
+                    let [constants, imports, structs] =
+                        [list(inside.next()?)?, list(inside.next()?)?, list(inside.next()?)?];
                     let functions = packed(list(inside.next()?)?)?;
-                    received.packages.push(Package { hash, constants, imports, functions });
+                    received.packages.push(Package { hash, constants, imports, structs, functions });
                 }
                 Delimiter::Bracket | Delimiter::None => return None,
             }
@@ -109,7 +112,8 @@ impl Received {
     pub(crate) fn library(&self) -> Option<Library> {
         let sources = self.reach(self.requests.iter().cloned())?;
         let mut positions: BTreeMap<Key, usize> = BTreeMap::new();
-        let mut library = Library::default();
+        let blocks: Option<_> = self.packages.iter().map(Package::block).collect();
+        let mut library = Library { blocks: blocks?, ..Library::default() };
         // Callees first: a function is added once all that it calls have been.
         let mut path: Vec<(Key, usize)> = Vec::new();
         for request in &self.requests {
@@ -139,7 +143,7 @@ impl Received {
                         library.functions.push(Foreign {
                             function: source.function.clone(),
                             callees: callees?,
-                            constants: source.constants.clone(),
+                            block: source.block,
                         });
                     }
                 }
@@ -159,11 +163,12 @@ impl Received {
         let needed = imports.filter(|(import, _)| called(import)).map(|(_, key)| key.clone());
         let needed = self.reach(needed).unwrap_or_default();
         let packages = self.packages.iter().map(|package| {
-            let Package { hash, constants, imports, functions } = package;
+            let Package { hash, constants, imports, structs, functions } = package;
             let is_needed =
                 |packed: &&Packed| needed.contains_key(&(packed.name.to_string(), hash.to_string()));
             let functions: Vec<_> = functions.iter().filter(is_needed).collect();
-            (!functions.is_empty()).then(|| quote! { { #hash #constants #imports [#(#functions)*] } })
+            (!functions.is_empty())
+                .then(|| quote! { { #hash #constants #imports #structs [#(#functions)*] } })
         });
         packages.flatten().collect()
     }
@@ -184,7 +189,8 @@ impl Received {
     }
 
     fn read_function(&self, (name, hash): &Key) -> Option<Read> {
-        let package = self.packages.iter().find(|package| package.hash == hash)?;
+        let block = self.packages.iter().position(|package| package.hash == hash)?;
+        let package = &self.packages[block];
         let packed = package.functions.iter().find(|packed| packed.name == name)?;
         let mut function = parse_function(packed.source.stream()).0?;
         if packed.broken {
@@ -204,7 +210,7 @@ impl Received {
             }
         }
         let callees = callees.into_iter().collect();
-        Some(Read { function, callees, constants: package.constants()? })
+        Some(Read { function, callees, block })
     }
 }
 
@@ -212,10 +218,15 @@ impl Received {
 struct Read {
     function: mind_core::surface::ast::Function,
     callees: Vec<(String, Key)>,
-    constants: Vec<(String, i64)>,
+    block: usize,
 }
 
 impl Package {
+    fn block(&self) -> Option<ForeignBlock> {
+        let structs = parse_block(self.structs.stream()).0.structs;
+        Some(ForeignBlock { constants: self.constants()?, structs })
+    }
+
     fn constants(&self) -> Option<Vec<(String, i64)>> {
         let tokens: Vec<_> = self.constants.stream().into_iter().collect();
         let constant = |pair: &[TokenTree]| match pair {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::block::{Entry, Table};
 use super::body::lower_body;
 use super::signature::function_signature;
+use super::structs::structs;
 use super::types::DimNames;
 use crate::diag::{Diag, Diags};
 use crate::dim::Dim;
@@ -18,6 +19,17 @@ pub struct Library {
     pub functions: Vec<Foreign>,
     /// The function that each import of the program names, by its place in `functions`.
     pub imported: Vec<usize>,
+    /// The blocks that the functions stand in.
+    pub blocks: Vec<ForeignBlock>,
+}
+
+/// What the functions of another block share.
+#[derive(Clone, Debug, Default)]
+pub struct ForeignBlock {
+    /// Its constants.
+    pub constants: Vec<(String, i64)>,
+    /// Its structs.
+    pub structs: Vec<ast::Struct>,
 }
 
 /// A function of another block, and what the names in it mean.
@@ -28,8 +40,8 @@ pub struct Foreign {
     pub function: ast::Function,
     /// Under which names it calls which function of the library.
     pub callees: Vec<(String, usize)>,
-    /// The constants of its block.
-    pub constants: Vec<(String, i64)>,
+    /// Its block, by its place in [`Library::blocks`].
+    pub block: usize,
 }
 
 /// Adds the functions of a library to a table, lowered.
@@ -38,13 +50,11 @@ pub struct Foreign {
 /// told once, at the import that it came by.
 pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Import], diags: &mut Diags) {
     let first = table.entries.len();
+    let dims: Vec<DimNames> = library.blocks.iter().map(ForeignBlock::dims).collect();
     for (position, foreign) in library.functions.iter().enumerate() {
-        let constants =
-            foreign.constants.iter().map(|(name, value)| (name.clone(), Dim::literal(*value))).collect();
-        let dims = DimNames { constants: Arc::new(constants), ..DimNames::default() };
         let mut own = Diags::new();
         let function = ast::Function { gradient: None, ..foreign.function.clone() };
-        let signature = function_signature(&function, &dims, &mut own);
+        let signature = function_signature(&function, &dims[foreign.block], &mut own);
         let names: BTreeMap<String, usize> =
             foreign.callees.iter().map(|(name, callee)| (name.clone(), first + callee)).collect();
         let scope = table.add_scope(names);
@@ -64,6 +74,18 @@ pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Impor
     }
     for (import, position) in imports.iter().zip(&library.imported) {
         table.own().insert(import.name.to_string(), first + position);
+    }
+}
+
+impl ForeignBlock {
+    /// The names in dimensions and types. Structs that make no sense have been reported where they stand.
+    fn dims(&self) -> DimNames {
+        let constants =
+            self.constants.iter().map(|(name, value)| (name.clone(), Dim::literal(*value))).collect();
+        let mut dims = DimNames { constants: Arc::new(constants), ..DimNames::default() };
+        let block = ast::Block { structs: self.structs.clone(), ..ast::Block::default() };
+        structs(&block, &mut dims, &mut Diags::new());
+        dims
     }
 }
 

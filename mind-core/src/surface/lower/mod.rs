@@ -38,7 +38,7 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
-pub use library::{Foreign, Library};
+pub use library::{Foreign, ForeignBlock, Library};
 pub use names::nearest;
 pub use structs::{Axis, Leaf, Struct, StructField, StructType};
 pub use types::Structure;

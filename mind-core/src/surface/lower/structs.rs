@@ -154,9 +154,13 @@ impl StructType {
 }
 
 /// By name and dimensions: a block has one struct of a name.
+/// Of equal fields too: two blocks may have structs of one name.
 impl PartialEq for StructType {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.dims == other.dims
+        self.name == other.name
+            && self.dims == other.dims
+            && (Rc::ptr_eq(&self.definition, &other.definition)
+                || self.field_names().eq(other.field_names()) && self.fields == other.fields)
     }
 }
 

@@ -430,7 +430,7 @@ fn second_gradient(second: &Wrt, first: &Wrt) -> Diag {
         .help("list every parameter in one attribute")
 }
 
-fn tokens_between(start: Cursor<'_>, end: Cursor<'_>) -> TokenStream {
+pub(super) fn tokens_between(start: Cursor<'_>, end: Cursor<'_>) -> TokenStream {
     let mut cursor = start;
     let next = || {
         let (tree, rest) = (cursor != end).then(|| cursor.token_tree()).flatten()?;

@@ -48,12 +48,12 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
                 Ok(closure) => Program::Closure(closure),
                 Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
             },
-            Ok(Form::Expression) => {
-                if let Some(import) = imports.first() {
-                    parser.diags.push(import_before_expression(import));
+            Ok(Form::Expression) => match imports.first() {
+                Some(import) => {
+                    parser.give_up(import_before_expression(import), Program::Block(Block::default()))
                 }
-                Program::Expression(parser.expression())
-            }
+                None => Program::Expression(parser.expression()),
+            },
             Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
         }
     })

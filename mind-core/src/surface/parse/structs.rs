@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident};
 
-use super::items::{Head, defined_twice};
+use super::items::{Head, defined_twice, tokens_between};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
@@ -34,6 +34,7 @@ enum Part {
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
     pub(super) fn struct_item(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
+        let from = self.cursor;
         self.take_word("struct");
         if let Some(gradient) = head.gradient {
             let message = "found `#[grad(…)]` before `struct`, expected it before `fn`";
@@ -68,7 +69,8 @@ impl Parser<'_> {
             return Ok(());
         }
         let Head { every: attributes, visibility, .. } = head;
-        block.structs.push(Struct { attributes, visibility, name, symbols, fields });
+        let source = tokens_between(from, self.cursor);
+        block.structs.push(Struct { attributes, visibility, name, symbols, fields, source });
         Ok(())
     }
 

@@ -51,7 +51,7 @@ pub mod alone {
 
         fn loss<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
             let before = layer(layer(layer(x, w, b), w, b), w, b) @ w + b;
-            error(activation(before), y) + 0.1 * mean(before) + error(layer(x, w, b), y)
+            error(activation(before), y) + 0.1 * mean(before) + error(layer(layer(x, w, b), w, b), y)
         }
 
         fn layer<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {

@@ -25,6 +25,24 @@ pub mod dense {
             w -= rate * gradient;
         }
 
+        /// Weights and biases.
+        pub struct Dense<I, O> {
+            /// The weights.
+            pub w: f32[I, O],
+            /// The biases.
+            pub b: f32[O],
+        }
+
+        /// The layer by way of a struct.
+        pub fn structured<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> f32[N, WIDTH] {
+            apply(x, Dense { w, b })
+        }
+
+        fn apply<N, I, O>(x: f32[N, I], p: Dense<I, O>) -> f32[N, O] {
+            let z = x @ p.w + p.b;
+            relu(z) + 0.5 * smooth(z)
+        }
+
         fn activation<N>(x: f32[N, WIDTH]) -> f32[N, WIDTH] {
             relu(x) + 0.5 * smooth(x)
         }

@@ -4,7 +4,7 @@
 use tensor::mind;
 
 mind! {
-    use composition_layers::{dense::{both, layer as dense}, dense_layer, error, twice};
+    use composition_layers::{dense::{both, layer as dense, structured}, dense_layer, error, twice};
 
     /// Three layers; the function of this name in another crate is not this one.
     pub fn smooth<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
@@ -14,7 +14,7 @@ mind! {
     /// The error of the model, on the way through tuples.
     pub fn loss<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
         let (before, after) = both(smooth(x, w, b), w, b);
-        error(after, y) + 0.1 * mean(before) + error(dense_layer(x, w, b), y)
+        error(after, y) + 0.1 * mean(before) + error(structured(dense_layer(x, w, b), w, b), y)
     }
 }
 
