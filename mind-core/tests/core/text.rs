@@ -43,14 +43,22 @@ fn with_special_floats(module: Module, seed: u64) -> Module {
         let special =
             [0x8000_0000, 1, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0x7f7f_ffff];
         let any = random.bits() as u32;
-        F32::from(f32::from_bits(if any % 2 == 0 { special[any as usize / 2 % special.len()] } else { any }))
+        F32::from(f32::from_bits(if any.is_multiple_of(2) {
+            special[any as usize / 2 % special.len()]
+        } else {
+            any
+        }))
     };
     let mut wide = Random::new(seed + 1);
     let mut float64 = || {
         let special =
             [1 << 63, 1, 0x7ff << 52, 0xfff << 52, 0x7ff8 << 48, 0xfff8 << 48, (0x7ff << 52) + 1, u64::MAX];
         let any = wide.bits();
-        F64::from(f64::from_bits(if any % 2 == 0 { special[any as usize / 2 % special.len()] } else { any }))
+        F64::from(f64::from_bits(if any.is_multiple_of(2) {
+            special[any as usize / 2 % special.len()]
+        } else {
+            any
+        }))
     };
     let (mut insts, outputs) = module.into_parts();
     for inst in &mut insts {
