@@ -20,7 +20,7 @@ fn products_contract_inner_dimensions() {
 
 #[test]
 fn products_take_one_element_type() {
-    let shapes: [&[i64]; 4] = [&[], &[2], &[2, 2], &[3, 2, 2]];
+    let shapes: [&[i64]; 6] = [&[], &[2], &[3], &[2, 2], &[3, 2], &[3, 2, 2]];
     let types = DType::ALL.into_iter().flat_map(|dtype| shapes.map(|shape| Type::new(dtype, shape)));
     let mut program = Program::new(types);
     let parameters = program.parameters();
