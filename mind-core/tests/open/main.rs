@@ -4,4 +4,5 @@
 mod forms;
 mod gradients;
 mod random;
+mod soup;
 mod support;
