@@ -30,7 +30,7 @@ fn an_expression_takes_the_variables_around_it() {
     let b: Tensor![f32; 2] = Tensor::from([0.5, 0.5]);
     angle! {
         let y: Tensor![f32; 2, 2] = mind!< relu(x @ w + b) >.into();
-        let shifted = { let total: f32 = mind!< sum(x) >.into(); (total * 2.0) as i32>>1 };
+        let shifted = { let total: f32 = mind!< sum(x) >; (total * 2.0) as i32>>1 };
     }
     assert_eq!(y, Tensor::from([[5.5, 0.0], [0.0, 3.5]]));
     assert_eq!(shifted, 0);

@@ -56,7 +56,7 @@ struct Case {
 
 /// The expression of a seed, every other one with its gradient; nothing where it reads no float.
 fn case(seed: u64) -> Option<Case> {
-    let dtype = if seed % 3 == 0 { DType::F64 } else { DType::F32 };
+    let dtype = if seed.is_multiple_of(3) { DType::F64 } else { DType::F32 };
     let expression = random_expression(seed ^ 0xba3e, 2 + (seed % 9) as usize, dtype);
     let (source, results) = source(seed, &expression)?;
     let program = open_program(&source).ok()?;
@@ -73,7 +73,7 @@ fn case(seed: u64) -> Option<Case> {
 
 fn source(seed: u64, expression: &RandomExpression) -> Option<(String, Vec<String>)> {
     let RandomExpression { statements, values, .. } = expression;
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         let names: String = values.iter().map(|(name, _)| format!("{name}, ")).collect();
         let results = (0..values.len()).map(|position| format!("results.{position}")).collect();
         return Some((format!("{{ {statements} ({names}) }}"), results));
