@@ -1,5 +1,5 @@
-use mind_shape::rules::{Subscript, gather, slice, subscript};
-use mind_shape::{DType, Type};
+use mind_shape::rules::{Subscript, gather, slice, sliced, subscript, subscripted};
+use mind_shape::{DType, Type, UNKNOWN};
 
 use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes, shapes_of_rank};
 
@@ -136,6 +136,52 @@ fn indices_and_ranges_of_an_axis() {
         }
     }
     assert_eq!(program.check(), [217, 1_607]);
+}
+
+/// Where a bound is, by what it means.
+fn position(bound: i64, extent: i64) -> i64 {
+    if bound < 0 { extent + bound } else { bound }
+}
+
+#[test]
+fn what_is_taken_of_an_axis_are_the_positions_that_are_written() {
+    for extent in 1..=4 {
+        for written in all_of_an_axis() {
+            let Ok(taken) = subscripted(f32s(&[2, extent]), &[Subscript::Rest, written]) else { continue };
+            let found: Vec<_> = (0..taken[1].extent).map(|i| taken[1].start + i * taken[1].step).collect();
+            let expected: Vec<_> = match written {
+                Subscript::At(index) => vec![position(index, extent)],
+                Subscript::Range { start, end, step } => {
+                    let start = start.map_or(0, |start| position(start, extent));
+                    let end = end.map_or(extent, |end| position(end, extent));
+                    (start..end).step_by(usize::try_from(step.unwrap_or(1)).unwrap()).collect()
+                }
+                Subscript::Rest => unreachable!("it is not among them"),
+            };
+            assert_eq!(found, expected, "{written:?} of {extent}");
+            assert_eq!(taken[1].dropped, matches!(written, Subscript::At(_)));
+            assert_eq!((taken[0].start, taken[0].extent, taken[0].step, taken[0].dropped), (0, 2, 1, false));
+        }
+        for (start, end, step) in [(0, 1, 1), (1, 3, 1), (0, 4, 3), (3, 4, 2), (1, 4, 2)] {
+            let Ok(taken) = sliced(f32s(&[extent]), &[start], &[end], Some(&[step])) else { continue };
+            let found: Vec<_> = (0..taken[0].extent).map(|i| taken[0].start + i * taken[0].step).collect();
+            let expected: Vec<_> = (start..end).step_by(usize::try_from(step).unwrap()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn where_a_part_of_an_unknown_axis_begins_is_known_only_from_its_start() {
+    for written in all_of_an_axis() {
+        let Ok(taken) = subscripted(f32s(&[UNKNOWN]), &[written]) else { continue };
+        let first = match written {
+            Subscript::At(first) => first,
+            Subscript::Range { start, .. } => start.unwrap_or(0),
+            Subscript::Rest => unreachable!("it is not among them"),
+        };
+        assert_eq!(taken[0].start, if first < 0 { UNKNOWN } else { first }, "{written:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-use mind_shape::rules::{ReductionOp, reduce};
-use mind_shape::{DType, Type};
+use mind_shape::rules::{ReductionOp, permuted, reduce, reduced, squeezable};
+use mind_shape::{DType, Type, UNKNOWN};
 
 use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
 
@@ -68,8 +68,8 @@ fn means_are_of_floats() {
 fn long_lists_are_shortened() {
     let mut program = Program::new([f32s(&[2, 3])]);
     for length in 12..20 {
-        for zeros in 0..4 {
-            let axes = [vec![0; length], vec![-1; zeros]].concat();
+        for ones in 0..4 {
+            let axes = [vec![-1; ones], vec![0; length]].concat();
             let answer = reduce(ReductionOp::Sum, f32s(&[2, 3]), Some(&axes), false);
             program.case(
                 format!("sum(x0, axes = {axes:?})"),
@@ -80,4 +80,14 @@ fn long_lists_are_shortened() {
         }
     }
     assert_eq!(program.check(), [0, 32]);
+}
+
+#[test]
+fn axes_are_told_as_positions() {
+    let first = |axes: [bool; 8]| [axes[0], axes[1], axes[2], axes[3]];
+    assert_eq!(first(reduced(3, Some(&[-1, 0]))), [true, false, true, false]);
+    assert_eq!(first(reduced(3, None)), [true, true, true, false]);
+    assert_eq!(first(squeezable(f32s(&[1, 2, 1, UNKNOWN]))), [true, false, true, false]);
+    assert_eq!(permuted(3, Some(&[-1, 0, 1]))[..3], [2, 0, 1]);
+    assert_eq!(permuted(3, None)[..3], [2, 1, 0]);
 }
