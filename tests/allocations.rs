@@ -123,7 +123,8 @@ fn every_other_kernel_and_dtype_allocates_nothing_but_for_two_products_of_f64() 
 #[test]
 fn structs_into_the_callers_own_allocate_nothing() {
     let (mut p, mut g, mut value) = (Layer::he_normal(&mut Xoshiro256::new(1)), Layer::zeros(), 0.0);
-    let mut workspace = Workspace::with_bytes(norm_grad::PEAK_BYTES.max(descend::PEAK_BYTES));
+    let needed = [norm_grad::PEAK_BYTES, descend::PEAK_BYTES].into_iter().max();
+    let mut workspace = Workspace::with_bytes(needed.expect("two programs"));
     let (count, result) = allocations(|| norm_grad_into(&p, (&mut value, &mut g), &mut workspace));
     assert_eq!((count, result), (0, Ok(())));
     assert_eq!(g.w[[3, 4]], 2.0 * p.w[[3, 4]]);
