@@ -2,115 +2,52 @@
 //!
 //! Nodes of one shape share a loop wherever no other step stands between them. A node whose shape may be smaller than
 //! that of the loop joins it only if it is computed as fast as it is read, since it is computed for each element of the
-//! larger one: so `x * s + b` is one loop, while the `exp(b)` of `x + exp(b)` has its own.
+//! larger one: so `x * s + b` is one loop. Where it is slower, as the `exp(b)` of `x + exp(b)`, it joins on the condition
+//! that its shape turns out to be that of the loop; else it has a loop of its own.
 
 use std::collections::BTreeSet;
 
-use super::{Fused, NodeId, Op, Program, ShapeId, Step, Unary};
+use super::needed::{Kind, Needed, kind, read_by};
+use super::{Fused, NodeId, Program, ShapeId, Step};
 
 /// The most operations in one loop: rustc's time and memory grow faster than the length of a function.
 const LONGEST: usize = 128;
-
-/// Which nodes' elements are read, and by which nodes.
-pub(super) struct Needed {
-    needed: Vec<bool>,
-    /// Ascending.
-    readers: Vec<Vec<NodeId>>,
-    is_result: Vec<bool>,
-}
-
-impl Needed {
-    /// What the results of a program need.
-    pub(super) fn of(program: &Program) -> Self {
-        let count = program.nodes.len();
-        let (mut is_result, mut readers) = (vec![false; count], vec![Vec::new(); count]);
-        program.result.nodes().into_iter().for_each(|node| is_result[node.index()] = true);
-        let mut needed = is_result.clone();
-        for (id, _) in program.iter().rev() {
-            if needed[id.index()] {
-                read_by(program, id).for_each(|operand| needed[operand.index()] = true);
-            }
-        }
-        for (id, _) in program.iter().filter(|(id, _)| needed[id.index()]) {
-            for operand in read_by(program, id) {
-                // An operand may stand twice.
-                if readers[operand.index()].last() != Some(&id) {
-                    readers[operand.index()].push(id);
-                }
-            }
-        }
-        Self { needed, readers, is_result }
-    }
-
-    /// Whether a node's elements are read.
-    pub(super) fn reads(&self, node: NodeId) -> bool {
-        self.needed[node.index()]
-    }
-}
-
-/// The operands of which a node reads the elements.
-pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-    let node = program.node(node);
-    let operands = node.operands.iter().enumerate();
-    operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
-}
-
-/// What kind of work an operation is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Nothing: its elements are there.
-    Given,
-    /// Nothing: its elements are those of its operand.
-    View,
-    /// For each element by itself, as fast as reading one.
-    Cheap,
-    /// For each element by itself, slower.
-    Dear,
-    /// An element read or known, at another place: computed wherever it is needed.
-    Free,
-    /// A kernel of its own.
-    Kernel,
-}
-
-fn kind(op: &Op) -> Kind {
-    match op {
-        Op::Leaf(_) | Op::Constant(_) => Kind::Given,
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => Kind::View,
-        Op::Unary(Unary::Neg | Unary::Relu) | Op::Binary(_) | Op::ReluGrad | Op::StopGradient => Kind::Cheap,
-        Op::Unary(Unary::Exp | Unary::Log) => Kind::Dear,
-        Op::BroadcastTo { .. } | Op::BroadcastLike | Op::FilledLike { .. } => Kind::Free,
-        Op::At
-        | Op::MatMul
-        | Op::Dot
-        | Op::Reduce { .. }
-        | Op::Transpose { .. }
-        | Op::Subscript(_)
-        | Op::Slice { .. }
-        | Op::Gather
-        | Op::Conv2d(_)
-        | Op::CountReduced { .. }
-        | Op::SumLike
-        | Op::ProductGradLhs
-        | Op::ProductGradRhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::GatherGrad
-        | Op::Conv2dGradInput(_)
-        | Op::Conv2dGradFilter(_) => Kind::Kernel,
-    }
-}
-
-/// Whether an operation leaves the elements where they are.
-pub(super) fn is_view(op: &Op) -> bool {
-    kind(op) == Kind::View
-}
 
 /// A step that may still grow, or be taken into a later one.
 enum Draft {
     Gone,
     Kernel(NodeId),
-    /// The nodes that are computed, ascending; that of the whole index space is the last.
-    Loop(Vec<NodeId>),
+    Loop(Loop),
+}
+
+/// Nodes that share a loop.
+#[derive(Clone, Default)]
+struct Loop {
+    /// What is computed, ascending; the last has the shape of the index space.
+    members: Vec<NodeId>,
+    /// Those of the members that have loops of their own where a condition does not hold, in the order of the steps they
+    /// were.
+    parts: Vec<Part>,
+}
+
+/// A part of a loop that may have to be a loop of its own.
+#[derive(Clone)]
+struct Part {
+    /// The step it was.
+    step: usize,
+    /// Ascending.
+    members: Vec<NodeId>,
+    /// Whether it may stand in the loop only if it has the same shape.
+    conditional: bool,
+}
+
+/// Whether a loop can go into a later one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    Yes,
+    /// If it turns out to have the same shape.
+    IfSame,
+    No,
 }
 
 struct Fusion<'a> {
@@ -135,14 +72,22 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
                 let sources = read_by(program, id).filter_map(|operand| fusion.step_of[operand.index()]);
                 fusion.step_of[id.index()] = sources.max();
             }
-            Kind::Free => fusion.start(vec![id]),
+            Kind::Free => {
+                fusion.step_of[id.index()] = Some(fusion.drafts.len());
+                fusion.drafts.push(Draft::Loop(Loop { members: vec![id], parts: Vec::new() }));
+            }
             Kind::Kernel => {
                 fusion.step_of[id.index()] = Some(fusion.drafts.len());
                 fusion.drafts.push(Draft::Kernel(id));
             }
         }
     }
-    fusion.finish()
+    let drafts = fusion.drafts.iter().filter_map(|draft| match draft {
+        Draft::Gone => None,
+        Draft::Kernel(node) => Some(Step::Kernel(*node)),
+        Draft::Loop(own) => Some(fusion.step(own)),
+    });
+    drafts.collect()
 }
 
 impl Fusion<'_> {
@@ -161,7 +106,7 @@ impl Fusion<'_> {
             Kind::Cheap | Kind::Dear => is_free || inside(*reader),
             Kind::Given | Kind::View | Kind::Free | Kind::Kernel => false,
         };
-        self.needed.is_result[node.index()] || !self.needed.readers[node.index()].iter().all(in_loop)
+        self.needed.is_result(node) || !self.needed.readers(node).iter().all(in_loop)
     }
 
     /// Whether a node is computed in this loop, rather than standing for what is.
@@ -174,14 +119,6 @@ impl Fusion<'_> {
         computed && self.step_of[node.index()] == Some(step)
     }
 
-    /// Adds a loop of these nodes as the last step.
-    fn start(&mut self, members: Vec<NodeId>) {
-        for member in &members {
-            self.step_of[member.index()] = Some(self.drafts.len());
-        }
-        self.drafts.push(Draft::Loop(members));
-    }
-
     fn elementwise(&mut self, node: NodeId) {
         let operands: Vec<NodeId> = read_by(self.program, node).collect();
         let latest = operands.iter().filter_map(|operand| self.step_of[operand.index()]).max();
@@ -189,7 +126,7 @@ impl Fusion<'_> {
         let own = match latest.filter(|step| self.joins(*step, node, &operands)) {
             Some(step) => step,
             None => {
-                self.drafts.push(Draft::Loop(Vec::new()));
+                self.drafts.push(Draft::Loop(Loop::default()));
                 self.drafts.len() - 1
             }
         };
@@ -201,25 +138,44 @@ impl Fusion<'_> {
         before.sort_unstable();
         before.dedup();
         self.step_of[node.index()] = Some(own);
-        let mut members = vec![node];
-        members.extend(self.members(own));
+        let Loop { mut members, mut parts } = self.taken(own);
+        members.push(node);
         for step in before.into_iter().rev() {
-            let taken = self.members(step);
-            if members.len() + taken.len() <= LONGEST && self.can_move(step, own, node) {
-                members.extend(taken);
-                for member in self.members(step).to_vec() {
-                    self.step_of[member.index()] = Some(own);
-                }
-                self.drafts[step] = Draft::Gone;
+            let moves = self.moves(step, own, node, members.len());
+            if moves == Moves::No {
+                continue;
             }
+            let taken = self.taken(step);
+            taken.members.iter().for_each(|member| self.step_of[member.index()] = Some(own));
+            // Once a part may be a loop of its own, what it reads must be computed before it.
+            let rest = taken.rest();
+            let is_apart = moves == Moves::IfSame || !parts.is_empty() || !taken.parts.is_empty();
+            let own_parts = is_apart.then_some(Part { step, members: rest, conditional: false });
+            parts.extend(own_parts.into_iter().chain(taken.parts).map(|part| Part {
+                conditional: part.conditional || moves == Moves::IfSame && !self.is_cheap(&part.members),
+                ..part
+            }));
+            members.extend(taken.members);
         }
         members.sort_unstable();
-        self.drafts[own] = Draft::Loop(members);
+        parts.sort_by_key(|part| part.step);
+        self.drafts[own] = Draft::Loop(Loop { members, parts });
+    }
+
+    /// A loop taken out of its step.
+    fn taken(&mut self, step: usize) -> Loop {
+        match std::mem::replace(&mut self.drafts[step], Draft::Gone) {
+            Draft::Loop(taken) => taken,
+            other => {
+                self.drafts[step] = other;
+                Loop::default()
+            }
+        }
     }
 
     /// The nodes of a step that is a loop.
     fn members(&self, step: usize) -> &[NodeId] {
-        if let Draft::Loop(members) = &self.drafts[step] { members } else { &[] }
+        if let Draft::Loop(own) = &self.drafts[step] { &own.members } else { &[] }
     }
 
     /// Whether a node can be added to a step where it stands: a loop of the same shape, and nothing it reads comes later.
@@ -232,15 +188,31 @@ impl Fusion<'_> {
             && operands.iter().all(there)
     }
 
-    /// Whether a loop can go into the later one of `node`: nothing else reads what it computes, and where its shape may be
-    /// smaller, computing it is as fast as reading it.
-    fn can_move(&self, step: usize, own: usize, node: NodeId) -> bool {
+    /// Whether a loop can go into the later one of `node`, which has `count` nodes by now: nothing else reads what it
+    /// computes, and where its shape may be smaller, computing it is as fast as reading it.
+    fn moves(&self, step: usize, own: usize, node: NodeId, count: usize) -> Moves {
         let members = self.members(step);
         let inside = |reader: NodeId| self.step_of[reader.index()].is_some_and(|of| of == step || of == own);
+        if members.is_empty()
+            || members.len() + count > LONGEST
+            || members.iter().any(|member| self.is_stored(*member, inside))
+        {
+            return Moves::No;
+        }
         let space = self.space(members);
-        let fits = space == self.shape(node)
-            || !space.is_scalar() && members.iter().all(|member| self.kind(*member) == Kind::Cheap);
-        fits && members.iter().all(|member| !self.is_stored(*member, inside))
+        if space == self.shape(node) {
+            Moves::Yes
+        } else if space.is_scalar() {
+            Moves::No
+        } else if self.is_cheap(members) {
+            Moves::Yes
+        } else {
+            Moves::IfSame
+        }
+    }
+
+    fn is_cheap(&self, members: &[NodeId]) -> bool {
+        members.iter().all(|member| self.kind(*member) == Kind::Cheap)
     }
 
     /// The shape of the index space of a loop: that of its last node.
@@ -248,16 +220,21 @@ impl Fusion<'_> {
         self.shape(*members.last().expect("a loop has a node"))
     }
 
-    fn finish(self) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for draft in &self.drafts {
-            match draft {
-                Draft::Gone => {}
-                Draft::Kernel(node) => steps.push(Step::Kernel(*node)),
-                Draft::Loop(members) => steps.push(Step::Fused(self.fused(members))),
-            }
+    /// The step that a loop has become.
+    fn step(&self, own: &Loop) -> Step {
+        let fused = self.fused(&own.members);
+        let same: Vec<NodeId> = own
+            .parts
+            .iter()
+            .filter(|part| part.conditional)
+            .filter_map(|part| part.members.last().copied())
+            .collect();
+        if same.is_empty() {
+            return Step::Fused(fused);
         }
-        steps
+        let parts = own.parts.iter().map(|part| self.fused(&part.members));
+        let apart = parts.chain([self.fused(&own.rest())]).collect();
+        Step::Alike { same, fused, apart }
     }
 
     /// A loop with what it reads and stores.
@@ -281,5 +258,14 @@ impl Fusion<'_> {
             |node: &NodeId| self.is_stored(*node, |reader| members.binary_search(&reader).is_ok());
         let outputs = members.iter().copied().filter(is_stored).collect();
         Fused { inputs: inputs.into_iter().collect(), nodes: nodes.into_iter().collect(), outputs }
+    }
+}
+
+impl Loop {
+    /// The members that are in no part, ascending.
+    fn rest(&self) -> Vec<NodeId> {
+        let in_part =
+            |member: &NodeId| self.parts.iter().any(|part| part.members.binary_search(member).is_ok());
+        self.members.iter().copied().filter(|member| !in_part(member)).collect()
     }
 }

@@ -16,6 +16,7 @@ mod graph;
 mod instantiate;
 mod ir;
 mod lower;
+mod needed;
 mod plan;
 mod print;
 mod shapes;

@@ -1,8 +1,8 @@
 //! What runs and where results lie.
 
 use super::{
-    ClassId, LeafId, NodeId, Op, Program,
-    fuse::{self, Needed},
+    ClassId, LeafId, NodeId, Op, Program, fuse,
+    needed::{Needed, is_view, read_by},
 };
 
 /// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
@@ -22,6 +22,15 @@ pub struct Plan {
 pub enum Step {
     /// One loop over one index space.
     Fused(Fused),
+    /// One loop if some shapes turn out to be alike, else several.
+    Alike {
+        /// The nodes whose shapes decide: alike if each has that of the last output of `fused`.
+        same: Vec<NodeId>,
+        /// The one loop.
+        fused: Fused,
+        /// The several, in order; all of `fused` and what is stored between them. The last stores what `fused` does.
+        apart: Vec<Fused>,
+    },
     /// An operation with a kernel of its own: the node.
     Kernel(NodeId),
 }
@@ -74,7 +83,7 @@ pub fn plan(program: &Program) -> Plan {
         .map(|(id, node)| needed.reads(id).then(|| place_of(&node.op, &node.operands)))
         .collect();
     for node in steps.iter().flat_map(stored) {
-        let position = results.iter().position(|result| result == node);
+        let position = results.iter().position(|result| *result == node);
         // Those without a result get their slot below.
         places[node.index()] = position.map(Place::Result);
     }
@@ -89,7 +98,7 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Place {
         Place::Leaf(*leaf)
     } else if matches!(op, Op::Constant(_)) {
         Place::Constant
-    } else if fuse::is_view(op) {
+    } else if is_view(op) {
         Place::View(operands[0])
     } else {
         Place::Loop
@@ -97,10 +106,22 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Place {
 }
 
 /// The nodes that a step stores.
-fn stored(step: &Step) -> &[NodeId] {
+fn stored(step: &Step) -> Vec<NodeId> {
     match step {
-        Step::Fused(fused) => &fused.outputs,
-        Step::Kernel(node) => std::slice::from_ref(node),
+        Step::Fused(fused) => fused.outputs.clone(),
+        Step::Alike { apart, .. } => apart.iter().flat_map(|fused| &fused.outputs).copied().collect(),
+        Step::Kernel(node) => vec![*node],
+    }
+}
+
+/// The nodes that a step reads.
+fn read(program: &Program, step: &Step) -> Vec<NodeId> {
+    match step {
+        Step::Fused(fused) => fused.inputs.clone(),
+        Step::Alike { fused, apart, .. } => {
+            [fused].into_iter().chain(apart).flat_map(|fused| &fused.inputs).copied().collect()
+        }
+        Step::Kernel(node) => read_by(program, *node).collect(),
     }
 }
 
@@ -119,17 +140,14 @@ fn last_reads(
         node
     };
     let mut last: Vec<Option<usize>> = vec![None; program.nodes.len()];
-    let mut read = |node: NodeId, step: usize| {
+    let mut note = |node: NodeId, step: usize| {
         let known = &mut last[source(node).index()];
         *known = (*known).max(Some(step));
     };
     for (position, step) in steps.iter().enumerate() {
-        match step {
-            Step::Fused(fused) => fused.inputs.iter().for_each(|input| read(*input, position)),
-            Step::Kernel(node) => fuse::read_by(program, *node).for_each(|operand| read(operand, position)),
-        }
+        read(program, step).into_iter().for_each(|node| note(node, position));
     }
-    results.iter().for_each(|result| read(*result, steps.len()));
+    results.iter().for_each(|result| note(*result, steps.len()));
     // What is summed over no axis may be left where it is, so it lives as long as the sum.
     for step in steps.iter().rev() {
         if let Step::Kernel(node) = step
@@ -157,7 +175,7 @@ fn allocate(
             if places[node.index()].is_some() {
                 continue;
             }
-            let class = program.node(*node).class;
+            let class = program.node(node).class;
             let free = (0..slots.len()).find(|slot| slots[*slot] == class && busy_until[*slot] < position);
             let slot = free.unwrap_or_else(|| {
                 slots.push(class);

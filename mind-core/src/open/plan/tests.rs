@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::super::fuse::read_by;
-use super::{Place, Plan, Step, plan};
-use crate::open::{NodeId, Op, Program, lower};
+use super::super::needed::read_by;
+use super::{Fused, Place, Plan, Step, plan};
+use crate::open::{NodeId, Op, Program, Unary, lower};
 use crate::surface::{golden, parse_expression};
 
 fn program(source: &str) -> Program {
@@ -22,13 +22,17 @@ fn planned(source: &str) -> String {
     let list = |nodes: &[NodeId]| nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let stored = |node: &NodeId| format!("{node} -> {:?}", plan.places[node.index()].unwrap());
     let mut text = program.to_string();
+    let told = |fused: &Fused| {
+        let outputs: Vec<_> = fused.outputs.iter().map(stored).collect();
+        format!("loop over {}: {}; {}", list(&fused.inputs), list(&fused.nodes), outputs.join(", "))
+    };
     for step in &plan.steps {
         match step {
             Step::Kernel(node) => writeln!(text, "kernel {}", stored(node)).unwrap(),
-            Step::Fused(fused) => {
-                let outputs: Vec<_> = fused.outputs.iter().map(stored).collect();
-                let (inputs, nodes) = (list(&fused.inputs), list(&fused.nodes));
-                writeln!(text, "loop over {inputs}: {nodes}; {}", outputs.join(", ")).unwrap();
+            Step::Fused(fused) => writeln!(text, "{}", told(fused)).unwrap(),
+            Step::Alike { same, fused, apart } => {
+                writeln!(text, "if {} are alike\n  {}\nelse", list(same), told(fused)).unwrap();
+                apart.iter().for_each(|fused| writeln!(text, "  {}", told(fused)).unwrap());
             }
         }
     }
@@ -64,39 +68,55 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
         Some(Place::Result(result)) => written[result] = Some(node),
         place => panic!("{node} is stored at {place:?}"),
     };
+    let run =
+        |fused: &Fused, slots: &mut Vec<Option<NodeId>>, written: &mut Vec<Option<NodeId>>, alike: bool| {
+            fused.inputs.iter().for_each(|input| read(*input, slots, written));
+            let space = program.node(*fused.outputs.last().expect("a loop stores something"));
+            for (position, node) in fused.nodes.iter().enumerate() {
+                let known = |operand: NodeId| {
+                    fused.nodes[..position].contains(&operand) || fused.inputs.contains(&operand)
+                };
+                assert!(read_by(program, *node).all(known), "{node}");
+                let op = &program.node(*node).op;
+                let elementwise = matches!(
+                    op,
+                    Op::Unary(_)
+                        | Op::Binary(_)
+                        | Op::ReluGrad
+                        | Op::StopGradient
+                        | Op::BroadcastLike
+                        | Op::BroadcastTo { .. }
+                        | Op::FilledLike { .. }
+                );
+                assert!(elementwise, "{node}");
+                // What is slower than reading it is computed once an element of its own.
+                let is_dear = matches!(op, Op::Unary(Unary::Exp | Unary::Log));
+                assert!(alike || !is_dear || program.node(*node).shape == space.shape, "{node}");
+            }
+            for output in &fused.outputs {
+                assert!(fused.nodes.contains(output));
+                assert_eq!(program.node(*output).shape, space.shape);
+                write(*output, slots, written);
+            }
+            assert!(fused.nodes.len() <= 256);
+        };
     for step in &plan.steps {
         match step {
             Step::Kernel(node) => {
                 read_by(program, *node).for_each(|operand| read(operand, &slots, &written));
                 write(*node, &mut slots, &mut written);
             }
-            Step::Fused(fused) => {
-                fused.inputs.iter().for_each(|input| read(*input, &slots, &written));
-                let space = program.node(*fused.outputs.last().expect("a loop stores something"));
-                for (position, node) in fused.nodes.iter().enumerate() {
-                    let known = |operand: NodeId| {
-                        fused.nodes[..position].contains(&operand) || fused.inputs.contains(&operand)
-                    };
-                    assert!(read_by(program, *node).all(known), "{node}");
-                    let op = &program.node(*node).op;
-                    let elementwise = matches!(
-                        op,
-                        Op::Unary(_)
-                            | Op::Binary(_)
-                            | Op::ReluGrad
-                            | Op::StopGradient
-                            | Op::BroadcastLike
-                            | Op::BroadcastTo { .. }
-                            | Op::FilledLike { .. }
-                    );
-                    assert!(elementwise, "{node}");
-                }
-                for output in &fused.outputs {
-                    assert!(fused.nodes.contains(output));
-                    assert_eq!(program.node(*output).shape, space.shape);
-                    write(*output, &mut slots, &mut written);
-                }
-                assert!(fused.nodes.len() <= 256);
+            Step::Fused(fused) => run(fused, &mut slots, &mut written, false),
+            Step::Alike { fused, apart, .. } => {
+                // What the loops apart store is the same, and more.
+                run(fused, &mut slots.clone(), &mut written.clone(), true);
+                apart.iter().for_each(|fused| run(fused, &mut slots, &mut written, false));
+                let last = apart.last().expect("there are loops apart");
+                assert_eq!(last.outputs, fused.outputs);
+                let nodes = |fused: &Fused| fused.nodes.clone();
+                assert!(
+                    fused.nodes.iter().all(|node| apart.iter().flat_map(nodes).any(|other| other == *node))
+                );
             }
         }
     }
