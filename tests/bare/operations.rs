@@ -25,6 +25,14 @@ fn arithmetic() {
 }
 
 #[test]
+fn loops_of_equal_and_of_smaller_shapes() {
+    // Which loops there are depends on whether the shapes are equal; what comes out does not.
+    same!([x: f32[200], y: f32[200]] exp(-(x * x)) * y + x * 0.5 - 1.0);
+    same!([x: f32[200], y: f32[3, 200]] exp(-(x * x)) * y + x * 0.5 - 1.0);
+    same!([x: f64[2, 1], y: f64[3], z: f64[2, 3]] log(x) + exp(y * z) / exp(z));
+}
+
+#[test]
 fn products() {
     same!([x: f32[3], y: f32[3]] x @ y + 1.0);
     same!([x: f32[2, 3], y: f32[3]] x @ y);

@@ -9,10 +9,48 @@ use super::values::{Values, constant, is_uniform};
 /// The structs of all loops.
 pub(super) fn rows(program: &Program, plan: &Plan) -> String {
     let mut text = String::new();
-    for (step, fused) in loops(plan) {
-        row(program, plan, step, fused, &mut text);
+    for (step, known) in plan.steps.iter().enumerate() {
+        match known {
+            Step::Fused(fused) => row(program, plan, &name(step, 0), fused, &mut text),
+            Step::Alike { fused, apart, .. } => {
+                for (part, fused) in [fused].into_iter().chain(apart).enumerate() {
+                    row(program, plan, &name(step, part), fused, &mut text);
+                }
+            }
+            Step::Kernel(_) => {}
+        }
     }
     text
+}
+
+/// The struct of a loop of a step.
+fn name(step: usize, part: usize) -> String {
+    format!("Row{step}_{part}")
+}
+
+/// One loop where these shapes are alike, else several.
+pub(super) fn alike(
+    program: &Program,
+    plan: &Plan,
+    values: &Values<'_>,
+    step: usize,
+    (same, fused, apart): (&[NodeId], &Fused, &[Fused]),
+) -> String {
+    let same: String = same.iter().map(|node| format!("{}, ", node.index())).collect();
+    let shape = fused.outputs.last().expect("a loop stores something").index();
+    let together = call(program, plan, values, (step, 0), fused);
+    let apart = apart.iter().enumerate();
+    let apart: String =
+        apart.map(|(part, fused)| call(program, plan, values, (step, part + 1), fused)).collect();
+    // Where the Rust types decide all extents, only one of the two is instantiated.
+    let open = "!rt::all_static(&Self::KNOWN)";
+    format!(
+        "{{\nconst SAME: &[::core::primitive::usize] = &[{same}];\n\
+         if const {{ {open} || rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
+         if rt::alike(nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
+         if const {{ {open} || !rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
+         if !rt::alike(nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
+    )
 }
 
 /// The call that runs a loop.
@@ -20,7 +58,7 @@ pub(super) fn call(
     program: &Program,
     plan: &Plan,
     values: &Values<'_>,
-    step: usize,
+    (step, part): (usize, usize),
     fused: &Fused,
 ) -> String {
     let inputs: String =
@@ -28,14 +66,8 @@ pub(super) fn call(
     let outputs: String =
         fused.outputs.iter().map(|output| format!("{}, ", values.target(*output))).collect();
     let shape = fused.outputs.last().expect("a loop stores something").index();
-    format!("rt::fused(Row{step}, &nodes[{shape}], [{inputs}], [{outputs}]);\n")
-}
-
-fn loops(plan: &Plan) -> impl Iterator<Item = (usize, &Fused)> {
-    plan.steps.iter().enumerate().filter_map(|(position, step)| match step {
-        Step::Fused(fused) => Some((position, fused)),
-        Step::Kernel(_) => None,
-    })
+    let row = name(step, part);
+    format!("rt::fused({row}, &nodes[{shape}], [{inputs}], [{outputs}]);\n")
 }
 
 /// Whether an input is one number of the program, which the loop has in itself.
@@ -48,7 +80,7 @@ fn read<'a>(program: &'a Program, plan: &'a Plan, fused: &'a Fused) -> impl Iter
     fused.inputs.iter().filter(|input| !is_literal(program, plan, **input))
 }
 
-fn row(program: &Program, plan: &Plan, step: usize, fused: &Fused, text: &mut String) {
+fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut String) {
     let inputs: Vec<usize> = read(program, plan, fused).map(|input| input.index()).collect();
     let [slices, rows] = ["in_", "&in_"].map(|prefix| {
         let row = |node: &usize| {
@@ -60,9 +92,9 @@ fn row(program: &Program, plan: &Plan, step: usize, fused: &Fused, text: &mut St
     let targets: String = fused.outputs.iter().map(|node| format!("out_{}, ", node.index())).collect();
     let _ = writeln!(
         text,
-        "#[derive(Clone, Copy)] struct Row{step};\n\
+        "#[derive(Clone, Copy)] struct {name};\n\
          #[allow(unused, clippy::all, clippy::pedantic)]\n\
-         impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for Row{step} {{\n\
+         impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for {name} {{\n\
          #[inline(always)] fn row(self, len: usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
     );
     let _ = writeln!(text, "let ({slices}) = ({rows});");

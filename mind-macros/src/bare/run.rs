@@ -53,7 +53,11 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
     let mut steps = String::new();
     for (position, step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Fused(nodes) => steps.push_str(&fused::call(program, plan, values, position, nodes)),
+            Step::Fused(nodes) => steps.push_str(&fused::call(program, plan, values, (position, 0), nodes)),
+            Step::Alike { same, fused, apart } => {
+                let loops = (&same[..], fused, &apart[..]);
+                steps.push_str(&fused::alike(program, plan, values, position, loops));
+            }
             Step::Kernel(node) => kernel(program, values, *node, &mut steps),
         }
     }
@@ -86,7 +90,7 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     };
     let kernels = plan.steps.iter().filter_map(|step| match step {
         Step::Kernel(kernel) => Some(*kernel),
-        Step::Fused(_) => None,
+        Step::Fused(_) | Step::Alike { .. } => None,
     });
     // Views of constants are read as kernels read, also by loops and as results.
     let views = plan.places.iter().enumerate().filter_map(|(node, place)| match place {

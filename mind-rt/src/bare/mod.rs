@@ -101,6 +101,26 @@ pub fn full<T: Element>(value: T, ty: &Type) -> Tensor<T, (usize,)> {
     Tensor::full_with((count(ty),), value)
 }
 
+/// Whether these nodes have the shape of another, every extent being known.
+pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
+    let mut i = 0;
+    while i < same.len() {
+        let (a, b) = (&nodes[same[i]], &nodes[like]);
+        if a.rank() != b.rank() {
+            return false;
+        }
+        let mut axis = 0;
+        while axis < a.rank() {
+            if a.extent(axis) != b.extent(axis) {
+                return false;
+            }
+            axis += 1;
+        }
+        i += 1;
+    }
+    true
+}
+
 /// A tensor for a result; its elements are 0 until they are computed.
 #[track_caller]
 pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
