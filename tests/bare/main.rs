@@ -1,6 +1,7 @@
 //! Bare expressions, `mind!(relu(x @ w + b))`, among Rust variables.
 #![forbid(unsafe_code)]
 
+mod gradients;
 mod hygiene;
 mod leaves;
 mod operations;

@@ -1,0 +1,112 @@
+//! Gradients of expressions against central differences, by each of their leaves.
+
+use mind::{StaticShape, Tensor, mind};
+
+use crate::support::sample;
+
+/// Panics unless `gradient` is the slope of `value` at `x` in every direction.
+#[track_caller]
+fn assert_slopes<S: StaticShape>(
+    gradient: &Tensor<f64, S>,
+    x: &Tensor<f64, S>,
+    value: impl Fn(&Tensor<f64, S>) -> f64,
+) {
+    for at in 0..x.len() {
+        let moved = |by: f64| {
+            let mut x = x.clone();
+            x.as_mut_slice()[at] += by;
+            value(&x)
+        };
+        let slope = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+        let found = gradient.as_slice()[at];
+        assert!((found - slope).abs() <= 1e-6 * slope.abs().max(1.0), "at {at}: {found}, expected {slope}");
+    }
+}
+
+/// `slopes!([x: [2, 3], w: [3, 2]] sum(x @ w))`: the gradients by `x` and by `w`, of static and of dynamic shapes.
+macro_rules! slopes {
+    ([$($name:ident: [$($dim:literal),*]),*] $($body:tt)*) => {{
+        let mut seed = 0;
+        $(
+            seed += 1;
+            let $name: Tensor![f64; $($dim),*] = sample(seed);
+        )*
+        slopes!(@each [$($name)*] $($body)*);
+        let known = ($($name.clone(),)*);
+        $(let $name = $name.as_dyn();)*
+        let dynamic = mind!(grad($($body)*, wrt = ($($name,)*)));
+        let ($($name,)*) = known;
+        let fixed = mind!(grad($($body)*, wrt = ($($name,)*)));
+        assert_eq!(format!("{dynamic:?}"), format!("{fixed:?}"));
+    }};
+    (@each [] $($body:tt)*) => {};
+    (@each [$name:ident $($rest:ident)*] $($body:tt)*) => {
+        let gradient: Tensor<f64, _> = mind!(grad($($body)*, wrt = $name));
+        assert_slopes(&gradient, &$name, |$name| mind!($($body)* : f64));
+        slopes!(@rest [$($rest)*] $($body)*);
+    };
+    (@rest [$($rest:ident)*] $($body:tt)*) => { slopes!(@each [$($rest)*] $($body)*); };
+}
+
+#[test]
+fn of_arithmetic() {
+    slopes!([x: [2, 3], y: [3]] sum(x * y + x / y - exp(y - x)));
+    slopes!([x: [2, 1], y: [4]] mean(log(x) * relu(y - 1.0) + 0.5 * x));
+    slopes!([x: [2, 3]] sum(relu(x - 1.0) * x));
+    slopes!([x: [3], y: [3, 1, 1]] sum((x + y) * (x + y)));
+}
+
+#[test]
+fn of_products() {
+    slopes!([x: [3], y: [3]] (x @ y) * sum(x));
+    slopes!([x: [2, 3], y: [3]] sum(exp(x @ y)));
+    slopes!([x: [3], y: [3, 2]] sum(exp(x @ y)));
+    slopes!([x: [2, 3], w: [3, 2], b: [2]] mean(relu(x @ w - b) * (x @ w)));
+    slopes!([x: [5, 2, 3], w: [3, 2]] sum(exp(x @ w)));
+    slopes!([x: [2, 3], w: [4, 3, 2]] sum(exp(x @ w)));
+    slopes!([x: [4, 1, 2, 3], w: [5, 3, 2]] sum(exp(x @ w)));
+    slopes!([x: [2, 3], y: [4, 3]] sum(exp(x @ y.T)));
+}
+
+#[test]
+fn of_reductions() {
+    slopes!([x: [2, 3, 2]] sum(exp(sum(x, axes = [0, 2]))));
+    slopes!([x: [2, 3]] sum(exp(mean(x, axis = -1, keepdims = true)) * x));
+    slopes!([z: [2, 3]] sum(z * (z - log(sum(exp(z), axis = 1, keepdims = true)))));
+}
+
+#[test]
+fn of_parts_and_arrangement() {
+    slopes!([x: [4, 3]] sum(exp(x[1..-1, 2])) + x[0, 0] * x[0, 1]);
+    slopes!([x: [4, 5]] sum(exp(slice(x, starts = [0, 1], ends = [4, 5], steps = [3, 2]))));
+    slopes!([t: [4, 2]] sum(exp(gather(t, [0, 3, 3]))));
+    slopes!([x: [2, 3], y: [3, 2]] sum(x.T * y) * sum(reshape(x, [6])));
+    slopes!([x: [2, 3, 2], y: [3, 2, 2]] sum(transpose(x, [1, 0, 2]) * y * y));
+    slopes!([x: [1, 3], y: [3]] sum(exp(squeeze(x, axes = [0]) * y) + expand_dims(y, axes = [1]) * x));
+    slopes!([x: [3, 1]] sum(exp(broadcast_to(x, [2, 3, 2]))));
+}
+
+#[test]
+fn of_convolutions() {
+    slopes!([x: [1, 4, 5, 2], f: [3, 2, 2, 3]] sum(exp(0.1 * conv2d(x, f, strides = [1, 2], padding = same))));
+    slopes!([x: [2, 3, 3, 1], f: [2, 2, 1, 2]] sum(exp(0.1 * conv2d(x, f, padding = [[1, 0], [0, 1]]))));
+}
+
+#[test]
+fn of_gradients() {
+    slopes!([x: [3]] sum(x * grad(sum(x * x * exp(x)), wrt = x)));
+}
+
+#[test]
+fn of_what_is_taken_as_constant() {
+    let x: Tensor![f64; 2, 3] = sample(1);
+    assert_eq!(mind!(grad(sum(stop_gradient(x) * x), wrt = x)), x);
+}
+
+#[test]
+fn a_cotangent_is_pulled_back() {
+    let x: Tensor![f64; 2, 3] = sample(1);
+    let c: Tensor![f64; 2, 2] = sample(2);
+    let pulled = mind!(vjp(x @ x.T, wrt = x)(c));
+    assert_slopes(&pulled, &x, |x| mind!(sum(x @ x.T * c)));
+}
