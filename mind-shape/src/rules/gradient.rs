@@ -115,7 +115,7 @@ pub const fn scatter_subscript<'a>(dy: Type, x: Type, subscripts: &[Subscript]) 
     back(dy, subscript(x, subscripts), x)
 }
 
-/// What [`slice`] passes back: zeros of the shape of `x` with `dy` at the places that are taken.
+/// What [`slice()`] passes back: zeros of the shape of `x` with `dy` at the places that are taken.
 ///
 /// # Errors
 /// E3003 where `dy` has not the shape of the slice.

@@ -192,7 +192,7 @@ pub const fn slice<'a>(x: Type, starts: &[i64], ends: &[i64], steps: Option<&[i6
 /// What a slice takes of each axis.
 ///
 /// # Errors
-/// Those of [`slice`].
+/// Those of [`slice()`].
 pub const fn sliced<'a>(
     x: Type,
     starts: &[i64],
