@@ -90,6 +90,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     });
     let (count, outputs) = (inputs.len(), fused.outputs.len());
     let targets: String = fused.outputs.iter().map(|node| format!("out_{}, ", node.index())).collect();
+    // Lints about what is generated are not for the user.
     let _ = writeln!(
         text,
         "#[derive(Clone, Copy)] struct {name};\n\

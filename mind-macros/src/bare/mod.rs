@@ -94,10 +94,12 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     quote! {
         match (#(#viewed,)*) {
             (#((#views, #owners),)*) => {
+                // Where nothing is checked and the results are plain, nothing below names it.
                 #[allow(unused_imports)]
                 use #root::bare as rt;
                 #items
                 #check
+                // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
                 let results = Shapes::run(#(#views),*);
                 #result
@@ -108,6 +110,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
 
 /// The struct that knows the shapes, and how it runs.
 fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
+    // What is generated for every shape is no style of the user's: some of it goes unused for his, and lints are not for him.
     let lints = quote! {
         #[allow(non_snake_case, dead_code, unused, clippy::all, clippy::pedantic)]
     };
