@@ -1,0 +1,164 @@
+//! Extents in texts.
+
+use super::{Cursor, Read, Spaces};
+use crate::{
+    diag::Code,
+    dim::{Dim, Overflow},
+};
+
+/// What is computed from extents: `N`, `2*N+1`, `(H-3)/2+1`, where `/` rounds down.
+///
+/// Iterative, and bounded in operations and terms, so that no text makes it slow.
+pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+    // Nearly always an integer.
+    let start = cursor.position();
+    if cursor.peek().is_ascii_digit() {
+        let value = cursor.digits("a dimension")?;
+        if let (b',' | b']' | b':', Ok(value)) = (cursor.peek(), i64::try_from(value)) {
+            return Ok(Dim::literal(value));
+        }
+        cursor.rewind(start);
+    }
+    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start }.read(cursor, spaced)
+}
+
+/// The most operators of one dimension.
+const MAX_DIM_OPERATORS: usize = 256;
+
+struct DimReader {
+    /// The sums around the parentheses that are open.
+    levels: Vec<Level>,
+    level: Level,
+    operations: usize,
+    start: usize,
+}
+
+/// A sum so far, and the product that will be added to it.
+#[derive(Default)]
+struct Level {
+    sum: Option<Dim>,
+    product: Option<Dim>,
+    negative: bool,
+}
+
+impl DimReader {
+    fn read(mut self, cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
+        self.level.negative = cursor.eat(b'-');
+        loop {
+            spaced.skip(cursor);
+            if cursor.eat(b'(') {
+                self.count(cursor)?;
+                self.levels.push(std::mem::take(&mut self.level));
+                spaced.skip(cursor);
+                self.level.negative = cursor.eat(b'-');
+                continue;
+            }
+            let factor = self.factor(cursor)?;
+            self.multiply(cursor, factor)?;
+            // What stands between two factors.
+            loop {
+                let end = cursor.clone();
+                spaced.skip(cursor);
+                match cursor.peek() {
+                    b'*' => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        break;
+                    }
+                    b'/' => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        spaced.skip(cursor);
+                        self.divide(cursor)?;
+                    }
+                    sign @ (b'+' | b'-') => {
+                        self.count(cursor)?;
+                        cursor.advance(1);
+                        self.add(cursor)?;
+                        self.level.negative = sign == b'-';
+                        break;
+                    }
+                    b')' if !self.levels.is_empty() => {
+                        cursor.advance(1);
+                        self.add(cursor)?;
+                        let inner = std::mem::take(&mut self.level).sum.unwrap_or(Dim::ZERO);
+                        self.level = self.levels.pop().unwrap_or_default();
+                        self.multiply(cursor, inner)?;
+                    }
+                    _ if !self.levels.is_empty() => return cursor.unexpected("`)` or an operator"),
+                    _ => {
+                        *cursor = end;
+                        self.add(cursor)?;
+                        return Ok(self.level.sum.unwrap_or(Dim::ZERO));
+                    }
+                }
+            }
+        }
+    }
+
+    fn factor(&mut self, cursor: &mut Cursor<'_>) -> Read<Dim> {
+        let expected = "a dimension: an integer, a symbol or an expression of them";
+        if !cursor.peek().is_ascii_digit() {
+            return cursor.identifier(expected).map(Dim::symbol);
+        }
+        let start = cursor.position();
+        let magnitude = cursor.digits(expected)?;
+        if let Ok(value) = i64::try_from(magnitude) {
+            return Ok(Dim::literal(value));
+        }
+        // The least integer has no positive counterpart: the sign goes into it.
+        if magnitude == i64::MIN.unsigned_abs() && self.level.negative && self.level.product.is_none() {
+            self.level.negative = false;
+            return Ok(Dim::literal(i64::MIN));
+        }
+        cursor.fault_at(start, Code::E1005, format!("{magnitude} exceeds 64 bits"))
+    }
+
+    fn count(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+        self.operations += 1;
+        if self.operations > MAX_DIM_OPERATORS {
+            let message = format!("a dimension of more than the limit of {MAX_DIM_OPERATORS} operators");
+            return cursor.fault_at(self.start, Code::E1008, message);
+        }
+        Ok(())
+    }
+
+    fn fits(&self, cursor: &Cursor<'_>, dim: Result<Dim, Overflow>) -> Read<Dim> {
+        match dim {
+            Ok(dim) => Ok(dim),
+            Err(overflow) => cursor.fault_at(self.start, Code::E1008, overflow.to_string()),
+        }
+    }
+
+    fn multiply(&mut self, cursor: &Cursor<'_>, factor: Dim) -> Read<()> {
+        self.level.product = Some(match &self.level.product {
+            None => factor,
+            Some(product) => self.fits(cursor, product.mul(&factor))?,
+        });
+        Ok(())
+    }
+
+    fn divide(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+        let start = cursor.position();
+        let divisor = cursor.digits("a positive integer to divide by")?;
+        let Some(divisor) = i64::try_from(divisor).ok().filter(|divisor| *divisor > 0) else {
+            return cursor.fault_at(start, Code::E1005, format!("divided by {divisor}, needed 1 or more"));
+        };
+        let product = self.level.product.take().unwrap_or(Dim::ONE);
+        self.level.product = Some(self.fits(cursor, product.floor_div(divisor))?);
+        Ok(())
+    }
+
+    /// Adds the product to the sum.
+    fn add(&mut self, cursor: &Cursor<'_>) -> Read<()> {
+        let mut product = self.level.product.take().unwrap_or(Dim::ZERO);
+        if std::mem::take(&mut self.level.negative) {
+            product = self.fits(cursor, product.mul(&Dim::literal(-1)))?;
+        }
+        self.level.sum = Some(match &self.level.sum {
+            None => product,
+            Some(sum) => self.fits(cursor, sum.add(&product))?,
+        });
+        Ok(())
+    }
+}

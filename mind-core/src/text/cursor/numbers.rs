@@ -1,0 +1,188 @@
+//! Elements of constants in texts.
+
+use super::{Cursor, Read, Spaces, shortened};
+use crate::{
+    data::TensorData,
+    diag::{Code, Diag},
+    ty::DType,
+};
+
+/// The elements of a constant tensor: one number that fills it, or a list of as many as it has.
+pub(in crate::text) fn data(
+    cursor: &mut Cursor<'_>,
+    dtype: DType,
+    spaced: Spaces,
+    limit: usize,
+    needed: Option<u64>,
+    of: &dyn Fn() -> String,
+) -> Read<TensorData> {
+    match dtype {
+        DType::I32 => elements(cursor, spaced, limit, needed, of, i32_element).map(TensorData::from),
+        DType::I64 => elements(cursor, spaced, limit, needed, of, i64_element).map(TensorData::from),
+        DType::F32 => elements(cursor, spaced, limit, needed, of, f32_element).map(TensorData::from),
+        DType::F64 => elements(cursor, spaced, limit, needed, of, f64_element).map(TensorData::from),
+        DType::Bool => cursor.fault(
+            Code::E2005,
+            format!("`literal`: found bool, allowed {}", DType::NUMERIC.map(DType::name).join(", ")),
+        ),
+    }
+}
+
+fn elements<T>(
+    cursor: &mut Cursor<'_>,
+    spaced: Spaces,
+    limit: usize,
+    needed: Option<u64>,
+    of: &dyn Fn() -> String,
+    element: fn(&mut Cursor<'_>) -> Read<T>,
+) -> Read<Vec<T>> {
+    let start = cursor.position();
+    if !cursor.eat(b'[') {
+        return Ok(vec![element(cursor)?]);
+    }
+    let mut elements = Vec::new();
+    spaced.skip(cursor);
+    if !cursor.eat(b']') {
+        loop {
+            if elements.len() == limit {
+                let message = format!("a literal of more than the limit of {limit} elements");
+                return cursor.fault_at(start, Code::E1008, message);
+            }
+            elements.push(element(cursor)?);
+            spaced.skip(cursor);
+            if cursor.eat(b']') {
+                break;
+            }
+            cursor.expect(b',', "`,` or `]`")?;
+            spaced.skip(cursor);
+        }
+    }
+    if needed.is_some_and(|needed| u64::try_from(elements.len()) != Ok(needed)) || elements.is_empty() {
+        let needed = needed.map_or_else(|| "1 or more".into(), |needed| needed.to_string());
+        let message = format!("{} elements given, {needed} needed for {}", elements.len(), of());
+        return cursor.fault_at(start, Code::E4005, message);
+    }
+    Ok(elements)
+}
+
+fn i32_element(cursor: &mut Cursor<'_>) -> Read<i32> {
+    integer_element(cursor, "i32")
+}
+
+pub(in crate::text) fn i64_element(cursor: &mut Cursor<'_>) -> Read<i64> {
+    integer_element(cursor, "i64")
+}
+
+fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -> Read<T> {
+    let start = cursor.position();
+    let token = cursor.number();
+    let form = number_form(token);
+    match (form, token.parse()) {
+        (Some(NumberForm::Integer), Ok(value)) => Ok(value),
+        (Some(_), _) => {
+            cursor.fault_at(start, Code::E4005, format!("{} does not fit {dtype}", shortened(token)))
+        }
+        (None, _) => not_a_number(cursor, start, token, dtype),
+    }
+}
+
+macro_rules! float_element {
+    ($name:ident, $float:ident, $bits:ident) => {
+        pub(in crate::text) fn $name(cursor: &mut Cursor<'_>) -> Read<$float> {
+            let dtype = stringify!($float);
+            let start = cursor.position();
+            let token = cursor.number();
+            match (number_form(token), token) {
+                (Some(NumberForm::Integer | NumberForm::Decimal), _) => {
+                    let value: $float = token.parse().unwrap_or($float::INFINITY);
+                    if value.is_finite() {
+                        return Ok(value);
+                    }
+                    let message = format!("{} does not fit {dtype}", shortened(token));
+                    let mut diag = Diag::new(Code::E4005, cursor.site_of(start), message);
+                    let infinity = if token.starts_with('-') { "-inf" } else { "inf" };
+                    diag = diag.help(format!("write `{infinity}` for infinity"));
+                    Err(diag.into())
+                }
+                (Some(NumberForm::Special), "inf") => Ok($float::INFINITY),
+                (Some(NumberForm::Special), "-inf") => Ok($float::NEG_INFINITY),
+                (Some(NumberForm::Special), "nan") => Ok($float::from_bits(QUIET.$bits)),
+                (Some(NumberForm::Special), _) => {
+                    let bits =
+                        token.strip_prefix("nan:0x").and_then(|bits| $bits::from_str_radix(bits, 16).ok());
+                    match bits.map($float::from_bits).filter(|value| value.is_nan()) {
+                        Some(value) => Ok(value),
+                        None => {
+                            let message = format!("{} is no NaN of {dtype}", shortened(token));
+                            cursor.fault_at(start, Code::E4005, message)
+                        }
+                    }
+                }
+                (None, _) => not_a_number(cursor, start, token, dtype),
+            }
+        }
+    };
+}
+
+float_element!(f32_element, f32, u32);
+float_element!(f64_element, f64, u64);
+
+/// The bits of the quiet NaNs without sign or payload: what `nan` stands for on every machine.
+struct Quiet {
+    u32: u32,
+    u64: u64,
+}
+
+const QUIET: Quiet = Quiet { u32: 0x7fc0_0000, u64: 0x7ff8_0000_0000_0000 };
+
+fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) -> Read<T> {
+    if token.is_empty() {
+        return cursor.unexpected(&format!("a number of {dtype}"));
+    }
+    cursor.fault_at(start, Code::E1005, format!("{} is no number, needed one of {dtype}", shortened(token)))
+}
+
+enum NumberForm {
+    /// Digits, `-` may stand before.
+    Integer,
+    /// Digits with a fraction, an exponent or both.
+    Decimal,
+    /// `inf`, `-inf`, `nan`, or `nan:0x` and hexadecimal digits.
+    Special,
+}
+
+fn number_form(token: &str) -> Option<NumberForm> {
+    if matches!(token, "inf" | "-inf" | "nan") {
+        return Some(NumberForm::Special);
+    }
+    if let Some(bits) = token.strip_prefix("nan:0x") {
+        let hexadecimal = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return hexadecimal.then_some(NumberForm::Special);
+    }
+    let bytes = token.strip_prefix('-').unwrap_or(token).as_bytes();
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut at = digits(bytes);
+    if at == 0 {
+        return None;
+    }
+    if at == bytes.len() {
+        return Some(NumberForm::Integer);
+    }
+    if bytes[at] == b'.' {
+        let fraction = digits(&bytes[at + 1..]);
+        at += 1 + fraction;
+        if fraction == 0 {
+            return None;
+        }
+    }
+    if at < bytes.len() && matches!(bytes[at], b'e' | b'E') {
+        at += 1;
+        at += usize::from(at < bytes.len() && matches!(bytes[at], b'+' | b'-'));
+        let exponent = digits(&bytes[at..]);
+        at += exponent;
+        if exponent == 0 {
+            return None;
+        }
+    }
+    (at == bytes.len()).then_some(NumberForm::Decimal)
+}
