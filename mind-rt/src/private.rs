@@ -8,6 +8,7 @@ pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
 pub use crate::kernels::conv::{Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_input};
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
+pub use crate::kernels::epilogue::{Block, Epilogue};
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
 pub use crate::kernels::math::{Float, exp, ln, relu, relu_grad};
 pub use crate::kernels::matmul::{BatchDim, MatRef, matmul};

@@ -8,6 +8,7 @@ pub mod arithmetic;
 mod blocks;
 pub mod conv;
 pub mod copy;
+pub mod epilogue;
 pub mod gather;
 pub mod math;
 pub mod matmul;
