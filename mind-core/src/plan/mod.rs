@@ -8,6 +8,7 @@ mod access;
 mod build;
 mod fuse;
 mod hazards;
+pub mod nest;
 mod schedule;
 mod slots;
 mod view;
