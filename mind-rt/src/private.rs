@@ -11,7 +11,9 @@ pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
 pub use crate::kernels::epilogue::{Block, Epilogue};
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
 pub use crate::kernels::math::{Float, exp, ln, relu, relu_grad};
-pub use crate::kernels::matmul::{BatchDim, MatRef, matmul};
+pub use crate::kernels::matmul::{
+    BatchDim, MatRef, matmul, matmul_into, matmul_scratch, matmul_tiny, matmul_with,
+};
 pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
