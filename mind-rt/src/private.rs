@@ -6,7 +6,10 @@ pub use std;
 pub use crate::bare;
 pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
-pub use crate::kernels::conv::{Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_input};
+pub use crate::kernels::conv::{
+    Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
+    conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
+};
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
 pub use crate::kernels::epilogue::{Block, Epilogue};
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};

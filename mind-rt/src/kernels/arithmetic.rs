@@ -1,5 +1,6 @@
 //! What kernels ask of an element type.
 
+use super::conv::Convolve;
 use super::matmul::Gemm;
 use super::reduce::Reduce;
 use super::storage::Plain;
@@ -8,6 +9,7 @@ use super::storage::Plain;
 #[allow(private_bounds, reason = "sealed")]
 pub trait Arithmetic:
     Plain
+    + Convolve
     + Gemm
     + Reduce
     + PartialEq

@@ -1,55 +1,28 @@
-//! Two-dimensional convolution (cross-correlation) and its derivatives, images NHWC, filters HWCF.
+//! Convolutions that store their results as they are.
 
 use std::ops::Range;
 
-use super::blocks::{for_each_block, multiply_add};
-use super::check;
+use super::super::blocks::{for_each_block, multiply_add};
+use super::Conv2d;
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
-
-/// The geometry of a convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conv2d {
-    /// Images.
-    pub n: usize,
-    /// Height of an input image.
-    pub h: usize,
-    /// Width of an input image.
-    pub w: usize,
-    /// Channels of an input image.
-    pub c_in: usize,
-    /// Height of the filter.
-    pub kh: usize,
-    /// Width of the filter.
-    pub kw: usize,
-    /// Channels of an output image.
-    pub c_out: usize,
-    /// Steps down and across, 1 or more.
-    pub stride: [usize; 2],
-    /// Rows of zeros above and below, columns of zeros before and after.
-    pub pad: [[usize; 2]; 2],
-    /// Height of an output image.
-    pub h_out: usize,
-    /// Width of an output image.
-    pub w_out: usize,
-}
 
 /// `out[n, i, j, f] = Σ_{a, b, c} input[n, i · stride + a - pad, j · stride + b - pad, c] · filter[a, b, c, f]`, input
 /// outside the image being 0. Integers wrap.
 pub fn conv2d<T: Element>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
-    g.check(input, filter, out);
+    g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
     dispatch(Forward { g, input, filter, out });
 }
 
 /// The derivative by the input: `dx` from the cotangent `dy` of the output.
 pub fn conv2d_grad_input<T: Element>(g: &Conv2d, dy: &[T], filter: &[T], dx: &mut [T]) {
-    g.check(dx, filter, dy);
+    g.check(Some(dx.len()), Some(filter.len()), Some(dy.len()));
     dispatch(GradInput { g, dy, filter, dx });
 }
 
 /// The derivative by the filter: `dfilter` from the cotangent `dy` of the output.
 pub fn conv2d_grad_filter<T: Element>(g: &Conv2d, input: &[T], dy: &[T], dfilter: &mut [T]) {
-    g.check(input, dfilter, dy);
+    g.check(Some(input.len()), Some(dfilter.len()), Some(dy.len()));
     dispatch(GradFilter { g, input, dy, dfilter });
 }
 
@@ -257,34 +230,11 @@ fn inside(outputs: usize, k: usize, stride: usize, pad: usize, extent: usize) ->
     start.min(outputs)..end.min(outputs)
 }
 
-impl Conv2d {
-    fn check<T>(&self, input: &[T], filter: &[T], out: &[T]) {
-        let len = |dims: [usize; 4]| dims.into_iter().try_fold(1usize, usize::checked_mul);
-        check(len([self.n, self.h, self.w, self.c_in]) == Some(input.len()), "conv2d: wrong input length");
-        check(
-            len([self.kh, self.kw, self.c_in, self.c_out]) == Some(filter.len()),
-            "conv2d: wrong filter length",
-        );
-        check(
-            len([self.n, self.h_out, self.w_out, self.c_out]) == Some(out.len()),
-            "conv2d: wrong output length",
-        );
-        check(!self.stride.contains(&0), "conv2d: a stride is 0");
-        let reach = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
-            outputs.checked_mul(stride).and_then(|at| at.checked_add(kernel)).is_some()
-                && extent.checked_add(pad).is_some()
-        };
-        check(
-            reach(self.h_out, self.stride[0], self.kh, self.h, self.pad[0][0])
-                && reach(self.w_out, self.stride[1], self.kw, self.w, self.pad[1][0]),
-            "conv2d: sizes overflow",
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::*;
     use super::*;
+    use crate::kernels::epilogue::{Block, Epilogue};
 
     struct Case<T> {
         g: Conv2d,
@@ -355,6 +305,40 @@ mod tests {
         assert!(out.0 == expected.0, "forward: {g:?}");
         assert!(out.1 == expected.1, "by the input: {g:?}");
         assert!(out.2 == expected.2, "by the filter: {g:?}");
+        let (mut y, mut dx, mut dfilter) =
+            (store(&out.0, g.c_out), store(&out.1, g.c_in), store(&out.2, g.c_out));
+        conv2d_with(g, input, filter, &mut vec![T::ONE; conv2d_scratch(g)], &mut y);
+        conv2d_grad_input_with(g, dy, filter, &mut vec![T::ONE; conv2d_grad_input_scratch(g)], &mut dx);
+        conv2d_grad_filter_with(g, input, dy, &mut vec![T::ONE; conv2d_grad_filter_scratch(g)], &mut dfilter);
+        assert!((y.elements, dx.elements, dfilter.elements) == expected, "handed over: {g:?}");
+    }
+
+    /// Takes the place of a matrix, none of whose elements has been there yet.
+    fn store<T: Element>(like: &[T], columns: usize) -> Store<T> {
+        Store { elements: vec![T::ZERO; like.len()], seen: vec![false; like.len()], columns }
+    }
+
+    struct Store<T> {
+        elements: Vec<T>,
+        seen: Vec<bool>,
+        columns: usize,
+    }
+
+    impl<T: Element> Epilogue<T> for &mut Store<T> {
+        fn split(self, _: usize) -> (Self, Self) {
+            unreachable!("nothing here is large enough for two threads")
+        }
+
+        fn block(&mut self, block: Block<'_, T>) {
+            for row in 0..block.rows {
+                for column in 0..block.columns {
+                    let at = (block.row + row) * self.columns + block.column + column;
+                    assert!(block.column + column < self.columns && !self.seen[at]);
+                    self.seen[at] = true;
+                    self.elements[at] = block.sums[row * block.stride + column];
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,88 @@
+//! Convolutions one element at a time, for element types that have no kernels.
+
+use super::Conv2d;
+use crate::element::Element;
+use crate::kernels::epilogue::{Block, Epilogue};
+
+/// The columns handed over at a time, at most.
+const COLUMNS: usize = 32;
+
+pub fn forward<T: Element>(g: &Conv2d, x: &[T], filter: &[T], out: &mut dyn Epilogue<T>) {
+    hand_over([g.n * g.h_out * g.w_out, g.c_out], out, |row, f| {
+        let (n, [i, j]) = (row / (g.h_out * g.w_out), [row / g.w_out % g.h_out, row % g.w_out]);
+        let mut sum = T::ZERO;
+        for a in 0..g.kh {
+            let Some(y) = source(i, a, g.stride[0], g.pad[0][0], g.h) else { continue };
+            for b in 0..g.kw {
+                let Some(z) = source(j, b, g.stride[1], g.pad[1][0], g.w) else { continue };
+                let pixel = &x[((n * g.h + y) * g.w + z) * g.c_in..][..g.c_in];
+                for (c, x) in pixel.iter().enumerate() {
+                    sum = sum.plus(x.times(filter[((a * g.kw + b) * g.c_in + c) * g.c_out + f]));
+                }
+            }
+        }
+        sum
+    });
+}
+
+pub fn grad_input<T: Element>(g: &Conv2d, dy: &[T], filter: &[T], out: &mut dyn Epilogue<T>) {
+    hand_over([g.n * g.h * g.w, g.c_in], out, |row, c| {
+        let (n, [y, z]) = (row / (g.h * g.w), [row / g.w % g.h, row % g.w]);
+        let mut sum = T::ZERO;
+        for a in 0..g.kh {
+            let Some(i) = target(y, a, g.stride[0], g.pad[0][0], g.h_out) else { continue };
+            for b in 0..g.kw {
+                let Some(j) = target(z, b, g.stride[1], g.pad[1][0], g.w_out) else { continue };
+                let pixel = &dy[((n * g.h_out + i) * g.w_out + j) * g.c_out..][..g.c_out];
+                let taps = &filter[((a * g.kw + b) * g.c_in + c) * g.c_out..][..g.c_out];
+                sum = pixel.iter().zip(taps).fold(sum, |sum, (dy, tap)| sum.plus(dy.times(*tap)));
+            }
+        }
+        sum
+    });
+}
+
+pub fn grad_filter<T: Element>(g: &Conv2d, x: &[T], dy: &[T], out: &mut dyn Epilogue<T>) {
+    hand_over([g.kh * g.kw * g.c_in, g.c_out], out, |row, f| {
+        let (c, [a, b]) = (row % g.c_in, [row / g.c_in / g.kw, row / g.c_in % g.kw]);
+        let mut sum = T::ZERO;
+        for image in 0..g.n {
+            for i in 0..g.h_out {
+                let Some(y) = source(i, a, g.stride[0], g.pad[0][0], g.h) else { continue };
+                for j in 0..g.w_out {
+                    let Some(z) = source(j, b, g.stride[1], g.pad[1][0], g.w) else { continue };
+                    let x = x[((image * g.h + y) * g.w + z) * g.c_in + c];
+                    sum = sum.plus(x.times(dy[((image * g.h_out + i) * g.w_out + j) * g.c_out + f]));
+                }
+            }
+        }
+        sum
+    });
+}
+
+/// Hands over a matrix by its elements.
+fn hand_over<T: Element>(
+    [rows, columns]: [usize; 2],
+    out: &mut dyn Epilogue<T>,
+    element: impl Fn(usize, usize) -> T,
+) {
+    let mut sums = [T::ZERO; COLUMNS];
+    for row in 0..rows {
+        for column in (0..columns).step_by(COLUMNS) {
+            let width = COLUMNS.min(columns - column);
+            let sums = &mut sums[..width];
+            sums.iter_mut().enumerate().for_each(|(at, sum)| *sum = element(row, column + at));
+            out.block(Block { row, column, rows: 1, columns: width, sums, stride: width });
+        }
+    }
+}
+
+/// The input row or column that output `i` reads through place `k` of the filter, if inside the image.
+fn source(i: usize, k: usize, stride: usize, pad: usize, extent: usize) -> Option<usize> {
+    (i * stride + k).checked_sub(pad).filter(|at| *at < extent)
+}
+
+/// The output that reads input row or column `at` through place `k` of the filter, if there is one.
+fn target(at: usize, k: usize, stride: usize, pad: usize, outputs: usize) -> Option<usize> {
+    (at + pad).checked_sub(k).filter(|at| at % stride == 0).map(|at| at / stride).filter(|i| *i < outputs)
+}
