@@ -189,12 +189,16 @@
 //! # Features
 //!
 //! `ndarray` (default): conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
+//!
+//! `threads` (default): large loops and products run on several threads, as many as [`set_threads`] or the environment
+//! variable `MIND_NUM_THREADS` says, by default as many as the process may use. Results are the same to the bit for any
+//! number of threads, and without the feature.
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
     Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Initialiser, MAX_RANK, Parameter,
     ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef, TensorView,
-    TensorViewMut, Workspace, Xoshiro256, dim, simd_level,
+    TensorViewMut, Workspace, Xoshiro256, dim, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! This crate does not know the IR. [`mod@private`] is all that generated code names, and is sound for any safe caller.
-//! `unsafe` is confined to `kernels` and `simd`.
+//! `unsafe` is confined to `kernels`, `simd` and the threads of `parallel`.
 #![deny(unsafe_code)]
 
 #[doc(hidden)]
@@ -33,6 +33,7 @@ mod initialise;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod kernels;
+mod parallel;
 mod parameters;
 #[doc(hidden)]
 pub mod private;
@@ -49,6 +50,7 @@ pub use element::{DType, Element};
 pub use error::Error;
 pub use initialise::Initialiser;
 pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
+pub use parallel::{set_threads, threads};
 pub use parameters::{Elements, ElementsMut, Parameter, ParameterMut, Parameters};
 pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};

@@ -51,13 +51,28 @@ pub fn simd_level() -> SimdLevel {
 /// Runs `kernel` compiled for the chosen level. Costs a load and a branch.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    match simd_level() {
+    // SAFETY: a level is chosen only where the processor has it.
+    unsafe { run_at(simd_level(), kernel) }
+}
+
+/// Runs `kernel` compiled for a level: the highest that is neither above it nor above what the processor has.
+#[cfg(test)]
+pub(crate) fn run_at_most<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
+    // SAFETY: the processor has the level.
+    unsafe { run_at(level.min(detect()), kernel) }
+}
+
+/// # Safety
+/// The processor must have the level's features.
+#[inline(always)]
+unsafe fn run_at<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
+    match level {
         SimdLevel::Portable => kernel.run(),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is chosen only where the processor has these features.
+        // SAFETY: the caller's promise.
         SimdLevel::Avx2 => unsafe { run_avx2(kernel) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is chosen only where the processor has these features.
+        // SAFETY: the caller's promise.
         SimdLevel::Avx512 => unsafe { run_avx512(kernel) },
         #[cfg(not(target_arch = "x86_64"))]
         SimdLevel::Avx2 | SimdLevel::Avx512 => kernel.run(),

@@ -1,0 +1,267 @@
+//! Loops on several threads.
+//!
+//! [`run`] cuts a kernel into parts where there is enough work for more than one thread, and [`join`] runs two halves of
+//! anything. How work is cut never shows in results: a program gives the same bits with any number of threads, and
+//! without the feature `threads`.
+//!
+//! - A kernel that only writes, `Output = ()`, computes each element by itself, wherever it is cut.
+//! - A kernel that folds is cut along a tree that depends on sizes alone: leaves of [`LEAF`] elements, combined in the
+//!   tree's order. The tree is the same on one thread, which walks it by itself.
+
+#[cfg(feature = "threads")]
+mod pool;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::simd::{Kernel, dispatch};
+
+/// A kernel that can be cut in two.
+pub trait Split: Kernel + Send + Sized {
+    /// The parts over the first `at` steps of the axis along which [`run`] counts steps, and over the rest. `at` is
+    /// neither 0 nor all.
+    #[must_use]
+    fn split(self, at: usize) -> (Self, Self);
+}
+
+/// What the parts of a kernel yield.
+pub trait Combine: Send {
+    /// Whether it shows in the result how a kernel was cut.
+    #[doc(hidden)]
+    const FOLDS: bool = true;
+
+    /// What both parts yield together, `later` being that of the steps that come later.
+    #[must_use]
+    fn combine(self, later: Self) -> Self;
+}
+
+/// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf: [`dispatch`] alone gives the same.
+pub const LEAF: usize = 16 * 1024;
+
+/// The cost of a fused loop that is worth a second thread: elements by cost of each. An element costs 1 where the loop
+/// reads, adds and writes it in cache; see benches/README.md.
+pub const WORTH_SPLITTING: usize = 128 * 1024;
+
+/// Runs `kernel` at the SIMD level in use, on several threads where that pays.
+///
+/// The axis that [`Split`] cuts has `steps` steps of `elements_per_step` elements each, an element costing about `cost`
+/// additions (an `exp` is about 8). For folds `steps` and `elements_per_step` decide the order of additions; `cost`
+/// decides nothing but whether threads are worth waking.
+#[inline]
+pub fn run<K: Split>(kernel: K, steps: usize, elements_per_step: usize, cost: usize) -> K::Output
+where
+    K::Output: Combine,
+{
+    cut(kernel, steps, Cut::new(K::Output::FOLDS, steps, elements_per_step, cost))
+}
+
+fn cut<K: Split>(kernel: K, steps: usize, plan: Cut) -> K::Output
+where
+    K::Output: Combine,
+{
+    if steps <= plan.leaf {
+        return dispatch(kernel);
+    }
+    let at = plan.middle(steps);
+    let (first, later) = kernel.split(at);
+    let (first, later) =
+        join_if(steps > plan.alone, || cut(first, at, plan), || cut(later, steps - at, plan));
+    first.combine(later)
+}
+
+/// How the steps of a kernel are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// So many steps are not cut any more; cuts are at multiples of it.
+    leaf: usize,
+    /// So many steps stay on one thread.
+    alone: usize,
+}
+
+impl Cut {
+    fn new(folds: bool, steps: usize, elements_per_step: usize, cost: usize) -> Self {
+        /// Parts begin where a cache line does, if the whole does.
+        const LINE: usize = 16;
+        /// Parts a thread: more than one evens out threads of unequal speed.
+        const SHARE: usize = 4;
+
+        let elements = steps.saturating_mul(elements_per_step);
+        let threads = threads();
+        let worth = threads > 1 && elements.saturating_mul(cost) >= WORTH_SPLITTING;
+        if folds {
+            let leaf = (LEAF / elements_per_step.max(1)).max(1);
+            let alone = if worth { (steps / (SHARE * threads)).max(leaf) } else { steps };
+            return Self { leaf, alone };
+        }
+        if !worth {
+            return Self { leaf: steps, alone: steps };
+        }
+        let grain = LINE.div_ceil(elements_per_step.max(1));
+        let part = steps.div_ceil(threads).next_multiple_of(grain);
+        Self { leaf: part, alone: part }
+    }
+
+    /// Where more than a leaf is cut: after half of the leaves.
+    fn middle(self, steps: usize) -> usize {
+        steps.div_ceil(self.leaf).div_ceil(2) * self.leaf
+    }
+}
+
+/// Runs both, at the same time if a thread is free, and returns what they return. Calls may nest. A panic in either
+/// continues here once both have ended.
+pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
+    join_if(true, first, second)
+}
+
+/// [`join`] if asked for, else one after the other. What is compiled for each pair of functions is small.
+fn join_if<A: Send, B: Send>(
+    worth: bool,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let (mut first, mut second) = (Call::new(first), Call::new(second));
+    join_calls(worth, &mut || first.make(), &mut || second.make());
+    (first.result(), second.result())
+}
+
+/// A function before and after it ran.
+enum Call<F, R> {
+    Before(F),
+    After(R),
+    During,
+}
+
+impl<R, F: FnOnce() -> R> Call<F, R> {
+    fn new(function: F) -> Self {
+        Self::Before(function)
+    }
+
+    fn make(&mut self) {
+        if let Self::Before(function) = std::mem::replace(self, Self::During) {
+            *self = Self::After(function());
+        }
+    }
+
+    fn result(self) -> R {
+        match self {
+            Self::After(result) => result,
+            Self::Before(_) | Self::During => unreachable!("a call that did not return has panicked"),
+        }
+    }
+}
+
+fn join_calls(worth: bool, first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+    #[cfg(feature = "threads")]
+    if worth && threads() > 1 {
+        return pool::join(first, second);
+    }
+    let _ = worth;
+    first();
+    second();
+}
+
+/// 0 until chosen.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// More threads than this are never used.
+const MAX_THREADS: usize = 256;
+
+/// How many threads work at a call, the calling one among them: what [`set_threads`] was told, else what the environment
+/// variable `MIND_NUM_THREADS` said when a kernel first asked, else as many as the process may use at the same time.
+/// Always 1 without the feature `threads`.
+///
+/// ```
+/// assert!(mind_rt::threads() >= 1);
+/// ```
+#[inline]
+#[must_use]
+pub fn threads() -> usize {
+    if cfg!(not(feature = "threads")) {
+        return 1;
+    }
+    match THREADS.load(Ordering::Relaxed) {
+        0 => choose(),
+        threads => threads,
+    }
+}
+
+/// Sets how many threads work at a call, the calling one among them, in the whole process and from the next call on. 1
+/// keeps all work on the calling thread; 0 is as if this had never been called: `MIND_NUM_THREADS` decides again, else
+/// what the process may use. There are never more than 256. Results do not depend on it. Does nothing without the feature
+/// `threads`.
+///
+/// ```
+/// mind_rt::set_threads(1);
+/// assert_eq!(mind_rt::threads(), 1);
+/// mind_rt::set_threads(0);
+/// assert!(mind_rt::threads() >= 1);
+/// ```
+pub fn set_threads(threads: usize) {
+    THREADS.store(threads.min(MAX_THREADS), Ordering::Relaxed);
+    #[cfg(feature = "threads")]
+    pool::retire();
+}
+
+#[cold]
+fn choose() -> usize {
+    let asked = std::env::var("MIND_NUM_THREADS").ok().and_then(|number| parse(&number));
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = asked.unwrap_or_else(available).min(MAX_THREADS);
+    THREADS.store(threads, Ordering::Relaxed);
+    threads
+}
+
+/// A number of threads; 0 and what is no number say nothing.
+fn parse(number: &str) -> Option<usize> {
+    number.trim().parse().ok().filter(|threads| *threads > 0)
+}
+
+impl Combine for () {
+    const FOLDS: bool = false;
+
+    #[inline(always)]
+    fn combine(self, (): Self) {}
+}
+
+macro_rules! sums {
+    ($($ty:ident),*) => {
+        $(impl Combine for $ty {
+            #[inline(always)]
+            fn combine(self, later: Self) -> Self {
+                crate::kernels::arithmetic::Arithmetic::plus(self, later)
+            }
+        })*
+    };
+}
+
+sums!(f32, f64, i32, i64);
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<$($name: Combine),*> Combine for ($($name,)*) {
+            const FOLDS: bool = $($name::FOLDS)||*;
+
+            #[inline(always)]
+            #[allow(non_snake_case, reason = "variables are called as their types")]
+            fn combine(self, later: Self) -> Self {
+                let ($($name,)*) = self;
+                let rest = later;
+                tuples!(@combine rest [$($name)*] [0 1 2 3 4 5 6 7] [])
+            }
+        }
+    };
+    (@combine $rest:ident [] $positions:tt [$($done:expr),*]) => { ($($done,)*) };
+    (@combine $rest:ident [$name:ident $($names:ident)*] [$position:tt $($positions:tt)*] [$($done:expr),*]) => {
+        tuples!(@combine $rest [$($names)*] [$($positions)*] [$($done,)* $name.combine($rest.$position)])
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);

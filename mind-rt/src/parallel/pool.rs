@@ -1,0 +1,210 @@
+//! The threads beside the calling one.
+//!
+//! The caller of [`join`] queues the second half, runs the first, and takes the second back if nobody has begun it. So
+//! one thread suffices for progress, and a call costs little where no thread is free. While it waits for a half that
+//! another thread has begun, it runs what else is queued.
+//!
+//! A thread that finds nothing to do spins for some microseconds before it sleeps: waking one costs about as much as the
+//! smallest loop that is worth cutting.
+#![allow(unsafe_code)]
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+
+/// How often a thread looks for work before it sleeps.
+const SPINS: u32 = 2000;
+/// How often it looks before it first lets other threads of the machine run.
+const SPINS_ALONE: u32 = 100;
+
+/// Runs both halves and returns when both have ended.
+pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+    let half = Half {
+        work: UnsafeCell::new(second),
+        panic: UnsafeCell::new(None),
+        ended: AtomicBool::new(false),
+        owner: thread::current(),
+    };
+    // SAFETY: this frame, and so `half`, stays until `Entry` has been taken back or `ended` is set, after which nobody
+    // touches it: nothing below returns or unwinds before.
+    let entry = unsafe { Entry::new(&half) };
+    POOL.push(entry);
+    let result = catch_unwind(AssertUnwindSafe(first));
+    if POOL.take_back(entry) {
+        entry.run();
+    } else {
+        POOL.wait_for(&half.ended);
+    }
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+    if let Some(panic) = half.panic.into_inner() {
+        resume_unwind(panic);
+    }
+}
+
+/// Lets threads go that are more than are wanted.
+pub(super) fn retire() {
+    drop(POOL.lock());
+    POOL.queued.notify_all();
+}
+
+/// The second half of a [`join`], on the stack of its caller.
+struct Half<'a> {
+    work: UnsafeCell<&'a mut (dyn FnMut() + Send)>,
+    panic: UnsafeCell<Option<Box<dyn Any + Send>>>,
+    ended: AtomicBool,
+    /// Who waits for it.
+    owner: Thread,
+}
+
+/// A half in the queue. Whoever removes it from there runs it, and nobody else does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Entry(*const Half<'static>);
+
+// SAFETY: a half's function is `Send`, and so is a panic; the rest is made to be shared.
+unsafe impl Send for Entry {}
+
+impl Entry {
+    /// # Safety
+    /// The half must outlive the entry's stay in the queue and, if [`Entry::run`] is called, last until it has set
+    /// `ended`.
+    unsafe fn new(half: &Half<'_>) -> Self {
+        Self(std::ptr::from_ref(half).cast())
+    }
+
+    /// Runs the half. To be called once, by who removed it from the queue.
+    fn run(self) {
+        // SAFETY: the half lasts until `ended` is set, by the promise to `new`.
+        let half = unsafe { &*self.0 };
+        // SAFETY: only who removed the entry from the queue gets here, once; the owner reads `panic` after `ended`.
+        let (work, panic) = unsafe { (&mut *half.work.get(), &mut *half.panic.get()) };
+        *panic = catch_unwind(AssertUnwindSafe(work)).err();
+        let owner = half.owner.clone();
+        half.ended.store(true, Ordering::Release);
+        owner.unpark();
+    }
+}
+
+struct Pool {
+    state: Mutex<State>,
+    /// Woken when something is queued, or fewer threads are wanted.
+    queued: Condvar,
+    /// How many entries are queued, for threads that look without the lock.
+    len: AtomicUsize,
+}
+
+struct State {
+    queue: VecDeque<Entry>,
+    /// Threads there are, and those of them that sleep.
+    threads: usize,
+    sleeping: usize,
+}
+
+static POOL: Pool = Pool {
+    state: Mutex::new(State { queue: VecDeque::new(), threads: 0, sleeping: 0 }),
+    queued: Condvar::new(),
+    len: AtomicUsize::new(0),
+};
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while the lock is held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&'static self, entry: Entry) {
+        let mut state = self.lock();
+        state.queue.push_back(entry);
+        self.len.store(state.queue.len(), Ordering::Relaxed);
+        let wanted = super::threads() - 1;
+        while state.threads < wanted && self.spawn() {
+            state.threads += 1;
+        }
+        let wake = state.sleeping > 0;
+        drop(state);
+        if wake {
+            self.queued.notify_one();
+        }
+    }
+
+    /// Adds a thread. Where none can be had, those that are there do the work.
+    fn spawn(&'static self) -> bool {
+        thread::Builder::new().name("mind".to_string()).spawn(|| self.work()).is_ok()
+    }
+
+    /// The oldest entry, which is the largest of its caller's.
+    fn take(&self) -> Option<Entry> {
+        if self.len.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut state = self.lock();
+        let entry = state.queue.pop_front();
+        self.len.store(state.queue.len(), Ordering::Relaxed);
+        entry
+    }
+
+    /// Removes an entry if nobody has begun it.
+    fn take_back(&self, entry: Entry) -> bool {
+        let mut state = self.lock();
+        let found = state.queue.iter().rposition(|queued| *queued == entry);
+        if let Some(position) = found {
+            state.queue.remove(position);
+            self.len.store(state.queue.len(), Ordering::Relaxed);
+        }
+        found.is_some()
+    }
+
+    /// Runs what is queued until `ended` is set.
+    fn wait_for(&self, ended: &AtomicBool) {
+        let mut spins = 0;
+        while !ended.load(Ordering::Acquire) {
+            match self.take() {
+                Some(entry) => {
+                    entry.run();
+                    spins = 0;
+                }
+                None if spins < SPINS => pause(&mut spins),
+                None => thread::park(),
+            }
+        }
+    }
+
+    /// What a thread of the pool does all its life.
+    fn work(&self) {
+        let mut spins = 0;
+        loop {
+            if let Some(entry) = self.take() {
+                entry.run();
+                spins = 0;
+            } else if spins < SPINS {
+                pause(&mut spins);
+            } else {
+                spins = 0;
+                let mut state = self.lock();
+                while state.queue.is_empty() {
+                    if state.threads >= super::threads() {
+                        state.threads -= 1;
+                        return;
+                    }
+                    state.sleeping += 1;
+                    state = self.queued.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state.sleeping -= 1;
+                }
+            }
+        }
+    }
+}
+
+fn pause(spins: &mut u32) {
+    *spins += 1;
+    if *spins < SPINS_ALONE {
+        std::hint::spin_loop();
+    } else {
+        thread::yield_now();
+    }
+}
