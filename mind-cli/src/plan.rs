@@ -8,8 +8,8 @@ use mind_core::{
     ir::{Op, ValueId},
     opt::Optimised,
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Fold, FoldTarget, Indices, Loop, MatMul, Node, Place, Plan,
-        Scalar, ScalarOp, ScalarStep, Sink, Source, Step, View,
+        Buffer, BufferId, Conv2d, ConvKind, Finish, Indices, MatMul, Nest, Node, Operand, Place, Plan,
+        Scalar, ScalarOp, ScalarStep, Source, Step, Target, View,
     },
     ty::{Shape, Type},
 };
@@ -81,12 +81,12 @@ impl Writer<'_> {
             Step::Load { result, from } => {
                 format!("number    {} = one element of {}", self.names.of(*result), self.view(from))
             }
-            Step::Loop(nest) => self.nest(nest),
-            Step::MatMul(MatMul { lhs, rhs, batch, extents, result }) => {
+            Step::Nest(nest) => self.nest(nest),
+            Step::MatMul(MatMul { lhs, rhs, batch, extents, finish }) => {
                 let batch = batch.iter().map(|dim| format!("{} of ", self.dim(dim))).collect::<String>();
                 let extents: Vec<_> = extents.iter().map(|dim| self.dim(dim)).collect();
                 let (lhs, rhs) = (self.view(lhs), self.view(rhs));
-                format!("product   {} = {lhs} @ {rhs}  ({batch}{})", self.name(*result), extents.join(" × "))
+                format!("product   {} = {lhs} @ {rhs}  ({batch}{})", self.finish(finish), extents.join(" × "))
             }
             Step::Dot { result, operands: [lhs, rhs] } => {
                 format!(
@@ -118,7 +118,7 @@ impl Writer<'_> {
             Step::SliceGrad { updates, result, .. } => {
                 format!("place     {} = {} among zeros", self.name(*result), self.name(*updates))
             }
-            Step::Conv2d(Conv2d { kind, operands: [first, second], result, filter, .. }) => {
+            Step::Conv2d(Conv2d { kind, operands: [first, second], finish, filter, .. }) => {
                 let what = match kind {
                     ConvKind::Forward => "convolution",
                     ConvKind::GradInput => "derivative of a convolution by its input",
@@ -127,7 +127,7 @@ impl Writer<'_> {
                 let (first, second, filter) = (self.name(*first), self.name(*second), self.shape(filter));
                 format!(
                     "conv2d    {} = {what}, of {first} and {second}  (filter {filter})",
-                    self.name(*result)
+                    self.finish(finish)
                 )
             }
             Step::Update { from, to } => format!("update    {} = {}", self.name(*to), self.name(*from)),
@@ -137,50 +137,61 @@ impl Writer<'_> {
         }
     }
 
-    /// A fused loop: what it writes, over what, and each operation in it.
-    fn nest(&self, Loop { extents, loads, body, sink }: &Loop) -> String {
-        let over: Vec<_> = extents.iter().map(|dim| self.dim(dim)).collect();
-        let over = if over.is_empty() { "one element".to_owned() } else { over.join(" × ") };
-        let (kind, target, how) = match sink {
-            Sink::Store(view) => ("loop", self.view(view), String::new()),
-            Sink::Fold(Fold { reduced, count, target }) => {
-                let target = match target {
-                    FoldTarget::Buffer(view) => self.view(view),
-                    FoldTarget::Scalar(value) => self.names.of(*value).to_owned(),
-                };
-                let axes: Vec<_> = extents
-                    .iter()
-                    .zip(reduced)
-                    .filter(|(_, reduced)| **reduced)
-                    .map(|(dim, _)| self.dim(dim))
-                    .collect();
-                let what = if count.is_some() { "mean" } else { "sum" };
-                ("reduce", target, format!(", {what} over {}", axes.join(" × ")))
+    fn finish(&self, finish: &Finish) -> String {
+        let targets: Vec<_> = finish.stores.iter().map(|store| self.view(&store.target)).collect();
+        targets.join(", ")
+    }
+
+    /// Fused loops: what they write, over what, and each operation in them.
+    fn nest(&self, nest: &Nest) -> String {
+        let over: Vec<_> = nest.extents.iter().map(|dim| self.dim(dim)).collect();
+        let (mut targets, mut lines, mut sums, mut operations) = (Vec::new(), Vec::new(), "", 0);
+        for pass in &nest.passes {
+            for (nodes, stores) in [(&pass.elements, &pass.stores), (&pass.numbers, &pass.row_stores)] {
+                for node in nodes {
+                    let operands: Vec<_> =
+                        node.operands.iter().map(|operand| self.operand(operand, nest, nodes)).collect();
+                    let value = self.names.of(node.value);
+                    lines.push(format!("{value} = {}", self.operation(node.op, &operands)));
+                    operations += 1;
+                }
+                for store in stores {
+                    targets.push(self.view(&store.target));
+                    if nodes.is_empty() && !matches!(store.operand, Operand::Number(_)) {
+                        lines.push(format!("from {}", self.operand(&store.operand, nest, nodes)));
+                    }
+                }
             }
-        };
-        let mut nodes: Vec<String> = Vec::with_capacity(body.len());
-        for Node { op, operands, value, .. } in body {
-            let operands: Vec<_> = operands
-                .iter()
-                .map(|operand| match operand {
-                    mind_core::plan::Operand::Load(load) => self.view(&loads[*load]),
-                    mind_core::plan::Operand::Node(node) => self.names.of(body[*node].value).to_owned(),
-                    mind_core::plan::Operand::Scalar(scalar) => self.scalar(scalar),
-                })
-                .collect();
-            nodes.push(if *op == ScalarOp::Copy {
-                format!("from {}", operands.join(", "))
-            } else {
-                format!("{} = {}", self.names.of(*value), self.operation(*op, &operands))
-            });
         }
-        let fused = if nodes.len() > 1 {
-            format!(", {} fused", numbers::counted(nodes.len(), "operation"))
+        for fold in nest.folds() {
+            sums = if fold.count.is_some() { ", mean" } else { ", sum" };
+            match &fold.target {
+                Target::Memory(view) => targets.push(self.view(view)),
+                Target::Total(value) => targets.push(self.names.of(*value).to_owned()),
+                Target::Number(_) => {}
+            }
+            if let Operand::Load(load) = fold.operand {
+                lines.push(format!("from {}", self.view(&nest.loads[load])));
+            }
+        }
+        let kind = if sums.is_empty() { "loop" } else { "reduce" };
+        let fused = if operations > 1 {
+            format!(", {} fused", numbers::counted(operations, "operation"))
         } else {
             String::new()
         };
-        let head = format!("{kind:<9} {target}  ({over}{how}{fused})");
-        nodes.iter().fold(head, |text, node| format!("{text}\n                 {node}"))
+        let head = format!("{kind:<9} {}  ({}{sums}{fused})", targets.join(", "), over.join(" × "));
+        lines.iter().fold(head, |text, line| format!("{text}\n                 {line}"))
+    }
+
+    fn operand(&self, operand: &Operand, nest: &Nest, nodes: &[Node]) -> String {
+        match operand {
+            Operand::Load(load) => self.view(&nest.loads[*load]),
+            Operand::Node(node) => self.names.of(nodes[*node].value).to_owned(),
+            Operand::Number(value) => self.names.of(*value).to_owned(),
+            Operand::Scalar(scalar) => self.scalar(scalar),
+            Operand::Sum => "the product".to_owned(),
+        }
     }
 
     fn operation(&self, op: ScalarOp, operands: &[String]) -> String {

@@ -3,8 +3,8 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Buffer, BufferId, Conv2d, Fold, FoldTarget, Indices, MatMul, Operand, Scalar, ScalarStep, Sink, Step,
-        View,
+        Buffer, BufferId, Conv2d, Finish, Fold, Indices, MatMul, Nest, Node, Operand, Scalar, ScalarStep,
+        Step, Store, Target, View,
     },
     ty::DType,
 };
@@ -13,7 +13,7 @@ impl Step {
     /// Calls `visit` with every buffer that the step reads or writes.
     pub fn for_each_buffer(&self, mut visit: impl FnMut(BufferId)) {
         self.for_each_read(&mut visit);
-        self.result().into_iter().for_each(visit);
+        self.for_each_write(visit);
     }
 
     /// Calls `visit` with every buffer that the step reads.
@@ -22,8 +22,10 @@ impl Step {
         match self {
             Self::Scalar(_) | Self::UpdateScalar { .. } => {}
             Self::Load { from, .. } => view(from),
-            Self::Loop(nest) => nest.loads.iter().for_each(view),
-            Self::MatMul(product) => [&product.lhs, &product.rhs].into_iter().for_each(view),
+            Self::Nest(nest) => nest.loads.iter().for_each(view),
+            Self::MatMul(product) => {
+                [&product.lhs, &product.rhs].into_iter().chain(&product.finish.loads).for_each(view);
+            }
             Self::Dot { operands, .. } => operands.iter().for_each(view),
             Self::CheckIndices { indices, .. } => indices.buffer().into_iter().for_each(visit),
             Self::Gather { table, indices, .. } => {
@@ -35,43 +37,49 @@ impl Step {
                 indices.buffer().into_iter().for_each(visit);
             }
             Self::SliceGrad { updates, .. } => visit(*updates),
-            Self::Conv2d(convolution) => convolution.operands.into_iter().for_each(visit),
+            Self::Conv2d(convolution) => {
+                convolution.finish.loads.iter().for_each(view);
+                convolution.operands.into_iter().for_each(visit);
+            }
             Self::Update { from, .. } => visit(*from),
         }
     }
 
-    /// The buffer that the step writes.
-    pub fn result(&self) -> Option<BufferId> {
+    /// Calls `visit` with every buffer that the step writes.
+    pub fn for_each_write(&self, mut visit: impl FnMut(BufferId)) {
         match self {
-            Self::Loop(nest) => match &nest.sink {
-                Sink::Store(target) => target.buffer(),
-                Sink::Fold(Fold { target: FoldTarget::Buffer(target), .. }) => target.buffer(),
-                Sink::Fold(Fold { target: FoldTarget::Scalar(_), .. }) => None,
-            },
-            Self::MatMul(MatMul { result, .. })
-            | Self::Gather { result, .. }
+            Self::Nest(nest) => {
+                nest.for_each_target(|target| target.buffer().into_iter().for_each(&mut visit))
+            }
+            Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
+                finish.stores.iter().filter_map(|store| store.target.buffer()).for_each(visit);
+            }
+            Self::Gather { result, .. }
             | Self::ScatterAdd { result, .. }
             | Self::SliceGrad { result, .. }
-            | Self::Conv2d(Conv2d { result, .. })
-            | Self::Update { to: result, .. } => Some(*result),
+            | Self::Update { to: result, .. } => visit(*result),
             Self::Scalar(_)
             | Self::UpdateScalar { .. }
             | Self::Load { .. }
             | Self::Dot { .. }
-            | Self::CheckIndices { .. } => None,
+            | Self::CheckIndices { .. } => {}
         }
     }
 
-    /// The single number that the step computes.
-    pub fn local(&self) -> Option<ValueId> {
+    /// Calls `visit` with every single number that the step computes for later steps.
+    pub fn for_each_local(&self, mut visit: impl FnMut(ValueId)) {
         match self {
             Self::Scalar(ScalarStep { result, .. })
             | Self::Load { result, .. }
-            | Self::Dot { result, .. } => Some(*result),
-            Self::Loop(nest) => match &nest.sink {
-                Sink::Fold(Fold { target: FoldTarget::Scalar(result), .. }) => Some(*result),
-                Sink::Fold(Fold { target: FoldTarget::Buffer(_), .. }) | Sink::Store(_) => None,
-            },
+            | Self::Dot { result, .. } => visit(*result),
+            Self::Nest(nest) => {
+                for fold in nest.folds() {
+                    match fold.target {
+                        Target::Total(value) => visit(value),
+                        Target::Number(_) | Target::Memory(_) => {}
+                    }
+                }
+            }
             Self::MatMul(_)
             | Self::CheckIndices { .. }
             | Self::Gather { .. }
@@ -79,7 +87,7 @@ impl Step {
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
             | Self::Update { .. }
-            | Self::UpdateScalar { .. } => None,
+            | Self::UpdateScalar { .. } => {}
         }
     }
 
@@ -87,13 +95,11 @@ impl Step {
     pub fn for_each_scalar(&self, mut visit: impl FnMut(&Scalar)) {
         match self {
             Self::Scalar(step) => step.operands.iter().for_each(visit),
-            Self::Loop(nest) => {
-                for operand in nest.body.iter().flat_map(|node| &node.operands) {
-                    match operand {
-                        Operand::Scalar(scalar) => visit(scalar),
-                        Operand::Load(_) | Operand::Node(_) => {}
-                    }
-                }
+            Self::Nest(nest) => {
+                nest.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut visit))
+            }
+            Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
+                finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut visit));
             }
             Self::CheckIndices { indices, .. }
             | Self::Gather { indices, .. }
@@ -102,12 +108,56 @@ impl Step {
                 Indices::Buffer(_) => {}
             },
             Self::UpdateScalar { from, .. } => visit(from),
-            Self::Load { .. }
-            | Self::Dot { .. }
-            | Self::MatMul(_)
-            | Self::SliceGrad { .. }
-            | Self::Conv2d(_)
-            | Self::Update { .. } => {}
+            Self::Load { .. } | Self::Dot { .. } | Self::SliceGrad { .. } | Self::Update { .. } => {}
+        }
+    }
+}
+
+impl Nest {
+    /// Every sum, in order: those of elements before those of rows in each pass.
+    pub fn folds(&self) -> impl Iterator<Item = &Fold> {
+        self.passes.iter().flat_map(|pass| pass.folds.iter().chain(&pass.row_folds))
+    }
+
+    /// Calls `visit` with every view of memory that is written.
+    pub fn for_each_target(&self, mut visit: impl FnMut(&View)) {
+        for pass in &self.passes {
+            pass.stores.iter().chain(&pass.row_stores).for_each(|store| visit(&store.target));
+        }
+        for fold in self.folds() {
+            match &fold.target {
+                Target::Memory(view) => visit(view),
+                Target::Number(_) | Target::Total(_) => {}
+            }
+        }
+    }
+
+    /// Calls `visit` with every operand of a node, store or sum.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(&Operand)) {
+        for pass in &self.passes {
+            let nodes = pass.elements.iter().chain(&pass.numbers);
+            nodes.flat_map(|node: &Node| &node.operands).for_each(&mut visit);
+            let stores = pass.stores.iter().chain(&pass.row_stores);
+            stores.for_each(|store: &Store| visit(&store.operand));
+        }
+        self.folds().for_each(|fold| visit(&fold.operand));
+    }
+}
+
+impl Finish {
+    /// Calls `visit` with every operand of a node or store.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(&Operand)) {
+        self.nodes.iter().flat_map(|node| &node.operands).for_each(&mut visit);
+        self.stores.iter().for_each(|store| visit(&store.operand));
+    }
+}
+
+impl Operand {
+    /// The single number, where it is the same at every index.
+    pub fn scalar(&self) -> Option<&Scalar> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar),
+            Self::Load(_) | Self::Node(_) | Self::Number(_) | Self::Sum => None,
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::{
     ir::{Inst, Module, Op, Reduction, ValueId},
     opt::Optimised,
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Fold, FoldTarget, Indices, Loop, MatMul, Node, Operand,
-        Parameter, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep, Sink, Source, Step, Update, View,
+        Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand, Parameter,
+        Pass, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep, Source, Step, Store, Target, Update, View,
         fuse::{Groups, iteration_shape},
         hazards::{direct_updates, feeds_indices},
         schedule, slots, view,
@@ -219,7 +219,8 @@ impl<'m> Planner<'m> {
         };
         let (loads, body) = self.body(value);
         let target = View::contiguous(buffer, &inst.ty.shape);
-        let step = Step::Loop(store_loop(&inst.ty.shape, loads, body, target.clone()));
+        let operand = Operand::Node(body.len() - 1);
+        let step = Step::Nest(store_nest(&inst.ty.shape, loads, body, operand, target.clone()));
         if late {
             self.late.push(step)
         } else {
@@ -274,16 +275,26 @@ impl<'m> Planner<'m> {
         if shape.rank() == 0 {
             return self.view(operand);
         }
-        let (mut loads, body) = self.body(value);
+        let (mut loads, mut elements) = self.body(value);
+        // The reduction of something computed elsewhere copies it; a sum reads it as well.
+        let operand = match &elements[..] {
+            [Node { op: ScalarOp::Copy, operands, .. }] => {
+                let operand = operands[0].clone();
+                elements.clear();
+                operand
+            }
+            _ => Operand::Node(elements.len() - 1),
+        };
+        let dtype = inst.ty.dtype;
         let mut reduced = reduced_axes(shape, reduction);
         let mut extents = shape.to_vec();
         if inst.ty.rank() == 0 {
             let mut views: Vec<&mut View> = loads.iter_mut().collect();
             view::collapse(&mut extents, &mut views, &mut reduced);
             at_least_one_axis(&mut extents, &mut views, &mut reduced, true);
-            let target = FoldTarget::Scalar(value);
-            let sink = Sink::Fold(Fold { reduced, count, target });
-            self.steps.push(Step::Loop(Loop { extents, loads, body, sink }));
+            let folds = vec![Fold { operand, count, dtype, target: Target::Total(value) }];
+            let passes = vec![Pass { elements, folds, ..Pass::default() }];
+            self.steps.push(Step::Nest(Nest { extents, row_axes: 0, loads, passes }));
             return View::scalar(Scalar::Local(value), &Shape::scalar());
         }
         let buffer = self.result_buffer(value);
@@ -299,8 +310,24 @@ impl<'m> Planner<'m> {
         let mut views: Vec<&mut View> = loads.iter_mut().chain([&mut target]).collect();
         view::collapse(&mut extents, &mut views, &mut reduced);
         at_least_one_axis(&mut extents, &mut views, &mut reduced, true);
-        let sink = Sink::Fold(Fold { reduced, count, target: FoldTarget::Buffer(target) });
-        self.steps.push(Step::Loop(Loop { extents, loads, body, sink }));
+        let mut pass = Pass { elements, ..Pass::default() };
+        let row_axes = if reduced.last() == Some(&true) {
+            let row_axes = reduced.iter().rposition(|reduced| !reduced).map_or(0, |kept| kept + 1);
+            let number = Operand::Number(value);
+            let own = Target::Number(value);
+            if reduced[..row_axes].contains(&true) {
+                pass.folds.push(Fold { operand, count: None, dtype, target: own });
+                pass.row_folds.push(Fold { operand: number, count, dtype, target: Target::Memory(target) });
+            } else {
+                pass.folds.push(Fold { operand, count, dtype, target: own });
+                pass.row_stores.push(Store { operand: number, target });
+            }
+            row_axes
+        } else {
+            pass.folds.push(Fold { operand, count, dtype, target: Target::Memory(target) });
+            reduced.iter().rposition(|reduced| *reduced).map_or(0, |last| last + 1)
+        };
+        self.steps.push(Step::Nest(Nest { extents, row_axes, loads, passes: vec![pass] }));
         result
     }
 
@@ -311,15 +338,13 @@ impl<'m> Planner<'m> {
 
     fn copy_to(&mut self, from: &View, value: ValueId, place: Place) -> View {
         let ty = Type::new(self.module.ty(value).dtype, from.shape.clone());
-        let dtype = ty.dtype;
         let buffer = self.add_buffer(place, ty, value);
         let target = View::contiguous(buffer, &from.shape);
         let (loads, operand) = match &from.source {
             Source::Scalar(scalar) => (Vec::new(), Operand::Scalar(scalar.clone())),
             Source::Buffer(_) => (vec![from.clone()], Operand::Load(0)),
         };
-        let body = vec![Node { op: ScalarOp::Copy, operands: vec![operand], dtype, value }];
-        self.steps.push(Step::Loop(store_loop(&from.shape, loads, body, target.clone())));
+        self.steps.push(Step::Nest(store_nest(&from.shape, loads, Vec::new(), operand, target.clone())));
         target
     }
 
@@ -409,7 +434,9 @@ impl<'m> Planner<'m> {
         let rank = lhs.shape.rank();
         let extents = [lhs.shape[rank - 2].clone(), lhs.shape[rank - 1].clone(), rhs.shape[rank - 1].clone()];
         let result = self.result_buffer(value);
-        self.steps.push(Step::MatMul(MatMul { lhs, rhs, batch, extents, result }));
+        let rows = batch.iter().chain([&extents[0]]).cloned().collect();
+        let finish = stored_as_it_is(result, &rows, &extents[2]);
+        self.steps.push(Step::MatMul(MatMul { lhs, rhs, batch, extents, finish }));
         View::contiguous(result, &inst.ty.shape)
     }
 
@@ -424,7 +451,9 @@ impl<'m> Planner<'m> {
         let operands = [0, 1].map(|position| self.contiguous(inst.operands[position]));
         let result = self.result_buffer(value);
         let convolution = convolution.clone();
-        self.steps.push(Step::Conv2d(Conv2d { kind, convolution, input, filter, output, operands, result }));
+        let rows = Shape::from_slice(&inst.ty.shape[..3]);
+        let finish = stored_as_it_is(result, &rows, &inst.ty.shape[3]);
+        self.steps.push(Step::Conv2d(Conv2d { kind, convolution, input, filter, output, operands, finish }));
         View::contiguous(result, &inst.ty.shape)
     }
 
@@ -498,13 +527,34 @@ impl<'m> Planner<'m> {
     }
 }
 
-fn store_loop(shape: &Shape, mut loads: Vec<View>, body: Vec<Node>, mut target: View) -> Loop {
+fn store_nest(
+    shape: &Shape,
+    mut loads: Vec<View>,
+    elements: Vec<Node>,
+    operand: Operand,
+    mut target: View,
+) -> Nest {
     let mut extents = shape.to_vec();
     let mut flags = vec![false; extents.len()];
     let mut views: Vec<&mut View> = loads.iter_mut().chain([&mut target]).collect();
     view::collapse(&mut extents, &mut views, &mut flags);
     at_least_one_axis(&mut extents, &mut views, &mut flags, false);
-    Loop { extents, loads, body, sink: Sink::Store(target) }
+    let row_axes = extents.len() - 1;
+    let pass = Pass { elements, stores: vec![Store { operand, target }], ..Pass::default() };
+    Nest { extents, row_axes, loads, passes: vec![pass] }
+}
+
+/// A product or convolution with these axes of rows is stored to a contiguous buffer and nothing else.
+fn stored_as_it_is(result: BufferId, rows: &Shape, columns: &Dim) -> Finish {
+    let rows = rows.element_count().expect("a part of a countable shape");
+    let extents = [rows, columns.clone()];
+    let target = View::contiguous(result, &Shape::from_slice(&extents));
+    Finish {
+        extents,
+        loads: Vec::new(),
+        nodes: Vec::new(),
+        stores: vec![Store { operand: Operand::Sum, target }],
+    }
 }
 
 /// A loop over a single index has one axis of extent 1; a sum has at least one axis that is summed.

@@ -1,7 +1,7 @@
 //! From an optimised module to steps over memory: which loops run, over which buffers, in which order.
 //!
-//! A plan knows views (a transpose or a slice moves no data), fused loops (a chain of elementwise operations, or such a
-//! chain under a sum, is one loop) and slots (temporaries whose lifetimes do not meet share memory). It knows nothing of
+//! A plan knows views (a transpose or a slice moves no data), nests (elementwise operations and sums over one index
+//! space are one nest of loops) and slots (temporaries whose lifetimes do not meet share memory). It knows nothing of
 //! Rust; emitting is another crate's work, and tests execute plans directly.
 
 mod access;
@@ -15,6 +15,7 @@ mod view;
 
 use std::sync::Arc;
 
+pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub use view::{Source, View};
 
 use crate::{
@@ -127,8 +128,8 @@ pub enum Step {
         /// A view of rank 0.
         from: View,
     },
-    /// A fused loop.
-    Loop(Loop),
+    /// Fused loops.
+    Nest(Nest),
     /// A matrix product, batched.
     MatMul(MatMul),
     /// The inner product of two vectors, to a single number.
@@ -220,7 +221,7 @@ pub struct ScalarStep {
     pub dtype: DType,
 }
 
-/// What a loop does with elements.
+/// An elementwise operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarOp {
     /// The operand.
@@ -245,73 +246,6 @@ pub enum ScalarOp {
     ReluGrad,
 }
 
-/// A loop nest over one index space that computes a chain of elementwise operations and stores or sums the last.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loop {
-    /// The extents, outermost first; neighbours that every view steps through alike are already one. For a sum the kept
-    /// axes and the reduced ones as [`Fold`] says.
-    pub extents: Vec<Dim>,
-    /// What is read; every view has the rank of `extents`.
-    pub loads: Vec<View>,
-    /// What is computed for each index, in order; not empty.
-    pub body: Vec<Node>,
-    /// What becomes of the last node.
-    pub sink: Sink,
-}
-
-/// One elementwise operation within a loop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// The operation.
-    pub op: ScalarOp,
-    /// Its operands.
-    pub operands: Vec<Operand>,
-    /// The element type.
-    pub dtype: DType,
-    /// The value, for names.
-    pub value: ValueId,
-}
-
-/// What a node reads.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
-    /// The element of [`Loop::loads`] at this index.
-    Load(usize),
-    /// An earlier node.
-    Node(usize),
-    /// The same number at every index.
-    Scalar(Scalar),
-}
-
-/// What becomes of the last node of a loop.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Sink {
-    /// Stored at each index; a load of the same buffer is of the same element.
-    Store(View),
-    /// Summed.
-    Fold(Fold),
-}
-
-/// A sum over some axes of a loop.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fold {
-    /// Which axes of the loop are summed over.
-    pub reduced: Vec<bool>,
-    /// For a mean, the number of elements summed.
-    pub count: Option<Dim>,
-    /// Where the sums go: a view of the loop's rank with stride 0 on reduced axes, or a single number.
-    pub target: FoldTarget,
-}
-
-/// Where the sums of a loop go.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FoldTarget {
-    /// Into memory.
-    Buffer(View),
-    /// A single number: every axis is reduced.
-    Scalar(ValueId),
-}
-
 /// `result[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatMul {
@@ -323,8 +257,8 @@ pub struct MatMul {
     pub batch: Vec<Dim>,
     /// Rows of the result, contraction, columns of the result.
     pub extents: [Dim; 3],
-    /// Contiguous.
-    pub result: BufferId,
+    /// What becomes of its elements.
+    pub finish: Finish,
 }
 
 /// A convolution or one of its derivatives.
@@ -342,8 +276,8 @@ pub struct Conv2d {
     pub output: Shape,
     /// Input and filter, or output's cotangent and filter, or input and output's cotangent.
     pub operands: [BufferId; 2],
-    /// The result.
-    pub result: BufferId,
+    /// What becomes of the elements of its result, a matrix with a column for each channel.
+    pub finish: Finish,
 }
 
 /// Which part of a convolution is computed.

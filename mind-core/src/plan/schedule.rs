@@ -17,8 +17,8 @@ pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
     let mut makers: HashMap<ValueId, usize> = HashMap::new();
     let mut needed: HashSet<usize> = HashSet::new();
     for (position, step) in steps.iter().enumerate() {
-        step.result().into_iter().for_each(|buffer| _ = writers.insert(buffer, position));
-        step.local().into_iter().for_each(|value| _ = makers.insert(value, position));
+        step.for_each_write(|buffer| _ = writers.insert(buffer, position));
+        step.for_each_local(|value| _ = makers.insert(value, position));
     }
     for (position, step) in steps.iter().enumerate().rev() {
         if !needed.contains(&position) && !matches!(step, Step::CheckIndices { .. }) {

@@ -1,6 +1,6 @@
 //! Temporaries by liveness: which share memory.
 
-use crate::plan::{Buffer, BufferId, Loop, Place, Sink, Slot, Step};
+use crate::plan::{Buffer, BufferId, Nest, Place, Slot, Step};
 
 /// Gives every temporary a slot. Temporaries whose lifetimes do not meet share one, and the result of a loop takes the
 /// place of an operand that the loop is the last to read, element by element.
@@ -14,17 +14,21 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Slot> {
     let mut slot_of: Vec<Option<usize>> = vec![None; buffers.len()];
     for (position, step) in steps.iter().enumerate() {
         let mut taken = None;
-        if let Some(result) = step.result().filter(|result| is_temporary(&buffers[result.0])) {
-            taken = reusable_operand(step, result, |operand| {
+        step.for_each_write(|result| {
+            if !is_temporary(&buffers[result.0]) {
+                return;
+            }
+            let overwritten = reusable_operand(step, |operand| {
                 is_temporary(&buffers[operand.0]) && last_use[operand.0] == position
             });
-            let slot = match taken.and_then(|operand| slot_of[operand.0]) {
+            let slot = match overwritten.and_then(|operand| slot_of[operand.0]) {
                 Some(slot) => slot,
                 None => take(&mut slots, &mut free, &buffers[result.0]),
             };
+            taken = overwritten;
             slot_of[result.0] = Some(slot);
             buffers[result.0].place = Place::Slot(slot);
-        }
+        });
         let mut ending = Vec::new();
         step.for_each_buffer(|buffer| {
             let dies = last_use[buffer.0] == position && Some(buffer) != taken;
@@ -47,10 +51,12 @@ fn is_temporary(buffer: &Buffer) -> bool {
     matches!(buffer.place, Place::Slot(_))
 }
 
-/// An operand that the result of a loop may overwrite as it goes: read at the very element that is stored.
-fn reusable_operand(step: &Step, result: BufferId, dies: impl Fn(BufferId) -> bool) -> Option<BufferId> {
-    let Step::Loop(Loop { loads, sink: Sink::Store(target), .. }) = step else { return None };
-    debug_assert_eq!(target.buffer(), Some(result));
+/// An operand that the one result of a nest may overwrite as it goes: read at the very element that is stored.
+fn reusable_operand(step: &Step, dies: impl Fn(BufferId) -> bool) -> Option<BufferId> {
+    let Step::Nest(Nest { loads, passes, .. }) = step else { return None };
+    let [pass] = &passes[..] else { return None };
+    let ([store], []) = (&pass.stores[..], &pass.folds[..]) else { return None };
+    let target = &store.target;
     let candidates = loads.iter().filter_map(|load| load.buffer()).filter(|operand| dies(*operand));
     let mut fitting = candidates.filter(|operand| {
         let mut reads = loads.iter().filter(|load| load.buffer() == Some(*operand));

@@ -6,8 +6,8 @@ use mind_core::{
     dim::Dim,
     ir::{Padding, ValueId},
     plan::{
-        BufferId, Conv2d, ConvKind, Indices, MatMul, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep,
-        Source, Step, View,
+        BufferId, Conv2d, ConvKind, Finish, Indices, MatMul, Place, Plan, Returned, Scalar, ScalarOp,
+        ScalarStep, Source, Step, View,
     },
     ty::{DType, Shape},
 };
@@ -135,7 +135,7 @@ impl Body<'_> {
                 let (buffer, at) = (self.read(buffer), extent(&from.offset, Arithmetic::Plain));
                 self.define_local(*result, &format!("{buffer}[{at}]"));
             }
-            Step::Loop(nest) => super::loops::emit(self, nest),
+            Step::Nest(nest) => super::loops::emit(self, nest),
             Step::MatMul(product) => self.matmul(product),
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let len = self.extent(&lhs.shape[0]);
@@ -207,7 +207,7 @@ impl Body<'_> {
         }
         let [m, k, n] = [0, 1, 2].map(|position| self.extent(&product.extents[position]));
         let (lhs, rhs) = (matrix(&product.lhs), matrix(&product.rhs));
-        let result = self.write(product.result);
+        let result = self.write(stored(&product.finish));
         let _ = writeln!(self.text, "rt::matmul(&[{batch}], [{m}, {k}, {n}], {lhs}, {rhs}, {result});");
     }
 
@@ -237,7 +237,7 @@ impl Body<'_> {
             ConvKind::GradFilter => "conv2d_grad_filter",
         };
         let [first, second] = conv.operands.map(|operand| self.read(operand));
-        let result = self.write(conv.result);
+        let result = self.write(stored(&conv.finish));
         let _ = writeln!(
             self.text,
             "rt::{function}(&rt::Conv2d {{ n: {n}, h: {h}, w: {w}, c_in: {c_in}, kh: {kh}, kw: {kw}, c_out: {c_out}, \
@@ -332,6 +332,11 @@ impl Body<'_> {
             }
         }
     }
+}
+
+/// Where a product or convolution goes that is stored as it is.
+fn stored(finish: &Finish) -> BufferId {
+    finish.stores[0].target.buffer().expect("targets are memory")
 }
 
 /// The place of a number's new value.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{BufferId, Fold, FoldTarget, Loop, Operand, Place, Scalar, ScalarOp, Sink, View},
+    plan::{BufferId, Nest, Operand, Place, Scalar, ScalarOp, View},
     ty::DType,
 };
 
@@ -12,12 +12,14 @@ use super::{
     body::{Body, expression},
     extent::{grouped, symbol_variable},
     names::Names,
+    single::{Fold, FoldTarget, Loop, Sink},
 };
 
 /// Below this many elements, known ahead, a loop runs where it stands: choosing a SIMD level would cost more.
 const WORTH_DISPATCHING: i64 = 64;
 
-pub(super) fn emit(body: &mut Body<'_>, nest: &Loop) {
+pub(super) fn emit(body: &mut Body<'_>, nest: &Nest) {
+    let nest = &Loop::new(nest, body.plan);
     if let Some((from, to)) = transposition(nest) {
         return copy(body, nest, from, to);
     }
@@ -388,6 +390,7 @@ impl<'b, 'p, 'n> Kernel<'b, 'p, 'n> {
                 let field = self.fields.iter().find(|field| field.value == value);
                 field.map_or(value.clone(), |field| field.name.clone())
             }
+            Operand::Number(_) | Operand::Sum => unreachable!("a loop of one pass has neither"),
             Operand::Load(load) => {
                 let view = &self.nest.loads[*load];
                 let stored = matches!(self.nest.sink, Sink::Store(_)) && self.loads[*load] == "target";

@@ -8,6 +8,7 @@ mod loops;
 mod names;
 mod root;
 mod signature;
+mod single;
 pub mod structs;
 
 use std::collections::BTreeSet;
@@ -404,7 +405,7 @@ fn counts(plan: &Plan) -> BTreeSet<Dim> {
     let known: BTreeSet<Dim> =
         plan.inputs.iter().filter_map(|input| input.ty.shape.element_count().ok()).collect();
     let loops = plan.steps.iter().filter_map(|step| match step {
-        Step::Loop(nest) => {
+        Step::Nest(nest) => {
             nest.extents.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()
         }
         _ => None,

@@ -3,20 +3,23 @@
 //! Memory is laid out as emitted code lays it out: buffers of one slot are one piece of memory, so a slot given away too
 //! early shows as a wrong result.
 
+mod nest;
+mod number;
+
 use std::collections::BTreeMap;
 
 use mind::__private as rt;
 use mind_core::{
-    data::TensorData,
     dim::{Bindings, Dim},
     interp::{Elements, Value},
     ir::{Padding, ValueId},
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Fold, FoldTarget, Indices, Loop, MatMul, Operand, Place, Plan,
-        Returned, Scalar, ScalarOp, Sink, Source, Step, View,
+        Buffer, BufferId, Conv2d, ConvKind, Indices, MatMul, Place, Plan, Returned, Scalar, Source, Step,
+        View,
     },
     ty::{DType, Shape},
 };
+use number::{Number, constant, each_type, len, scalar_op, unwritten};
 
 /// What a run leaves behind.
 pub struct Outcome {
@@ -40,6 +43,7 @@ pub fn execute<'p>(
         inputs: inputs.to_vec(),
         entry: inputs,
     };
+    run.allocate();
     for step in &plan.steps {
         run.step(step)?;
     }
@@ -58,136 +62,78 @@ pub fn execute<'p>(
 struct Run<'p> {
     plan: &'p Plan,
     bindings: &'p Bindings,
-    /// Results and slots, by kind and number.
-    memory: BTreeMap<(bool, usize), Elements>,
+    /// Everything but inputs.
+    memory: BTreeMap<Region, Elements>,
     locals: BTreeMap<ValueId, Elements>,
     inputs: Vec<Value>,
     /// The inputs before the run.
     entry: &'p [Value],
 }
 
-/// Calls `$body` with `$vec` bound to the elements' vector, whatever their type.
-macro_rules! each_type {
-    ($elements:expr, $vec:ident => $body:expr) => {
-        match $elements {
-            Elements::I32($vec) => $body,
-            Elements::I64($vec) => $body,
-            Elements::F32($vec) => $body,
-            Elements::F64($vec) => $body,
-        }
-    };
-}
-
-trait Number: rt::Element {
-    fn wrap(elements: Vec<Self>) -> Elements;
-    fn unwrap(elements: &Elements) -> &[Self];
-    fn apply(op: ScalarOp, operands: &[Self]) -> Self;
-    fn sum(elements: &[Self]) -> Self;
-    fn divided_by(self, count: usize) -> Self;
-}
-
-macro_rules! number {
-    ($ty:ident, $variant:ident, $lanes:ident, $add:expr, $sub:expr, $mul:expr, $neg:expr, $float:expr, $divide:expr) => {
-        impl Number for $ty {
-            fn wrap(elements: Vec<Self>) -> Elements {
-                Elements::$variant(elements)
-            }
-            fn unwrap(elements: &Elements) -> &[Self] {
-                match elements {
-                    Elements::$variant(elements) => elements,
-                    _ => panic!("a buffer of another type"),
-                }
-            }
-            fn apply(op: ScalarOp, operands: &[Self]) -> Self {
-                let [a, b] = [operands[0], *operands.last().expect("operations have operands")];
-                match op {
-                    ScalarOp::Copy => a,
-                    ScalarOp::Add => $add(a, b),
-                    ScalarOp::Sub => $sub(a, b),
-                    ScalarOp::Mul => $mul(a, b),
-                    ScalarOp::Neg => $neg(a),
-                    ScalarOp::Div | ScalarOp::Exp | ScalarOp::Log | ScalarOp::Relu | ScalarOp::ReluGrad => {
-                        $float(op, a, b)
-                    }
-                }
-            }
-            fn sum(elements: &[Self]) -> Self {
-                let mut lanes = [Self::default(); rt::$lanes];
-                for (position, element) in elements.iter().enumerate() {
-                    let lane = &mut lanes[position % rt::$lanes];
-                    *lane = $add(*lane, *element);
-                }
-                rt::reduce_lanes(lanes)
-            }
-            fn divided_by(self, count: usize) -> Self {
-                $divide(self, count)
-            }
-        }
-    };
-}
-
-fn float_op<T: rt::Float + std::ops::Div<Output = T>>(op: ScalarOp, a: T, b: T) -> T {
-    match op {
-        ScalarOp::Div => a / b,
-        ScalarOp::Exp => rt::exp(a),
-        ScalarOp::Log => rt::ln(a),
-        ScalarOp::Relu => rt::relu(a),
-        ScalarOp::ReluGrad => rt::relu_grad(a, b),
-        ScalarOp::Copy | ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg => unreachable!(),
-    }
-}
-
-number!(f32, F32, LANES_F32, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f32| -a, float_op, |a: f32, n| a
-    / n as f32);
-number!(f64, F64, LANES_F64, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f64| -a, float_op, |a: f64, n| a
-    / n as f64);
-number!(
-    i32,
-    I32,
-    LANES_I32,
-    i32::wrapping_add,
-    i32::wrapping_sub,
-    i32::wrapping_mul,
-    i32::wrapping_neg,
-    |_, _, _| panic!("floats only"),
-    |_, _| panic!("floats only")
-);
-number!(
-    i64,
-    I64,
-    LANES_I64,
-    i64::wrapping_add,
-    i64::wrapping_sub,
-    i64::wrapping_mul,
-    i64::wrapping_neg,
-    |_, _, _| panic!("floats only"),
-    |_, _| panic!("floats only")
-);
-
-fn zeros(dtype: DType, len: usize) -> Elements {
-    match dtype {
-        DType::I32 => Elements::I32(vec![0; len]),
-        DType::I64 => Elements::I64(vec![0; len]),
-        DType::F32 => Elements::F32(vec![0.0; len]),
-        DType::F64 => Elements::F64(vec![0.0; len]),
-        DType::Bool => panic!("no buffer holds truth values"),
-    }
-}
-
-fn constant(data: &TensorData) -> Elements {
-    match data {
-        TensorData::I32(elements) => Elements::I32(elements.to_vec()),
-        TensorData::I64(elements) => Elements::I64(elements.to_vec()),
-        TensorData::F32(elements) => Elements::F32(elements.iter().map(|element| element.get()).collect()),
-        TensorData::F64(elements) => Elements::F64(elements.iter().map(|element| element.get()).collect()),
-    }
-}
-
-fn len(elements: &Elements) -> usize {
-    each_type!(elements, vec => vec.len())
+/// A piece of memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Region {
+    Result(usize),
+    Slot(usize),
+    Constant(BufferId),
 }
 
 impl Run<'_> {
+    fn allocate(&mut self) {
+        for (slot, known) in self.plan.slots.iter().enumerate() {
+            let memory = unwritten(known.dtype, self.size(&known.len));
+            self.memory.insert(Region::Slot(slot), memory);
+        }
+        for (id, buffer) in self.plan.buffers.iter().enumerate() {
+            match &buffer.place {
+                Place::Constant(data) => {
+                    _ = self.memory.insert(Region::Constant(BufferId(id)), constant(data))
+                }
+                Place::Result(result) => {
+                    _ = self.memory.insert(Region::Result(*result), self.empty(BufferId(id)))
+                }
+                Place::Input(_) | Place::Slot(_) => {}
+            }
+        }
+    }
+
+    /// The memory that a buffer lies in, which may be longer.
+    fn region(&self, id: BufferId) -> &Elements {
+        match &self.buffer(id).place {
+            Place::Input(input) => &self.inputs[*input].elements,
+            Place::Constant(_) => &self.memory[&Region::Constant(id)],
+            Place::Result(result) => &self.memory[&Region::Result(*result)],
+            Place::Slot(slot) => &self.memory[&Region::Slot(*slot)],
+        }
+    }
+
+    fn region_mut(&mut self, id: BufferId) -> &mut Elements {
+        let region = match &self.plan.buffers[id.0].place {
+            Place::Input(input) => {
+                assert!(self.plan.inputs[*input].updated, "an input that is not updated is written");
+                return &mut self.inputs[*input].elements;
+            }
+            Place::Constant(_) => panic!("a constant is written"),
+            Place::Result(result) => Region::Result(*result),
+            Place::Slot(slot) => Region::Slot(*slot),
+        };
+        self.memory.get_mut(&region).expect("allocated on entry")
+    }
+
+    /// The elements of a buffer, first to last.
+    fn elements<T: Number>(&self, id: BufferId) -> &[T] {
+        &T::unwrap(self.region(id))[..self.len(id)]
+    }
+
+    fn elements_mut<T: Number>(&mut self, id: BufferId) -> &mut [T] {
+        let len = self.len(id);
+        &mut T::unwrap_mut(self.region_mut(id))[..len]
+    }
+
+    fn len(&self, id: BufferId) -> usize {
+        self.sizes(&self.buffer(id).ty.shape).iter().product()
+    }
+
     fn size(&self, dim: &Dim) -> usize {
         let value = dim.evaluate(self.bindings).expect("every symbol is bound");
         usize::try_from(value).expect("sizes and strides are not negative")
@@ -201,49 +147,14 @@ impl Run<'_> {
         &self.plan.buffers[id.0]
     }
 
-    /// The memory of a buffer, as long as the buffer.
+    /// A copy of a buffer.
     fn load_buffer(&self, id: BufferId) -> Elements {
-        let buffer = self.buffer(id);
-        let needed = self.sizes(&buffer.ty.shape).iter().product();
-        let mut elements = match &buffer.place {
-            Place::Input(input) => self.inputs[*input].elements.clone(),
-            Place::Constant(data) => constant(data),
-            Place::Result(result) => self.memory[&(true, *result)].clone(),
-            Place::Slot(slot) => self.memory[&(false, *slot)].clone(),
-        };
-        each_type!(&mut elements, vec => vec.truncate(needed));
-        assert_eq!(len(&elements), needed, "a slot is too small for {}", buffer.ty);
-        elements
+        each_type!(self.region(id), all => Number::wrap(all[..self.len(id)].to_vec()))
     }
 
     fn store_buffer(&mut self, id: BufferId, elements: Elements) {
-        let buffer = &self.plan.buffers[id.0];
-        assert_eq!(len(&elements), self.sizes(&buffer.ty.shape).iter().product::<usize>());
-        match &buffer.place {
-            Place::Input(input) => {
-                assert!(self.plan.inputs[*input].updated, "an input that is not updated is written");
-                self.inputs[*input].elements = elements;
-            }
-            Place::Constant(_) => panic!("a constant is written"),
-            Place::Result(result) => _ = self.memory.insert((true, *result), elements),
-            Place::Slot(slot) => {
-                let (dtype, capacity) =
-                    (self.plan.slots[*slot].dtype, self.size(&self.plan.slots[*slot].len));
-                assert_eq!(dtype, buffer.ty.dtype);
-                // What lies beyond the buffer in the slot stays.
-                let mut whole = self.memory.remove(&(false, *slot)).unwrap_or_else(|| zeros(dtype, capacity));
-                macro_rules! copy {
-                    ($($variant:ident)*) => {
-                        match (&mut whole, &elements) {
-                            $((Elements::$variant(to), Elements::$variant(from)) => to[..from.len()].copy_from_slice(from),)*
-                            _ => panic!("a slot of another type"),
-                        }
-                    };
-                }
-                copy!(I32 I64 F32 F64);
-                self.memory.insert((false, *slot), whole);
-            }
-        }
+        assert_eq!(len(&elements), self.len(id));
+        each_type!(&elements, from => self.elements_mut(id).copy_from_slice(from));
     }
 
     fn scalar(&self, scalar: &Scalar) -> Elements {
@@ -296,14 +207,14 @@ impl Run<'_> {
                 self.locals.insert(step.result, result);
             }
             Step::Load { result, from } => _ = self.locals.insert(*result, self.gathered(from)),
-            Step::Loop(nest) => match nest.body.last().expect("a loop computes something").dtype {
+            Step::Nest(nest) => match self.dtype(nest) {
                 DType::I32 => self.nest::<i32>(nest),
                 DType::I64 => self.nest::<i64>(nest),
                 DType::F32 => self.nest::<f32>(nest),
                 DType::F64 => self.nest::<f64>(nest),
                 DType::Bool => panic!("no operation takes truth values"),
             },
-            Step::MatMul(product) => match self.buffer(product.result).ty.dtype {
+            Step::MatMul(product) => match self.view_dtype(&product.finish.stores[0].target) {
                 DType::I32 => self.matmul::<i32>(product),
                 DType::I64 => self.matmul::<i64>(product),
                 DType::F32 => self.matmul::<f32>(product),
@@ -378,88 +289,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Something to be overwritten: not zeros, so that what a kernel leaves unwritten shows.
+    /// Something to be overwritten.
     fn empty(&self, buffer: BufferId) -> Elements {
         let ty = &self.buffer(buffer).ty;
-        let len = self.sizes(&ty.shape).iter().product();
-        match ty.dtype {
-            DType::I32 => Elements::I32(vec![77; len]),
-            DType::I64 => Elements::I64(vec![77; len]),
-            DType::F32 => Elements::F32(vec![f32::NAN; len]),
-            DType::F64 => Elements::F64(vec![f64::NAN; len]),
-            DType::Bool => panic!("no buffer holds truth values"),
-        }
+        unwritten(ty.dtype, self.sizes(&ty.shape).iter().product())
     }
 
     fn indices(&self, indices: &Indices) -> Elements {
         match indices {
             Indices::Buffer(buffer) => self.load_buffer(*buffer),
             Indices::Scalar(scalar, _) => self.scalar(scalar),
-        }
-    }
-
-    fn nest<T: Number>(&mut self, nest: &Loop) {
-        let extents: Vec<usize> = nest.extents.iter().map(|extent| self.size(extent)).collect();
-        let loads: Vec<Elements> = nest.loads.iter().map(|view| self.gathered(view)).collect();
-        let count: usize = extents.iter().product();
-        let scalars: Vec<Vec<Option<T>>> = nest
-            .body
-            .iter()
-            .map(|node| {
-                let operand = |operand: &Operand| match operand {
-                    Operand::Scalar(scalar) => Some(T::unwrap(&self.scalar(scalar))[0]),
-                    Operand::Load(_) | Operand::Node(_) => None,
-                };
-                node.operands.iter().map(operand).collect()
-            })
-            .collect();
-        let values: Vec<T> = (0..count)
-            .map(|index| {
-                let mut nodes: Vec<T> = Vec::with_capacity(nest.body.len());
-                for (node, scalars) in nest.body.iter().zip(&scalars) {
-                    let operands: Vec<T> = node
-                        .operands
-                        .iter()
-                        .zip(scalars)
-                        .map(|(operand, scalar)| match operand {
-                            Operand::Load(load) => T::unwrap(&loads[*load])[index],
-                            Operand::Node(node) => nodes[*node],
-                            Operand::Scalar(_) => scalar.expect("read above"),
-                        })
-                        .collect();
-                    nodes.push(T::apply(node.op, &operands));
-                }
-                *nodes.last().expect("a loop computes something")
-            })
-            .collect();
-        match &nest.sink {
-            Sink::Store(target) => {
-                let positions = self.positions(target, &extents);
-                let mut out = values.clone();
-                for (position, value) in positions.iter().zip(values) {
-                    out[*position] = value;
-                }
-                self.store_buffer(target.buffer().expect("in memory"), T::wrap(out));
-            }
-            Sink::Fold(fold) => self.fold(fold, &extents, &values),
-        }
-    }
-
-    fn fold<T: Number>(&mut self, fold: &Fold, extents: &[usize], values: &[T]) {
-        let count = fold.count.as_ref().map(|count| self.size(count));
-        let finish = |sum: T| count.map_or(sum, |count| sum.divided_by(count));
-        match &fold.target {
-            FoldTarget::Scalar(value) => {
-                _ = self.locals.insert(*value, T::wrap(vec![finish(T::sum(values))]))
-            }
-            FoldTarget::Buffer(target) => {
-                let mut groups: BTreeMap<usize, Vec<T>> = BTreeMap::new();
-                for (position, value) in self.positions(target, extents).into_iter().zip(values) {
-                    groups.entry(position).or_default().push(*value);
-                }
-                let sums = groups.values().map(|group| finish(T::sum(group))).collect();
-                self.store_buffer(target.buffer().expect("in memory"), T::wrap(sums));
-            }
         }
     }
 
@@ -490,7 +329,8 @@ impl Run<'_> {
             (data, *offset, *row_stride, *col_stride)
         };
         let (lhs, rhs) = (matrix(&lhs), matrix(&rhs));
-        let mut out = T::unwrap(&self.empty(product.result)).to_vec();
+        let elements = product.finish.extents.iter().map(|extent| self.size(extent)).product();
+        let mut out = vec![T::UNWRITTEN; elements];
         rt::matmul(
             &batch,
             [m, k, n],
@@ -498,7 +338,7 @@ impl Run<'_> {
             rt::MatRef { data: &rhs.0, offset: rhs.1, row_stride: rhs.2, col_stride: rhs.3 },
             &mut out,
         );
-        self.store_buffer(product.result, T::wrap(out));
+        self.finish(&product.finish, &out);
     }
 
     fn conv2d(&mut self, conv: &Conv2d) {
@@ -516,21 +356,16 @@ impl Run<'_> {
         let (kh, kw, c_out, h_out, w_out) = (filter[0], filter[1], filter[3], output[1], output[2]);
         let g = rt::Conv2d { n, h, w, c_in, kh, kw, c_out, stride, pad, h_out, w_out };
         let [first, second] = conv.operands.map(|operand| self.load_buffer(operand));
-        let mut out = self.empty(conv.result);
+        let elements = conv.finish.extents.iter().map(|extent| self.size(extent)).product();
         each_type!(&first, first => {
-            let (second, mut all) = (Number::unwrap(&second), Number::unwrap(&out).to_vec());
+            let second = Number::unwrap(&second);
+            let mut out = vec![Number::UNWRITTEN; elements];
             match conv.kind {
-                ConvKind::Forward => rt::conv2d(&g, first, second, &mut all),
-                ConvKind::GradInput => rt::conv2d_grad_input(&g, first, second, &mut all),
-                ConvKind::GradFilter => rt::conv2d_grad_filter(&g, first, second, &mut all),
+                ConvKind::Forward => rt::conv2d(&g, first, second, &mut out),
+                ConvKind::GradInput => rt::conv2d_grad_input(&g, first, second, &mut out),
+                ConvKind::GradFilter => rt::conv2d_grad_filter(&g, first, second, &mut out),
             }
-            out = Number::wrap(all);
+            self.finish(&conv.finish, &out);
         });
-        self.store_buffer(conv.result, out);
     }
-}
-
-fn scalar_op<T: Number>(op: ScalarOp, operands: &[Elements]) -> Elements {
-    let operands: Vec<T> = operands.iter().map(|operand| T::unwrap(operand)[0]).collect();
-    T::wrap(vec![T::apply(op, &operands)])
 }

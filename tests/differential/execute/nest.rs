@@ -1,0 +1,292 @@
+//! Nests and finishes, element by element in memory that steps share, so that an element overwritten too early shows.
+
+use std::collections::BTreeMap;
+
+use mind_core::{
+    ir::ValueId,
+    plan::{BufferId, Finish, Fold, Nest, Node, Operand, Pass, Store, Target, View},
+    ty::DType,
+};
+
+use super::{Run, number::Number};
+
+impl Run<'_> {
+    /// The element type that a nest computes in.
+    pub(super) fn dtype(&self, nest: &Nest) -> DType {
+        let store = nest.passes.iter().flat_map(|pass| &pass.stores).next();
+        let fold = nest.folds().next().map(|fold| fold.dtype);
+        fold.or_else(|| store.map(|store| self.view_dtype(&store.target))).expect("a nest writes something")
+    }
+
+    pub(super) fn view_dtype(&self, view: &View) -> DType {
+        self.buffer(view.buffer().expect("in memory")).ty.dtype
+    }
+
+    pub(super) fn nest<T: Number>(&mut self, nest: &Nest) {
+        check(nest);
+        let extents: Vec<usize> = nest.extents.iter().map(|extent| self.size(extent)).collect();
+        let (rows, row) = extents.split_at(nest.row_axes);
+        let mut sums = Sums::default();
+        // Memory that sums go to must not be read in the same nest.
+        for fold in nest.folds() {
+            if let Target::Memory(view) = &fold.target {
+                for at in self.positions(view, &extents) {
+                    self.write(view, at, T::UNWRITTEN);
+                }
+            }
+        }
+        for outer in indices(rows) {
+            let mut numbers: BTreeMap<ValueId, T> = BTreeMap::new();
+            for pass in &nest.passes {
+                self.pass(nest, pass, (&outer, row), &mut numbers, &mut sums);
+            }
+        }
+        for fold in nest.folds() {
+            let sums = sums.take(fold).unwrap_or_else(|| panic!("{fold:?} sums nothing"));
+            let count = fold.count.as_ref().map(|count| self.size(count));
+            for (at, sum) in sums {
+                let sum = count.map_or(sum, |count| sum.divided_by(count));
+                match &fold.target {
+                    Target::Memory(view) => self.write(view, at, sum),
+                    Target::Total(value) => _ = self.locals.insert(*value, T::wrap(vec![sum])),
+                    Target::Number(_) => unreachable!("numbers end with their row"),
+                }
+            }
+        }
+    }
+
+    /// One pass over one row.
+    fn pass<T: Number>(
+        &mut self,
+        nest: &Nest,
+        pass: &Pass,
+        (outer, row): (&[usize], &[usize]),
+        numbers: &mut BTreeMap<ValueId, T>,
+        sums: &mut Sums<T>,
+    ) {
+        let mut row_sums: Vec<Vec<T>> = vec![Vec::new(); pass.folds.len()];
+        for inner in indices(row) {
+            let index = [outer, &inner].concat();
+            let nodes = self.nodes(&pass.elements, &nest.loads, &index, numbers, None);
+            let value = |run: &Self, operand: &Operand| {
+                run.operand(operand, &nodes, &nest.loads, &index, numbers, None)
+            };
+            for (fold, row_sums) in pass.folds.iter().zip(&mut row_sums) {
+                let value = value(self, &fold.operand);
+                match &fold.target {
+                    Target::Number(_) => row_sums.push(value),
+                    Target::Memory(view) => sums.add(fold, self.position(view, &index), value),
+                    Target::Total(_) => sums.add(fold, 0, value),
+                }
+            }
+            let stores: Vec<T> = pass.stores.iter().map(|store| value(self, &store.operand)).collect();
+            self.store_all(&pass.stores, &index, &stores);
+        }
+        for (fold, elements) in pass.folds.iter().zip(row_sums) {
+            if let Target::Number(number) = fold.target {
+                let count = fold.count.as_ref().map(|count| self.size(count));
+                let sum = T::sum(&elements);
+                numbers.insert(number, count.map_or(sum, |count| sum.divided_by(count)));
+            }
+        }
+        let index = [outer, &vec![0; row.len()]].concat();
+        let mut nodes: Vec<T> = Vec::new();
+        for node in &pass.numbers {
+            let value = self.node(node, &nodes, &nest.loads, &index, numbers, None);
+            nodes.push(value);
+            numbers.insert(node.value, value);
+        }
+        let value = |run: &Self, operand: &Operand| {
+            assert!(matches!(operand, Operand::Number(_) | Operand::Scalar(_)), "{operand:?} after a pass");
+            run.operand(operand, &[], &nest.loads, &index, numbers, None)
+        };
+        let stores: Vec<T> = pass.row_stores.iter().map(|store| value(self, &store.operand)).collect();
+        self.store_all(&pass.row_stores, &index, &stores);
+        for fold in &pass.row_folds {
+            let value = value(self, &fold.operand);
+            match &fold.target {
+                Target::Memory(view) => sums.add(fold, self.position(view, &index), value),
+                Target::Total(_) => sums.add(fold, 0, value),
+                Target::Number(_) => panic!("a sum over rows is no number of a row"),
+            }
+        }
+    }
+
+    /// What becomes of the elements of a product or convolution, in row-major order.
+    pub(super) fn finish<T: Number>(&mut self, finish: &Finish, elements: &[T]) {
+        let extents = [0, 1].map(|axis| self.size(&finish.extents[axis]));
+        assert_eq!(elements.len(), extents[0] * extents[1]);
+        assert!(!finish.stores.is_empty());
+        finish.stores.iter().for_each(|store| same_element(&store.target, &finish.loads));
+        for (index, element) in indices(&extents).into_iter().zip(elements) {
+            let numbers = BTreeMap::new();
+            let nodes = self.nodes(&finish.nodes, &finish.loads, &index, &numbers, Some(*element));
+            let stores: Vec<T> = finish
+                .stores
+                .iter()
+                .map(|store| {
+                    self.operand(&store.operand, &nodes, &finish.loads, &index, &numbers, Some(*element))
+                })
+                .collect();
+            self.store_all(&finish.stores, &index, &stores);
+        }
+    }
+
+    fn store_all<T: Number>(&mut self, stores: &[Store], index: &[usize], values: &[T]) {
+        for (store, value) in stores.iter().zip(values) {
+            self.write(&store.target, self.position(&store.target, index), *value);
+        }
+    }
+
+    fn nodes<T: Number>(
+        &self,
+        nodes: &[Node],
+        loads: &[View],
+        index: &[usize],
+        numbers: &BTreeMap<ValueId, T>,
+        sum: Option<T>,
+    ) -> Vec<T> {
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let value = self.node(node, &values, loads, index, numbers, sum);
+            values.push(value);
+        }
+        values
+    }
+
+    fn node<T: Number>(
+        &self,
+        node: &Node,
+        values: &[T],
+        loads: &[View],
+        index: &[usize],
+        numbers: &BTreeMap<ValueId, T>,
+        sum: Option<T>,
+    ) -> T {
+        let operands = node.operands.iter();
+        let operands: Vec<T> =
+            operands.map(|operand| self.operand(operand, values, loads, index, numbers, sum)).collect();
+        T::apply(node.op, &operands)
+    }
+
+    fn operand<T: Number>(
+        &self,
+        operand: &Operand,
+        values: &[T],
+        loads: &[View],
+        index: &[usize],
+        numbers: &BTreeMap<ValueId, T>,
+        sum: Option<T>,
+    ) -> T {
+        match operand {
+            Operand::Load(load) => {
+                let view = &loads[*load];
+                self.elements(view.buffer().expect("loads are of memory"))[self.position(view, index)]
+            }
+            Operand::Node(node) => values[*node],
+            Operand::Number(value) => {
+                *numbers.get(value).unwrap_or_else(|| panic!("{value} is no number of the row yet"))
+            }
+            Operand::Scalar(scalar) => T::unwrap(&self.scalar(scalar))[0],
+            Operand::Sum => sum.expect("only finishes have an element of a product"),
+        }
+    }
+
+    fn position(&self, view: &View, index: &[usize]) -> usize {
+        assert_eq!(view.strides.len(), index.len(), "a view has the rank of the index space");
+        let steps = view.strides.iter().zip(index).map(|(stride, index)| self.size(stride) * index);
+        self.size(&view.offset) + steps.sum::<usize>()
+    }
+
+    fn write<T: Number>(&mut self, view: &View, at: usize, value: T) {
+        let buffer: BufferId = view.buffer().expect("targets are memory");
+        self.elements_mut(buffer)[at] = value;
+    }
+}
+
+/// Sums under way: which fold, which element of its target.
+#[derive(Default)]
+struct Sums<T>(Vec<(*const Fold, BTreeMap<usize, T>)>);
+
+impl<T: Number> Sums<T> {
+    fn add(&mut self, fold: &Fold, at: usize, value: T) {
+        let known = self.0.iter().position(|(known, _)| std::ptr::eq(*known, fold));
+        let own = known.unwrap_or_else(|| {
+            self.0.push((fold, BTreeMap::new()));
+            self.0.len() - 1
+        });
+        let sum = self.0[own].1.entry(at).or_default();
+        *sum = T::sum(&[*sum, value]);
+    }
+
+    /// The finished sums of a fold; nothing to do for numbers of a row.
+    fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, T>> {
+        if let Target::Number(_) = fold.target {
+            return Some(BTreeMap::new());
+        }
+        self.0.iter_mut().find(|(known, _)| std::ptr::eq(*known, fold)).map(|(_, sums)| std::mem::take(sums))
+    }
+}
+
+/// What the types say of a nest.
+fn check(nest: &Nest) {
+    assert!(nest.row_axes < nest.extents.len() && !nest.passes.is_empty());
+    let still =
+        |view: &View| view.strides[nest.row_axes..].iter().all(|stride| stride.as_literal() == Some(0));
+    for pass in &nest.passes {
+        // A later pass may load what an earlier one stored: only loads that this pass reads count.
+        let mut read = Vec::new();
+        let nodes = pass.elements.iter().flat_map(|node| &node.operands);
+        let stored = pass.stores.iter().map(|store| &store.operand);
+        for operand in nodes.chain(stored).chain(pass.folds.iter().map(|fold| &fold.operand)) {
+            if let Operand::Load(load) = operand {
+                read.push(nest.loads[*load].clone());
+            }
+        }
+        pass.stores.iter().for_each(|store| same_element(&store.target, &read));
+        for number in &pass.numbers {
+            for operand in &number.operands {
+                if let Operand::Load(load) = operand {
+                    assert!(still(&nest.loads[*load]), "a number reads an element");
+                }
+            }
+        }
+        assert!(pass.row_stores.iter().all(|store| still(&store.target)));
+        for fold in &pass.row_folds {
+            if let Target::Memory(view) = &fold.target {
+                assert!(still(view), "a sum over rows moves along the elements");
+            }
+        }
+        for fold in &pass.folds {
+            if let Target::Memory(view) = &fold.target {
+                for (stride, extent) in view.strides.iter().zip(&nest.extents).skip(nest.row_axes) {
+                    assert!(
+                        stride.as_literal() != Some(0) || extent.is_one(),
+                        "a sum to memory stands still along the elements"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Loads of the buffer that is stored are of the element that is stored.
+fn same_element(target: &View, loads: &[View]) {
+    for load in loads.iter().filter(|load| load.source == target.source) {
+        assert_eq!(
+            (&load.offset, &load.strides),
+            (&target.offset, &target.strides),
+            "a load of another element"
+        );
+    }
+}
+
+/// Every index of a space, row-major; one empty index for no axes.
+fn indices(extents: &[usize]) -> Vec<Vec<usize>> {
+    let mut indices = vec![Vec::new()];
+    for extent in extents {
+        indices =
+            indices.iter().flat_map(|index| (0..*extent).map(move |i| [&index[..], &[i]].concat())).collect();
+    }
+    indices
+}
