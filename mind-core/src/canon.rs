@@ -18,7 +18,8 @@ use crate::{
     data::TensorData,
     dim::Dim,
     ir::{Inst, Module, Op, Operands, Reduction, Slice, ValueId},
-    ty::{DType, Shape, Type},
+    number::Number,
+    ty::{Shape, Type},
     verify::Verified,
 };
 
@@ -203,106 +204,9 @@ fn scalar(data: &TensorData) -> Option<Op> {
     }
 }
 
-/// A single known number.
-#[derive(Clone, Copy)]
-enum Number {
-    I32(i32),
-    I64(i64),
-    F32(f32),
-    F64(f64),
-}
-
-impl Number {
-    /// The number that a canonical instruction is a constant of.
-    fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
-        if let Op::ConstI64(value) = op {
-            Some(Self::I64(*value))
-        } else if let Op::ConstF32(value) = op {
-            Some(Self::F32(value.get()))
-        } else if let Op::ConstF64(value) = op {
-            Some(Self::F64(value.get()))
-        } else if let Op::ConstTensor { data: TensorData::I32(elements), .. } = op {
-            (*ty == Type::scalar(DType::I32)).then(|| Self::I32(elements[0]))
-        } else {
-            None
-        }
-    }
-
-    /// The instruction's operation, unless a NaN: its sign and payload depend on the machine.
-    fn into_op(self) -> Option<Op> {
-        match self {
-            Self::I32(value) => Some(Op::ConstTensor { data: vec![value].into(), shape: Shape::scalar() }),
-            Self::I64(value) => Some(Op::ConstI64(value)),
-            Self::F32(value) => (!value.is_nan()).then(|| Op::ConstF32(value.into())),
-            Self::F64(value) => (!value.is_nan()).then(|| Op::ConstF64(value.into())),
-        }
-    }
-}
-
-/// Applies one of the exact operations to numbers of one element type.
-macro_rules! combine {
-    ($a:expr, $b:expr, $integer:ident, $float:tt) => {
-        match ($a, $b) {
-            (Number::I32(a), Number::I32(b)) => Some(Number::I32(a.$integer(b))),
-            (Number::I64(a), Number::I64(b)) => Some(Number::I64(a.$integer(b))),
-            (Number::F32(a), Number::F32(b)) => Some(Number::F32(a $float b)),
-            (Number::F64(a), Number::F64(b)) => Some(Number::F64(a $float b)),
-            (Number::I32(_) | Number::I64(_) | Number::F32(_) | Number::F64(_), _) => None,
-        }
-    };
-}
-
 /// The constant that an instruction on constants gives, where every machine gives the same bits.
 fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
-    let number = |position: usize| Number::of(&insts[operands[position].index()]);
-    let result = match op {
-        Op::Add => combine!(number(0)?, number(1)?, wrapping_add, +),
-        Op::Sub => combine!(number(0)?, number(1)?, wrapping_sub, -),
-        Op::Mul => combine!(number(0)?, number(1)?, wrapping_mul, *),
-        Op::Div => match (number(0)?, number(1)?) {
-            (Number::F32(a), Number::F32(b)) => Some(Number::F32(a / b)),
-            (Number::F64(a), Number::F64(b)) => Some(Number::F64(a / b)),
-            (Number::I32(_) | Number::I64(_) | Number::F32(_) | Number::F64(_), _) => None,
-        },
-        Op::Neg => Some(match number(0)? {
-            Number::I32(a) => Number::I32(a.wrapping_neg()),
-            Number::I64(a) => Number::I64(a.wrapping_neg()),
-            Number::F32(a) => Number::F32(-a),
-            Number::F64(a) => Number::F64(-a),
-        }),
-        Op::Relu => match number(0)? {
-            Number::F32(a) => Some(Number::F32(if a > 0.0 { a } else { 0.0 })),
-            Number::F64(a) => Some(Number::F64(if a > 0.0 { a } else { 0.0 })),
-            Number::I32(_) | Number::I64(_) => None,
-        },
-        Op::Input { .. }
-        | Op::ConstI64(_)
-        | Op::ConstF32(_)
-        | Op::ConstF64(_)
-        | Op::ConstTensor { .. }
-        | Op::Sum(_)
-        | Op::Mean(_)
-        | Op::Reshape { .. }
-        | Op::Transpose { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { .. }
-        | Op::Index { .. }
-        | Op::Slice(_)
-        | Op::Gather
-        | Op::Dot
-        | Op::MatMul
-        | Op::Conv2d(_)
-        | Op::Exp
-        | Op::Log
-        | Op::BroadcastTo { .. }
-        | Op::ReluGrad
-        | Op::SliceGrad { .. }
-        | Op::ScatterAdd { .. }
-        | Op::Conv2dGradInput { .. }
-        | Op::Conv2dGradFilter { .. }
-        | Op::StopGradient => None,
-    };
-    result?.into_op()
+    Number::apply(op, |position| Number::of(&insts[operands[position].index()]))?.into_op()
 }
 
 /// The backward pass: keeps inputs and what outputs need; also what each value became.

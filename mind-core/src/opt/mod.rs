@@ -1,5 +1,7 @@
 //! The optimiser: the same results bit for bit, with less work.
 
+mod algebra;
+
 use std::{
     collections::{BTreeSet, HashMap},
     ops::Deref,
@@ -9,9 +11,13 @@ use crate::{
     canon::Canonical,
     dim::Symbol,
     ir::{Inst, Module, Op, Operands, ValueId},
+    number::Number,
     ops::Requirement,
+    ty::{Shape, Type},
     verify,
 };
+
+use algebra::{Known, Rewrite};
 
 /// A module whose every operation is computed once and contributes to an output.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,35 +57,130 @@ impl Deref for Optimised {
     }
 }
 
-/// Removes what is computed twice, what nothing needs, and the barriers that only differentiation sees.
+/// Removes what is computed twice, what nothing needs, what algebra makes simpler without a change of bits
+/// ([`algebra`]), and the barriers that only differentiation sees.
 ///
 /// Requirements are those of the whole canonical module: what is optimised away must still be possible to run.
 pub fn optimise(module: &Canonical) -> Optimised {
     let requirements = verify::requirements(module.as_verified());
+    let mut rewriter = Rewriter::with_capacity(module.insts().len());
     let live = live_values(module);
-    let mut insts: Vec<Inst> = Vec::with_capacity(module.insts().len());
-    let mut origins = Vec::with_capacity(module.insts().len());
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
-    let mut known: HashMap<(Op, Operands), ValueId> = HashMap::with_capacity(module.insts().len());
     for (value, inst) in module.iter() {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
         let is_input = matches!(inst.op, Op::Input { .. });
-        let next = ValueId::new(insts.len());
-        let replacement = if matches!(inst.op, Op::StopGradient) {
+        rewriter.origin = value;
+        replaced.push(if matches!(inst.op, Op::StopGradient) {
             operands[0]
         } else if live[value.index()] || is_input {
-            *known.entry((inst.op.clone(), operands)).or_insert(next)
+            rewriter.rewrite(&inst.op, operands, &inst.ty)
         } else {
-            next
-        };
-        if replacement == next && (live[value.index()] || is_input) {
-            insts.push(Inst { op: inst.op.clone(), operands, ty: inst.ty.clone() });
-            origins.push(value);
-        }
-        replaced.push(replacement);
+            // Nothing reads it.
+            ValueId::new(0)
+        });
     }
     let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
-    Optimised { module: Module::from_parts(insts, outputs), requirements, origins }
+    let rewritten = Module::from_parts(rewriter.insts, outputs);
+    let (module, origins) = without_dead_values(rewritten, &rewriter.origins);
+    Optimised { module, requirements, origins }
+}
+
+/// The optimised instructions as they come.
+struct Rewriter {
+    insts: Vec<Inst>,
+    /// For each instruction, the number that fills its result.
+    filled: Vec<Option<Number>>,
+    origins: Vec<ValueId>,
+    known: HashMap<(Op, Operands), ValueId>,
+    /// The canonical value that is being rewritten.
+    origin: ValueId,
+}
+
+impl Rewriter {
+    fn with_capacity(capacity: usize) -> Self {
+        Self {
+            insts: Vec::with_capacity(capacity),
+            filled: Vec::with_capacity(capacity),
+            origins: Vec::with_capacity(capacity),
+            known: HashMap::with_capacity(capacity),
+            origin: ValueId::new(0),
+        }
+    }
+
+    /// The value that an operation gives, in its simplest form.
+    fn rewrite(&mut self, op: &Op, operands: Operands, ty: &Type) -> ValueId {
+        let (mut op, mut operands) = (op.clone(), operands);
+        // Each round leaves fewer operations between the result and the inputs, or cheaper ones, so there are few.
+        loop {
+            if op.info().commutative && operands[0] > operands[1] {
+                operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
+            }
+            let find = |op: Op, operands: Operands| self.known.get(&(op, operands)).copied();
+            let known = Known { insts: &self.insts, filled: &self.filled, find: &find };
+            match algebra::rewrite(&op, &operands, ty, &known) {
+                Rewrite::Same => return self.push(op, operands, ty.clone()),
+                Rewrite::Inst(next, of) if (&next, &of) == (&op, &operands) => {
+                    return self.push(op, operands, ty.clone());
+                }
+                Rewrite::Inst(next, of) => (op, operands) = (next, of),
+                Rewrite::Value(value) => return self.broadcast(value, &ty.shape),
+                Rewrite::Filled(number) => {
+                    let value = self.number(number, ty);
+                    return self.broadcast(value, &ty.shape);
+                }
+                Rewrite::Scaled(value, factor) => {
+                    let factor = self.number(factor, ty);
+                    (op, operands) = (Op::Mul, Operands::new(&[value, factor]).expect("two operands fit"));
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, number: Number, ty: &Type) -> ValueId {
+        let op = number.into_op().expect("rules make no NaN");
+        self.push(op, Operands::NONE, Type::scalar(ty.dtype))
+    }
+
+    fn broadcast(&mut self, value: ValueId, shape: &Shape) -> ValueId {
+        let ty = &self.insts[value.index()].ty;
+        if ty.shape == *shape {
+            return value;
+        }
+        let ty = Type::new(ty.dtype, shape.clone());
+        let operands = Operands::new(&[value]).expect("one operand fits");
+        self.push(Op::BroadcastTo { shape: shape.clone() }, operands, ty)
+    }
+
+    /// The value of an instruction, which is computed once.
+    fn push(&mut self, op: Op, operands: Operands, ty: Type) -> ValueId {
+        let next = ValueId::new(self.insts.len());
+        let value = *self.known.entry((op.clone(), operands)).or_insert(next);
+        if value == next {
+            self.filled.push(algebra::filling(&op, &operands, &self.filled));
+            self.insts.push(Inst { op, operands, ty });
+            self.origins.push(self.origin);
+        }
+        value
+    }
+}
+
+/// The module without what no output needs, and the origin of each value that is left.
+fn without_dead_values(module: Module, origins: &[ValueId]) -> (Module, Vec<ValueId>) {
+    let live = live_values(&module);
+    let (insts, outputs) = module.into_parts();
+    let mut kept: Vec<Inst> = Vec::with_capacity(insts.len());
+    let mut kept_origins = Vec::with_capacity(insts.len());
+    let mut replaced: Vec<ValueId> = Vec::with_capacity(insts.len());
+    for (position, inst) in insts.into_iter().enumerate() {
+        replaced.push(ValueId::new(kept.len()));
+        if live[position] || matches!(inst.op, Op::Input { .. }) {
+            let operands = inst.operands.map(|operand| replaced[operand.index()]);
+            kept.push(Inst { operands, ..inst });
+            kept_origins.push(origins[position]);
+        }
+    }
+    let outputs = outputs.into_iter().map(|output| replaced[output.index()]).collect();
+    (Module::from_parts(kept, outputs), kept_origins)
 }
 
 fn live_values(module: &Module) -> Vec<bool> {

@@ -1,0 +1,196 @@
+//! Rewrites that keep every bit of every result, zeros' signs and infinities included; only which NaN comes out may change,
+//! as it may from one processor to the next.
+//!
+//! What looks alike and is not is left alone: `x + 0.0` turns -0.0 into 0.0, `x * 0.0` is NaN for infinities,
+//! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round otherwise.
+
+use crate::{
+    ir::{Inst, Op, Operands, ValueId},
+    number::Number,
+    ty::Type,
+};
+
+/// What an instruction becomes; its operands were rewritten before.
+pub(super) enum Rewrite {
+    /// Itself.
+    Same,
+    /// An earlier value, broadcast to the type of the result if it is of another shape.
+    Value(ValueId),
+    /// The same number at every index.
+    Filled(Number),
+    /// Another operation, whose result has the same type.
+    Inst(Op, Operands),
+    /// A value of the type of the result times a number.
+    Scaled(ValueId, Number),
+}
+
+/// The optimised instructions so far, as rules look at them.
+pub(super) struct Known<'k> {
+    /// Each instruction.
+    pub(super) insts: &'k [Inst],
+    /// The number that fills each value, where there is one.
+    pub(super) filled: &'k [Option<Number>],
+    /// The value that an operation on these operands has been given.
+    pub(super) find: &'k dyn Fn(Op, Operands) -> Option<ValueId>,
+}
+
+/// The number that fills the result of an instruction.
+pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
+    match op {
+        Op::ConstI64(value) => Some(Number::I64(*value)),
+        Op::ConstF32(value) => Some(Number::F32(value.get())),
+        Op::ConstF64(value) => Some(Number::F64(value.get())),
+        Op::ConstTensor { data, .. } => Number::filling(data),
+        Op::BroadcastTo { .. }
+        | Op::Reshape { .. }
+        | Op::ExpandDims { .. }
+        | Op::Squeeze { .. }
+        | Op::Transpose { .. }
+        | Op::Slice(_)
+        | Op::Index { .. } => filled[operands[0].index()],
+        _ => None,
+    }
+}
+
+/// What is known to equal `op` of `operands`, whose result has type `ty`.
+pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+    let number = |position: usize| known.filled[operands[position].index()];
+    if let Some(result) = Number::apply(op, number).filter(|result| result.into_op().is_some()) {
+        return Rewrite::Filled(result);
+    }
+    match op {
+        Op::Add => sum(operands, known),
+        Op::Sub => difference(operands, ty, known),
+        Op::Mul => product(operands, ty, known),
+        Op::Div => quotient(operands, ty, known),
+        Op::Neg => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
+        Op::Relu if known.inst(operands[0]).op == Op::Relu => Rewrite::Value(operands[0]),
+        // relu(x) is above 0 where x is, so the mask need not keep x alive beside relu(x).
+        Op::ReluGrad => match (known.find)(Op::Relu, known.operands(&[operands[1]])) {
+            Some(relu) => Rewrite::Inst(Op::ReluGrad, known.operands(&[operands[0], relu])),
+            None => Rewrite::Same,
+        },
+        Op::Transpose { permutation } => transposed(operands[0], permutation, known),
+        Op::Reshape { .. } | Op::BroadcastTo { .. } if known.inst(operands[0]).ty == *ty => {
+            Rewrite::Value(operands[0])
+        }
+        Op::Reshape { .. } => match &known.inst(operands[0]).op {
+            Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
+                known.through(op, operands[0], ty)
+            }
+            _ => Rewrite::Same,
+        },
+        Op::BroadcastTo { .. } if matches!(known.inst(operands[0]).op, Op::BroadcastTo { .. }) => {
+            known.through(op, operands[0], ty)
+        }
+        _ => Rewrite::Same,
+    }
+}
+
+/// `x + -0.0` is x; `x + -y` is `x - y`.
+fn sum(operands: &Operands, known: &Known<'_>) -> Rewrite {
+    let [a, b] = [operands[0], operands[1]];
+    if known.is_filled(b, Number::is_nothing_to_add) {
+        Rewrite::Value(a)
+    } else if known.is_filled(a, Number::is_nothing_to_add) {
+        Rewrite::Value(b)
+    } else if let Some(b) = known.negated(b) {
+        Rewrite::Inst(Op::Sub, known.operands(&[a, b]))
+    } else if let Some(a) = known.negated(a) {
+        Rewrite::Inst(Op::Sub, known.operands(&[b, a]))
+    } else {
+        Rewrite::Same
+    }
+}
+
+/// `x - 0.0` is x; `x - -y` is `x + y`; of integers, `0 - x` is `-x`.
+fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+    let [a, b] = [operands[0], operands[1]];
+    if known.is_filled(b, |number| number.is(0)) {
+        Rewrite::Value(a)
+    } else if let Some(b) = known.negated(b) {
+        Rewrite::Inst(Op::Add, known.operands(&[a.min(b), a.max(b)]))
+    } else if known.is_filled(a, |number| number.is_integer() && number.is(0)) && known.inst(b).ty == *ty {
+        Rewrite::Inst(Op::Neg, known.operands(&[b]))
+    } else {
+        Rewrite::Same
+    }
+}
+
+/// `x * 1.0` is x and `x * -1.0` is `-x`; `-x * -y` is `x * y`; of integers, `x * 0` is 0.
+fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+    for (x, factor) in [(operands[0], operands[1]), (operands[1], operands[0])] {
+        let Some(number) = known.filled[factor.index()] else { continue };
+        if number.is(1) {
+            return Rewrite::Value(x);
+        } else if number.is(-1) && known.inst(x).ty == *ty {
+            return Rewrite::Inst(Op::Neg, known.operands(&[x]));
+        } else if number.is_integer() && number.is(0) {
+            return Rewrite::Filled(number);
+        }
+    }
+    match (known.negated(operands[0]), known.negated(operands[1])) {
+        (Some(a), Some(b)) => Rewrite::Inst(Op::Mul, known.operands(&[a.min(b), a.max(b)])),
+        (_, _) => Rewrite::Same,
+    }
+}
+
+/// `x / 1.0` is x and `x / -1.0` is `-x`; dividing by another power of two is multiplying by its inverse; `-x / -y` is `x / y`.
+fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
+    let [a, b] = [operands[0], operands[1]];
+    if let Some(number) = known.filled[b.index()] {
+        let as_it_is = known.inst(a).ty == *ty;
+        if number.is(1) {
+            return Rewrite::Value(a);
+        } else if number.is(-1) && as_it_is {
+            return Rewrite::Inst(Op::Neg, known.operands(&[a]));
+        } else if let Some(inverse) = number.exact_inverse().filter(|_| as_it_is) {
+            return Rewrite::Scaled(a, inverse);
+        }
+    }
+    match (known.negated(a), known.negated(b)) {
+        (Some(a), Some(b)) => Rewrite::Inst(Op::Div, known.operands(&[a, b])),
+        (_, _) => Rewrite::Same,
+    }
+}
+
+/// Two transposes in a row are one, or none.
+fn transposed(operand: ValueId, permutation: &[i64], known: &Known<'_>) -> Rewrite {
+    let inner = known.inst(operand);
+    let Op::Transpose { permutation: first } = &inner.op else { return Rewrite::Same };
+    let at = |axis: &i64| first[usize::try_from(*axis).expect("a verified permutation")];
+    let both: Vec<i64> = permutation.iter().map(at).collect();
+    if both.iter().enumerate().all(|(to, from)| to as i64 == *from) {
+        return Rewrite::Value(inner.operands[0]);
+    }
+    Rewrite::Inst(Op::Transpose { permutation: both }, inner.operands)
+}
+
+impl Known<'_> {
+    fn inst(&self, value: ValueId) -> &Inst {
+        &self.insts[value.index()]
+    }
+
+    fn operands(&self, operands: &[ValueId]) -> Operands {
+        Operands::new(operands).expect("one or two operands fit")
+    }
+
+    fn is_filled(&self, value: ValueId, with: impl Fn(Number) -> bool) -> bool {
+        self.filled[value.index()].is_some_and(with)
+    }
+
+    /// What a value is the negative of.
+    fn negated(&self, value: ValueId) -> Option<ValueId> {
+        let inst = self.inst(value);
+        (inst.op == Op::Neg).then(|| inst.operands[0])
+    }
+
+    /// An operation whose result depends on nothing but the elements and the last shape, past the value it reads.
+    fn through(&self, op: &Op, value: ValueId, ty: &Type) -> Rewrite {
+        let operands = self.inst(value).operands;
+        if self.inst(operands[0]).ty == *ty {
+            return Rewrite::Value(operands[0]);
+        }
+        Rewrite::Inst(op.clone(), operands)
+    }
+}
