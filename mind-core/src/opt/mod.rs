@@ -85,6 +85,15 @@ pub fn optimise(module: &Canonical) -> Optimised {
     Optimised { module, requirements, origins }
 }
 
+/// The canonical module as it is, to be planned without being optimised: what tests compare with.
+pub fn unoptimised(module: &Canonical) -> Optimised {
+    Optimised {
+        module: (***module).clone(),
+        requirements: verify::requirements(module.as_verified()),
+        origins: (0..module.insts().len()).map(ValueId::new).collect(),
+    }
+}
+
 /// The optimised instructions as they come.
 struct Rewriter {
     insts: Vec<Inst>,

@@ -11,6 +11,7 @@ use mind_core::{
         Profile,
         sample::{Case, Domain},
     },
+    opt::optimise,
     text::core_ir,
     ty::{DType, Shape, Type},
     verify::verify,
@@ -280,8 +281,25 @@ pub fn canonical(module: Module) -> Canonical {
     canonicalise(verified)
 }
 
+/// The results of a module, which are the same to the bit when it is optimised.
 pub fn run(module: &Canonical, arguments: &[Value]) -> Vec<Value> {
-    interp::run(module, arguments).unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)))
+    let results = interp::run(module, arguments)
+        .unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)));
+    let optimised =
+        verify((*optimise(module)).clone(), Profile::Extended).expect("optimised modules are valid");
+    let again = interp::run(&optimised, arguments).expect("what runs runs optimised");
+    let bits = |value: &Value| {
+        value
+            .elements
+            .to_f64()
+            .iter()
+            .map(|x| if x.is_nan() { f64::NAN } else { *x }.to_bits())
+            .collect::<Vec<_>>()
+    };
+    for (result, again) in results.iter().zip(&again) {
+        assert_eq!(bits(result), bits(again), "{}\n{}", core_ir::print(module), core_ir::print(&optimised));
+    }
+    results
 }
 
 /// SplitMix64, seeded by a name.
