@@ -5,8 +5,9 @@
 
 use mind::{Const, Tensor, Workspace, Xoshiro256, mind};
 
-/// How often `f` allocates, and its result.
+/// How often `f` allocates, and its result. A process looks once which instructions and threads there are.
 fn allocations<R>(f: impl FnOnce() -> R) -> (u64, R) {
+    let _ = (mind::simd_level(), mind::threads());
     let mut result = None;
     let info = allocation_counter::measure(|| result = Some(f()));
     (info.count_total, result.expect("measuring calls the function"))

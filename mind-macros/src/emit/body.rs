@@ -135,7 +135,7 @@ impl Body<'_> {
                 let (buffer, at) = (self.read(buffer), extent(&from.offset, Arithmetic::Plain));
                 self.define_local(*result, &format!("{buffer}[{at}]"));
             }
-            Step::Nest(nest) => super::loops::emit(self, nest),
+            Step::Nest(nest) => super::nest::emit(self, nest),
             Step::MatMul(product) => self.matmul(product),
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let len = self.extent(&lhs.shape[0]);

@@ -4,11 +4,10 @@ mod body;
 mod extent;
 mod interface;
 pub(crate) mod literal;
-mod loops;
 mod names;
+mod nest;
 mod root;
 mod signature;
-mod single;
 pub mod structs;
 
 use std::collections::BTreeSet;

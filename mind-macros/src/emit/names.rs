@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, Span};
 
 /// Names already given out in one function.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
 }

@@ -1,0 +1,198 @@
+//! What the loops of a nest capture, and under which names.
+
+use mind_core::{
+    dim::Dim,
+    plan::{BufferId, Nest, Operand, Place, Scalar, Target, View},
+    ty::DType,
+};
+
+use super::{Body, Cut, operands, symbol_variable, targets};
+use crate::emit::names::Names;
+
+/// What a nest captures.
+pub(super) struct Captures {
+    /// In the order of declaration.
+    pub(super) fields: Vec<Field>,
+    /// For each load, the name of its field.
+    pub(super) loads: Vec<String>,
+    /// For each single number that a step before computed, or the caller gave, the name of its field.
+    pub(super) scalars: Vec<(Scalar, String)>,
+    /// For each buffer that is written, the name of its field.
+    pub(super) targets: Vec<(BufferId, String)>,
+    /// The sums over everything, in the order of passes.
+    pub(super) totals: Vec<Total>,
+    /// The names that are taken.
+    pub(super) names: Names,
+}
+
+/// Something that a nest captures.
+pub(super) struct Field {
+    pub(super) name: String,
+    /// What it is outside.
+    pub(super) value: String,
+    pub(super) dtype: DType,
+    pub(super) kind: Kind,
+}
+
+/// What a field holds.
+pub(super) enum Kind {
+    /// Elements that are read; from one step of the outermost axis to the next the stride, if the nest is cut.
+    Load(Dim),
+    /// Elements that are written, likewise.
+    Target(Dim),
+    /// A single number.
+    Number,
+    /// How many steps of the outermost axis there are.
+    Steps,
+}
+
+/// A sum over everything.
+pub(super) struct Total {
+    pub(super) name: String,
+    pub(super) dtype: DType,
+    /// For a mean, the number of elements.
+    pub(super) count: Option<Dim>,
+}
+
+impl Field {
+    pub(super) fn is_borrow(&self) -> bool {
+        match self.kind {
+            Kind::Load(_) | Kind::Target(_) => true,
+            Kind::Number | Kind::Steps => false,
+        }
+    }
+
+    pub(super) fn ty(&self, lifetime: &str) -> String {
+        let dtype = self.dtype;
+        match self.kind {
+            Kind::Load(_) => format!("&{lifetime}[{dtype}]"),
+            Kind::Target(_) => format!("&{lifetime}mut [{dtype}]"),
+            Kind::Number => dtype.to_string(),
+            Kind::Steps => "usize".to_string(),
+        }
+    }
+}
+
+impl Captures {
+    pub(super) fn new(body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) -> Self {
+        let mut names = Names::new();
+        for own in ["nest", "steps", "whole", "start", "lane", "rest", "at", "j"] {
+            names.fresh(own);
+        }
+        body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
+        (0..nest.extents.len()).for_each(|axis| _ = names.fresh(&format!("i{axis}")));
+        let mut captures = Self {
+            fields: Vec::new(),
+            loads: Vec::new(),
+            scalars: Vec::new(),
+            targets: Vec::new(),
+            totals: Vec::new(),
+            names,
+        };
+        // What is read is named before the targets begin, which may take the memory of something read.
+        captures.name_targets(body, nest);
+        captures.loads(body, nest, cut);
+        captures.scalars(body, nest);
+        captures.targets(body, nest, cut);
+        captures.totals(body, nest);
+        if let Some(cut) = cut {
+            let (name, value) = ("steps".to_string(), body.extent(&cut.steps));
+            captures.fields.push(Field { name, value, dtype: DType::I64, kind: Kind::Steps });
+        }
+        captures
+    }
+
+    fn name_targets(&mut self, body: &Body<'_>, nest: &Nest) {
+        for view in targets(nest) {
+            let buffer = buffer(view);
+            if !self.targets.iter().any(|(known, _)| *known == buffer) {
+                let name = self.names.fresh(&body.wish(body.plan.buffers[buffer.0].value));
+                self.targets.push((buffer, name));
+            }
+        }
+    }
+
+    fn loads(&mut self, body: &Body<'_>, nest: &Nest, cut: Option<&Cut>) {
+        for load in &nest.loads {
+            let buffer = buffer(load);
+            let written = self.targets.iter().find(|(target, _)| {
+                let [a, b] = [*target, buffer].map(|buffer| &body.plan.buffers[buffer.0].place);
+                a == b && !matches!(a, Place::Constant(_))
+            });
+            if let Some((_, name)) = written {
+                self.loads.push(name.clone());
+                continue;
+            }
+            let value = body.read(buffer);
+            let stride = cut.map_or(Dim::ZERO, |_| load.strides[0].clone());
+            let known = self.fields.iter().find(|field| {
+                field.value == value && matches!(&field.kind, Kind::Load(known) if *known == stride)
+            });
+            let name = known.map(|field| field.name.clone()).unwrap_or_else(|| {
+                let name = self.names.fresh(&body.wish(body.plan.buffers[buffer.0].value));
+                let dtype = body.plan.buffers[buffer.0].ty.dtype;
+                self.fields.push(Field { name: name.clone(), value, dtype, kind: Kind::Load(stride) });
+                name
+            });
+            self.loads.push(name);
+        }
+    }
+
+    fn scalars(&mut self, body: &Body<'_>, nest: &Nest) {
+        for (operand, dtype) in operands(body, nest) {
+            let Operand::Scalar(scalar @ (Scalar::Input(_) | Scalar::Local(_))) = operand else { continue };
+            if self.scalars.iter().any(|(known, _)| known == scalar) {
+                continue;
+            }
+            let value = body.scalar_text(scalar);
+            let name = self.names.fresh(value.trim_start_matches('*'));
+            self.fields.push(Field { name: name.clone(), value, dtype, kind: Kind::Number });
+            self.scalars.push((scalar.clone(), name));
+        }
+    }
+
+    fn targets(&mut self, body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) {
+        for (buffer, name) in &self.targets {
+            let value = body.write(*buffer);
+            let view = targets(nest).find(|view| view.buffer() == Some(*buffer));
+            let view = view.expect("a target is the target of something");
+            let stride = cut.map_or(Dim::ZERO, |_| view.strides[0].clone());
+            let dtype = body.plan.buffers[buffer.0].ty.dtype;
+            self.fields.push(Field { name: name.clone(), value, dtype, kind: Kind::Target(stride) });
+        }
+    }
+
+    fn totals(&mut self, body: &mut Body<'_>, nest: &Nest) {
+        for pass in &nest.passes {
+            for fold in pass.folds.iter().chain(&pass.row_folds) {
+                if let Target::Total(value) = &fold.target {
+                    let name = body.name_local(*value);
+                    self.totals.push(Total { name, dtype: fold.dtype, count: fold.count.clone() });
+                }
+            }
+        }
+    }
+
+    /// The variable of the number of steps, if the nest is cut.
+    pub(super) fn steps(&self) -> Option<&str> {
+        let steps = self.fields.iter().find(|field| matches!(field.kind, Kind::Steps));
+        steps.map(|field| &*field.name)
+    }
+
+    /// The variable of a single number.
+    pub(super) fn scalar(&self, body: &Body<'_>, scalar: &Scalar) -> String {
+        let field = self.scalars.iter().find(|(known, _)| known == scalar);
+        field.map_or_else(|| body.scalar_text(scalar), |(_, name)| name.clone())
+    }
+
+    /// The variable of what is written.
+    pub(super) fn target(&self, view: &View) -> &str {
+        let buffer = buffer(view);
+        let target = self.targets.iter().find(|(known, _)| *known == buffer);
+        &target.expect("every target is captured").1
+    }
+}
+
+fn buffer(view: &View) -> BufferId {
+    view.buffer().expect("nests read and write memory")
+}

@@ -1,0 +1,558 @@
+//! The loops of a nest: rows, the passes over a row, and what becomes of their sums.
+//!
+//! Rows are slices as long as their loops, so that no bound is checked within a row. A sum along a row goes to lanes as
+//! `mind_rt`'s own sums do, element `i` to lane `i % LANES`, in blocks as wide as the lanes; what is left after the last
+//! whole block goes to a copy of the lanes, since an array that is also indexed by a variable stays in memory.
+
+use std::{collections::HashMap, fmt::Write};
+
+use mind_core::{
+    dim::Dim,
+    ir::ValueId,
+    plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
+    ty::DType,
+};
+
+use super::{Along, Body, captures::Captures, grouped, split::separable, tuple};
+use crate::emit::{body::expression, names::Names};
+
+/// What stands in the function that takes the captured slices.
+pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> String {
+    let mut loops = Loops {
+        body,
+        nest,
+        captures,
+        names: captures.names.clone(),
+        numbers: HashMap::new(),
+        totals: Vec::new(),
+        text: String::new(),
+    };
+    loops.rows();
+    loops.text
+}
+
+struct Loops<'a, 'p> {
+    body: &'a Body<'p>,
+    nest: &'a Nest,
+    captures: &'a Captures,
+    names: Names,
+    /// The variables of the numbers of the row.
+    numbers: HashMap<ValueId, String>,
+    /// For each total, in the order of passes, the lanes or the number that it is summed in.
+    totals: Vec<Sum>,
+    text: String,
+}
+
+/// Where a sum is gathered.
+#[derive(Clone)]
+enum Sum {
+    /// In an array of so many lanes.
+    Lanes(String, usize),
+    /// In a single number.
+    Number(String),
+}
+
+/// Where in a row an element is.
+#[derive(Clone, Copy)]
+enum At {
+    /// Index `j` of the row.
+    Row,
+    /// Index `lane` of the block at `start`.
+    Block,
+}
+
+/// The variables of one pass.
+struct Variables {
+    /// For each load, a row, a number, or nothing if the pass does not read it.
+    loads: Vec<Option<String>>,
+    /// For each node of the elements.
+    nodes: Vec<String>,
+    /// For each buffer that the pass writes along the row, the row.
+    targets: Vec<(View, String)>,
+}
+
+impl Loops<'_, '_> {
+    fn rows(&mut self) {
+        self.begin_totals();
+        for depth in 0..self.nest.row_axes {
+            self.begin_sums(depth);
+            self.open(depth);
+        }
+        self.begin_sums(self.nest.row_axes);
+        let mut totals = self.totals.clone().into_iter();
+        for pass in &self.nest.passes {
+            self.pass(pass, &mut totals);
+        }
+        for depth in (0..self.nest.row_axes).rev() {
+            self.end_sums(depth + 1);
+            self.text.push_str("}\n");
+        }
+        self.end_sums(0);
+        let totals: Vec<_> = self.totals.iter().map(Sum::value).collect();
+        let _ = writeln!(self.text, "{}", tuple(&totals));
+    }
+
+    fn begin_totals(&mut self) {
+        for pass in &self.nest.passes {
+            let elements = pass.folds.iter().map(|fold| (fold, true));
+            for (fold, lanes) in elements.chain(pass.row_folds.iter().map(|fold| (fold, false))) {
+                if !matches!(fold.target, Target::Total(_)) {
+                    continue;
+                }
+                let name = self.names.fresh("total");
+                let sum = match lanes {
+                    true => Sum::Lanes(name, self.lanes(fold.dtype)),
+                    false => Sum::Number(name),
+                };
+                self.declare(&sum, fold.dtype);
+                self.totals.push(sum);
+            }
+        }
+    }
+
+    fn declare(&mut self, sum: &Sum, dtype: DType) {
+        let zero = zero(dtype);
+        let _ = match sum {
+            Sum::Lanes(name, lanes) => writeln!(self.text, "let mut {name} = [{zero}; {lanes}];"),
+            Sum::Number(name) => writeln!(self.text, "let mut {name} = {zero};"),
+        };
+    }
+
+    /// The lanes of a sum along the row. Lanes that stay 0 change no sum: fewer of them give the same bits.
+    fn lanes(&self, dtype: DType) -> usize {
+        let of_type = if dtype.bytes() == 4 { 32 } else { 16 };
+        self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
+    }
+
+    /// The sums in memory whose outermost summed axis is the next to be opened.
+    fn sums_in_memory(&self, depth: usize) -> Vec<(&Fold, &View)> {
+        let folds = self.nest.passes.iter().flat_map(|pass| pass.folds.iter().chain(&pass.row_folds));
+        let views = folds.filter_map(|fold| match &fold.target {
+            Target::Memory(view) => Some((fold, view)),
+            Target::Number(_) | Target::Total(_) => None,
+        });
+        let begins = |view: &View| {
+            let axes = view.strides.iter().take(self.nest.row_axes);
+            let kept = axes.take_while(|stride| **stride != Dim::ZERO).count();
+            (0..=kept).rev().find(|depth| *depth == 0 || separable(view, self.nest, depth - 1))
+        };
+        views.filter(|(_, view)| begins(view) == Some(depth)).collect()
+    }
+
+    fn begin_sums(&mut self, depth: usize) {
+        let mut text = String::new();
+        for (fold, view) in self.sums_in_memory(depth) {
+            let _ = writeln!(text, "{}.fill({});", self.sums(view, depth), zero(fold.dtype));
+        }
+        self.text.push_str(&text);
+    }
+
+    fn end_sums(&mut self, depth: usize) {
+        let mut text = String::new();
+        for (fold, view) in self.sums_in_memory(depth) {
+            if fold.count.is_some() {
+                let mean = self.mean(fold, "*sum");
+                let _ = writeln!(text, "for sum in &mut {} {{ *sum = {mean}; }}", self.sums(view, depth));
+            }
+        }
+        self.text.push_str(&text);
+    }
+
+    /// The part of a target in memory that the loops from `depth` on sum into.
+    fn sums(&self, view: &View, depth: usize) -> String {
+        let name = self.captures.target(view);
+        match depth.checked_sub(1) {
+            None => format!("{name}[..]"),
+            Some(outer) => {
+                let (at, len) = (self.position(view, 0..depth), self.stride(view, outer));
+                format!("{name}[{}..][..{len}]", grouped(&at))
+            }
+        }
+    }
+
+    fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = Sum>) {
+        let sums: Vec<Option<Sum>> = pass
+            .folds
+            .iter()
+            .map(|fold| match &fold.target {
+                Target::Total(_) => totals.next(),
+                Target::Number(_) => {
+                    let sum = Sum::Lanes(self.names.fresh("lanes"), self.lanes(fold.dtype));
+                    self.declare(&sum, fold.dtype);
+                    Some(sum)
+                }
+                Target::Memory(_) => None,
+            })
+            .collect();
+        let mut variables = self.variables(pass);
+        self.still_loads(&variables);
+        self.elements(pass, &mut variables, &sums);
+        for (fold, sum) in pass.folds.iter().zip(&sums) {
+            if let (Target::Number(value), Some(sum)) = (&fold.target, sum) {
+                let name = self.names.fresh(&self.body.wish(*value));
+                let value_text = self.mean(fold, &sum.value());
+                let _ = writeln!(self.text, "let {name} = {value_text};");
+                self.numbers.insert(*value, name);
+            }
+        }
+        let mut nodes = Vec::new();
+        for node in &pass.numbers {
+            let text = self.node(node, &nodes, &variables, At::Row);
+            let name = self.names.fresh(&self.body.wish(node.value));
+            let _ = writeln!(self.text, "let {name} = {text};");
+            self.numbers.insert(node.value, name.clone());
+            nodes.push(name);
+        }
+        for Store { operand, target } in &pass.row_stores {
+            let value = self.operand(operand, &nodes, &variables, At::Row);
+            let (name, at) = (self.captures.target(target), self.position(target, 0..self.rank()));
+            let _ = writeln!(self.text, "{name}[{at}] = {value};");
+        }
+        for fold in &pass.row_folds {
+            let value = self.operand(&fold.operand, &nodes, &variables, At::Row);
+            let sum = match &fold.target {
+                Target::Total(_) => match totals.next() {
+                    Some(Sum::Number(name) | Sum::Lanes(name, _)) => name,
+                    None => unreachable!("every total was declared"),
+                },
+                Target::Memory(view) => {
+                    let (name, at) = (self.captures.target(view), self.position(view, 0..self.rank()));
+                    format!("{name}[{at}]")
+                }
+                Target::Number(_) => unreachable!("sums over rows are no numbers of a row"),
+            };
+            let _ = writeln!(self.text, "{sum} = {};", add(&sum, &value, fold.dtype));
+        }
+    }
+
+    /// Names for what a pass reads, computes and writes.
+    fn variables(&mut self, pass: &Pass) -> Variables {
+        let mut loads = vec![None; self.nest.loads.len()];
+        let element_operands = pass.elements.iter().flat_map(|node| &node.operands);
+        let number_operands = pass.numbers.iter().flat_map(|node| &node.operands);
+        let stores = pass.stores.iter().chain(&pass.row_stores).map(|store| &store.operand);
+        let folds = pass.folds.iter().chain(&pass.row_folds).map(|fold| &fold.operand);
+        for operand in element_operands.chain(number_operands).chain(stores).chain(folds) {
+            if let Operand::Load(load) = operand {
+                loads[*load].get_or_insert_with(String::new);
+            }
+        }
+        let memory = pass.folds.iter().filter_map(|fold| match &fold.target {
+            Target::Memory(view) => Some(view),
+            Target::Number(_) | Target::Total(_) => None,
+        });
+        let mut targets: Vec<(View, String)> = Vec::new();
+        for view in pass.stores.iter().map(|store| &store.target).chain(memory) {
+            if !targets.iter().any(|(known, _)| known.buffer() == view.buffer()) {
+                let name =
+                    self.names.fresh(&format!("{}_row", self.captures.target(view).trim_start_matches("r#")));
+                targets.push((view.clone(), name));
+            }
+        }
+        for (position, variable) in loads.iter_mut().enumerate() {
+            let Some(variable) = variable else { continue };
+            let field = &self.captures.loads[position];
+            let written = targets.iter().find(|(view, _)| self.captures.target(view) == field);
+            *variable = match written {
+                Some((_, row)) => row.clone(),
+                None => self.names.fresh(&format!("{}_row", field.trim_start_matches("r#"))),
+            };
+        }
+        let nodes = pass.elements.iter().map(|node| self.names.fresh(&self.body.wish(node.value))).collect();
+        Variables { loads, nodes, targets }
+    }
+
+    /// Loads that stand still along the elements are read once a row.
+    fn still_loads(&mut self, variables: &Variables) {
+        for (position, variable) in variables.loads.iter().enumerate() {
+            let view = &self.nest.loads[position];
+            if let Some(name) = variable
+                && !variables.is_target(name)
+                && self.is_still(view)
+            {
+                let at = self.position(view, 0..self.rank());
+                let _ = writeln!(self.text, "let {name} = {}[{at}];", self.captures.loads[position]);
+            }
+        }
+    }
+
+    fn is_still(&self, view: &View) -> bool {
+        view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
+    }
+
+    fn elements(&mut self, pass: &Pass, variables: &mut Variables, sums: &[Option<Sum>]) {
+        if pass.stores.is_empty() && pass.folds.is_empty() {
+            return;
+        }
+        let outer = self.nest.row_axes..self.rank() - 1;
+        self.text.push_str("{\n");
+        outer.clone().for_each(|axis| self.open(axis));
+        self.slices(variables);
+        let len = self.inner_len();
+        let width = sums.iter().flatten().map(|sum| match sum {
+            Sum::Lanes(_, lanes) => *lanes,
+            Sum::Number(_) => 1,
+        });
+        match width.max() {
+            None => {
+                let _ = writeln!(self.text, "for j in 0..{len} {{");
+                self.element(pass, variables, sums, At::Row);
+                self.text.push_str("}\n");
+            }
+            Some(width) => self.blocks(pass, variables, sums, width),
+        }
+        outer.for_each(|_| self.text.push_str("}\n"));
+        self.text.push_str("}\n");
+    }
+
+    /// The part of each captured slice that one run along the innermost axis goes over.
+    fn slices(&mut self, variables: &Variables) {
+        let (inner, len) = (self.rank() - 1, grouped(&self.inner_len()));
+        for (view, row) in &variables.targets {
+            let (name, at) = (self.captures.target(view), grouped(&self.position(view, 0..inner)));
+            let _ = match Along::of(view, inner) {
+                Along::Consecutive => writeln!(self.text, "let {row} = &mut {name}[{at}..][..{len}];"),
+                Along::Still | Along::Strided => writeln!(self.text, "let {row} = &mut {name}[{at}..];"),
+            };
+        }
+        for (position, variable) in variables.loads.iter().enumerate() {
+            let view = &self.nest.loads[position];
+            let Some(row) = variable.as_ref().filter(|name| !variables.is_target(name)) else { continue };
+            if self.is_still(view) {
+                continue;
+            }
+            let name = &self.captures.loads[position];
+            let at = self.position(view, 0..inner);
+            let _ = match Along::of(view, inner) {
+                Along::Still => writeln!(self.text, "let {row} = {name}[{at}];"),
+                Along::Consecutive => {
+                    writeln!(self.text, "let {row} = &{name}[{}..][..{len}];", grouped(&at))
+                }
+                Along::Strided => writeln!(self.text, "let {row} = &{name}[{}..];", grouped(&at)),
+            };
+        }
+    }
+
+    /// Blocks as wide as the lanes of sums, and what is left.
+    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], width: usize) {
+        let (len, known) = (grouped(&self.inner_len()), self.inner_known());
+        if known.is_some_and(|len| len <= width) {
+            let _ = writeln!(self.text, "let start = 0; for lane in 0..{len} {{");
+            self.element(pass, variables, sums, At::Block);
+            self.text.push_str("}\n");
+            return;
+        }
+        let _ = writeln!(
+            self.text,
+            "let whole = {len} / {width} * {width};\nfor start in (0..whole).step_by({width}) {{"
+        );
+        self.block(variables, &width.to_string());
+        let _ = writeln!(self.text, "for lane in 0..{width} {{");
+        self.element(pass, variables, sums, At::Block);
+        self.text.push_str("} }\n");
+        if known.is_some_and(|len| len % width == 0) {
+            return;
+        }
+        self.text.push_str("let start = whole;\n");
+        let mut rests = Vec::new();
+        let mut back = String::new();
+        for sum in sums {
+            rests.push(sum.as_ref().map(|sum| match sum {
+                Sum::Lanes(name, lanes) => {
+                    let rest = self.names.fresh("rest");
+                    let _ = writeln!(self.text, "let mut {rest} = {name};");
+                    let _ = write!(back, "{name} = {rest}; ");
+                    Sum::Lanes(rest, *lanes)
+                }
+                Sum::Number(name) => Sum::Number(name.clone()),
+            }));
+        }
+        let rest = format!("{len} - whole");
+        self.block(variables, &rest);
+        let _ = writeln!(self.text, "for lane in 0..{rest} {{");
+        self.element(pass, variables, &rests, At::Block);
+        let _ = writeln!(self.text, "}}\n{back}");
+    }
+
+    /// The part of each row that one block goes over.
+    fn block(&mut self, variables: &Variables, width: &str) {
+        let (inner, width) = (self.rank() - 1, grouped(width));
+        for (view, row) in &variables.targets {
+            if let Along::Consecutive = Along::of(view, inner) {
+                let _ = writeln!(self.text, "let {row} = &mut {row}[start..][..{width}];");
+            }
+        }
+        for (position, variable) in variables.loads.iter().enumerate() {
+            let Some(row) = variable.as_ref().filter(|name| !variables.is_target(name)) else { continue };
+            if let Along::Consecutive = Along::of(&self.nest.loads[position], inner) {
+                let _ = writeln!(self.text, "let {row} = &{row}[start..][..{width}];");
+            }
+        }
+    }
+
+    /// Everything that happens at one element.
+    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], at: At) {
+        for (node, name) in pass.elements.iter().zip(&variables.nodes) {
+            let text = self.node(node, &variables.nodes, variables, at);
+            let _ = writeln!(self.text, "let {name} = {text};");
+        }
+        // An operand may be the element that a store replaces.
+        let operands = pass.stores.iter().map(|store| &store.operand);
+        let operands = operands.chain(pass.folds.iter().map(|fold| &fold.operand));
+        let mut values = Vec::new();
+        for operand in operands {
+            let text = self.operand(operand, &variables.nodes, variables, at);
+            values.push(match operand {
+                Operand::Load(_) if pass.stores.len() + pass.folds.len() > 1 => {
+                    let name = self.names.fresh("element");
+                    let _ = writeln!(self.text, "let {name} = {text};");
+                    name
+                }
+                Operand::Load(_)
+                | Operand::Node(_)
+                | Operand::Number(_)
+                | Operand::Scalar(_)
+                | Operand::Sum => text,
+            });
+        }
+        let mut values = values.into_iter();
+        for (store, value) in pass.stores.iter().zip(values.by_ref()) {
+            let place = self.target_element(&store.target, variables, at);
+            let _ = writeln!(self.text, "{place} = {value};");
+        }
+        for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values) {
+            let widest = sums.iter().flatten().map(Sum::width).max();
+            let place = match (&fold.target, sum) {
+                (Target::Memory(view), _) => self.target_element(view, variables, at),
+                (_, Some(Sum::Lanes(name, lanes))) if Some(*lanes) == widest => format!("{name}[lane]"),
+                (_, Some(Sum::Lanes(name, lanes))) => format!("{name}[lane % {lanes}]"),
+                (_, Some(Sum::Number(_)) | None) => unreachable!("sums along a row have lanes"),
+            };
+            let _ = writeln!(self.text, "{place} = {};", add(&place, &value, fold.dtype));
+        }
+    }
+
+    fn node(&self, node: &Node, nodes: &[String], variables: &Variables, at: At) -> String {
+        let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
+        expression(node.op, &operands.collect::<Vec<_>>(), node.dtype)
+    }
+
+    fn operand(&self, operand: &Operand, nodes: &[String], variables: &Variables, at: At) -> String {
+        match operand {
+            Operand::Node(node) => nodes[*node].clone(),
+            Operand::Number(value) => self.numbers[value].clone(),
+            Operand::Scalar(scalar) => self.captures.scalar(self.body, scalar),
+            Operand::Load(load) => {
+                let name = variables.loads[*load].as_ref().expect("a pass names what it reads");
+                self.along(name, &self.nest.loads[*load], at, variables.is_target(name))
+            }
+            Operand::Sum => unreachable!("a nest has no product"),
+        }
+    }
+
+    fn target_element(&self, view: &View, variables: &Variables, at: At) -> String {
+        let row = variables.targets.iter().find(|(known, _)| known.buffer() == view.buffer());
+        let (_, name) = row.expect("a pass names what it writes");
+        self.along(name, view, at, true)
+    }
+
+    /// The element of a row; a row that stands still is its only element, unless it is written.
+    fn along(&self, name: &str, view: &View, at: At, written: bool) -> String {
+        let inner = self.rank() - 1;
+        match (Along::of(view, inner), at) {
+            (Along::Still, _) if written => format!("{name}[0]"),
+            (Along::Still, _) => name.to_string(),
+            (Along::Consecutive, At::Row) => format!("{name}[j]"),
+            (Along::Consecutive, At::Block) => format!("{name}[lane]"),
+            (Along::Strided, At::Row) => format!("{name}[j * {}]", self.stride(view, inner)),
+            (Along::Strided, At::Block) => format!("{name}[(start + lane) * {}]", self.stride(view, inner)),
+        }
+    }
+
+    fn mean(&self, fold: &Fold, sum: &str) -> String {
+        match &fold.count {
+            Some(count) => format!("{sum} / ({} as {})", grouped(&self.body.extent(count)), fold.dtype),
+            None => sum.to_string(),
+        }
+    }
+
+    fn open(&mut self, axis: usize) {
+        let extent = self.extent(axis);
+        let _ = writeln!(self.text, "for i{axis} in 0..{extent} {{");
+    }
+
+    fn rank(&self) -> usize {
+        self.nest.extents.len()
+    }
+
+    /// The extent of an axis, or of the part of it that is left after cuts.
+    fn extent(&self, axis: usize) -> String {
+        match (axis, self.captures.steps()) {
+            (0, Some(steps)) => steps.to_string(),
+            _ => self.body.extent(&self.nest.extents[axis]),
+        }
+    }
+
+    fn inner_len(&self) -> String {
+        self.extent(self.rank() - 1)
+    }
+
+    /// The length of a row, if it is known.
+    fn inner_known(&self) -> Option<usize> {
+        let inner = self.rank() - 1;
+        if inner == 0 && self.captures.steps().is_some() {
+            return None;
+        }
+        self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
+    }
+
+    fn stride(&self, view: &View, axis: usize) -> String {
+        grouped(&self.body.extent(&view.strides[axis]))
+    }
+
+    /// Where the element of a view is at the current indices of some axes and 0 of the others.
+    fn position(&self, view: &View, axes: std::ops::Range<usize>) -> String {
+        let mut parts = Vec::new();
+        if view.offset != Dim::ZERO {
+            parts.push(self.body.extent(&view.offset));
+        }
+        for axis in axes {
+            match &view.strides[axis] {
+                stride if *stride == Dim::ZERO => {}
+                stride if stride.is_one() => parts.push(format!("i{axis}")),
+                _ => parts.push(format!("i{axis} * {}", self.stride(view, axis))),
+            }
+        }
+        if parts.is_empty() { "0".to_string() } else { parts.join(" + ") }
+    }
+}
+
+impl Variables {
+    fn is_target(&self, name: &str) -> bool {
+        self.targets.iter().any(|(_, target)| target == name)
+    }
+}
+
+impl Sum {
+    fn value(&self) -> String {
+        match self {
+            Self::Lanes(name, _) => format!("rt::reduce_lanes({name})"),
+            Self::Number(name) => name.clone(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Lanes(_, lanes) => *lanes,
+            Self::Number(_) => 1,
+        }
+    }
+}
+
+fn zero(dtype: DType) -> String {
+    if dtype.is_float() { format!("0.0_{dtype}") } else { format!("0_{dtype}") }
+}
+
+fn add(sum: &str, value: &str, dtype: DType) -> String {
+    if dtype.is_float() { format!("{sum} + {value}") } else { format!("{sum}.wrapping_add({value})") }
+}

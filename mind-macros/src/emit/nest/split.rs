@@ -1,0 +1,113 @@
+//! How a nest is cut along its outermost axis, for threads and for the tree of its totals.
+
+use std::fmt::Write;
+
+use mind_core::{
+    dim::Dim,
+    plan::{Nest, ScalarOp, Target, View},
+};
+
+use super::{
+    Body, WORTH_CUTTING,
+    captures::{Field, Kind},
+    grouped, known, targets,
+};
+
+/// What the run time is told of a nest that can be cut.
+pub(super) struct Cut {
+    /// Steps of the outermost axis.
+    pub(super) steps: Dim,
+    /// Elements of a step.
+    pub(super) elements: Dim,
+    /// What an element costs, in additions.
+    pub(super) cost: usize,
+}
+
+impl Cut {
+    /// Nothing if the nest cannot be cut, or is known to be too small.
+    pub(super) fn of(nest: &Nest) -> Option<Self> {
+        let (steps, rest) = nest.extents.split_first().expect("a nest has an axis");
+        let cost = cost(nest);
+        if known(&nest.extents).is_some_and(|elements| elements.saturating_mul(cost as i64) < WORTH_CUTTING) {
+            return None;
+        }
+        let sums_of_everything = nest.row_axes == 0
+            && nest
+                .passes
+                .iter()
+                .flat_map(|pass| &pass.folds)
+                .any(|fold| matches!(fold.target, Target::Number(_)));
+        // Elements of one buffer are always at the same place of a step.
+        let alike = |view: &View| {
+            let same = nest.loads.iter().chain(targets(nest)).filter(|other| other.buffer() == view.buffer());
+            same.into_iter().all(|other| other.strides[0] == view.strides[0])
+        };
+        if sums_of_everything || !targets(nest).all(|view| separable(view, nest, 0) && alike(view)) {
+            return None;
+        }
+        let elements = rest.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()?;
+        Some(Self { steps: steps.clone(), elements, cost })
+    }
+}
+
+/// Whether the elements of a target that belong to one step of an axis come before those of the next, and fill its memory.
+pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
+    let stride = &view.strides[axis];
+    let mut inner = view.strides.iter().zip(&nest.extents).skip(axis + 1);
+    *stride != Dim::ZERO
+        && view.offset == Dim::ZERO
+        && inner.all(|(inner, extent)| inner.mul(extent).is_ok_and(|reach| reach.at_most(stride)))
+}
+
+/// What an element costs, in additions; numbers of rows are left out.
+fn cost(nest: &Nest) -> usize {
+    let nodes = nest.passes.iter().flat_map(|pass| &pass.elements);
+    let computed = nodes.map(|node| match node.op {
+        ScalarOp::Copy => 0,
+        ScalarOp::Add
+        | ScalarOp::Sub
+        | ScalarOp::Mul
+        | ScalarOp::Neg
+        | ScalarOp::Relu
+        | ScalarOp::ReluGrad => 1,
+        ScalarOp::Div => 4,
+        ScalarOp::Exp | ScalarOp::Log => 8,
+    });
+    computed.sum::<usize>().max(1)
+}
+
+/// `fn split`: the parts before a step and from it on.
+pub(super) fn implementation(body: &Body<'_>, fields: &[Field], names: &str, sizes: &str) -> String {
+    let (mut cuts, mut first, mut later) = (String::new(), String::new(), String::new());
+    if !sizes.is_empty() {
+        first.push_str("sizes, ");
+        later.push_str("sizes, ");
+    }
+    for Field { name, kind, .. } in fields {
+        match kind {
+            Kind::Load(stride) if *stride != Dim::ZERO => {
+                let stride = grouped(&body.extent(stride));
+                let _ = write!(first, "{name}, ");
+                let _ = write!(later, "{name}: &{name}[at * {stride}..], ");
+            }
+            Kind::Load(_) | Kind::Number => {
+                let _ = write!(first, "{name}, ");
+                let _ = write!(later, "{name}, ");
+            }
+            Kind::Target(stride) => {
+                let stride = grouped(&body.extent(stride));
+                let _ = writeln!(cuts, "let {name} = {name}.split_at_mut(at * {stride});");
+                let _ = write!(first, "{name}: {name}.0, ");
+                let _ = write!(later, "{name}: {name}.1, ");
+            }
+            Kind::Steps => {
+                let _ = write!(first, "{name}: at, ");
+                let _ = write!(later, "{name}: {name} - at, ");
+            }
+        }
+    }
+    format!(
+        "fn split(self, at: usize) -> (Self, Self) {{ let Self {{ {names}}} = self; {sizes}\n{cuts}\
+         (Self {{ {first}}}, Self {{ {later}}}) }}"
+    )
+}
