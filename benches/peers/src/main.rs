@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     };
     let (peer, threads) =
         (format!("mind{}", variable("PEERS_SUFFIX", String::new())), variable("PEERS_THREADS", 1));
+    mind::set_threads(threads);
     let only = variable("PEERS_ONLY", String::new());
     for case in cases.iter().filter(|case| case.name().contains(&only)) {
         println!(

@@ -1,0 +1,97 @@
+//! What one core of the machine can do, measured: multiply-adds, and reading from each level of its caches.
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::cost::Cost;
+
+/// Working sets that lie in the caches of a core, in a shared one, and in memory.
+const SETS: [usize; 4] = [24 << 10, 512 << 10, 16 << 20, 256 << 20];
+
+/// The limits of one core, as far as they have shown: a machine that others use has slow spells.
+#[derive(Default)]
+pub struct Limits {
+    /// Operations a microsecond, two to a fused multiply-add.
+    operations: f64,
+    /// Bytes a microsecond for each of [`SETS`].
+    bytes: [f64; SETS.len()],
+}
+
+impl Limits {
+    /// Measures, and keeps what is better than before.
+    pub fn measure(&mut self) {
+        self.operations = self.operations.max(multiply_adds());
+        for (bytes, set) in self.bytes.iter_mut().zip(SETS) {
+            *bytes = bytes.max(reading(set));
+        }
+    }
+
+    /// Microseconds below which no program of that cost gets on one core.
+    pub fn time(&self, cost: &Cost) -> f64 {
+        let level = SETS.iter().position(|&set| cost.bytes <= set as f64).unwrap_or(SETS.len() - 1);
+        (cost.operations / self.operations).max(cost.bytes / self.bytes[level])
+    }
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one core: {:.0} GFLOP/s; reads", self.operations / 1e3)?;
+        for (set, bytes) in SETS.iter().zip(self.bytes) {
+            write!(f, " {:.0} GB/s of {} KiB,", bytes / 1e3, set >> 10)?;
+        }
+        write!(f, " over and over")
+    }
+}
+
+/// The best of several measurements of `work`, which is done `amount` times: the amount a microsecond.
+fn rate(amount: f64, mut work: impl FnMut()) -> f64 {
+    let times = (0..3).map(|_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64() * 1e6
+    });
+    amount / times.fold(f64::INFINITY, f64::min)
+}
+
+/// Elements of the widest vector of the target, as `-C target-cpu=native` sees it.
+const LANES: usize = if cfg!(target_feature = "avx512f") {
+    16
+} else if cfg!(target_feature = "avx") {
+    8
+} else {
+    4
+};
+
+/// Independent chains, enough to hide the latency of a multiply-add.
+const CHAINS: usize = 12;
+
+fn multiply_adds() -> f64 {
+    const STEPS: usize = 1_000_000;
+    let (factor, addend) = (black_box(0.999), black_box(0.001));
+    rate((STEPS * CHAINS * LANES * 2) as f64, || {
+        let mut chains = [[black_box(1.0_f32); LANES]; CHAINS];
+        for _ in 0..STEPS {
+            for lane in chains.as_flattened_mut() {
+                *lane = lane.mul_add(factor, addend);
+            }
+        }
+        black_box(chains);
+    })
+}
+
+fn reading(bytes: usize) -> f64 {
+    let data = vec![1.0_f32; bytes / 4];
+    let times = ((1 << 27) / bytes).max(2);
+    rate((times * bytes) as f64, || {
+        for _ in 0..times {
+            let mut sums = [0.0_f32; 8 * LANES];
+            for chunk in black_box(&data).as_chunks::<{ 8 * LANES }>().0 {
+                for (sum, element) in sums.iter_mut().zip(chunk) {
+                    *sum += element;
+                }
+            }
+            black_box(sums);
+        }
+    })
+}
