@@ -22,7 +22,7 @@ pub use crate::parallel::{Combine, Split, join, run, threads};
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
 pub use crate::support::{allocate, check_at_most, check_count, dot, extents, same_padding, slot_len};
-pub use crate::workspace::{Lens, Segments, segment_bytes, split, with_workspace};
+pub use crate::workspace::{Lens, STACK_BYTES, Segments, segment_bytes, split, with_stack, with_workspace};
 pub use crate::{
     Const, DType, Dim, Dims, Element, Error, Initialiser, MAX_RANK, Parameter, ParameterMut, Parameters,
     Rank, Rng, Shape, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace,

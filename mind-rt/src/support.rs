@@ -17,13 +17,13 @@ pub const fn slot_len<T>(len: usize) -> usize {
     }
 }
 
-/// A tensor for results; its elements are all 0 until they are computed.
+/// A tensor for results; until they are computed, its elements are what the memory's last user left.
 ///
 /// # Errors
 /// E6004 if the memory cannot be had.
 #[inline]
 pub fn allocate<T: Element, S: Shape>(shape: S) -> Result<Tensor<T, S>, Error> {
-    Tensor::try_zeros_with(shape)
+    Tensor::try_stale_with(shape)
 }
 
 /// The extents of a tensor; static ones are constants.

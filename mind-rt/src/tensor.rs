@@ -68,8 +68,18 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     /// # Errors
     /// E6004 if the memory cannot be had or its size overflows.
     pub fn try_zeros_with(dims: S) -> Result<Self, Error> {
-        let buffer = dims.checked_len().and_then(Buffer::zeroed);
-        match buffer {
+        Self::try_from_memory(dims, Buffer::zeroed)
+    }
+
+    /// Elements of any value, for who writes them all.
+    #[inline]
+    pub(crate) fn try_stale_with(dims: S) -> Result<Self, Error> {
+        Self::try_from_memory(dims, Buffer::stale)
+    }
+
+    #[inline(always)]
+    fn try_from_memory(dims: S, take: impl FnOnce(usize) -> Option<Buffer<T>>) -> Result<Self, Error> {
+        match dims.checked_len().and_then(take) {
             Some(buffer) => Ok(Self::from_buffer(dims, buffer)),
             None => Err(Error::allocation::<T, S>(&dims)),
         }
@@ -135,7 +145,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         if dims.checked_len() != Some(elements.len()) {
             return Err(Error::length_mismatch::<T, S>(&dims, elements.len()));
         }
-        let mut tensor = Self::try_zeros_with(dims)?;
+        let mut tensor = Self::try_stale_with(dims)?;
         tensor.as_mut_slice().copy_from_slice(elements);
         Ok(tensor)
     }
@@ -264,7 +274,7 @@ impl<T: Element, S: Shape> std::borrow::Borrow<TensorRef<T, S>> for Tensor<T, S>
 impl<T: Element, S: Shape> Tensor<T, S> {
     #[track_caller]
     pub(crate) fn copy_of(tensor: &TensorRef<T, S>) -> Self {
-        let mut copy = Self::zeros_with(tensor.shape());
+        let mut copy = Self::try_stale_with(tensor.shape()).unwrap_or_else(|error| panic!("{error}"));
         copy.as_mut_slice().copy_from_slice(tensor.as_slice());
         copy
     }

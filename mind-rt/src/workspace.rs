@@ -55,6 +55,7 @@ impl Workspace {
 
     /// All of it.
     #[doc(hidden)]
+    #[inline]
     pub fn memory(&mut self) -> &mut [u8] {
         self.memory.as_mut().map_or(&mut [][..], Buffer::as_mut_slice)
     }
@@ -64,18 +65,14 @@ impl Workspace {
     /// # Errors
     /// E6004 if the workspace has fewer than [`segment_bytes`] of them.
     #[doc(hidden)]
+    #[inline]
     pub fn segments(&mut self, lens: Lens) -> Result<Segments<'_>, Error> {
         let needed = segment_bytes(lens);
         let found = self.bytes();
         if needed > found {
             return Err(Error::WorkspaceTooSmall { needed, found });
         }
-        let memory = self.memory();
-        let (f32, memory) = carve(memory, lens.f32);
-        let (f64, memory) = carve(memory, lens.f64);
-        let (i32, memory) = carve(memory, lens.i32);
-        let (i64, _) = carve(memory, lens.i64);
-        Ok(Segments { f32, f64, i32, i64 })
+        Ok(Segments::of(self.memory(), lens))
     }
 }
 
@@ -116,6 +113,18 @@ pub struct Segments<'a> {
     pub i64: &'a mut [i64],
 }
 
+impl<'a> Segments<'a> {
+    /// Memory of at least [`segment_bytes`].
+    #[inline(always)]
+    fn of(memory: &'a mut [u8], lens: Lens) -> Self {
+        let (f32, memory) = carve(memory, lens.f32);
+        let (f64, memory) = carve(memory, lens.f64);
+        let (i32, memory) = carve(memory, lens.i32);
+        let (i64, _) = carve(memory, lens.i64);
+        Self { f32, f64, i32, i64 }
+    }
+}
+
 /// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
 #[must_use]
 pub const fn segment_bytes(lens: Lens) -> usize {
@@ -145,15 +154,38 @@ pub const fn slot_bytes<T>(len: usize) -> usize {
 /// # Panics
 /// With E6004 if the memory is smaller: a workspace that was to hold it could not be had.
 #[track_caller]
+#[inline(always)]
 pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
     let (needed, found) = (rounded(len, size_of::<T>()), memory.len());
     if needed > found {
-        panic!("{}", Error::WorkspaceTooSmall { needed, found });
+        too_small(needed, found);
     }
-    let (segment, rest) = memory.split_at_mut(rounded(len, size_of::<T>()));
+    let (segment, rest) = memory.split_at_mut(needed);
     let segment = &mut segment[..len * size_of::<T>()];
     // Nothing is carved from no memory at all, whose address is not aligned.
     (if len == 0 { &mut [] } else { cast_bytes(segment) }, rest)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn too_small(needed: usize, found: usize) -> ! {
+    panic!("{}", Error::WorkspaceTooSmall { needed, found });
+}
+
+/// The size up to which [`with_stack`] is cheaper than [`with_workspace`].
+pub const STACK_BYTES: usize = 2048;
+
+/// Calls `f` with scratch slices of the lengths asked for, in `BYTES` bytes on the stack, which must be at least
+/// [`segment_bytes`]. They are cleared at each call, which costs less than [`with_workspace`] up to about [`STACK_BYTES`].
+#[inline(always)]
+pub fn with_stack<const BYTES: usize, R>(lens: Lens, f: impl FnOnce(Segments<'_>) -> R) -> R {
+    #[repr(align(64))]
+    struct Aligned<const BYTES: usize>([u8; BYTES]);
+
+    const { assert!(align_of::<Aligned<0>>() == ALIGN) };
+    let mut memory = Aligned([0; BYTES]);
+    f(Segments::of(&mut memory.0, lens))
 }
 
 thread_local! {
@@ -184,8 +216,9 @@ pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R
     result
 }
 
-/// The parts of `arena` at `ranges`, which must be inside it and must not overlap.
-#[inline]
+/// The parts of `arena` at `ranges`, which must be inside it and must not overlap. Where the ranges and the arena's length
+/// are constants nothing is left of the checks.
+#[inline(always)]
 #[track_caller]
 pub fn split<T, const N: usize>(arena: &mut [T], ranges: [std::ops::Range<usize>; N]) -> [&mut [T]; N] {
     match arena.get_disjoint_mut(ranges) {
@@ -266,6 +299,25 @@ mod tests {
         let caught = std::panic::catch_unwind(|| with_workspace(64, |_| panic!("inside")));
         assert!(caught.is_err());
         assert_eq!(with_workspace(64, |workspace| workspace.bytes()), 64);
+    }
+
+    #[test]
+    fn segments_on_the_stack_are_aligned_zeros() {
+        let sum = with_stack::<{ segment_bytes(LENS) }, _>(LENS, |segments| {
+            assert_eq!((segments.f32.len(), segments.f64.len(), segments.i64.len()), (17, 3, 1));
+            assert_eq!(segments.f32.as_ptr().align_offset(64), 0);
+            assert_eq!(segments.f64.as_ptr().align_offset(64), 0);
+            segments.f64.fill(0.5);
+            segments.f32.iter().sum::<f32>() + segments.i64[0] as f32
+        });
+        assert_eq!(sum, 0.0);
+        assert_eq!(with_stack::<0, _>(Lens::NONE, |segments| segments.f32.len()), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "E6004: the workspace has 64 bytes, needed 128")]
+    fn too_little_stack_panics() {
+        with_stack::<64, _>(Lens { f32: 17, ..Lens::NONE }, |segments| segments.f32[16]);
     }
 
     #[test]

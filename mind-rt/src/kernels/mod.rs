@@ -13,6 +13,7 @@ pub mod gather;
 pub mod math;
 pub mod matmul;
 mod matvec;
+mod memory;
 pub mod reduce;
 pub mod storage;
 

@@ -1,11 +1,12 @@
 //! Where elements live: owned buffers, and the tensor types over them.
 
-use std::alloc::{self, Layout};
+use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+use super::memory::{self, Memory};
 use crate::element::Element;
 use crate::shape::Shape;
 
@@ -139,6 +140,7 @@ fn check_len<S: Shape>(shape: &S, len: usize) {
 }
 
 impl<T: Element, S: Shape> Tensor<T, S> {
+    #[inline]
     pub(crate) fn from_buffer(shape: S, buffer: Buffer<T>) -> Self {
         check_len(&shape, buffer.len);
         Self { head: TensorRef::new(buffer.pointer, buffer.len, shape), buffer }
@@ -271,7 +273,7 @@ pub(crate) struct Buffer<T> {
 enum Origin {
     /// None: there are no elements.
     Nothing,
-    /// An allocation of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
+    /// Memory of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
     Aligned { start: NonNull<u8> },
     /// A `Vec<T>` of this capacity.
     Vec { capacity: usize },
@@ -284,6 +286,7 @@ unsafe impl<T: Sync> Sync for Buffer<T> {}
 
 /// Room for `len` elements from the first 64-byte boundary on, wherever the allocator starts. Asking for little alignment
 /// lets it hand out zero pages without clearing them.
+#[inline]
 fn aligned_layout<T>(len: usize) -> Option<Layout> {
     let bytes = len.checked_mul(size_of::<T>())?.checked_add(ALIGN)?;
     Layout::from_size_align(bytes, 16).ok()
@@ -291,15 +294,27 @@ fn aligned_layout<T>(len: usize) -> Option<Layout> {
 
 impl<T: Plain> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
+    #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
+        Self::aligned(len, memory::zeroed)
+    }
+
+    /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
+    #[inline]
+    pub(crate) fn stale(len: usize) -> Option<Self> {
+        Self::aligned(len, memory::stale)
+    }
+
+    #[inline]
+    fn aligned(len: usize, take: impl FnOnce(Layout) -> Option<Memory>) -> Option<Self> {
         if len == 0 {
             return Some(Self { pointer: NonNull::dangling(), len, origin: Origin::Nothing });
         }
-        let layout = aligned_layout::<T>(len)?;
-        // SAFETY: the layout's size is at least `ALIGN`.
-        let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
+        // The layout's size is at least `ALIGN`.
+        let Memory { start, .. } = take(aligned_layout::<T>(len)?)?;
         let skip = start.as_ptr().align_offset(ALIGN);
-        // SAFETY: `skip < ALIGN`, which is what the layout has beyond the elements. The elements are zero, and so valid.
+        // SAFETY: `skip < ALIGN`, which is what the layout has beyond the elements. Memory is initialised, and any bits
+        // are elements of a plain type.
         let pointer = unsafe { start.add(skip) }.cast();
         Some(Self { pointer, len, origin: Origin::Aligned { start } })
     }
@@ -339,13 +354,13 @@ impl<T> Buffer<T> {
 }
 
 impl<T> Drop for Buffer<T> {
+    #[inline]
     fn drop(&mut self) {
         match self.origin {
             Origin::Nothing => {}
             Origin::Aligned { start } => {
                 let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
-                // SAFETY: `zeroed` allocated `start` with this layout.
-                unsafe { alloc::dealloc(start.as_ptr(), layout) }
+                memory::release(Memory { start, layout });
             }
             Origin::Vec { capacity } => {
                 // SAFETY: `from_vec` took these three from a `Vec`, and nothing uses them after this.
@@ -368,12 +383,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeroed_buffers_are_aligned() {
-        for len in [1, 2, 15, 16, 17, 1000, 100_000] {
+    fn zeroed_buffers_are_aligned_and_zero_even_if_they_are_used_again() {
+        for len in [1, 2, 15, 16, 17, 1000, 100_000, 100_000] {
             let buffer = Buffer::<f32>::zeroed(len).expect("memory");
             assert_eq!(buffer.as_slice().as_ptr().align_offset(ALIGN), 0);
             assert!(buffer.as_slice().iter().all(|x| *x == 0.0));
             assert_eq!(buffer.as_slice().len(), len);
+            let mut stale = Buffer::<f32>::stale(len).expect("memory");
+            assert_eq!(stale.as_slice().as_ptr().align_offset(ALIGN), 0);
+            stale.as_mut_slice().fill(1.0);
+            assert!(buffer.as_slice().iter().all(|x| *x == 0.0));
+            drop((buffer, stale));
         }
         assert!(Buffer::<f32>::zeroed(0).expect("nothing").as_slice().is_empty());
     }

@@ -1,0 +1,174 @@
+//! Where the memory of buffers comes from, and where it goes.
+//!
+//! Large memory that was given back is kept for the next buffer of its size, up to [`KEPT`] bytes in the process. A loop
+//! that calls a function makes results of the same sizes again and again; an allocator that hands their pages back to the
+//! system has them cleared and mapped anew each time, which takes ten to a hundred times as long as writing them.
+//!
+//! All memory here is initialised: with zeros when it is new, else with what its last user left.
+
+use std::alloc::{self, Layout};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Memory of less than so many bytes is asked of the allocator each time.
+pub(super) const LARGE: usize = 32 * 1024;
+
+/// So many bytes are kept at most.
+const KEPT: usize = 32 * 1024 * 1024;
+
+/// So few bytes are cleared faster than the allocator gives them out cleared.
+const SMALL: usize = 1024;
+
+/// Bytes of a layout, all initialised, owned by who has this and given back by [`release`].
+pub(super) struct Memory {
+    pub(super) start: NonNull<u8>,
+    pub(super) layout: Layout,
+}
+
+// SAFETY: memory belongs to whoever has it, on any thread.
+unsafe impl Send for Memory {}
+
+/// Bytes of any value. `None` if they cannot be had. The layout's size must not be 0.
+#[inline]
+pub(super) fn stale(layout: Layout) -> Option<Memory> {
+    let memory = if layout.size() < LARGE { new(layout) } else { take(layout).or_else(|| new(layout)) }?;
+    if cfg!(debug_assertions) {
+        // Whoever reads what nobody wrote shall find no plausible number.
+        // SAFETY: the memory is ours, and as large as its layout says.
+        unsafe { memory.start.write_bytes(0xff, layout.size()) };
+    }
+    Some(memory)
+}
+
+/// Zeros. `None` if they cannot be had. The layout's size must not be 0.
+#[inline]
+pub(super) fn zeroed(layout: Layout) -> Option<Memory> {
+    if layout.size() < LARGE {
+        return new(layout);
+    }
+    let Some(memory) = take(layout) else { return new(layout) };
+    // SAFETY: the memory is ours, and as large as its layout says.
+    unsafe { memory.start.write_bytes(0, layout.size()) };
+    Some(memory)
+}
+
+/// Gives memory back.
+#[inline]
+pub(super) fn release(memory: Memory) {
+    if memory.layout.size() < LARGE {
+        return free(memory);
+    }
+    keep(memory);
+}
+
+/// Zeros, from the allocator.
+#[inline]
+fn new(layout: Layout) -> Option<Memory> {
+    if layout.size() > SMALL {
+        // SAFETY: the caller's promise: the size is not 0.
+        let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
+        return Some(Memory { start, layout });
+    }
+    // SAFETY: as above.
+    let start = NonNull::new(unsafe { alloc::alloc(layout) })?;
+    // SAFETY: it has just been allocated with this size.
+    unsafe { start.write_bytes(0, layout.size()) };
+    Some(Memory { start, layout })
+}
+
+fn take(layout: Layout) -> Option<Memory> {
+    lock().take(layout)
+}
+
+fn keep(memory: Memory) {
+    if memory.layout.size() > KEPT {
+        return free(memory);
+    }
+    let mut given_up = Vec::new();
+    lock().keep(memory, &mut given_up);
+    given_up.into_iter().for_each(free);
+}
+
+#[inline]
+fn free(memory: Memory) {
+    // SAFETY: `new` allocated it with this layout, and its owner is done with it.
+    unsafe { alloc::dealloc(memory.start.as_ptr(), memory.layout) };
+}
+
+/// Memory that is kept, last given back last.
+struct Kept {
+    blocks: VecDeque<Memory>,
+    bytes: usize,
+}
+
+static SHARED: Mutex<Kept> = Mutex::new(Kept { blocks: VecDeque::new(), bytes: 0 });
+
+fn lock() -> MutexGuard<'static, Kept> {
+    // Nothing panics halfway through a change.
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    fn take(&mut self, layout: Layout) -> Option<Memory> {
+        let position = self.blocks.iter().rposition(|block| block.layout == layout)?;
+        self.bytes -= layout.size();
+        self.blocks.remove(position)
+    }
+
+    /// Keeps a block; what was kept longest makes room.
+    fn keep(&mut self, memory: Memory, given_up: &mut Vec<Memory>) {
+        while self.bytes + memory.layout.size() > KEPT {
+            let Some(oldest) = self.blocks.pop_front() else { break };
+            self.bytes -= oldest.layout.size();
+            given_up.push(oldest);
+        }
+        self.bytes += memory.layout.size();
+        self.blocks.push_back(memory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, 16).expect("a layout")
+    }
+
+    fn block(bytes: usize) -> Memory {
+        new(layout(bytes)).expect("memory")
+    }
+
+    #[test]
+    fn kept_memory_is_found_by_size_and_the_oldest_makes_room() {
+        let mut kept = Kept { blocks: VecDeque::new(), bytes: 0 };
+        let mut given_up = Vec::new();
+        for bytes in [KEPT / 2, KEPT / 4, KEPT / 4] {
+            kept.keep(block(bytes), &mut given_up);
+        }
+        assert!(given_up.is_empty() && kept.bytes == KEPT);
+        assert!(kept.take(layout(KEPT / 8)).is_none());
+        let first = kept.take(layout(KEPT / 4)).expect("it was kept");
+        assert_eq!(kept.bytes, KEPT / 4 * 3);
+        kept.keep(first, &mut given_up);
+        kept.keep(block(KEPT / 8), &mut given_up);
+        assert_eq!(given_up.iter().map(|block| block.layout.size()).collect::<Vec<_>>(), [KEPT / 2]);
+        assert_eq!(kept.bytes, KEPT / 8 * 5);
+        given_up.into_iter().chain(kept.blocks).for_each(free);
+    }
+
+    #[test]
+    fn zeros_are_zeros_whoever_had_them_before() {
+        for bytes in [64, SMALL, SMALL + 1, LARGE - 1, LARGE, LARGE + 64, KEPT + 1] {
+            for _ in 0..2 {
+                let memory = zeroed(layout(bytes)).expect("memory");
+                // SAFETY: so many bytes were asked for, and all are initialised.
+                let slice = unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), bytes) };
+                assert!(slice.iter().all(|byte| *byte == 0), "{bytes}");
+                slice.fill(7);
+                release(memory);
+            }
+        }
+    }
+}
