@@ -8,6 +8,7 @@
 # PEERS_WORK    where builds, the Python environment and the cases lie (default: target/peers of the project)
 # PEERS         which peers; `mind` is the project as cargo builds it, `mind-native` with -C target-cpu=native
 # PEERS_PASSES  whole passes over all peers (3); the table takes the smallest time of each cell
+# PEERS_BUILD   `no` takes the peers as they were built before; the project is built in any case
 # PEERS_THREADS_LIST, PEERS_OUT, PEERS_ONLY, PEERS_REPEATS, PEERS_BATCH_MS: as the peers' own run.sh has them
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -32,7 +33,7 @@ fi
 build() {
   local folder=$1 package=$2 target=$work/target/$3
   shift 3
-  (cd "$folder" && CARGO_TARGET_DIR=$target nice -n 15 cargo build --release -q -p "$package" "$@") >&2
+  [[ ${PEERS_BUILD:-} == no && $folder != "$here" ]] || (cd "$folder" && CARGO_TARGET_DIR=$target nice -n 15 cargo build --release -q -p "$package" "$@") >&2
   echo "$target/release"
 }
 

@@ -1,0 +1,100 @@
+//! What programs cost to compile: a crate is generated for each workload, its dependencies are built, and then it alone is
+//! timed.
+//!
+//! `cargo bench --bench compile`; with words after `--`, the measurements whose names contain one of them: `expressions`,
+//! `functions`, `digits`, `minimal`, `vgg`, `layers`.
+
+mod object;
+mod programs;
+mod project;
+
+use project::{Build, Project};
+
+/// A name, and what measures and prints.
+type Measurement = (&'static str, fn(&Project));
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let project = Project::new();
+    let measurements: [Measurement; 6] = [
+        ("expressions", expressions),
+        ("functions", functions),
+        ("digits", digits),
+        ("minimal", minimal),
+        ("vgg", vgg),
+        ("layers", layers),
+    ];
+    for (name, measure) in measurements {
+        if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
+            measure(&project);
+        }
+    }
+}
+
+/// Expressions over Rust variables.
+fn expressions(project: &Project) {
+    for (what, end) in [("", ""), (", its type written", " : f32[32, 64]")] {
+        let seconds = project.least_time(Build::Check, &programs::chain(30, end));
+        println!("check, a chain of 30 expressions{what}: {seconds:.2} s");
+    }
+    let seconds = project.least_time(Build::Release, &programs::hundred());
+    println!("release build, 100 expressions of 10 operations: {seconds:.1} s");
+}
+
+/// Functions of many operations.
+fn functions(project: &Project) {
+    for operations in [250, 500, 1000, 2000] {
+        let function = programs::function(operations);
+        let [check, build] = [Build::Check, Build::Release].map(|build| project.least_time(build, &function));
+        println!("a function of {operations} operations: check {check:.2} s, release build {build:.2} s");
+    }
+}
+
+/// The macro of the digits example, in a build as it is by default.
+fn digits(project: &Project) {
+    let mut times = project.expansions(&programs::digits(), 9);
+    times.sort_by(f64::total_cmp);
+    println!(
+        "the digits example's expansion: {:.1} ms at least, {:.1} ms in the middle (bound: 20 ms)",
+        times[0],
+        times[times.len() / 2]
+    );
+}
+
+/// A program of one operation, with everything that it depends on.
+fn minimal(project: &Project) {
+    for build in [Build::Debug, Build::Release] {
+        let seconds = project.time_from_nothing(build, &programs::minimal());
+        println!("a minimal program from nothing, {}: {seconds:.1} s (bound: 20 s)", build.name());
+    }
+}
+
+/// A deep network and its gradient.
+fn vgg(project: &Project) {
+    let seconds = project.least_time(Build::Release, &programs::vgg());
+    println!(
+        "release build, VGG-16 with its gradient: {seconds:.1} s (bound: 20 s), {} KB of machine code",
+        code(project)
+    );
+}
+
+/// How machine code grows with the layers of a network and its gradient.
+fn layers(project: &Project) {
+    for count in [4, 8, 16] {
+        let seconds = project.least_time(Build::Release, &programs::convolutions(count));
+        println!(
+            "release build, {count} equal convolutions with their gradient: {seconds:.1} s, {} KB of machine code",
+            code(project)
+        );
+    }
+    project.least_time(Build::Release, &programs::convolutions(0));
+    println!("the same without layers: {} KB of machine code", code(project));
+}
+
+/// Kilobytes of machine code in the program that the project built last, of which Rust's own library is a constant part.
+fn code(project: &Project) -> String {
+    match object::code_size(&project.executable()) {
+        Ok(bytes) => (bytes / 1000).to_string(),
+        Err(error) => format!("({error})"),
+    }
+}

@@ -1,0 +1,144 @@
+//! The programs that are compiled.
+
+use std::fmt::Write;
+
+/// `h = relu(h @ w) + h`, again and again, as expressions.
+pub fn chain(length: usize, end: &str) -> String {
+    let mut text = String::from(
+        "use mind::{Tensor, mind};\n\nfn main() {\n    let w: Tensor![f32; 64, 64] = Tensor::full(0.01);\n    \
+         let h: Tensor![f32; 32, 64] = Tensor::full(0.5);\n",
+    );
+    for _ in 0..length {
+        let _ = writeln!(text, "    let h = mind!(relu(h @ w) + h{end});");
+    }
+    text + "    println!(\"{}\", h.as_slice()[0]);\n}\n"
+}
+
+/// A hundred expressions of different extents, in functions of their own.
+pub fn hundred() -> String {
+    let (mut text, mut calls) = (String::from("use mind::{Tensor, mind};\n"), String::new());
+    for i in 0..100 {
+        let k = 8 + i % 7;
+        let _ = writeln!(
+            text,
+            "fn f{i}(x: &Tensor![f32; 16, {k}], w: &Tensor![f32; {k}, 12], b: &Tensor![f32; 12], s: f32) -> f32 {{\n    \
+             mind!(sum(relu((x @ w + b) * {i}.5 - s) * (x @ w) + exp(b) / 2.0))\n}}"
+        );
+        let _ = writeln!(
+            calls,
+            "    t += f{i}(&Tensor::full(0.1), &Tensor::full(0.2), &Tensor::full(0.3), 0.5);"
+        );
+    }
+    format!("{text}\nfn main() {{\n    let mut t = 0.0;\n{calls}    println!(\"{{t}}\");\n}}\n")
+}
+
+/// A function of elementwise operations, a product after every 25.
+pub fn function(operations: usize) -> String {
+    let mut text = String::from(
+        "use mind::{Tensor, mind};\n\nmind! {\n    fn f(x: f32[32, 64], w: f32[64, 64]) -> f32 {\n        let h = x;\n",
+    );
+    for i in 0..operations {
+        let step = match i % 25 {
+            24 => "h @ w",
+            i if i % 3 == 0 => "h * 0.5",
+            i if i % 3 == 1 => "h + x",
+            _ => "relu(h)",
+        };
+        let _ = writeln!(text, "        let h = {step};");
+    }
+    text + "        mean(h)\n    }\n}\n\nfn main() {\n    println!(\"{}\", f(&Tensor::full(0.5), &Tensor::full(0.01)));\n}\n"
+}
+
+/// The block of the digits example.
+pub fn digits() -> String {
+    let example = include_str!("../../examples/digits/main.rs");
+    let start = example.find("mind! {").expect("the example has a block");
+    let length = example[start..].find("\n}\n").expect("the block ends") + "\n}\n".len();
+    format!("#![allow(dead_code)]\nuse mind::mind;\n\n{}\nfn main() {{}}\n", &example[start..start + length])
+}
+
+/// The smallest use of the project.
+pub fn minimal() -> String {
+    "fn main() {\n    let f = mind::mind!(|x: f32[2, 3], w: f32[3, 2]| relu(x @ w));\n    \
+     println!(\"{:?}\", f(&mind::Tensor::full(1.0), &mind::Tensor::full(0.5)));\n}\n"
+        .to_owned()
+}
+
+/// A network of 16 layers with the parameters of VGG-16 (Simonyan and Zisserman 2015, table 1, column D). Where it pools, the
+/// last convolution of the stage has strides of 2, which gives the same extents.
+pub fn vgg() -> String {
+    const STAGES: [(usize, usize); 5] = [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)];
+    const DENSE: [usize; 3] = [4096, 4096, 1000];
+    let (mut network, mut extent, mut channels) = (Network::default(), 224, 3);
+    for (convolutions, outputs) in STAGES {
+        for convolution in 1..=convolutions {
+            let strides = if convolution == convolutions { 2 } else { 1 };
+            network.convolution(channels, outputs, strides);
+            channels = outputs;
+        }
+        extent /= 2;
+    }
+    let mut inputs = extent * extent * channels;
+    let _ = writeln!(network.body, "        let h = reshape(h, [8, {inputs}]);");
+    for (layer, outputs) in DENSE.into_iter().enumerate() {
+        network.dense(inputs, outputs);
+        if layer + 1 < DENSE.len() {
+            network.body.push_str("        let h = relu(h);\n");
+        }
+        inputs = outputs;
+    }
+    network.program("f32[8, 224, 224, 3]", "f32[8, 1000]")
+}
+
+/// That many convolutions of 64 channels, all alike.
+pub fn convolutions(count: usize) -> String {
+    let mut network = Network::default();
+    for _ in 0..count {
+        network.convolution(64, 64, 1);
+    }
+    // A parameter is needed where there is no layer.
+    network.fields.push_str("        scale: f32,\n");
+    network.body.push_str("        let h = h * p.scale;\n");
+    network.program("f32[8, 32, 32, 64]", "f32[8, 32, 32, 64]")
+}
+
+/// The text of a network: its parameters and its layers.
+#[derive(Default)]
+struct Network {
+    layers: usize,
+    fields: String,
+    body: String,
+}
+
+impl Network {
+    fn convolution(&mut self, inputs: usize, outputs: usize, strides: usize) {
+        let layer = self.layer(&format!("3, 3, {inputs}, {outputs}"), outputs);
+        let call = format!("conv2d(h, p.w{layer}, strides = [{strides}, {strides}], padding = same)");
+        let _ = writeln!(self.body, "        let h = relu({call} + p.b{layer});");
+    }
+
+    fn dense(&mut self, inputs: usize, outputs: usize) {
+        let layer = self.layer(&format!("{inputs}, {outputs}"), outputs);
+        let _ = writeln!(self.body, "        let h = h @ p.w{layer} + p.b{layer};");
+    }
+
+    fn layer(&mut self, weights: &str, outputs: usize) -> usize {
+        self.layers += 1;
+        let layer = self.layers;
+        let _ = writeln!(self.fields, "        w{layer}: f32[{weights}],\n        b{layer}: f32[{outputs}],");
+        layer
+    }
+
+    /// Mean square error of the network and its gradient.
+    fn program(&self, input: &str, output: &str) -> String {
+        let Self { fields, body, .. } = self;
+        format!(
+            "use mind::{{Tensor, mind}};\n\nmind! {{\n    struct Parameters {{\n{fields}    }}\n\n    \
+             fn network(x: {input}, p: Parameters) -> {output} {{\n        let h = x;\n{body}        h\n    }}\n\n    \
+             #[grad(p)]\n    fn loss(x: {input}, y: {output}, p: Parameters) -> f32 {{\n        \
+             let e = network(x, p) - y;\n        mean(e * e)\n    }}\n}}\n\n\
+             fn main() {{\n    let p = Parameters::zeros();\n    \
+             let (loss, _) = loss_grad(&Tensor::zeros(), &Tensor::zeros(), &p);\n    println!(\"{{loss}}\");\n}}\n"
+        )
+    }
+}
