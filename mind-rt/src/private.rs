@@ -11,7 +11,7 @@ pub use crate::kernels::conv::{
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
-pub use crate::kernels::epilogue::{Block, Epilogue};
+pub use crate::kernels::epilogue::{Block, Epilogue, Finish, Finished, Stored};
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
 pub use crate::kernels::math::{Float, exp, ln, relu, relu_grad};
 pub use crate::kernels::matmul::{
@@ -34,6 +34,19 @@ pub use crate::{
 #[track_caller]
 pub fn fail(error: Error) -> ! {
     panic!("{error}")
+}
+
+/// The largest of some sizes.
+#[must_use]
+pub const fn largest(sizes: &[usize]) -> usize {
+    let (mut largest, mut position) = (0, 0);
+    while position < sizes.len() {
+        if sizes[position] > largest {
+            largest = sizes[position];
+        }
+        position += 1;
+    }
+    largest
 }
 
 /// Checks that a dynamic dimension is what the signature requires; `why` says where the need comes from, as in

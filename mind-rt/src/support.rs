@@ -66,7 +66,7 @@ pub fn check_count(extents: &'static str, count: usize) -> Result<(), Error> {
 /// one after.
 #[must_use]
 pub const fn same_padding(extent: usize, kernel: usize, stride: usize) -> [usize; 2] {
-    let covered = (extent.div_ceil(stride) - 1) * stride + kernel;
+    let covered = extent.div_ceil(stride).saturating_sub(1).saturating_mul(stride).saturating_add(kernel);
     let total = covered.saturating_sub(extent);
     [total / 2, total - total / 2]
 }

@@ -4,11 +4,8 @@ use std::{collections::HashMap, fmt::Write};
 
 use mind_core::{
     dim::Dim,
-    ir::{Padding, ValueId},
-    plan::{
-        BufferId, Conv2d, ConvKind, Finish, Indices, MatMul, Place, Plan, Returned, Scalar, ScalarOp,
-        ScalarStep, Source, Step, View,
-    },
+    ir::ValueId,
+    plan::{BufferId, Indices, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep, Source, Step, View},
     ty::{DType, Shape},
 };
 
@@ -30,6 +27,10 @@ pub(super) struct Body<'p> {
     inputs: Vec<String>,
     results: Vec<String>,
     slots: Vec<String>,
+    /// For each element type, what is left of the workspace beside the slots.
+    pub(super) scratch: HashMap<DType, String>,
+    /// The convolutions so far, whose geometries are functions of the module.
+    pub(super) convolutions: usize,
     pub(super) text: String,
 }
 
@@ -53,6 +54,8 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
         inputs,
         results,
         slots,
+        scratch: HashMap::new(),
+        convolutions: 0,
         text: String::new(),
     };
     body.signature();
@@ -122,6 +125,7 @@ impl Body<'_> {
                 );
                 rest = next;
             }
+            self.scratch.insert(dtype, rest);
         }
     }
 
@@ -136,7 +140,7 @@ impl Body<'_> {
                 self.define_local(*result, &format!("{buffer}[{at}]"));
             }
             Step::Nest(nest) => super::nest::emit(self, nest),
-            Step::MatMul(product) => self.matmul(product),
+            Step::MatMul(product) => super::product::matmul(self, product),
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let len = self.extent(&lhs.shape[0]);
                 let (lhs, rhs) = (self.vector(lhs), self.vector(rhs));
@@ -170,7 +174,7 @@ impl Body<'_> {
                     "rt::slice_grad(&{whole}, &[{starts}], &[{steps}], &{part}, {updates}, {result});"
                 );
             }
-            Step::Conv2d(convolution) => self.conv2d(convolution),
+            Step::Conv2d(convolution) => super::product::conv2d(self, convolution),
             Step::Update { from, to } => {
                 let (from, to) = (self.read(*from), self.write(*to));
                 let _ = writeln!(self.text, "{to}.copy_from_slice({from});");
@@ -188,61 +192,10 @@ impl Body<'_> {
         self.define_local(step.result, &text);
     }
 
-    fn matmul(&mut self, product: &MatMul) {
-        let matrix = |view: &View| {
-            let rank = view.shape.rank();
-            let data = self.read(view.buffer().expect("operands of a product are in memory"));
-            let offset = self.extent(&view.offset);
-            let [row, column] = [2, 1].map(|back| self.extent(&view.strides[rank - back]));
-            format!(
-                "rt::MatRef {{ data: {data}, offset: {offset}, row_stride: {row}, col_stride: {column} }}"
-            )
-        };
-        let mut batch = String::new();
-        for (axis, extent) in product.batch.iter().enumerate() {
-            let [lhs, rhs] = [&product.lhs, &product.rhs].map(|view| self.extent(&view.strides[axis]));
-            let extent = self.extent(extent);
-            let _ =
-                write!(batch, "rt::BatchDim {{ extent: {extent}, lhs_stride: {lhs}, rhs_stride: {rhs} }}, ");
-        }
-        let [m, k, n] = [0, 1, 2].map(|position| self.extent(&product.extents[position]));
-        let (lhs, rhs) = (matrix(&product.lhs), matrix(&product.rhs));
-        let result = self.write(stored(&product.finish));
-        let _ = writeln!(self.text, "rt::matmul(&[{batch}], [{m}, {k}, {n}], {lhs}, {rhs}, {result});");
-    }
-
     fn vector(&self, view: &View) -> String {
         let data = self.read(view.buffer().expect("operands of a product are in memory"));
         let (offset, stride) = (self.extent(&view.offset), self.extent(&view.strides[0]));
         format!("({data}, {offset}, {stride})")
-    }
-
-    fn conv2d(&mut self, conv: &Conv2d) {
-        let at = |shape: &Shape, axis: usize| self.extent(&shape[axis]);
-        let [n, h, w, c_in] = [0, 1, 2, 3].map(|axis| at(&conv.input, axis));
-        let [kh, kw, c_out] = [0, 1, 3].map(|axis| at(&conv.filter, axis));
-        let [h_out, w_out] = [1, 2].map(|axis| at(&conv.output, axis));
-        let strides = &conv.convolution.strides;
-        let pad = match &conv.convolution.padding {
-            Padding::Valid => "[[0, 0], [0, 0]]".to_string(),
-            Padding::Same => {
-                let [sh, sw] = [strides[0], strides[1]];
-                format!("[rt::same_padding({h}, {kh}, {sh}), rt::same_padding({w}, {kw}, {sw})]")
-            }
-            Padding::Custom(pairs) => format!("{pairs:?}"),
-        };
-        let function = match conv.kind {
-            ConvKind::Forward => "conv2d",
-            ConvKind::GradInput => "conv2d_grad_input",
-            ConvKind::GradFilter => "conv2d_grad_filter",
-        };
-        let [first, second] = conv.operands.map(|operand| self.read(operand));
-        let result = self.write(stored(&conv.finish));
-        let _ = writeln!(
-            self.text,
-            "rt::{function}(&rt::Conv2d {{ n: {n}, h: {h}, w: {w}, c_in: {c_in}, kh: {kh}, kw: {kw}, c_out: {c_out}, \
-             stride: {strides:?}, pad: {pad}, h_out: {h_out}, w_out: {w_out} }}, {first}, {second}, {result});"
-        );
     }
 
     fn indices(&self, indices: &Indices) -> String {
@@ -332,11 +285,6 @@ impl Body<'_> {
             }
         }
     }
-}
-
-/// Where a product or convolution goes that is stored as it is.
-fn stored(finish: &Finish) -> BufferId {
-    finish.stores[0].target.buffer().expect("targets are memory")
 }
 
 /// The place of a number's new value.

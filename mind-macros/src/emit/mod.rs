@@ -6,6 +6,7 @@ mod interface;
 pub(crate) mod literal;
 mod names;
 mod nest;
+mod product;
 mod root;
 mod signature;
 pub mod structs;
@@ -183,6 +184,7 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
     let peak = peak_bytes(item);
     let lens = parse(&lens(item.plan));
+    let geometries = parse(&product::geometries(item.plan));
     quote! {
         #configuration
         #[allow(unused, warnings, clippy::all)]
@@ -193,6 +195,7 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
             #(#quantities)*
             #peak
             #lens
+            #geometries
             pub(super) fn call #generics (#(#parameters),*) -> ::core::result::Result<#result, rt::Error> {
                 ::core::unreachable!()
             }
@@ -255,6 +258,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", &item.constants.flops);
     let lens = parse(&lens(item.plan));
     let peak = peak_bytes(item);
+    let geometries = parse(&product::geometries(item.plan));
     let run = parse(&body::run(item.plan, &name.to_string(), item.value_name));
     let check = check(item, signature);
     let call = call(item, signature);
@@ -278,6 +282,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
             #check
             #call
             #into
+            #geometries
             #run
             #import
         }
@@ -312,6 +317,10 @@ fn lens(plan: &Plan) -> String {
         for slot in plan.slots.iter().filter(|slot| slot.dtype == dtype) {
             let len = extent(&slot.len, Arithmetic::Saturating);
             sum = format!("{sum}.saturating_add(rt::slot_len::<{dtype}>({len}))");
+        }
+        let scratch = product::scratch(plan, dtype);
+        if scratch != "0" {
+            sum = format!("{sum}.saturating_add({scratch})");
         }
         fields.push_str(&format!("{dtype}: {sum}, "));
     }

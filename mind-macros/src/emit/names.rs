@@ -29,6 +29,9 @@ impl Names {
             "self",
             "lanes",
             "Kernel",
+            "Finish",
+            "lhs",
+            "rhs",
         ];
         Self { taken: own.iter().map(|name| (*name).to_string()).collect() }
     }

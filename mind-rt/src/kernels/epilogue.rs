@@ -1,5 +1,7 @@
 //! What generated code does with the results of kernels while they are still in cache.
 
+use crate::simd::{Kernel, dispatch};
+
 /// A block of elements of a matrix that a kernel has just computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a, T> {
@@ -31,4 +33,85 @@ pub trait Epilogue<T>: Send {
 
     /// Takes a block.
     fn block(&mut self, block: Block<'_, T>);
+}
+
+/// Results stored as they are.
+pub struct Stored<'a, T> {
+    out: &'a mut [T],
+    columns: usize,
+    first: usize,
+}
+
+impl<'a, T> Stored<'a, T> {
+    /// Rows of so many columns, one below the other.
+    pub fn new(out: &'a mut [T], columns: usize) -> Self {
+        Self { out, columns, first: 0 }
+    }
+}
+
+impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let Self { out, columns, first } = self;
+        let (before, after) = out.split_at_mut((row - first) * columns);
+        (Self { out: before, columns, first }, Self { out: after, columns, first: row })
+    }
+
+    fn block(&mut self, block: Block<'_, T>) {
+        let Block { row, column, rows, columns, sums, stride } = block;
+        for r in 0..rows {
+            let to = &mut self.out[(row + r - self.first) * self.columns + column..][..columns];
+            to.copy_from_slice(&sums[r * stride..][..columns]);
+        }
+    }
+}
+
+/// An [`Epilogue`] as generated code writes it.
+pub trait Finish<T>: Send + Sized {
+    /// As [`Epilogue::split`].
+    fn split(self, row: usize) -> (Self, Self);
+
+    /// As [`Epilogue::block`], but `#[inline(always)]` and run at the SIMD level in use.
+    fn block(&mut self, block: Block<'_, T>);
+}
+
+/// The [`Epilogue`] that a [`Finish`] is.
+pub struct Finished<F>(pub F);
+
+impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let (before, after) = self.0.split(row);
+        (Self(before), Self(after))
+    }
+
+    fn block(&mut self, block: Block<'_, T>) {
+        dispatch(AtLevel(&mut self.0, block));
+    }
+}
+
+struct AtLevel<'a, F, T>(&'a mut F, Block<'a, T>);
+
+impl<T, F: Finish<T>> Kernel for AtLevel<'_, F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.block(self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_store_blocks_where_the_whole_would() {
+        let mut out = [0; 12];
+        let (mut before, after) = Stored::new(&mut out, 3).split(1);
+        let (mut middle, mut last) = after.split(3);
+        let block = |row, column, sums| Block { row, column, rows: 1, columns: 2, sums, stride: 5 };
+        before.block(block(0, 0, &[1, 2]));
+        middle.block(Block { rows: 2, ..block(1, 1, &[3, 4, 0, 0, 0, 5, 6]) });
+        last.block(block(3, 1, &[7, 8]));
+        assert_eq!(out, [1, 2, 0, 0, 3, 4, 0, 5, 6, 0, 7, 8]);
+    }
 }

@@ -76,7 +76,11 @@ impl Field {
 impl Captures {
     pub(super) fn new(body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) -> Self {
         let mut names = Names::new();
-        for own in ["nest", "steps", "whole", "start", "lane", "rest", "at", "j"] {
+        let own = [
+            "nest", "steps", "whole", "start", "lane", "rest", "at", "j", "block", "row", "column", "rows",
+            "columns", "sums", "stride", "first",
+        ];
+        for own in own {
             names.fresh(own);
         }
         body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));

@@ -4,7 +4,7 @@
 //! `mind_rt`'s own sums do, element `i` to lane `i % LANES`, in blocks as wide as the lanes; what is left after the last
 //! whole block goes to a copy of the lanes, since an array that is also indexed by a variable stays in memory.
 
-use std::{collections::HashMap, fmt::Write};
+use std::{collections::HashMap, fmt::Write, ops::Range};
 
 use mind_core::{
     dim::Dim,
@@ -18,23 +18,43 @@ use crate::emit::{body::expression, names::Names};
 
 /// What stands in the function that takes the captured slices.
 pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> String {
-    let mut loops = Loops {
-        body,
-        nest,
-        captures,
-        names: captures.names.clone(),
-        numbers: HashMap::new(),
-        totals: Vec::new(),
-        text: String::new(),
-    };
+    let mut loops = Loops::new(body, nest, captures, Frame::Nest);
     loops.rows();
     loops.text
+}
+
+/// What becomes of row `i0` of a block, or of a whole row, of a product's sums: the nest has one pass of stores.
+pub(super) fn row(body: &Body<'_>, nest: &Nest, captures: &Captures, frame: Frame) -> String {
+    let mut loops = Loops::new(body, nest, captures, frame);
+    for pass in &nest.passes {
+        let variables = loops.variables(pass);
+        loops.still_loads(&variables);
+        loops.elements(pass, &variables, &[]);
+    }
+    loops.text
+}
+
+/// What the rows of a nest are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// All that its outer axes count.
+    Nest,
+    /// The columns of a block of `sums`: `columns` from `column` on. What is written begins at row `first`.
+    Block,
+    /// Whole rows of `sums`, whose length is known.
+    Row,
+}
+
+/// Elements of a row that are handled at once where its length is not known: a register of the highest level.
+const fn register(dtype: DType) -> usize {
+    64 / dtype.bytes()
 }
 
 struct Loops<'a, 'p> {
     body: &'a Body<'p>,
     nest: &'a Nest,
     captures: &'a Captures,
+    frame: Frame,
     names: Names,
     /// The variables of the numbers of the row.
     numbers: HashMap<ValueId, String>,
@@ -71,7 +91,20 @@ struct Variables {
     targets: Vec<(View, String)>,
 }
 
-impl Loops<'_, '_> {
+impl<'a, 'p> Loops<'a, 'p> {
+    fn new(body: &'a Body<'p>, nest: &'a Nest, captures: &'a Captures, frame: Frame) -> Self {
+        Self {
+            body,
+            nest,
+            captures,
+            frame,
+            names: captures.names.clone(),
+            numbers: HashMap::new(),
+            totals: Vec::new(),
+            text: String::new(),
+        }
+    }
+
     fn rows(&mut self) {
         self.begin_totals();
         for depth in 0..self.nest.row_axes {
@@ -184,9 +217,9 @@ impl Loops<'_, '_> {
                 Target::Memory(_) => None,
             })
             .collect();
-        let mut variables = self.variables(pass);
+        let variables = self.variables(pass);
         self.still_loads(&variables);
-        self.elements(pass, &mut variables, &sums);
+        self.elements(pass, &variables, &sums);
         for (fold, sum) in pass.folds.iter().zip(&sums) {
             if let (Target::Number(value), Some(sum)) = (&fold.target, sum) {
                 let name = self.names.fresh(&self.body.wish(*value));
@@ -280,7 +313,7 @@ impl Loops<'_, '_> {
         view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
     }
 
-    fn elements(&mut self, pass: &Pass, variables: &mut Variables, sums: &[Option<Sum>]) {
+    fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>]) {
         if pass.stores.is_empty() && pass.folds.is_empty() {
             return;
         }
@@ -289,11 +322,11 @@ impl Loops<'_, '_> {
         outer.clone().for_each(|axis| self.open(axis));
         self.slices(variables);
         let len = self.inner_len();
-        let width = sums.iter().flatten().map(|sum| match sum {
-            Sum::Lanes(_, lanes) => *lanes,
-            Sum::Number(_) => 1,
-        });
-        match width.max() {
+        let width = match self.frame {
+            Frame::Nest | Frame::Row => sums.iter().flatten().map(Sum::width).max(),
+            Frame::Block => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
+        };
+        match width {
             None => {
                 let _ = writeln!(self.text, "for j in 0..{len} {{");
                 self.element(pass, variables, sums, At::Row);
@@ -309,7 +342,7 @@ impl Loops<'_, '_> {
     fn slices(&mut self, variables: &Variables) {
         let (inner, len) = (self.rank() - 1, grouped(&self.inner_len()));
         for (view, row) in &variables.targets {
-            let (name, at) = (self.captures.target(view), grouped(&self.position(view, 0..inner)));
+            let (name, at) = (self.captures.target(view), grouped(&self.row_position(view, true)));
             let _ = match Along::of(view, inner) {
                 Along::Consecutive => writeln!(self.text, "let {row} = &mut {name}[{at}..][..{len}];"),
                 Along::Still | Along::Strided => writeln!(self.text, "let {row} = &mut {name}[{at}..];"),
@@ -322,7 +355,7 @@ impl Loops<'_, '_> {
                 continue;
             }
             let name = &self.captures.loads[position];
-            let at = self.position(view, 0..inner);
+            let at = self.row_position(view, false);
             let _ = match Along::of(view, inner) {
                 Along::Still => writeln!(self.text, "let {row} = {name}[{at}];"),
                 Along::Consecutive => {
@@ -381,6 +414,9 @@ impl Loops<'_, '_> {
             if let Along::Consecutive = Along::of(view, inner) {
                 let _ = writeln!(self.text, "let {row} = &mut {row}[start..][..{width}];");
             }
+        }
+        if self.frame == Frame::Block {
+            let _ = writeln!(self.text, "let sums = &sums[start..][..{width}];");
         }
         for (position, variable) in variables.loads.iter().enumerate() {
             let Some(row) = variable.as_ref().filter(|name| !variables.is_target(name)) else { continue };
@@ -446,7 +482,10 @@ impl Loops<'_, '_> {
                 let name = variables.loads[*load].as_ref().expect("a pass names what it reads");
                 self.along(name, &self.nest.loads[*load], at, variables.is_target(name))
             }
-            Operand::Sum => unreachable!("a nest has no product"),
+            Operand::Sum => match at {
+                At::Row => "sums[j]".to_string(),
+                At::Block => "sums[lane]".to_string(),
+            },
         }
     }
 
@@ -487,6 +526,9 @@ impl Loops<'_, '_> {
 
     /// The extent of an axis, or of the part of it that is left after cuts.
     fn extent(&self, axis: usize) -> String {
+        if self.frame == Frame::Block {
+            return "columns".to_string();
+        }
         match (axis, self.captures.steps()) {
             (0, Some(steps)) => steps.to_string(),
             _ => self.body.extent(&self.nest.extents[axis]),
@@ -500,7 +542,7 @@ impl Loops<'_, '_> {
     /// The length of a row, if it is known.
     fn inner_known(&self) -> Option<usize> {
         let inner = self.rank() - 1;
-        if inner == 0 && self.captures.steps().is_some() {
+        if self.frame == Frame::Block || (inner == 0 && self.captures.steps().is_some()) {
             return None;
         }
         self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
@@ -510,17 +552,42 @@ impl Loops<'_, '_> {
         grouped(&self.body.extent(&view.strides[axis]))
     }
 
+    /// Where the first element of the current row, or of the part of it that is in the block, is.
+    fn row_position(&self, view: &View, written: bool) -> String {
+        let inner = self.rank() - 1;
+        if self.frame != Frame::Block {
+            return self.position(view, 0..inner);
+        }
+        let at = self.position_by(view, 0..inner, if written { "(i0 - first)" } else { "i0" });
+        match Along::of(view, inner) {
+            Along::Still => at,
+            Along::Consecutive => format!("{at} + column"),
+            Along::Strided => format!("{at} + column * {}", self.stride(view, inner)),
+        }
+    }
+
+    fn dtype(&self, view: &View) -> DType {
+        let buffer = view.buffer().expect("nests read and write memory");
+        self.body.plan.buffers[buffer.0].ty.dtype
+    }
+
     /// Where the element of a view is at the current indices of some axes and 0 of the others.
-    fn position(&self, view: &View, axes: std::ops::Range<usize>) -> String {
+    fn position(&self, view: &View, axes: Range<usize>) -> String {
+        self.position_by(view, axes, "i0")
+    }
+
+    /// The same with an index of the outermost axis.
+    fn position_by(&self, view: &View, axes: Range<usize>, outermost: &str) -> String {
         let mut parts = Vec::new();
         if view.offset != Dim::ZERO {
             parts.push(self.body.extent(&view.offset));
         }
         for axis in axes {
+            let index = if axis == 0 { outermost.to_string() } else { format!("i{axis}") };
             match &view.strides[axis] {
                 stride if *stride == Dim::ZERO => {}
-                stride if stride.is_one() => parts.push(format!("i{axis}")),
-                _ => parts.push(format!("i{axis} * {}", self.stride(view, axis))),
+                stride if stride.is_one() => parts.push(index),
+                _ => parts.push(format!("{index} * {}", self.stride(view, axis))),
             }
         }
         if parts.is_empty() { "0".to_string() } else { parts.join(" + ") }

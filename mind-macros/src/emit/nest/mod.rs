@@ -2,6 +2,7 @@
 //! there is enough to do, cuts for several threads.
 
 mod captures;
+pub(super) mod finish;
 mod loops;
 mod split;
 

@@ -1,0 +1,182 @@
+//! Products and convolutions as Rust text: calls of kernels, which take what becomes of their sums along.
+
+use std::fmt::Write;
+
+use mind_core::{
+    ir::Padding,
+    plan::{Conv2d, ConvKind, Finish, MatMul, Plan, Step, View},
+    ty::{DType, Shape},
+};
+
+use super::{
+    body::Body,
+    extent::{Arithmetic, extent, symbol_variable},
+    nest::finish::{epilogue, stored, whole_rows},
+};
+
+/// Up to so many multiplications of known extents, each at most 16, a product is inlined.
+const TINY: i64 = 256;
+
+pub(super) fn matmul(body: &mut Body<'_>, product: &MatMul) {
+    let matrix = |view: &View| {
+        let rank = view.shape.rank();
+        let data = body.read(view.buffer().expect("operands of a product are in memory"));
+        let offset = body.extent(&view.offset);
+        let [row, column] = [2, 1].map(|back| body.extent(&view.strides[rank - back]));
+        format!("rt::MatRef {{ data: {data}, offset: {offset}, row_stride: {row}, col_stride: {column} }}")
+    };
+    let (lhs, rhs) = (matrix(&product.lhs), matrix(&product.rhs));
+    let [m, k, n] = [0, 1, 2].map(|position| body.extent(&product.extents[position]));
+    let dtype = dtype(body, &product.finish);
+    if is_tiny(product) {
+        let (captured, closure) = whole_rows(body, &product.finish);
+        let [names, values] =
+            [0, 1].map(|part| captured.iter().map(|pair| format!("{}, ", pair[part])).collect::<String>());
+        let _ = writeln!(
+            body.text,
+            "{{ let (lhs, rhs, {names}) = ({lhs}, {rhs}, {values});\n\
+             rt::matmul_tiny::<{dtype}, {m}, {k}, {n}, _>(lhs, rhs, {closure}) }};"
+        );
+        return;
+    }
+    let mut batch = String::new();
+    for (axis, extent) in product.batch.iter().enumerate() {
+        let [lhs, rhs] = [&product.lhs, &product.rhs].map(|view| body.extent(&view.strides[axis]));
+        let extent = body.extent(extent);
+        let _ = write!(batch, "rt::BatchDim {{ extent: {extent}, lhs_stride: {lhs}, rhs_stride: {rhs} }}, ");
+    }
+    let scratch = &body.scratch[&dtype];
+    let call = format!("&[{batch}], [{m}, {k}, {n}], {lhs}, {rhs}, {scratch}, ");
+    let _ = match stored(body, &product.finish) {
+        Some(buffer) => {
+            let result = body.write(buffer);
+            writeln!(body.text, "rt::matmul_into({call}{result});")
+        }
+        None => {
+            let epilogue = epilogue(body, &product.finish);
+            writeln!(body.text, "rt::matmul_with({call}{epilogue});")
+        }
+    };
+}
+
+fn is_tiny(product: &MatMul) -> bool {
+    let small = |extent: &mind_core::dim::Dim| extent.as_literal().filter(|extent| *extent <= 16);
+    let count = product.extents.iter().try_fold(1, |count, extent| Some(count * small(extent)?));
+    product.batch.is_empty() && count.is_some_and(|count| count <= TINY)
+}
+
+pub(super) fn conv2d(body: &mut Body<'_>, convolution: &Conv2d) {
+    let function = function(convolution.kind);
+    let [first, second] = convolution.operands.map(|operand| body.read(operand));
+    let scratch = body.scratch[&dtype(body, &convolution.finish)].clone();
+    let geometry = format!("geometry_{}({})", body.convolutions, symbol_variables(body.plan));
+    body.convolutions += 1;
+    let epilogue = match stored(body, &convolution.finish) {
+        Some(buffer) => {
+            let result = body.write(buffer);
+            let columns = body.extent(&convolution.finish.extents[1]);
+            format!("rt::Stored::new({result}, {columns})")
+        }
+        None => epilogue(body, &convolution.finish),
+    };
+    let _ =
+        writeln!(body.text, "rt::{function}_with(&{geometry}, {first}, {second}, {scratch}, {epilogue});");
+}
+
+fn function(kind: ConvKind) -> &'static str {
+    match kind {
+        ConvKind::Forward => "conv2d",
+        ConvKind::GradInput => "conv2d_grad_input",
+        ConvKind::GradFilter => "conv2d_grad_filter",
+    }
+}
+
+/// The functions `geometry_0`, `geometry_1`, … of the convolutions of a plan.
+pub(super) fn geometries(plan: &Plan) -> String {
+    let convolutions = plan.steps.iter().filter_map(|step| match step {
+        Step::Conv2d(convolution) => Some(convolution),
+        _ => None,
+    });
+    let parameters = super::size_parameters(plan);
+    let functions = convolutions.enumerate().map(|(position, convolution)| {
+        let geometry = geometry(convolution);
+        format!(
+            "#[allow(unused)] const fn geometry_{position}({parameters}) -> rt::Conv2d {{ {geometry} }}\n"
+        )
+    });
+    functions.collect()
+}
+
+fn geometry(Conv2d { convolution, input, filter, output, .. }: &Conv2d) -> String {
+    let at = |shape: &Shape, axis: usize| extent(&shape[axis], Arithmetic::Saturating);
+    let [n, h, w, c_in] = [0, 1, 2, 3].map(|axis| at(input, axis));
+    let [kh, kw, c_out] = [0, 1, 3].map(|axis| at(filter, axis));
+    let [h_out, w_out] = [1, 2].map(|axis| at(output, axis));
+    let strides = &convolution.strides;
+    let pad = match &convolution.padding {
+        Padding::Valid => "[[0, 0], [0, 0]]".to_string(),
+        Padding::Same => {
+            let [sh, sw] = [strides[0], strides[1]];
+            format!("[rt::same_padding({h}, {kh}, {sh}), rt::same_padding({w}, {kw}, {sw})]")
+        }
+        Padding::Custom(pairs) => format!("{pairs:?}"),
+    };
+    format!(
+        "rt::Conv2d {{ n: {n}, h: {h}, w: {w}, c_in: {c_in}, kh: {kh}, kw: {kw}, c_out: {c_out}, \
+         stride: {strides:?}, pad: {pad}, h_out: {h_out}, w_out: {w_out} }}"
+    )
+}
+
+/// The scratch memory that the steps of a plan need of an element type: the most that any of them does.
+pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
+    let mut most = "0".to_string();
+    let mut convolutions = 0;
+    let of_type = |finish: &Finish| element_type(plan, finish) == wanted;
+    let mut needs: Vec<String> = Vec::new();
+    for step in &plan.steps {
+        match step {
+            Step::MatMul(product) if of_type(&product.finish) && !is_tiny(product) => {
+                let [m, k, n] =
+                    [0, 1, 2].map(|position| extent(&product.extents[position], Arithmetic::Saturating));
+                needs.push(format!("rt::matmul_scratch::<{wanted}>({m}, {k}, {n})"));
+            }
+            Step::Conv2d(convolution) => {
+                if of_type(&convolution.finish) {
+                    let function = function(convolution.kind);
+                    let sizes = symbol_variables(plan);
+                    needs.push(format!("rt::{function}_scratch(&geometry_{convolutions}({sizes}))"));
+                }
+                convolutions += 1;
+            }
+            Step::MatMul(_)
+            | Step::Scalar(_)
+            | Step::Load { .. }
+            | Step::Nest(_)
+            | Step::Dot { .. }
+            | Step::CheckIndices { .. }
+            | Step::Gather { .. }
+            | Step::ScatterAdd { .. }
+            | Step::SliceGrad { .. }
+            | Step::Update { .. }
+            | Step::UpdateScalar { .. } => {}
+        }
+    }
+    needs.dedup();
+    if !needs.is_empty() {
+        most = format!("rt::largest(&[{}])", needs.join(", "));
+    }
+    most
+}
+
+fn symbol_variables(plan: &Plan) -> String {
+    plan.symbols.iter().map(|symbol| format!("{}, ", symbol_variable(symbol))).collect()
+}
+
+fn dtype(body: &Body<'_>, finish: &Finish) -> DType {
+    element_type(body.plan, finish)
+}
+
+fn element_type(plan: &Plan, finish: &Finish) -> DType {
+    let buffer = finish.stores[0].target.buffer().expect("targets are memory");
+    plan.buffers[buffer.0].ty.dtype
+}
