@@ -68,6 +68,23 @@ impl Timing {
     }
 }
 
+/// The least time of each program over several rounds, in microseconds a call. Each round times a batch of each, so that a slow
+/// spell of the machine hits them alike.
+pub fn least_times<const N: usize>(
+    programs: &mut [Box<dyn Program>; N],
+    batch: Duration,
+    rounds: usize,
+) -> [f64; N] {
+    let calls = programs.each_mut().map(|program| calls_in(&mut **program, batch));
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..rounds.max(1) {
+        for ((program, &calls), least) in programs.iter_mut().zip(&calls).zip(&mut least) {
+            *least = least.min(time(&mut **program, calls));
+        }
+    }
+    least
+}
+
 /// How many calls fill a batch of that length.
 pub fn calls_in(program: &mut dyn Program, length: Duration) -> usize {
     let target = length.as_secs_f64() * 1e6;
@@ -101,6 +118,20 @@ pub fn error(case: &Case, outputs: &Outputs) -> f64 {
         Some(difference(got, &want))
     });
     errors.fold(0.0, f64::max)
+}
+
+/// Panics unless all programs have the results of the first, but for rounding.
+pub fn check_alike(case: &Case, programs: &mut [Box<dyn Program>]) {
+    /// Results that differ by more than this, relative to the largest, are mistakes.
+    const TOLERANCE: f64 = 1e-3;
+    let [first, others @ ..] = programs else { return };
+    let want = first.outputs();
+    for program in others {
+        for ((name, want), (_, got)) in want.iter().zip(program.outputs()) {
+            let error = difference(&got, want);
+            assert!(error < TOLERANCE, "{}: {name} differs by {error:.1e}", case.name());
+        }
+    }
 }
 
 /// The largest absolute difference between two results over the largest absolute value of the second.

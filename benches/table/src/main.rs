@@ -5,18 +5,11 @@
 //! `MIND_NUM_THREADS` and `RAYON_NUM_THREADS` say how many threads the first and the third may use; ndarray's products have one.
 //! `TABLE_ROUNDS` says how often each case is timed (15).
 
-mod arrays;
-mod cost;
-mod limits;
-mod loops;
-
 use std::time::Duration;
 
-use peers::program::{calls_in, difference, time};
-use peers::{Case, Program, programs};
-
-use cost::Cost;
-use limits::Limits;
+use peers::program::{check_alike, least_times};
+use peers::{Case, programs};
+use table::{Cost, Limits, arrays, loops};
 
 /// Workloads and the extents at which they are measured; in the order of `gen.py` of the peers.
 const CASES: [(&str, &[usize]); 30] = [
@@ -54,9 +47,6 @@ const CASES: [(&str, &[usize]); 30] = [
 
 /// How long a batch of calls takes.
 const BATCH: Duration = Duration::from_millis(4);
-
-/// Results that differ by more than this, relative to the largest, are mistakes.
-const TOLERANCE: f64 = 1e-3;
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -99,31 +89,11 @@ fn print(rows: &[(Row, Case)], limits: &Limits) {
 struct Row([f64; 3]);
 
 impl Row {
-    /// Times the three in turns, so that a slow spell of the machine hits them alike.
     fn measure(case: &Case, rounds: usize) -> Self {
         let programs = [programs::prepare(case), arrays::prepare(case), loops::prepare(case)];
         let mut programs = programs.map(|program| program.expect("each implements all cases"));
-        check(case, &mut programs);
-        let calls = programs.each_mut().map(|program| calls_in(&mut **program, BATCH));
-        let mut least = [f64::INFINITY; 3];
-        for _ in 0..rounds {
-            for ((program, &calls), least) in programs.iter_mut().zip(&calls).zip(&mut least) {
-                *least = least.min(time(&mut **program, calls));
-            }
-        }
-        Self(least)
-    }
-}
-
-/// Panics unless all programs have the same results.
-fn check(case: &Case, programs: &mut [Box<dyn Program>]) {
-    let [first, others @ ..] = programs else { return };
-    let want = first.outputs();
-    for program in others {
-        for ((name, want), (_, got)) in want.iter().zip(program.outputs()) {
-            let error = difference(&got, want);
-            assert!(error < TOLERANCE, "{}: {name} differs by {error:.1e}", case.name());
-        }
+        check_alike(case, &mut programs);
+        Self(least_times(&mut programs, BATCH, rounds))
     }
 }
 

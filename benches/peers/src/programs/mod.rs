@@ -4,12 +4,13 @@
 
 mod chain;
 mod conv;
+pub mod dynamic;
 mod layer;
 mod layernorm;
 mod mlp;
 mod softmax;
 
-use mind::{StaticShape, Tensor};
+use mind::{Shape, StaticShape, Tensor};
 
 use crate::Case;
 use crate::program::Program;
@@ -40,6 +41,6 @@ fn input<S: StaticShape>(case: &Case, name: &str) -> Tensor<f32, S> {
 }
 
 /// A named output.
-fn named<S: StaticShape>(name: &'static str, tensor: &Tensor<f32, S>) -> (&'static str, Vec<f32>) {
+fn named<S: Shape>(name: &'static str, tensor: &Tensor<f32, S>) -> (&'static str, Vec<f32>) {
     (name, tensor.as_slice().to_vec())
 }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Measures time against size and draws it: sweep.jsonl and the pictures beside this script.
+#
+#   benches/plots/run.sh          measures, some minutes, then draws
+#   benches/plots/run.sh draw     draws what sweep.jsonl has
+#
+# PEERS_WORK  where builds and the Python environment with matplotlib, numpy and jax lie (default: target/peers)
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=${PEERS_WORK:-$root/target/peers}
+python=$work/venv/bin/python
+mkdir -p "$work"
+
+[[ -x $python ]] || python3 -m venv "$work/venv"
+"$python" -c 'import jax, matplotlib' 2>/dev/null || "$work/venv/bin/pip" install -q numpy jax matplotlib
+
+if [[ ${1:-} != draw ]]; then
+  target=$work/target/table
+  RUSTFLAGS="-C target-cpu=native" CARGO_TARGET_DIR=$target \
+    cargo build --release --quiet --manifest-path "$root/benches/table/Cargo.toml" --bin sweep
+  MIND_NUM_THREADS=1 RAYON_NUM_THREADS=1 taskset -c 0 "$target/release/sweep" >"$work/sweep.jsonl"
+  taskset -c 0 "$python" "$here/jax_sweep.py" "$work/sweep.jsonl" >"$work/sweep-jax.jsonl"
+  cat "$work/sweep.jsonl" "$work/sweep-jax.jsonl" >"$here/sweep.jsonl"
+fi
+"$python" "$here/plot.py" "$here/sweep.jsonl" "$here"
