@@ -33,7 +33,7 @@ fi
 build() {
   local folder=$1 package=$2 target=$work/target/$3
   shift 3
-  [[ ${PEERS_BUILD:-} == no && $folder != "$here" ]] || (cd "$folder" && CARGO_TARGET_DIR=$target nice -n 15 cargo build --release -q -p "$package" "$@") >&2
+  [[ ${PEERS_BUILD:-} == no && $folder != "$here" ]] || (cd "$folder" && CARGO_TARGET_DIR=$target cargo build --release -q -p "$package" "$@") >&2
   echo "$target/release"
 }
 
