@@ -4,7 +4,8 @@
 #   benches/plots/run.sh          measures, some minutes, then draws
 #   benches/plots/run.sh draw     draws what sweep.jsonl has
 #
-# PEERS_WORK  where builds and the Python environment with matplotlib, numpy and jax lie (default: target/peers)
+# PEERS_PASSES  whole passes (5), of which the least time of each point is drawn
+# PEERS_WORK    where builds and the Python environment with matplotlib, numpy and jax lie (default: target/peers)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -19,8 +20,12 @@ if [[ ${1:-} != draw ]]; then
   target=$work/target/table
   RUSTFLAGS="-C target-cpu=native" CARGO_TARGET_DIR=$target \
     cargo build --release --quiet --manifest-path "$root/benches/table/Cargo.toml" --bin sweep
-  MIND_NUM_THREADS=1 RAYON_NUM_THREADS=1 taskset -c 0 "$target/release/sweep" >"$work/sweep.jsonl"
-  taskset -c 0 "$python" "$here/jax_sweep.py" "$work/sweep.jsonl" >"$work/sweep-jax.jsonl"
+  : >"$work/sweep.jsonl" >"$work/sweep-jax.jsonl"
+  for pass in $(seq "${PEERS_PASSES:-5}"); do
+    echo "pass $pass" >&2
+    MIND_NUM_THREADS=1 RAYON_NUM_THREADS=1 taskset -c 0 "$target/release/sweep" 2>/dev/null >>"$work/sweep.jsonl"
+    taskset -c 0 "$python" "$here/jax_sweep.py" "$work/sweep.jsonl" >>"$work/sweep-jax.jsonl"
+  done
   cat "$work/sweep.jsonl" "$work/sweep-jax.jsonl" >"$here/sweep.jsonl"
 fi
 "$python" "$here/plot.py" "$here/sweep.jsonl" "$here"

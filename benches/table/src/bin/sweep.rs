@@ -10,7 +10,7 @@ use peers::{Case, programs::dynamic};
 use table::{Cost, Limits, arrays, loops};
 
 const BATCH: Duration = Duration::from_millis(4);
-const ROUNDS: usize = 11;
+const ROUNDS: usize = 5;
 
 /// Rows of the batch in a training step, and its network's outputs.
 const STEP: (usize, usize) = (32, 10);
