@@ -3,14 +3,29 @@
 //! Results are matrices to their [`Epilogue`]: an image of a result has a row for each pixel and a column for each
 //! channel, a filter has a row for each place and input channel and a column for each output channel.
 
-mod loops;
+mod axis;
+mod correlate;
+mod grad_filter;
 mod naive;
+mod pack;
+mod parts;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tile;
+mod vector;
 
-pub use loops::{conv2d, conv2d_grad_filter, conv2d_grad_input};
+pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 
 use super::check;
 use super::epilogue::Epilogue;
 use crate::element::Element;
+use crate::simd::{SimdLevel, simd_level};
+use axis::Axis;
+use correlate::Correlation;
+use grad_filter::GradFilter;
+use parts::{Parts, parts_worth, with_parts};
+use tile::Tiles;
 
 /// The geometry of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +67,13 @@ pub fn conv2d_with<T: Element>(
     input: &[T],
     filter: &[T],
     scratch: &mut [T],
-    mut epilogue: impl Epilogue<T>,
+    epilogue: impl Epilogue<T>,
 ) {
     g.check(Some(input.len()), Some(filter.len()), None);
     check(scratch.len() >= conv2d_scratch(g), "conv2d: too little scratch memory");
-    T::forward(g, input, filter, scratch, &mut epilogue);
+    with_parts(parts_worth(g.work()), [g.n * g.h_out * g.w_out, g.w_out], epilogue, |parts| {
+        T::convolve(simd_level(), g, Convolution::Forward { input, filter }, scratch, parts);
+    });
 }
 
 /// The derivative by the input, from the cotangent of the output: a matrix of `n · h · w` rows and `c_in` columns.
@@ -70,11 +87,13 @@ pub fn conv2d_grad_input_with<T: Element>(
     cotangent: &[T],
     filter: &[T],
     scratch: &mut [T],
-    mut epilogue: impl Epilogue<T>,
+    epilogue: impl Epilogue<T>,
 ) {
     g.check(None, Some(filter.len()), Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_input_scratch(g), "conv2d: too little scratch memory");
-    T::grad_input(g, cotangent, filter, scratch, &mut epilogue);
+    with_parts(parts_worth(g.work()), [g.n * g.h * g.w, g.w], epilogue, |parts| {
+        T::convolve(simd_level(), g, Convolution::GradInput { cotangent, filter }, scratch, parts);
+    });
 }
 
 /// The derivative by the filter, from the cotangent of the output: a matrix of `kh · kw · c_in` rows and `c_out`
@@ -89,11 +108,13 @@ pub fn conv2d_grad_filter_with<T: Element>(
     input: &[T],
     cotangent: &[T],
     scratch: &mut [T],
-    mut epilogue: impl Epilogue<T>,
+    epilogue: impl Epilogue<T>,
 ) {
     g.check(Some(input.len()), None, Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_filter_scratch(g), "conv2d: too little scratch memory");
-    T::grad_filter(g, input, cotangent, scratch, &mut epilogue);
+    with_parts(parts_worth(g.work()), [g.kh * g.kw * g.c_in, 1], epilogue, |parts| {
+        T::convolve(simd_level(), g, Convolution::GradFilter { input, cotangent }, scratch, parts);
+    });
 }
 
 /// The elements of scratch memory that [`conv2d_with`] needs at most, on any machine; `usize::MAX` on overflow.
@@ -125,43 +146,79 @@ const fn panel_len(kh: usize, kw: usize, depth: usize, columns: usize) -> usize 
     kh.saturating_mul(kw).saturating_mul(depth).saturating_mul(width)
 }
 
+/// What is computed of which operands.
+#[derive(Clone, Copy, Debug)]
+pub enum Convolution<'a, T> {
+    Forward { input: &'a [T], filter: &'a [T] },
+    GradInput { cotangent: &'a [T], filter: &'a [T] },
+    GradFilter { input: &'a [T], cotangent: &'a [T] },
+}
+
 /// The kernels of an element type, compiled with this crate and not once more in each program.
 pub trait Convolve: Sized {
-    /// [`conv2d_with`], everything checked.
-    fn forward(g: &Conv2d, x: &[Self], filter: &[Self], scratch: &mut [Self], out: &mut dyn Epilogue<Self>);
-
-    /// [`conv2d_grad_input_with`], everything checked.
-    fn grad_input(
+    /// Hands the result to the parts. All lengths have been checked.
+    fn convolve(
+        level: SimdLevel,
         g: &Conv2d,
-        dy: &[Self],
-        filter: &[Self],
+        of: Convolution<'_, Self>,
         scratch: &mut [Self],
-        out: &mut dyn Epilogue<Self>,
+        to: Parts<'_, '_, Self>,
     );
-
-    /// [`conv2d_grad_filter_with`], everything checked.
-    fn grad_filter(g: &Conv2d, x: &[Self], dy: &[Self], scratch: &mut [Self], out: &mut dyn Epilogue<Self>);
 }
 
 macro_rules! convolve {
-    ($($ty:ty),*) => {
+    ($run:path: $($ty:ty),*) => {
         $(impl Convolve for $ty {
-            fn forward(g: &Conv2d, x: &[$ty], filter: &[$ty], _: &mut [$ty], out: &mut dyn Epilogue<$ty>) {
-                naive::forward(g, x, filter, out);
-            }
-
-            fn grad_input(g: &Conv2d, dy: &[$ty], filter: &[$ty], _: &mut [$ty], out: &mut dyn Epilogue<$ty>) {
-                naive::grad_input(g, dy, filter, out);
-            }
-
-            fn grad_filter(g: &Conv2d, x: &[$ty], dy: &[$ty], _: &mut [$ty], out: &mut dyn Epilogue<$ty>) {
-                naive::grad_filter(g, x, dy, out);
+            fn convolve(
+                level: SimdLevel,
+                g: &Conv2d,
+                of: Convolution<'_, $ty>,
+                scratch: &mut [$ty],
+                to: Parts<'_, '_, $ty>,
+            ) {
+                $run(level, g, of, scratch, to);
             }
         })*
     };
 }
 
-convolve!(f32, f64, i32, i64);
+convolve!(by_tiles: f32, f64);
+convolve!(naively: i32, i64);
+
+fn by_tiles<T: Element + Tiles>(
+    level: SimdLevel,
+    g: &Conv2d,
+    of: Convolution<'_, T>,
+    scratch: &mut [T],
+    to: Parts<'_, '_, T>,
+) {
+    let micro = T::micro(level);
+    match of {
+        Convolution::Forward { input, filter } => {
+            Correlation::forward(g, input, filter).run(micro, scratch, to);
+        }
+        Convolution::GradInput { cotangent, filter } => {
+            Correlation::grad_input(g, cotangent, filter).run(micro, scratch, to);
+        }
+        Convolution::GradFilter { input, cotangent } => {
+            GradFilter { g, input, cotangent }.run(micro, scratch, to);
+        }
+    }
+}
+
+fn naively<T: Element>(
+    _: SimdLevel,
+    g: &Conv2d,
+    of: Convolution<'_, T>,
+    _: &mut [T],
+    mut to: Parts<'_, '_, T>,
+) {
+    to.for_each(&|part| match of {
+        Convolution::Forward { input, filter } => naive::forward(g, input, filter, part),
+        Convolution::GradInput { cotangent, filter } => naive::grad_input(g, cotangent, filter, part),
+        Convolution::GradFilter { input, cotangent } => naive::grad_filter(g, input, cotangent, part),
+    });
+}
 
 impl Conv2d {
     /// Checks the geometry, and the lengths of what is there.
@@ -174,14 +231,34 @@ impl Conv2d {
         check(is(filter, [self.kh, self.kw, self.c_in, self.c_out]), "conv2d: wrong filter length");
         check(is(out, [self.n, self.h_out, self.w_out, self.c_out]), "conv2d: wrong output length");
         check(!self.stride.contains(&0), "conv2d: a stride is 0");
-        let reach = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
-            outputs.checked_mul(stride).and_then(|at| at.checked_add(kernel)).is_some()
-                && extent.checked_add(pad).is_some()
+        // Positions in the padding are below 0, so all are signed.
+        let fits = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
+            let reach = outputs.checked_add(1).and_then(|outputs| outputs.checked_mul(stride));
+            let reach =
+                reach.and_then(|reach| reach.checked_add(kernel)?.checked_add(extent)?.checked_add(pad));
+            reach.is_some_and(|reach| reach <= isize::MAX as usize / 2)
         };
         check(
-            reach(self.h_out, self.stride[0], self.kh, self.h, self.pad[0][0])
-                && reach(self.w_out, self.stride[1], self.kw, self.w, self.pad[1][0]),
+            fits(self.h_out, self.stride[0], self.kh, self.h, self.pad[0][0])
+                && fits(self.w_out, self.stride[1], self.kw, self.w, self.pad[1][0]),
             "conv2d: sizes overflow",
         );
+    }
+
+    fn axes(&self) -> [Axis; 2] {
+        let axis = |input, output, kernel, axis: usize| Axis {
+            input,
+            output,
+            kernel,
+            stride: self.stride[axis],
+            pad: self.pad[axis][0],
+        };
+        [axis(self.h, self.h_out, self.kh, 0), axis(self.w, self.w_out, self.kw, 1)]
+    }
+
+    /// The multiply-adds of each of the three functions, padding included.
+    fn work(&self) -> usize {
+        let sums = self.n * self.h_out * self.w_out * self.c_out;
+        sums.saturating_mul(self.kh.saturating_mul(self.kw).saturating_mul(self.c_in))
     }
 }

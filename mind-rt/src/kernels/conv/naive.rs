@@ -1,14 +1,15 @@
 //! Convolutions one element at a time, for element types that have no kernels.
 
 use super::Conv2d;
+use super::parts::Part;
 use crate::element::Element;
-use crate::kernels::epilogue::{Block, Epilogue};
+use crate::kernels::epilogue::Block;
 
 /// The columns handed over at a time, at most.
 const COLUMNS: usize = 32;
 
-pub fn forward<T: Element>(g: &Conv2d, x: &[T], filter: &[T], out: &mut dyn Epilogue<T>) {
-    hand_over([g.n * g.h_out * g.w_out, g.c_out], out, |row, f| {
+pub fn forward<T: Element>(g: &Conv2d, x: &[T], filter: &[T], part: &mut Part<'_, T>) {
+    hand_over(part, g.c_out, |row, f| {
         let (n, [i, j]) = (row / (g.h_out * g.w_out), [row / g.w_out % g.h_out, row % g.w_out]);
         let mut sum = T::ZERO;
         for a in 0..g.kh {
@@ -25,8 +26,8 @@ pub fn forward<T: Element>(g: &Conv2d, x: &[T], filter: &[T], out: &mut dyn Epil
     });
 }
 
-pub fn grad_input<T: Element>(g: &Conv2d, dy: &[T], filter: &[T], out: &mut dyn Epilogue<T>) {
-    hand_over([g.n * g.h * g.w, g.c_in], out, |row, c| {
+pub fn grad_input<T: Element>(g: &Conv2d, dy: &[T], filter: &[T], part: &mut Part<'_, T>) {
+    hand_over(part, g.c_in, |row, c| {
         let (n, [y, z]) = (row / (g.h * g.w), [row / g.w % g.h, row % g.w]);
         let mut sum = T::ZERO;
         for a in 0..g.kh {
@@ -42,8 +43,8 @@ pub fn grad_input<T: Element>(g: &Conv2d, dy: &[T], filter: &[T], out: &mut dyn 
     });
 }
 
-pub fn grad_filter<T: Element>(g: &Conv2d, x: &[T], dy: &[T], out: &mut dyn Epilogue<T>) {
-    hand_over([g.kh * g.kw * g.c_in, g.c_out], out, |row, f| {
+pub fn grad_filter<T: Element>(g: &Conv2d, x: &[T], dy: &[T], part: &mut Part<'_, T>) {
+    hand_over(part, g.c_out, |row, f| {
         let (c, [a, b]) = (row % g.c_in, [row / g.c_in / g.kw, row / g.c_in % g.kw]);
         let mut sum = T::ZERO;
         for image in 0..g.n {
@@ -60,19 +61,15 @@ pub fn grad_filter<T: Element>(g: &Conv2d, x: &[T], dy: &[T], out: &mut dyn Epil
     });
 }
 
-/// Hands over a matrix by its elements.
-fn hand_over<T: Element>(
-    [rows, columns]: [usize; 2],
-    out: &mut dyn Epilogue<T>,
-    element: impl Fn(usize, usize) -> T,
-) {
+/// Hands over the rows of a part by their elements.
+fn hand_over<T: Element>(part: &mut Part<'_, T>, columns: usize, element: impl Fn(usize, usize) -> T) {
     let mut sums = [T::ZERO; COLUMNS];
-    for row in 0..rows {
+    for row in part.rows.clone() {
         for column in (0..columns).step_by(COLUMNS) {
             let width = COLUMNS.min(columns - column);
             let sums = &mut sums[..width];
             sums.iter_mut().enumerate().for_each(|(at, sum)| *sum = element(row, column + at));
-            out.block(Block { row, column, rows: 1, columns: width, sums, stride: width });
+            part.epilogue.block(Block { row, column, rows: 1, columns: width, sums, stride: width });
         }
     }
 }

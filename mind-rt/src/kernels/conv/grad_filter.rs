@@ -1,0 +1,192 @@
+//! The derivative of a convolution by its filter.
+//!
+//! ```text
+//! for panels of columns, a tile wide        the sums of all rows stay in the scratch memory
+//!   for chunks of pixels                    both images of a chunk stay in L2
+//!     for places of the filter that meet the same pixels
+//!       for tiles of rows
+//! ```
+//!
+//! A row is a place of the filter and an input channel. Its factors are the pixels that it meets, in three nested loops
+//! over images, rows and columns, so rows whose places meet the same pixels make tiles.
+
+use std::ops::Range;
+
+use super::Conv2d;
+use super::axis::Phase;
+use super::parts::{Part, Parts};
+use super::tile::{Loop, MAX_WIDTH, Micro, ROWS, Tile, Tiles};
+use crate::element::Element;
+use crate::kernels::epilogue::Block;
+
+/// Bytes of the pixels in a chunk.
+const CHUNK_BYTES: usize = 128 << 10;
+
+/// With so many channels, the rows of one place of the filter make tiles of their own.
+const MANY_CHANNELS: usize = 8;
+
+pub struct GradFilter<'a, T> {
+    pub g: &'a Conv2d,
+    pub input: &'a [T],
+    pub cotangent: &'a [T],
+}
+
+/// The sums of all rows. Parts have different rows.
+struct Sums<T>(*mut T);
+
+// SAFETY: what is shared is a pointer to numbers, through which each part reaches the rows it has alone.
+unsafe impl<T: Send> Sync for Sums<T> {}
+
+impl<T: Element + Tiles> GradFilter<'_, T> {
+    /// Hands the result to the parts.
+    pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
+        let g = self.g;
+        for column in (0..g.c_out).step_by(micro.columns()) {
+            let columns = column..g.c_out.min(column + micro.columns());
+            let width = columns.len().next_multiple_of(micro.lanes);
+            let sums = &mut scratch[..g.kh * g.kw * g.c_in * width];
+            sums.fill(T::ZERO);
+            let sums = Sums(sums.as_mut_ptr());
+            let [down, across] = g.axes().map(|axis| axis.forward());
+            let panel = Panel { of: self, micro, columns, width, sums, phases: [down, across] };
+            parts.for_each(&|part| panel.run(part));
+        }
+    }
+}
+
+/// Some columns of the result.
+struct Panel<'a, T: 'static> {
+    of: &'a GradFilter<'a, T>,
+    micro: &'a Micro<T>,
+    columns: Range<usize>,
+    /// How many columns are summed: whole vectors.
+    width: usize,
+    sums: Sums<T>,
+    phases: [Phase; 2],
+}
+
+/// Pixels of the output that meet the same places of the filter.
+struct Region {
+    images: Range<usize>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    /// Places of the filter down and across.
+    places: [Range<usize>; 2],
+}
+
+impl<T: Element + Tiles> Panel<'_, T> {
+    fn run(&self, part: &mut Part<'_, T>) {
+        let Conv2d { n, h_out, w_out, .. } = *self.of.g;
+        let lines = (CHUNK_BYTES / self.line_bytes()).max(1);
+        for images in pieces(n, lines / h_out.max(1)) {
+            for rows in pieces(h_out, lines) {
+                self.chunk(&part.rows, images.clone(), rows, w_out);
+            }
+        }
+        let rows = part.rows.len();
+        // SAFETY: all rows are initialised, and nothing else reaches those of this part any more.
+        let sums = unsafe {
+            std::slice::from_raw_parts(self.sums.0.add(part.rows.start * self.width), rows * self.width)
+        };
+        let (row, column, columns) = (part.rows.start, self.columns.start, self.columns.len());
+        part.epilogue.block(Block { row, column, rows, columns, sums, stride: self.width });
+    }
+
+    /// The bytes that are read for one row of pixels of the output.
+    fn line_bytes(&self) -> usize {
+        let g = self.of.g;
+        let elements = (g.w_out * self.width).saturating_add(g.stride[0].saturating_mul(g.w * g.c_in));
+        elements.saturating_mul(size_of::<T>()).max(1)
+    }
+
+    /// Adds what pixels in `rows` of `images` give.
+    fn chunk(&self, part: &Range<usize>, images: Range<usize>, rows: Range<usize>, w_out: usize) {
+        let [down, across] = &self.phases;
+        if self.of.g.c_in < MANY_CHANNELS || down.is_inside(rows.clone()) && across.is_inside(0..w_out) {
+            for rows in down.groups(rows.clone()) {
+                for columns in across.groups(0..w_out) {
+                    self.region(
+                        part,
+                        &Region {
+                            images: images.clone(),
+                            rows: rows.positions.clone(),
+                            columns: columns.positions,
+                            places: [rows.taps.clone(), columns.taps],
+                        },
+                    );
+                }
+            }
+            return;
+        }
+        for a in 0..down.taps {
+            for b in 0..across.taps {
+                self.region(
+                    part,
+                    &Region {
+                        images: images.clone(),
+                        rows: down.meeting(a, rows.clone()),
+                        columns: across.meeting(b, 0..w_out),
+                        places: [a..a + 1, b..b + 1],
+                    },
+                );
+            }
+        }
+    }
+
+    /// Adds what the pixels of a region give to the rows of a part.
+    fn region(&self, part: &Range<usize>, region: &Region) {
+        let Conv2d { h, w, c_in, kw, c_out, stride, h_out, w_out, .. } = *self.of.g;
+        let Region { images, rows, columns, places: [down, across] } = region;
+        if [rows, columns, down, across].iter().any(|range| range.is_empty()) {
+            return;
+        }
+        let pixel = (images.start * h_out + rows.start) * w_out + columns.start;
+        let [y, x] = [(0, rows), (1, columns)].map(|(axis, at)| self.phases[axis].origin(at.start));
+        let first = (((images.start * h) as isize + y) * w as isize + x) * c_in as isize;
+        let input = self.of.input.as_ptr().wrapping_offset(first);
+        // Places of the filter in one row of it are neighbours, as what they meet is.
+        let line = |a: usize| {
+            let line = a * kw * c_in;
+            part.start.max(line + across.start * c_in)..part.end.min(line + across.end * c_in)
+        };
+        let mut left = down.clone().map(|a| line(a).len()).sum();
+        let mut sums =
+            down.clone().flat_map(|a| line(a).map(move |row| (row, a * w * c_in + row - a * kw * c_in)));
+        let mut unused = [T::ZERO; MAX_WIDTH];
+        let mut tile = Tile {
+            lhs: [input; ROWS],
+            to: [unused.as_mut_ptr(); ROWS],
+            rhs: self.of.cotangent.as_ptr().wrapping_add(pixel * c_out + self.columns.start),
+            column: 1,
+            columns: self.columns.len(),
+            loops: [
+                Loop { count: images.len(), lhs: h * w * c_in, rhs: h_out * w_out * c_out },
+                Loop { count: rows.len(), lhs: stride[0] * w * c_in, rhs: w_out * c_out },
+                Loop { count: columns.len(), lhs: stride[1] * c_in, rhs: c_out },
+            ],
+            adds: true,
+        };
+        while left > 0 {
+            let (size, sum) = self.micro.tile(left, self.columns.len());
+            let used = size.min(left);
+            for (r, (row, offset)) in sums.by_ref().take(used).enumerate() {
+                (tile.lhs[r], tile.to[r]) =
+                    (input.wrapping_add(offset), self.sums.0.wrapping_add(row * self.width));
+            }
+            // A tile with fewer rows sums its last one again, for nothing.
+            for r in used..size {
+                (tile.lhs[r], tile.to[r]) = (tile.lhs[used - 1], unused.as_mut_ptr());
+            }
+            // SAFETY: the places of a region are inside the input for all of its pixels; the sums of the part's rows are
+            // reached by nothing else, and are initialised.
+            unsafe { sum(&tile) };
+            left -= used;
+        }
+    }
+}
+
+/// `0..len` in pieces of about the same size, which is at most `size`, or 1.
+fn pieces(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = len.div_ceil(len.div_ceil(size.max(1)).max(1)).max(1);
+    (0..len).step_by(size).map(move |start| start..len.min(start + size))
+}

@@ -1,0 +1,95 @@
+//! Copies of some columns of a filter, laid out for the tiles.
+
+use std::ops::Range;
+
+use super::axis::{Direction, Phase};
+use super::correlate::Correlation;
+use crate::element::Element;
+
+/// How the columns of a panel lie. A factor of a column is a tap of the phase and a channel of the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A row for each factor.
+    Rows,
+    /// A column, and then the next.
+    Columns,
+}
+
+impl Layout {
+    /// From a factor to the next and from a column to the next, in a phase of `factors` factors and `width` columns.
+    pub fn strides(self, factors: usize, width: usize) -> [usize; 2] {
+        match self {
+            Self::Rows => [width, 1],
+            Self::Columns => [1, factors],
+        }
+    }
+}
+
+/// Copies `columns`, phase after phase, and zeros for those that are missing to `width`. Returns how many elements.
+pub fn pack<T: Element>(
+    of: &Correlation<'_, T>,
+    columns: &Range<usize>,
+    width: usize,
+    layout: Layout,
+    to: &mut [T],
+) -> usize {
+    let Correlation { depth, .. } = *of;
+    let mut len = 0;
+    of.for_each_phase(|[y, x]| {
+        let factors = y.taps * x.taps * depth;
+        let [factor, column] = layout.strides(factors, width);
+        let phase = &mut to[len..][..factors * width];
+        len += phase.len();
+        for_each_tap(y, x, |tap, a, b| {
+            let from = &of.filter[(a * of.kw + b) * depth * of.columns..];
+            let (from, strides) = match of.direction {
+                Direction::Forward => (&from[columns.start..], [of.columns, 1]),
+                Direction::GradInput => (&from[columns.start * depth..], [1, depth]),
+            };
+            let to = &mut phase[tap * depth * factor..];
+            copy(from, strides, to, [factor, column], [depth, columns.len()]);
+            for missing in columns.len()..width {
+                for d in 0..depth {
+                    to[d * factor + missing * column] = T::ZERO;
+                }
+            }
+        });
+    });
+    len
+}
+
+/// Calls `f` with each tap of a phase and its place in the filter.
+fn for_each_tap(y: &Phase, x: &Phase, mut f: impl FnMut(usize, usize, usize)) {
+    for a in 0..y.taps {
+        for b in 0..x.taps {
+            f(a * x.taps + b, y.place(a), x.place(b));
+        }
+    }
+}
+
+/// Copies a matrix between layouts.
+fn copy<T: Element>(
+    from: &[T],
+    from_strides: [usize; 2],
+    to: &mut [T],
+    to_strides: [usize; 2],
+    [rows, columns]: [usize; 2],
+) {
+    /// Rows at a time, so that the columns of them that are written stay in cache.
+    const ROWS: usize = 16;
+
+    if from_strides[1] == 1 && to_strides[1] == 1 {
+        for row in 0..rows {
+            to[row * to_strides[0]..][..columns].copy_from_slice(&from[row * from_strides[0]..][..columns]);
+        }
+        return;
+    }
+    for start in (0..rows).step_by(ROWS) {
+        for column in 0..columns {
+            for row in start..rows.min(start + ROWS) {
+                to[row * to_strides[0] + column * to_strides[1]] =
+                    from[row * from_strides[0] + column * from_strides[1]];
+            }
+        }
+    }
+}

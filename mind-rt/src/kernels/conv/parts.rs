@@ -1,0 +1,79 @@
+//! Results cut by rows among threads.
+
+use std::ops::Range;
+
+use crate::kernels::epilogue::Epilogue;
+use crate::parallel::{join, threads};
+
+/// Some rows of a result, and what takes them.
+pub struct Part<'a, T> {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// Takes all of them and no others.
+    pub epilogue: &'a mut dyn Epilogue<T>,
+}
+
+/// All rows of a result, cut among threads.
+pub struct Parts<'s, 'a, T>(&'s mut [Option<Part<'a, T>>]);
+
+/// Most parts there are.
+const MAX_PARTS: usize = 32;
+
+/// Multiply-adds that are worth a thread of their own.
+const WORTH: usize = 1 << 20;
+
+/// How many parts are worth their threads, for so many multiply-adds.
+pub fn parts_worth(work: usize) -> usize {
+    (work / WORTH).clamp(1, MAX_PARTS).min(threads())
+}
+
+/// Cuts `rows` rows into at most `count` parts, at multiples of `grain`.
+pub fn with_parts<T, E: Epilogue<T>>(
+    count: usize,
+    [rows, grain]: [usize; 2],
+    mut epilogue: E,
+    f: impl FnOnce(Parts<'_, '_, T>),
+) {
+    let grain = grain.max(1);
+    let grains = rows.div_ceil(grain);
+    let count = count.min(grains).clamp(1, MAX_PARTS);
+    if count == 1 {
+        return f(Parts(&mut [Some(Part { rows: 0..rows, epilogue: &mut epilogue })]));
+    }
+    let start = |part: usize| (grains * part / count * grain).min(rows);
+    let mut rest = Some(epilogue);
+    let mut epilogues: [Option<E>; MAX_PARTS] = std::array::from_fn(|part| {
+        let epilogue = rest.take()?;
+        if part + 1 == count {
+            return Some(epilogue);
+        }
+        let (first, later) = epilogue.split(start(part + 1));
+        rest = Some(later);
+        Some(first)
+    });
+    let mut part = 0;
+    let mut parts = epilogues.each_mut().map(|epilogue| {
+        part += 1;
+        let epilogue: &mut dyn Epilogue<T> = epilogue.as_mut()?;
+        Some(Part { rows: start(part - 1)..start(part), epilogue })
+    });
+    f(Parts(&mut parts[..count]));
+}
+
+impl<T> Parts<'_, '_, T> {
+    /// Calls `f` with each part, in parallel.
+    pub fn for_each(&mut self, f: &(dyn Fn(&mut Part<'_, T>) + Sync)) {
+        for_each(self.0, f);
+    }
+}
+
+fn for_each<T>(parts: &mut [Option<Part<'_, T>>], f: &(dyn Fn(&mut Part<'_, T>) + Sync)) {
+    match parts {
+        [] => {}
+        [part] => part.iter_mut().for_each(f),
+        parts => {
+            let (first, later) = parts.split_at_mut(parts.len() / 2);
+            join(|| for_each(first, f), || for_each(later, f));
+        }
+    }
+}

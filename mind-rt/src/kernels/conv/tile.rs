@@ -1,0 +1,279 @@
+//! Microkernels: some rows of a result by some vectors of its columns, summed in registers.
+//!
+//! The factors of a sum lie anywhere: a row of a tile is a pointer, and the sum over places of a filter, channels or
+//! pixels is up to three nested loops with a step of each operand. So the same tiles serve the convolution and both of
+//! its derivatives, and no image is copied. Each sum is one chain of multiply-adds in the order of its loops, whatever
+//! tile it is in.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+
+use super::vector::Vector;
+use crate::kernels::arithmetic::Arithmetic as _;
+use crate::simd::SimdLevel;
+
+/// The rows of the largest tile.
+pub const ROWS: usize = 12;
+
+/// The columns of the widest tile of any level.
+pub const MAX_WIDTH: usize = 32;
+
+/// A loop of a sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// How many steps.
+    pub count: usize,
+    /// From one factor on the left to the next.
+    pub lhs: usize,
+    /// From one vector on the right to the next.
+    pub rhs: usize,
+}
+
+impl Loop {
+    /// One step.
+    pub const ONCE: Self = Self { count: 1, lhs: 0, rhs: 0 };
+}
+
+/// What a tile sums, and where to: `to[r][j] = Σ lhs[r][..] · rhs[.. + j · column]`.
+#[derive(Clone, Copy)]
+pub struct Tile<T> {
+    /// The first factor of each row.
+    pub lhs: [*const T; ROWS],
+    /// Where the sums of each row go.
+    pub to: [*mut T; ROWS],
+    /// The first factor on the right, for the first column.
+    pub rhs: *const T,
+    /// From there to the first factor for the next column.
+    pub column: usize,
+    /// How many columns there are.
+    pub columns: usize,
+    /// The loops over the factors, from the outermost one in.
+    pub loops: [Loop; 3],
+    /// Whether the sums are added to what is there.
+    pub adds: bool,
+}
+
+/// Sums a tile.
+///
+/// # Safety
+/// The processor has the level's instructions. What the loops reach may be read, and rows of as many columns as the tile
+/// has lanes written, and read where it adds.
+pub type TileFn<T> = unsafe fn(&Tile<T>);
+
+/// The tiles of an element type at a SIMD level.
+pub struct Micro<T: 'static> {
+    /// Elements of a vector.
+    pub lanes: usize,
+    /// For tiles of one vector and of two: their sizes, in rows from the smallest.
+    sizes: [[Size<T>; 3]; 2],
+    /// For tiles of 1, 2 and 4 columns whose lanes are factors of the innermost loop: the rows, and what sums them.
+    dots: [(usize, TileFn<T>); 3],
+}
+
+struct Size<T> {
+    rows: usize,
+    full: TileFn<T>,
+    part: TileFn<T>,
+}
+
+/// The columns of the widest tile whose lanes are factors.
+pub const MAX_DOTS: usize = 4;
+
+impl<T> Micro<T> {
+    /// The columns of the widest tile.
+    pub fn columns(&self) -> usize {
+        2 * self.lanes
+    }
+
+    /// The rows of the smallest tile of so many columns that has `rows` rows, or of the largest one; and what sums it.
+    ///
+    /// Its lanes are columns: the tile's `column` must be 1. Rows of whole vectors are written, and read where it adds.
+    pub fn tile(&self, rows: usize, columns: usize) -> (usize, TileFn<T>) {
+        let [small, medium, large] = &self.sizes[columns.div_ceil(self.lanes) - 1];
+        let size = if rows <= small.rows {
+            small
+        } else if rows <= medium.rows {
+            medium
+        } else {
+            large
+        };
+        (size.rows, if columns.is_multiple_of(self.lanes) { size.full } else { size.part })
+    }
+
+    /// The same for 1, 2 or [`MAX_DOTS`] columns, its lanes being factors of the innermost loop, whose steps must be 1. It
+    /// never adds.
+    pub fn dots(&self, columns: usize) -> (usize, TileFn<T>) {
+        self.dots[columns.ilog2() as usize]
+    }
+}
+
+/// An element type with tiles.
+pub trait Tiles: Sized + 'static {
+    /// Those of a level, which the processor has.
+    fn micro(level: SimdLevel) -> &'static Micro<Self>;
+}
+
+/// A tile of `R` rows and `W` vectors; where `PART`, the last vector has columns missing.
+///
+/// # Safety
+/// That of [`TileFn`].
+#[inline(always)]
+unsafe fn tile<V: Vector, const R: usize, const W: usize, const PART: bool>(tile: &Tile<V::Element>) {
+    // SAFETY: the caller's contract covers what the loops reach and the rows of sums; in the last vector of a part no lane
+    // beyond its columns is read.
+    unsafe {
+        let lhs: &[*const V::Element; R] = tile.lhs.first_chunk().expect("no tile has more than ROWS rows");
+        let lhs = *lhs;
+        let last = tile.columns - (W - 1) * V::LANES;
+        let [outer, middle, inner] = tile.loops;
+        let mut sums = [[V::zero(); W]; R];
+        let (mut outer_at, mut outer_rhs) = (0_usize, tile.rhs);
+        for _ in 0..outer.count {
+            let (mut middle_at, mut middle_rhs) = (outer_at, outer_rhs);
+            for _ in 0..middle.count {
+                let (mut at, mut rhs) = (middle_at, middle_rhs);
+                for _ in 0..inner.count {
+                    let mut row = [V::zero(); W];
+                    for (w, vector) in row.iter_mut().enumerate() {
+                        let from = rhs.add(w * V::LANES);
+                        *vector = if PART && w == W - 1 { V::load_part(from, last) } else { V::load(from) };
+                    }
+                    for (sums, lhs) in sums.iter_mut().zip(lhs) {
+                        let factor = V::splat(*lhs.add(at));
+                        for (sum, vector) in sums.iter_mut().zip(row) {
+                            *sum = sum.plus_product(factor, vector);
+                        }
+                    }
+                    at = at.wrapping_add(inner.lhs);
+                    rhs = rhs.wrapping_add(inner.rhs);
+                }
+                middle_at = middle_at.wrapping_add(middle.lhs);
+                middle_rhs = middle_rhs.wrapping_add(middle.rhs);
+            }
+            outer_at = outer_at.wrapping_add(outer.lhs);
+            outer_rhs = outer_rhs.wrapping_add(outer.rhs);
+        }
+        for (r, sums) in sums.into_iter().enumerate() {
+            for (w, sum) in sums.into_iter().enumerate() {
+                let to = tile.to[r].add(w * V::LANES);
+                let sum =
+                    if tile.adds { V::load(to).plus_product(V::splat(V::Element::ONE), sum) } else { sum };
+                sum.store(to);
+            }
+        }
+    }
+}
+
+/// A tile of `R` rows and `C` columns whose lanes are factors of the innermost loop.
+///
+/// # Safety
+/// That of [`TileFn`].
+#[inline(always)]
+unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element>) {
+    // SAFETY: the caller's contract covers what the loops reach and the sums; in the last vector no lane beyond the
+    // innermost loop is read.
+    unsafe {
+        let lhs: &[*const V::Element; R] = tile.lhs.first_chunk().expect("no tile has more than ROWS rows");
+        let lhs = *lhs;
+        let [outer, middle, inner] = tile.loops;
+        let whole = inner.count - inner.count % V::LANES;
+        let left = inner.count - whole;
+        let mut sums = [[V::zero(); C]; R];
+        let (mut outer_at, mut outer_rhs) = (0_usize, tile.rhs);
+        for _ in 0..outer.count {
+            let (mut middle_at, mut middle_rhs) = (outer_at, outer_rhs);
+            for _ in 0..middle.count {
+                let mut at = 0;
+                while at < inner.count {
+                    let part = at == whole;
+                    let mut row = [V::zero(); C];
+                    for (c, vector) in row.iter_mut().enumerate() {
+                        let from = middle_rhs.add(c * tile.column + at);
+                        *vector = if part { V::load_part(from, left) } else { V::load(from) };
+                    }
+                    for (sums, lhs) in sums.iter_mut().zip(lhs) {
+                        let from = lhs.add(middle_at + at);
+                        let factors = if part { V::load_part(from, left) } else { V::load(from) };
+                        for (sum, vector) in sums.iter_mut().zip(row) {
+                            *sum = sum.plus_product(factors, vector);
+                        }
+                    }
+                    at += V::LANES;
+                }
+                middle_at = middle_at.wrapping_add(middle.lhs);
+                middle_rhs = middle_rhs.wrapping_add(middle.rhs);
+            }
+            outer_at = outer_at.wrapping_add(outer.lhs);
+            outer_rhs = outer_rhs.wrapping_add(outer.rhs);
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (c, sum) in sums.iter().enumerate() {
+                *tile.to[r].add(c) = sum.sum();
+            }
+        }
+    }
+}
+
+/// The tiles of a vector type: from the features that they are compiled for, the rows of tiles one vector wide and two,
+/// and of those of 1, 2 and 4 columns whose lanes are factors.
+macro_rules! micro {
+    ($name:ident: $vector:ty, $element:ty, $($features:literal,)? [$($one:literal)*], [$($two:literal)*], [$($columns:literal: $dots:literal)*]) => {
+        static $name: Micro<$element> = {
+            /// # Safety
+            /// That of [`TileFn`].
+            $(#[target_feature(enable = $features)])?
+            unsafe fn sum<const R: usize, const W: usize, const PART: bool>(at: &Tile<$element>) {
+                // SAFETY: the contract is the same.
+                unsafe { tile::<$vector, R, W, PART>(at) }
+            }
+
+            /// # Safety
+            /// That of [`TileFn`].
+            $(#[target_feature(enable = $features)])?
+            unsafe fn sum_dots<const R: usize, const C: usize>(at: &Tile<$element>) {
+                // SAFETY: the contract is the same.
+                unsafe { dots::<$vector, R, C>(at) }
+            }
+
+            Micro {
+                lanes: <$vector as Vector>::LANES,
+                sizes: [
+                    [$(Size { rows: $one, full: sum::<$one, 1, false>, part: sum::<$one, 1, true> }),*],
+                    [$(Size { rows: $two, full: sum::<$two, 2, false>, part: sum::<$two, 2, true> }),*],
+                ],
+                dots: [$(($dots, sum_dots::<$dots, $columns>)),*],
+            }
+        };
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+micro!(AVX512_F32: __m512, f32, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+#[cfg(target_arch = "x86_64")]
+micro!(AVX512_F64: __m512d, f64, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+#[cfg(target_arch = "x86_64")]
+micro!(AVX2_F32: __m256, f32, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+#[cfg(target_arch = "x86_64")]
+micro!(AVX2_F64: __m256d, f64, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+micro!(PORTABLE_F32: [f32; 4], f32, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+micro!(PORTABLE_F64: [f64; 4], f64, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+
+macro_rules! tiles {
+    ($($element:ty: $portable:ident, $avx2:ident, $avx512:ident),*) => {
+        $(impl Tiles for $element {
+            fn micro(level: SimdLevel) -> &'static Micro<$element> {
+                match level {
+                    #[cfg(target_arch = "x86_64")]
+                    SimdLevel::Avx512 => &$avx512,
+                    #[cfg(target_arch = "x86_64")]
+                    SimdLevel::Avx2 => &$avx2,
+                    #[cfg(not(target_arch = "x86_64"))]
+                    SimdLevel::Avx512 | SimdLevel::Avx2 => &$portable,
+                    SimdLevel::Portable => &$portable,
+                }
+            }
+        })*
+    };
+}
+
+tiles!(f32: PORTABLE_F32, AVX2_F32, AVX512_F32, f64: PORTABLE_F64, AVX2_F64, AVX512_F64);
