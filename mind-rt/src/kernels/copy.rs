@@ -1,8 +1,11 @@
 //! Copies between layouts.
 
 use super::check;
+use super::transpose::Transpose;
 use crate::element::Element;
+use crate::parallel::{self, LEAF, Split};
 use crate::shape::MAX_RANK;
+use crate::simd::Kernel;
 
 /// Sets every element.
 pub fn fill<T: Element>(out: &mut [T], value: T) {
@@ -24,12 +27,57 @@ pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize
         .fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(*stride)));
     check(last < src.len(), "copy: source too short");
 
+    /// What an element costs, in additions: lines of source and destination are far apart.
+    const COST: usize = 3;
+
     let mut axes = [Axis::default(); MAX_RANK];
     let rank = merge(dims, strides, &mut axes);
-    let Some((inner, outer)) = axes[..rank].split_last_mut() else {
+    if rank == 0 {
         dst[0] = src[offset];
         return;
-    };
+    }
+    if dst.len() <= LEAF {
+        return copy_axes(&mut axes[..rank], offset, src, dst);
+    }
+    let steps = axes[0].extent;
+    let elements_per_step = dst.len() / steps;
+    parallel::run(Strided { axes, rank, offset, src, dst }, steps, elements_per_step, COST);
+}
+
+/// A copy along at least one axis, whose bounds have been checked.
+struct Strided<'a, T> {
+    axes: [Axis; MAX_RANK],
+    rank: usize,
+    offset: usize,
+    src: &'a [T],
+    dst: &'a mut [T],
+}
+
+impl<T: Element> Kernel for Strided<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        copy_axes(&mut self.axes[..self.rank], self.offset, self.src, self.dst);
+    }
+}
+
+impl<T: Element> Split for Strided<'_, T> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let Self { axes, rank, offset, src, dst } = self;
+        let [mut before, mut after] = [axes, axes];
+        (before[0].extent, after[0].extent) = (at, axes[0].extent - at);
+        let (dst, later) = dst.split_at_mut(at * axes[0].step);
+        let skipped = at * axes[0].stride;
+        (
+            Self { axes: before, rank, offset, src, dst },
+            Self { axes: after, rank, offset: offset + skipped, src, dst: later },
+        )
+    }
+}
+
+fn copy_axes<T: Element>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
+    let (inner, outer) = axes.split_last_mut().expect("a copy has an axis");
     // Where the innermost axis strides, going along the axis of the smallest stride in blocks finds lines in the cache.
     let across =
         if inner.stride > 1 { smallest(outer).filter(|at| outer[*at].stride < inner.stride) } else { None };
@@ -38,7 +86,7 @@ pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize
         Some(at) => {
             outer[at..].rotate_left(1);
             let (across, outer) = outer.split_last().expect("an axis was found");
-            for_each(outer, offset, |from, to| copy_blocks(*across, *inner, &src[from..], &mut dst[to..]));
+            for_each(outer, offset, |from, to| copy_plane(*across, *inner, &src[from..], &mut dst[to..]));
         }
     }
 }
@@ -117,6 +165,15 @@ fn copy_row<T: Copy>(axis: Axis, src: &[T], dst: &mut [T]) {
             }
         }
     }
+}
+
+/// Copies the plane of `across` and `inner`.
+fn copy_plane<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
+    if across.stride == 1 && inner.step == 1 {
+        let (rows, columns) = (inner.extent, across.extent);
+        return Transpose { rows, columns, from: inner.stride, to: across.step }.run(src, dst);
+    }
+    copy_blocks(across, inner, src, dst);
 }
 
 /// Copies the plane of `across` and `inner` in square blocks.
@@ -252,6 +309,14 @@ mod tests {
         agrees(&[1, 2, 1, 3, 1, 2, 2, 2], &[9, 12, 7, 4, 5, 2, 1, 0], 0);
         agrees(&[2, 2, 2, 2, 2, 2, 2, 2], &[1, 2, 4, 8, 16, 32, 64, 128], 0);
         agrees(&[2, 0, 2], &[1, 1, 1], 0);
+    }
+
+    #[test]
+    fn copies_large_enough_for_several_threads() {
+        agrees(&[301, 400], &[1, 301], 3);
+        agrees(&[3, 200, 200], &[1, 600, 3], 0);
+        agrees(&[500, 300], &[0, 2], 1);
+        agrees(&[150_000], &[2], 1);
     }
 
     #[test]

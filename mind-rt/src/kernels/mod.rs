@@ -16,6 +16,7 @@ mod matvec;
 mod memory;
 pub mod reduce;
 pub mod storage;
+mod transpose;
 
 /// Panics where lengths that the compiler should have made agree do not.
 #[inline(always)]
