@@ -1,16 +1,55 @@
 //! Products without packing, for every element type: those of integers, and small ones.
 
 use super::MatRef;
+use super::products::{Product, Sink};
 use crate::element::Element;
 use crate::kernels::blocks::{for_each_block, multiply_add};
-use crate::simd::Kernel;
+use crate::kernels::epilogue::Block;
+use crate::kernels::matvec;
+use crate::simd::{Kernel, dispatch};
+
+/// Columns of a row that an epilogue takes at once.
+const WIDTH: usize = 128;
+
+/// One product, nothing of it empty, the operands' indices in bounds.
+pub fn multiply<T: Element>(product: &Product<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = *product;
+    match sink {
+        Sink::Store(out) => {
+            let by_vector = n == 1 && matvec::matvec([m, k], lhs, rhs.column(), out)
+                || m == 1 && matvec::matvec([n, k], rhs.transposed(), lhs.transposed().column(), out);
+            if !by_vector {
+                dispatch(Loops { dims: [m, k, n], lhs, rhs, out });
+            }
+        }
+        Sink::Epilogue { epilogue, row } => {
+            let mut sums = [T::ZERO; WIDTH];
+            for i in 0..m {
+                let lhs = MatRef { offset: lhs.index(i, 0), ..lhs };
+                for column in (0..n).step_by(WIDTH) {
+                    let columns = WIDTH.min(n - column);
+                    let rhs = MatRef { offset: rhs.index(0, column), ..rhs };
+                    dispatch(Loops { dims: [1, k, columns], lhs, rhs, out: &mut sums[..columns] });
+                    epilogue.block(Block {
+                        row: row + i,
+                        column,
+                        rows: 1,
+                        columns,
+                        sums: &sums,
+                        stride: WIDTH,
+                    });
+                }
+            }
+        }
+    }
+}
 
 /// Without packing: each element of `out` is summed in the order of `k`, some of a row at a time.
-pub struct Loops<'a, T> {
-    pub dims: [usize; 3],
-    pub lhs: MatRef<'a, T>,
-    pub rhs: MatRef<'a, T>,
-    pub out: &'a mut [T],
+struct Loops<'a, T> {
+    dims: [usize; 3],
+    lhs: MatRef<'a, T>,
+    rhs: MatRef<'a, T>,
+    out: &'a mut [T],
 }
 
 impl<T: Element> Kernel for Loops<'_, T> {

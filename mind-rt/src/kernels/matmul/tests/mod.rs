@@ -1,6 +1,9 @@
 //! Products against a naive loop.
 
+mod floats;
+
 use super::*;
+use crate::kernels::epilogue::Block;
 
 /// Small whole numbers, so that every order of summing gives the same float.
 fn small<T: Element>(len: usize, seed: usize) -> Vec<T> {
@@ -42,7 +45,7 @@ fn agrees<T: Element>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, 
     let mut scratch = vec![T::ONE; matmul_scratch::<T>(dims[0], dims[1], dims[2])];
     matmul_into(batch, dims, lhs, rhs, &mut scratch, &mut out);
     assert_eq!(out, expected, "{batch:?} {dims:?}");
-    let rows = rows(batch, dims[0]);
+    let rows = batch.iter().map(|dim| dim.extent).product::<usize>() * dims[0];
     let mut taken = vec![None; expected.len()];
     matmul_with(
         batch,

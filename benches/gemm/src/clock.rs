@@ -1,0 +1,32 @@
+//! Clocks that fit what is measured.
+
+use std::time::Duration;
+
+/// What a thread has computed while the clock ran: on one thread that leaves out the time others had the core, with more
+/// it is the time on the wall.
+#[derive(Clone, Copy)]
+pub enum Clock {
+    Thread,
+    Wall,
+}
+
+impl Clock {
+    pub fn of(threads: usize) -> Self {
+        if threads == 1 { Self::Thread } else { Self::Wall }
+    }
+
+    pub fn now(self) -> Duration {
+        let id = match self {
+            Self::Thread => libc::CLOCK_THREAD_CPUTIME_ID,
+            Self::Wall => libc::CLOCK_MONOTONIC,
+        };
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the place is one to write to.
+        assert_eq!(unsafe { libc::clock_gettime(id, &mut time) }, 0, "the clock exists");
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+
+    pub fn seconds_since(self, start: Duration) -> f64 {
+        (self.now() - start).as_secs_f64()
+    }
+}

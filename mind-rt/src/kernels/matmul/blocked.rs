@@ -1,0 +1,463 @@
+//! Products of floats by microkernels: cut into tiles, and blocked so that what is read again is still in cache.
+//!
+//! ```text
+//! for groups of columns
+//!   for blocks of k                     the right block stays in L2
+//!     for tiles of rows                 the left rows stay in L1
+//!       for tiles of columns            each reads a panel of the right block
+//! ```
+//!
+//! Operands are read where they lie. The right block is packed if its rows are not contiguous, or begin in the same sets
+//! of a cache; left rows are packed if one lies across the other. With more than one block of `k`, the sums of one are
+//! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
+//! whole sums only, so there it happens in the scratch memory, for some rows at a time.
+//!
+//! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](super::tile).
+
+use std::mem::MaybeUninit;
+
+use super::pack::pack;
+use super::products::{Product, Sink};
+use super::tile::{MAX_ROWS, Micro, Tile, Tiles};
+use crate::element::Element;
+use crate::kernels::epilogue::{Block, Epilogue};
+
+/// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
+const DEPTH: usize = 512;
+
+/// Bytes of a right block: half of a common L2 cache.
+const RIGHT_BYTES: usize = 512 << 10;
+
+/// Bytes of a right operand that is not cut into blocks.
+const WHOLE_BYTES: usize = 640 << 10;
+
+/// Bytes of a right block that is packed on the stack.
+const STACK_BYTES: usize = 32 << 10;
+
+/// Rows whose sums wait for the next block of `k`.
+const WAITING_ROWS: usize = 512;
+
+/// Bytes of the sums that an epilogue takes at once, where none wait.
+const SUMS_BYTES: usize = 16 << 10;
+
+/// Bytes of packed left rows: one line of a cache for each step of a block.
+const LEFT_BYTES: usize = DEPTH * LINE;
+
+/// Bytes of a line of a cache.
+const LINE: usize = 64;
+
+/// The elements of scratch memory that a product may use, whatever the strides of its operands.
+pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
+    let lanes = LINE / size_of::<T>();
+    let n = n.saturating_add(lanes - 1) / lanes * lanes;
+    let depth = if k < DEPTH { k } else { DEPTH };
+    let right = min(depth.saturating_mul(n), RIGHT_BYTES / size_of::<T>());
+    let right = if right * size_of::<T>() <= STACK_BYTES && k <= DEPTH { 0 } else { right };
+    if k <= DEPTH {
+        return right;
+    }
+    let columns = min(n, RIGHT_BYTES / size_of::<T>() / DEPTH);
+    right + min(m, WAITING_ROWS) * columns
+}
+
+const fn min(x: usize, y: usize) -> usize {
+    if x < y { x } else { y }
+}
+
+/// One product, no extent of it 0.
+pub fn multiply<T: Element + Tiles>(
+    micro: &Micro<T>,
+    product: &Product<'_, T>,
+    scratch: &mut [T],
+    sink: Sink<'_, T>,
+) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
+    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    if rhs.col_stride == 1
+        && n <= micro.columns()
+        && k <= DEPTH
+        && let Sink::Store(out) = sink
+    {
+        return one_panel(micro, product, out);
+    }
+    let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
+    if packs_left(product) || packs_right(product) {
+        return packed(micro, product, scratch, sink);
+    }
+    let [most_depth, most_columns] = if m <= MAX_ROWS || bytes::<T>(k, n) <= WHOLE_BYTES {
+        [usize::MAX; 2]
+    } else {
+        right_block(micro, k, RIGHT_BYTES / size_of::<T>())
+    };
+    Blocks { micro, product, most_depth, most_columns, left: None, right: None }.multiply(scratch, sink);
+}
+
+/// A product that is no wider than a tile, stored: what is small ends here soon.
+fn one_panel<T: Element>(
+    micro: &Micro<T>,
+    &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
+    out: &mut [T],
+) {
+    assert!(out.len() == m * n);
+    let tiles = micro.tiles(n);
+    let mut i = 0;
+    let left = lhs.pointer();
+    let right = rhs.pointer();
+    while i < m {
+        let rows = next_part(m - i, micro.rows, 1);
+        // SAFETY: the row is one of the operand.
+        let first = unsafe { left.add(i * lhs.row_stride) };
+        let tile = Tile {
+            lhs: std::array::from_fn(|r| first.wrapping_add(r.wrapping_mul(lhs.row_stride))),
+            step: lhs.col_stride,
+            rhs: right,
+            stride: rhs.row_stride,
+            depth: k,
+            // SAFETY: `out` has that row.
+            to: unsafe { out.as_mut_ptr().add(i * n) },
+            to_stride: n,
+            columns: n,
+            adds: false,
+        };
+        // SAFETY: the operands hold all that they reach, and `out` all rows; the level of `micro` is the processor's.
+        unsafe { tiles[rows - 1](&tile) };
+        i += rows;
+    }
+}
+
+/// The same with room for packed operands.
+#[inline(never)]
+fn packed<T: Element + Tiles>(
+    micro: &Micro<T>,
+    product: &Product<'_, T>,
+    scratch: Room<T>,
+    sink: Sink<'_, T>,
+) {
+    let [_, k, n] = *product.dims;
+    let (mut left, mut right) = (Bytes::<LEFT_BYTES>::new(), Bytes::<STACK_BYTES>::new());
+    let left = packs_left(product).then(|| left.room());
+    let (right, waiting) = if packs_right(product) {
+        let needed = (RIGHT_BYTES / size_of::<T>()).min(k.min(DEPTH) * n.next_multiple_of(micro.lanes));
+        let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
+        let share = if waits { scratch.len / 2 } else { scratch.len };
+        let (share, rest) = scratch.split(needed.min(share));
+        let stack = right.room();
+        if share.len <= stack.len { (Some(stack), scratch) } else { (Some(share), rest) }
+    } else {
+        (None, scratch)
+    };
+    let room = right.map_or(RIGHT_BYTES / size_of::<T>(), |right| right.len);
+    let [most_depth, most_columns] = right_block(micro, k, room);
+    Blocks { micro, product, most_depth, most_columns, left, right }.multiply(waiting, sink);
+}
+
+/// Whether the right operand is copied to where its rows are contiguous: where they are not, or where so many of them
+/// begin in the same set of a cache that they push each other out.
+fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
+    const SAME_SET: usize = 4096;
+    rhs.col_stride != 1
+        || m > 8 * MAX_ROWS
+            && rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET)
+            && bytes::<T>(k, n) > RIGHT_BYTES / 2
+}
+
+/// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
+fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
+    lhs.col_stride != 1 && bytes::<T>(n, 1) > 8 * LINE && bytes::<T>(m, k) > RIGHT_BYTES / 2
+}
+
+fn bytes<T>(rows: usize, columns: usize) -> usize {
+    rows.saturating_mul(columns).saturating_mul(size_of::<T>())
+}
+
+/// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
+fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
+    let depth = k.min(DEPTH).min(len / micro.columns());
+    [depth, len / depth / micro.lanes * micro.lanes]
+}
+
+/// A product and how it is cut. The operands hold all that they reach.
+struct Blocks<'a, T: 'static> {
+    micro: &'a Micro<T>,
+    product: &'a Product<'a, T>,
+    /// Most of `k` in a block.
+    most_depth: usize,
+    /// Most columns in a group: whole vectors, or all.
+    most_columns: usize,
+    /// Room for packed left rows: a line for each of `DEPTH`.
+    left: Option<Room<T>>,
+    /// Room for a packed right block, as large as the largest.
+    right: Option<Room<T>>,
+}
+
+/// Part of an axis.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    len: usize,
+}
+
+/// Where sums go: `to[i * stride + j]`, from the first row and column of a block on.
+#[derive(Clone, Copy)]
+struct Sums<T> {
+    to: *mut T,
+    stride: usize,
+}
+
+impl<T: Element> Blocks<'_, T> {
+    fn multiply(mut self, waiting: Room<T>, sink: Sink<'_, T>) {
+        match sink {
+            Sink::Store(out) => self.store(out),
+            Sink::Epilogue { epilogue, row } if self.product.dims[1] <= self.most_depth => {
+                self.hand_over(epilogue, row);
+            }
+            Sink::Epilogue { epilogue, row } => self.hand_over_blocks(epilogue, row, waiting),
+        }
+    }
+
+    fn store(&mut self, out: &mut [T]) {
+        let [m, k, n] = *self.product.dims;
+        assert!(out.len() == m * n);
+        for columns in spans(n, self.most_columns, self.micro.lanes) {
+            // SAFETY: the column is one of the first row.
+            let sums = Sums { to: unsafe { out.as_mut_ptr().add(columns.start) }, stride: n };
+            for depth in spans(k, self.most_depth, 1) {
+                let right = self.right(depth, columns);
+                // SAFETY: `out` has room for all rows of these columns.
+                unsafe { self.rows(Span { start: 0, len: m }, depth, columns, right, sums) };
+            }
+        }
+    }
+
+    /// Hands over sums whose whole `k` is one block.
+    fn hand_over(&mut self, epilogue: &mut dyn Epilogue<T>, first: usize) {
+        let [m, k, n] = *self.product.dims;
+        let mut room = Bytes::<SUMS_BYTES>::new();
+        let room = room.room();
+        let most_columns = self.most_columns.min(room.len / MAX_ROWS);
+        for columns in spans(n, most_columns, self.micro.lanes) {
+            let depth = Span { start: 0, len: k };
+            let right = self.right(depth, columns);
+            let most_rows = room.len / columns.len / MAX_ROWS * MAX_ROWS;
+            for rows in spans(m, most_rows, MAX_ROWS) {
+                // SAFETY: so many rows of these columns fit into the room.
+                unsafe {
+                    self.rows(rows, depth, columns, right, Sums { to: room.data, stride: columns.len })
+                };
+                // SAFETY: all of them were written just now.
+                let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
+                epilogue.block(block(first, rows, columns, sums));
+            }
+        }
+    }
+
+    /// Hands over sums that wait in `waiting` until all blocks of `k` are added.
+    #[inline(never)]
+    fn hand_over_blocks(&mut self, epilogue: &mut dyn Epilogue<T>, first: usize, waiting: Room<T>) {
+        let [m, k, n] = *self.product.dims;
+        let mut stack = Bytes::<SUMS_BYTES>::new();
+        let stack = stack.room();
+        let room = if waiting.len > stack.len { waiting } else { stack };
+        let most_columns = self.most_columns.min(room.len / MAX_ROWS);
+        let widest = spans(n, most_columns, self.micro.lanes).next().map_or(n, |columns| columns.len);
+        let most_rows = (room.len / widest / MAX_ROWS * MAX_ROWS).min(WAITING_ROWS);
+        for rows in spans(m, most_rows, MAX_ROWS) {
+            for columns in spans(n, most_columns, self.micro.lanes) {
+                for depth in spans(k, self.most_depth, 1) {
+                    let right = self.right(depth, columns);
+                    // SAFETY: so many rows of the widest group of columns fit into the room.
+                    unsafe {
+                        self.rows(rows, depth, columns, right, Sums { to: room.data, stride: columns.len })
+                    };
+                }
+                // SAFETY: all of them were written just now.
+                let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
+                epilogue.block(block(first, rows, columns, sums));
+            }
+        }
+    }
+
+    /// The block of the right operand, packed if there is room for that.
+    fn right(&mut self, depth: Span, columns: Span) -> Right<T> {
+        let rhs = &self.product.rhs;
+        // SAFETY: the element is one of the operand.
+        let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
+        let Some(room) = self.right else { return Right { data: from, stride: Some(rhs.row_stride) } };
+        assert!(depth.len * columns.len.next_multiple_of(self.micro.lanes) <= room.len);
+        for panel in spans(columns.len, self.micro.columns(), self.micro.lanes) {
+            // SAFETY: the block is inside the operand. Panels, all but the last of whole vectors, lie one behind the
+            // other in the room, which has space for the block with its last vector filled up.
+            unsafe {
+                let from = from.add(panel.start * rhs.col_stride);
+                let to = room.data.add(panel.start * depth.len);
+                let width = panel.len.next_multiple_of(self.micro.lanes);
+                pack(from, [rhs.row_stride, rhs.col_stride], [depth.len, panel.len], to, width);
+            }
+        }
+        Right { data: room.data, stride: None }
+    }
+
+    /// Sums a block of rows, adding to what is there unless `depth` begins with 0.
+    ///
+    /// # Safety
+    /// Rows, depth and columns are inside the product, `right` is its block of these, and `sums` has room.
+    unsafe fn rows(&self, rows: Span, depth: Span, columns: Span, right: Right<T>, sums: Sums<T>) {
+        let Self { micro, product: Product { lhs, .. }, .. } = self;
+        let most = if self.left.is_some() { LINE / size_of::<T>() } else { usize::MAX };
+        for group in spans(rows.len, most, MAX_ROWS) {
+            // SAFETY: the element is one of the operand.
+            let from = unsafe { lhs.data.as_ptr().add(lhs.index(rows.start + group.start, depth.start)) };
+            let left = match self.left {
+                None => Left { data: from, row_stride: lhs.row_stride, col_stride: lhs.col_stride },
+                // SAFETY: the rows are inside the operand, and a line of elements for each step fits into the room.
+                Some(room) => unsafe {
+                    pack(
+                        from,
+                        [lhs.col_stride, lhs.row_stride],
+                        [depth.len, group.len],
+                        room.data,
+                        group.len,
+                    );
+                    Left { data: room.data, row_stride: 1, col_stride: group.len }
+                },
+            };
+            for tile in spans(group.len, micro.rows, 1) {
+                // SAFETY: the tile's rows are among those of the group, and the caller vouches for the sums.
+                unsafe {
+                    let left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
+                    let to = sums.to.add((group.start + tile.start) * sums.stride);
+                    self.row_of_tiles(tile.len, depth, columns, left, right, Sums { to, ..sums });
+                }
+            }
+        }
+    }
+
+    /// The tiles of some rows, side by side.
+    ///
+    /// # Safety
+    /// That of [`rows`](Self::rows), the operands beginning with the first row.
+    #[inline(always)]
+    unsafe fn row_of_tiles(
+        &self,
+        rows: usize,
+        depth: Span,
+        columns: Span,
+        left: Left<T>,
+        right: Right<T>,
+        sums: Sums<T>,
+    ) {
+        let micro = self.micro;
+        let mut tile = Tile {
+            // Pointers of rows that the tile does not have may be outside the operand.
+            lhs: std::array::from_fn(|r| left.data.wrapping_add(r.wrapping_mul(left.row_stride))),
+            step: left.col_stride,
+            rhs: right.data,
+            stride: 0,
+            depth: depth.len,
+            to: sums.to,
+            to_stride: sums.stride,
+            columns: 0,
+            adds: depth.start > 0,
+        };
+        for panel in spans(columns.len, micro.columns(), micro.lanes) {
+            tile.columns = panel.len;
+            // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
+            // has; rows, columns and depth are inside what the caller vouches for.
+            unsafe {
+                tile.to = sums.to.add(panel.start);
+                (tile.rhs, tile.stride) = match right.stride {
+                    Some(stride) => (right.data.add(panel.start), stride),
+                    None => {
+                        (right.data.add(panel.start * depth.len), panel.len.next_multiple_of(micro.lanes))
+                    }
+                };
+                micro.tiles(panel.len)[rows - 1](&tile);
+            }
+        }
+    }
+}
+
+/// A block of the right operand.
+#[derive(Clone, Copy)]
+struct Right<T> {
+    data: *const T,
+    /// From one row to the next; none if it is packed, panel behind panel.
+    stride: Option<usize>,
+}
+
+/// Rows of the left operand.
+#[derive(Clone, Copy)]
+struct Left<T> {
+    data: *const T,
+    row_stride: usize,
+    col_stride: usize,
+}
+
+fn block<T>(first: usize, rows: Span, columns: Span, sums: &[T]) -> Block<'_, T> {
+    Block {
+        row: first + rows.start,
+        column: columns.start,
+        rows: rows.len,
+        columns: columns.len,
+        sums,
+        stride: columns.len,
+    }
+}
+
+/// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
+/// power of two; `most` is a multiple of it too, or no less than `len`.
+#[inline(always)]
+fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> {
+    debug_assert!(most >= len || most > 0 && most.is_multiple_of(multiple));
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let left = len - start;
+        let part = next_part(left, most, multiple);
+        let span = Span { start, len: part };
+        start += part;
+        (part > 0).then_some(span)
+    })
+}
+
+#[inline(always)]
+fn next_part(left: usize, most: usize, multiple: usize) -> usize {
+    if left <= most {
+        left
+    } else if left / 2 < most {
+        (left.div_ceil(2) + multiple - 1) & !(multiple - 1)
+    } else {
+        most
+    }
+}
+
+/// Memory to write to.
+#[derive(Clone, Copy)]
+struct Room<T> {
+    data: *mut T,
+    len: usize,
+}
+
+impl<T> Room<T> {
+    /// The first `len` elements, of which there are so many, and the others.
+    fn split(self, len: usize) -> (Self, Self) {
+        assert!(len <= self.len);
+        // SAFETY: as just asserted.
+        let rest = unsafe { self.data.add(len) };
+        (Self { data: self.data, len }, Self { data: rest, len: self.len - len })
+    }
+}
+
+/// Room on the stack.
+#[repr(align(64))]
+struct Bytes<const N: usize>([MaybeUninit<u8>; N]);
+
+impl<const N: usize> Bytes<N> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([MaybeUninit::uninit(); N])
+    }
+
+    fn room<T>(&mut self) -> Room<T> {
+        Room { data: self.0.as_mut_ptr().cast(), len: N / size_of::<T>() }
+    }
+}

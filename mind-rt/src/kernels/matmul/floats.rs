@@ -1,0 +1,145 @@
+//! Products of floats: which kernel multiplies.
+
+use std::mem::MaybeUninit;
+
+use super::products::{Product, Sink};
+use super::tile::{Micro, Tiles};
+use super::{MatRef, blocked};
+use crate::element::Element;
+use crate::kernels::epilogue::Block;
+use crate::simd::{SimdLevel, simd_level};
+
+/// One product, at the SIMD level in use.
+pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+    multiply_at(simd_level(), product, scratch, sink);
+}
+
+/// One product, at a SIMD level that the processor has.
+///
+/// Which kernel it is depends on all of a product, whichever rows these are, since with a vector on the right the order
+/// of sums is another.
+pub fn multiply_at<T: Element + Tiles>(
+    level: SimdLevel,
+    product: &Product<'_, T>,
+    scratch: &mut [T],
+    sink: Sink<'_, T>,
+) {
+    let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
+    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    let micro = T::micro(level);
+    if n == 1 || all_rows == 1 {
+        // The matrix by rows that are contiguous or else by rows that are strided, and the vector.
+        let (by_vector, column_stride, line) = if n == 1 {
+            (ByVector::new(micro, [m, k], lhs, (rhs.pointer(), rhs.row_stride)), lhs.col_stride, Line::Column)
+        } else {
+            let rhs = &rhs.transposed();
+            (ByVector::new(micro, [n, k], rhs, (lhs.pointer(), lhs.col_stride)), rhs.col_stride, Line::Row)
+        };
+        if by_vector.stride == 1 && (column_stride != 1 || k == 1) {
+            return ByVector { stride: column_stride, ..by_vector }.combine(sink, line);
+        }
+        if column_stride == 1 {
+            return by_vector.dots(sink, line);
+        }
+    }
+    blocked::multiply(micro, product, scratch, sink);
+}
+
+/// Which way a result that is a vector lies in its matrix.
+#[derive(Clone, Copy)]
+enum Line {
+    Row,
+    Column,
+}
+
+/// A matrix times a vector. What is reached is in bounds.
+struct ByVector<'a, T: 'static> {
+    micro: &'a Micro<T>,
+    /// Elements of the result.
+    len: usize,
+    k: usize,
+    /// The matrix, by rows that are contiguous, be they its rows or its columns.
+    rows: *const T,
+    stride: usize,
+    vector: *const T,
+    step: usize,
+}
+
+/// Elements of a result that an epilogue takes at once.
+const TAKEN: usize = 1024;
+
+/// Elements of a vector that are made contiguous at once.
+const GATHERED: usize = 2048;
+
+impl<'a, T: Element> ByVector<'a, T> {
+    fn new(
+        micro: &'a Micro<T>,
+        [len, k]: [usize; 2],
+        matrix: &MatRef<'_, T>,
+        (vector, step): (*const T, usize),
+    ) -> Self {
+        Self { micro, len, k, rows: matrix.pointer(), stride: matrix.row_stride, vector, step }
+    }
+
+    /// Inner products of each row with the vector.
+    #[inline(never)]
+    fn dots(&self, sink: Sink<'_, T>, line: Line) {
+        if self.step == 1 || self.k == 1 {
+            // SAFETY: the rows and the vector have `k` elements each, and the level is the processor's.
+            return hand_over(self.len, sink, line, |start, len, to| unsafe {
+                let rows = self.rows.add(start * self.stride);
+                (self.micro.dots)(rows, self.stride, len, self.vector, self.k, to, false);
+            });
+        }
+        let mut room = [MaybeUninit::<T>::uninit(); GATHERED];
+        hand_over(self.len, sink, line, |start, len, to| {
+            for first in (0..self.k).step_by(GATHERED) {
+                let k = GATHERED.min(self.k - first);
+                // SAFETY: as above; `k` elements of the vector are written before they are read.
+                unsafe {
+                    for (l, place) in room[..k].iter_mut().enumerate() {
+                        place.write(*self.vector.add((first + l) * self.step));
+                    }
+                    let rows = self.rows.add(start * self.stride + first);
+                    (self.micro.dots)(rows, self.stride, len, room.as_ptr().cast(), k, to, first > 0);
+                }
+            }
+        });
+    }
+
+    /// The sum of all rows, each times its element of the vector.
+    #[inline(never)]
+    fn combine(&self, sink: Sink<'_, T>, line: Line) {
+        // SAFETY: there are `k` rows, of `len` elements, and as many elements of the vector; the level is the processor's.
+        hand_over(self.len, sink, line, |start, len, to| unsafe {
+            (self.micro.combine)(self.rows.add(start), self.stride, len, self.vector, self.step, self.k, to);
+        });
+    }
+}
+
+/// Has `compute` write results, from an index on and so many, to where they belong or to where an epilogue takes them.
+fn hand_over<T: Element>(
+    len: usize,
+    sink: Sink<'_, T>,
+    line: Line,
+    mut compute: impl FnMut(usize, usize, *mut T),
+) {
+    let (epilogue, row) = match sink {
+        Sink::Store(out) => {
+            assert!(out.len() == len);
+            return compute(0, len, out.as_mut_ptr());
+        }
+        Sink::Epilogue { epilogue, row } => (epilogue, row),
+    };
+    let mut room = [MaybeUninit::<T>::uninit(); TAKEN];
+    for start in (0..len).step_by(TAKEN) {
+        let len = TAKEN.min(len - start);
+        compute(start, len, room.as_mut_ptr().cast());
+        // SAFETY: so many were written just now.
+        let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), len) };
+        epilogue.block(match line {
+            Line::Row => Block { row, column: start, rows: 1, columns: len, sums, stride: len },
+            Line::Column => Block { row: row + start, column: 0, rows: len, columns: 1, sums, stride: 1 },
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! Copies of panels of an operand, laid out for the microkernels.
+
+use crate::element::Element;
+use crate::simd::{Kernel, dispatch};
+
+/// Copies a matrix so that element `[i, j]` is at `to[i * width + j]`.
+///
+/// # Safety
+/// The matrix may be read, and `to` written; they do not overlap.
+pub unsafe fn pack<T: Element>(
+    from: *const T,
+    [row_stride, col_stride]: [usize; 2],
+    [rows, columns]: [usize; 2],
+    to: *mut T,
+    width: usize,
+) {
+    dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
+}
+
+struct Pack<T> {
+    from: *const T,
+    row_stride: usize,
+    col_stride: usize,
+    rows: usize,
+    columns: usize,
+    to: *mut T,
+    width: usize,
+}
+
+impl<T: Element> Kernel for Pack<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { from, row_stride, col_stride, rows, columns, to, width } = self;
+        if col_stride == 1 {
+            for i in 0..rows {
+                // SAFETY: whoever packs vouches for every element of both.
+                unsafe { copy(from.add(i * row_stride), to.add(i * width), columns) };
+            }
+            return;
+        }
+        for first in (0..rows).step_by(16) {
+            for j in 0..columns {
+                for i in first..rows.min(first + 16) {
+                    // SAFETY: as above.
+                    unsafe { *to.add(i * width + j) = *from.add(i * row_stride + j * col_stride) };
+                }
+            }
+        }
+    }
+}
+
+/// Copies a short row, in pieces of constant size so that it takes a few moves and no call.
+///
+/// # Safety
+/// Both have `len` elements, and do not overlap.
+#[inline(always)]
+unsafe fn copy<T: Copy>(from: *const T, to: *mut T, len: usize) {
+    let mut at = 0;
+    macro_rules! pieces {
+        ($($size:literal),*) => {
+            $(while len - at >= $size {
+                // SAFETY: the piece is inside both.
+                unsafe { from.add(at).copy_to_nonoverlapping(to.add(at), $size) };
+                at += $size;
+            })*
+        };
+    }
+    pieces!(16, 4, 1);
+}

@@ -1,0 +1,252 @@
+//! What surrounds one product: checks, batches, threads.
+
+use std::ops::Range;
+
+use super::{BatchDim, MatRef, last_index};
+use crate::element::Element;
+use crate::kernels::check;
+use crate::kernels::epilogue::{Block, Epilogue};
+use crate::parallel::{join, threads};
+use crate::shape::MAX_RANK;
+
+/// The cost that is worth a second thread, in multiply-adds; see benches/README.md.
+const WORTH_SPLITTING: usize = 2 << 20;
+
+/// Multiply-adds that take as long as reading an element of the left operand that is read only once.
+const COST_OF_READING: usize = 8;
+
+/// Threads begin at multiples of so many rows of a matrix: those of the tallest tile.
+const GRAIN: usize = 8;
+
+/// What becomes of sums.
+pub enum Sink<'a, T> {
+    /// They are stored, row below row without gaps.
+    Store(&'a mut [T]),
+    /// An epilogue takes them; the product's first row is its row `row`.
+    Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
+}
+
+/// One product, or some rows of it. No extent is 0, and the operands hold all that they reach.
+///
+/// References, because to copy what the caller has only just written costs more than a tiny product.
+pub struct Product<'a, T> {
+    pub dims: &'a [usize; 3],
+    /// The rows of the product that these are some of.
+    pub all_rows: usize,
+    pub lhs: &'a MatRef<'a, T>,
+    pub rhs: &'a MatRef<'a, T>,
+}
+
+/// What multiplies: one for each element type.
+pub type Multiply<T> = fn(&Product<'_, T>, &mut [T], Sink<'_, T>);
+
+/// [`matmul_into`](super::matmul_into).
+#[inline(always)]
+pub fn store<T: Element>(
+    batch: &[BatchDim],
+    dims: &[usize; 3],
+    lhs: &MatRef<'_, T>,
+    rhs: &MatRef<'_, T>,
+    scratch: &mut [T],
+    out: &mut [T],
+    multiply: Multiply<T>,
+) {
+    let [m, k, n] = *dims;
+    check(rows(batch, m).checked_mul(n) == Some(out.len()), "matmul: wrong output length");
+    if !check_operands(batch, dims, lhs, rhs) {
+        return out.fill(T::ZERO);
+    }
+    if batch.is_empty() && parts(m, k, n) == 1 {
+        return multiply(&Product { dims, all_rows: m, lhs, rhs }, scratch, Sink::Store(out));
+    }
+    let products = Products::new(batch, dims, lhs, rhs);
+    products.cut(
+        0..products.rows,
+        parts(products.rows, k, n),
+        scratch,
+        out,
+        &|out, start, at| out.split_at_mut((at - start) * n),
+        &|out, rows, scratch| products.multiply(rows, scratch, Sink::Store(out), multiply),
+    );
+}
+
+/// [`matmul_with`](super::matmul_with).
+#[inline]
+pub fn hand_over<T: Element, E: Epilogue<T>>(
+    batch: &[BatchDim],
+    dims: &[usize; 3],
+    lhs: &MatRef<'_, T>,
+    rhs: &MatRef<'_, T>,
+    scratch: &mut [T],
+    mut epilogue: E,
+) {
+    let [m, k, n] = *dims;
+    if !check_operands(batch, dims, lhs, rhs) {
+        return zeros(rows(batch, m), n, &mut epilogue);
+    }
+    if batch.is_empty() && parts(m, k, n) == 1 {
+        let sink = Sink::Epilogue { epilogue: &mut epilogue, row: 0 };
+        return T::multiply(&Product { dims, all_rows: m, lhs, rhs }, scratch, sink);
+    }
+    let products = Products::new(batch, dims, lhs, rhs);
+    products.cut(
+        0..products.rows,
+        parts(products.rows, k, n),
+        scratch,
+        epilogue,
+        &|epilogue, _, at| epilogue.split(at),
+        &|mut epilogue, rows, scratch| T::some_rows(&products, rows, scratch, &mut epilogue),
+    );
+}
+
+/// Whether there is anything to multiply; that the operands hold it.
+fn check_operands<T>(
+    batch: &[BatchDim],
+    [m, k, n]: &[usize; 3],
+    lhs: &MatRef<'_, T>,
+    rhs: &MatRef<'_, T>,
+) -> bool {
+    check(batch.len() <= MAX_RANK, "matmul: too many batch dimensions");
+    if *k == 0 || *n == 0 || rows(batch, *m) == 0 {
+        return false;
+    }
+    let lhs_batch = batch.iter().map(|dim| (dim.extent, dim.lhs_stride));
+    let rhs_batch = batch.iter().map(|dim| (dim.extent, dim.rhs_stride));
+    check(last_index(lhs.reach(*m, *k), lhs_batch) < lhs.data.len(), "matmul: left operand too short");
+    check(last_index(rhs.reach(*k, *n), rhs_batch) < rhs.data.len(), "matmul: right operand too short");
+    true
+}
+
+/// Into how many parts it pays to cut a result of so many rows.
+fn parts(rows: usize, k: usize, n: usize) -> usize {
+    let work = rows.saturating_mul(k).saturating_mul(n.saturating_add(COST_OF_READING));
+    if work < 2 * WORTH_SPLITTING {
+        return 1;
+    }
+    threads().min(work / WORTH_SPLITTING).min(rows / GRAIN).max(1)
+}
+
+/// Hands over what empty sums give.
+#[cold]
+fn zeros<T: Element>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
+    const WIDTH: usize = 128;
+    let sums = &[T::ZERO; WIDTH];
+    for row in 0..rows {
+        for column in (0..n).step_by(WIDTH) {
+            let columns = WIDTH.min(n - column);
+            epilogue.block(Block { row, column, rows: 1, columns, sums, stride: WIDTH });
+        }
+    }
+}
+
+/// The rows of the result.
+fn rows(batch: &[BatchDim], m: usize) -> usize {
+    batch.iter().fold(m, |product, dim| product.saturating_mul(dim.extent))
+}
+
+/// A batch of products, none of them empty.
+pub struct Products<'a, T> {
+    batch: &'a [BatchDim],
+    dims: [usize; 3],
+    lhs: MatRef<'a, T>,
+    rhs: MatRef<'a, T>,
+    /// The rows of the result: those of all matrices.
+    rows: usize,
+}
+
+impl<'a, T: Element> Products<'a, T> {
+    fn new(batch: &'a [BatchDim], [m, k, n]: &[usize; 3], lhs: &MatRef<'a, T>, rhs: &MatRef<'a, T>) -> Self {
+        let rows = rows(batch, *m);
+        let (batch, m, lhs) = stack(batch, *m, *lhs);
+        Self { batch, dims: [m, *k, *n], lhs, rhs: *rhs, rows }
+    }
+
+    /// Cuts rows of the result into parts, each with its share of the scratch memory, and has `leaf` take them.
+    fn cut<S: Send>(
+        &self,
+        rows: Range<usize>,
+        parts: usize,
+        scratch: &mut [T],
+        sink: S,
+        split: &(impl Fn(S, usize, usize) -> (S, S) + Sync),
+        leaf: &(impl Fn(S, Range<usize>, &mut [T]) + Sync),
+    ) {
+        if parts == 1 {
+            return leaf(sink, rows, scratch);
+        }
+        let at = self.boundary(rows.start + rows.len() / parts * (parts / 2));
+        if at <= rows.start {
+            return leaf(sink, rows, scratch);
+        }
+        let (above, below) = split(sink, rows.start, at);
+        let (first, later) = scratch.split_at_mut(scratch.len() / parts * (parts / 2));
+        join(
+            || self.cut(rows.start..at, parts / 2, first, above, split, leaf),
+            || self.cut(at..rows.end, parts - parts / 2, later, below, split, leaf),
+        );
+    }
+
+    /// The last place up to `row` where a thread may begin.
+    fn boundary(&self, row: usize) -> usize {
+        row - row % self.dims[0] % GRAIN
+    }
+
+    /// Multiplies for some rows of the result.
+    pub fn multiply(
+        &self,
+        rows: Range<usize>,
+        scratch: &mut [T],
+        mut sink: Sink<'_, T>,
+        multiply: Multiply<T>,
+    ) {
+        let [m, k, n] = self.dims;
+        let mut row = rows.start;
+        while row < rows.end {
+            let (matrix, first) = (row / m, row % m);
+            let len = (m - first).min(rows.end - row);
+            let sink = match &mut sink {
+                Sink::Store(out) => Sink::Store(&mut out[(row - rows.start) * n..][..len * n]),
+                Sink::Epilogue { epilogue, .. } => Sink::Epilogue { epilogue: *epilogue, row },
+            };
+            let (mut lhs, rhs) = self.matrices(matrix);
+            lhs.offset += first * lhs.row_stride;
+            let product = Product { dims: &[len, k, n], all_rows: m, lhs: &lhs, rhs: &rhs };
+            multiply(&product, scratch, sink);
+            row += len;
+        }
+    }
+
+    /// The operands of one product of the batch.
+    fn matrices(&self, mut index: usize) -> (MatRef<'a, T>, MatRef<'a, T>) {
+        let (mut lhs, mut rhs) = (self.lhs, self.rhs);
+        for dim in self.batch.iter().rev() {
+            let i = index % dim.extent;
+            index /= dim.extent;
+            lhs.offset += i * dim.lhs_stride;
+            rhs.offset += i * dim.rhs_stride;
+        }
+        (lhs, rhs)
+    }
+}
+
+/// Left matrices that lie one below the other, times one right matrix, are one taller product: takes such batch
+/// dimensions, and those of extent 1, from the inside.
+fn stack<'b, 'a, T>(
+    mut batch: &'b [BatchDim],
+    mut rows: usize,
+    mut lhs: MatRef<'a, T>,
+) -> (&'b [BatchDim], usize, MatRef<'a, T>) {
+    while let Some((inner, outer)) = batch.split_last() {
+        if inner.extent > 1 {
+            if rows == 1 {
+                lhs.row_stride = inner.lhs_stride;
+            }
+            if inner.rhs_stride != 0 || rows.checked_mul(lhs.row_stride) != Some(inner.lhs_stride) {
+                break;
+            }
+            rows *= inner.extent;
+        }
+        batch = outer;
+    }
+    (batch, rows, lhs)
+}

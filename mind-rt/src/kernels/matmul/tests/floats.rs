@@ -1,0 +1,228 @@
+//! Products of floats at every SIMD level, against sums in `f64`, against `matrixmultiply`, and bit by bit against
+//! themselves.
+
+use super::super::products::{Product, Sink};
+use super::super::tile::{Micro, Tiles};
+use super::super::{blocked, floats, matmul_scratch};
+use super::{Collect, MatRef};
+use crate::element::Element;
+use crate::kernels::epilogue::Epilogue;
+use crate::simd::{SimdLevel, simd_level};
+
+const LEVELS: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
+
+trait Float: Element + Tiles {
+    const NAN: Self;
+    const EPSILON: f64;
+
+    fn from_f64(x: f64) -> Self;
+
+    fn to_f64(self) -> f64;
+
+    /// Tiles of arrays, which other architectures have.
+    fn arrays() -> &'static Micro<Self>;
+
+    fn matrixmultiply(dims: [usize; 3], lhs: MatRef<'_, Self>, rhs: MatRef<'_, Self>) -> Vec<Self>;
+}
+
+macro_rules! float {
+    ($($ty:ident: $micro:ident, $gemm:path);*) => {
+        $(impl Float for $ty {
+            const NAN: Self = $ty::NAN;
+            const EPSILON: f64 = $ty::EPSILON as f64;
+
+            fn from_f64(x: f64) -> Self {
+                x as Self
+            }
+
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
+
+            fn arrays() -> &'static Micro<Self> {
+                &super::super::tile::portable::$micro
+            }
+
+            fn matrixmultiply([m, k, n]: [usize; 3], lhs: MatRef<'_, Self>, rhs: MatRef<'_, Self>) -> Vec<Self> {
+                let mut out = vec![0.0; m * n];
+                assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+                // SAFETY: both operands hold all that they reach, and `out` is as long as the product.
+                unsafe {
+                    $gemm(
+                        m, k, n, 1.0,
+                        lhs.pointer(), lhs.row_stride as isize, lhs.col_stride as isize,
+                        rhs.pointer(), rhs.row_stride as isize, rhs.col_stride as isize,
+                        0.0, out.as_mut_ptr(), n as isize, 1,
+                    );
+                }
+                out
+            }
+        })*
+    };
+}
+
+float!(f32: F32, matrixmultiply::sgemm; f64: F64, matrixmultiply::dgemm);
+
+/// Between -1 and 1.
+fn random<T: Float>(len: usize, seed: u64) -> Vec<T> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    (0..len).map(|_| T::from_f64(next())).collect()
+}
+
+fn bits<T: Float>(sums: &[T]) -> Vec<u64> {
+    sums.iter().map(|sum| sum.to_f64().to_bits()).collect()
+}
+
+/// A product, and how far from it sums may be: `k + 1` roundings of the sum of absolute values.
+fn exact<T: Float>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) -> Vec<(f64, f64)> {
+    let products =
+        |i, j| (0..k).map(move |l| lhs.data[lhs.index(i, l)].to_f64() * rhs.data[rhs.index(l, j)].to_f64());
+    let element = |i, j| {
+        let absolute: f64 = products(i, j).map(f64::abs).sum();
+        (products(i, j).sum(), absolute * (k + 1) as f64 * T::EPSILON)
+    };
+    (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect()
+}
+
+/// One way to compute a product: stored.
+fn stored<T: Float>(
+    product: &Product<'_, T>,
+    scratch: usize,
+    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+) -> Vec<T> {
+    let mut out = vec![T::NAN; product.dims[0] * product.dims[2]];
+    multiply(product, &mut vec![T::NAN; scratch], Sink::Store(&mut out));
+    out
+}
+
+/// The other: handed over.
+fn handed_over<T: Float>(
+    product: &Product<'_, T>,
+    scratch: usize,
+    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+) -> Vec<T> {
+    let (rows, columns) = (product.dims[0], product.dims[2]);
+    let mut taken = vec![None; rows * columns];
+    let mut collect = Collect { first: 5, end: 5 + rows, columns, taken: &mut taken };
+    let epilogue: &mut dyn Epilogue<T> = &mut collect;
+    multiply(product, &mut vec![T::NAN; scratch], Sink::Epilogue { epilogue, row: 5 });
+    taken.into_iter().map(|sum| sum.expect("every element comes once")).collect()
+}
+
+/// All ways to compute a product give the same bits, near enough to the exact sums.
+fn right_at_every_level<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
+    let [m, k, n] = dims;
+    let exact = exact(dims, lhs, rhs);
+    let product = Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs };
+    let near = |sums: &[T]| {
+        sums.iter().zip(&exact).all(|(sum, (exact, bound))| (sum.to_f64() - exact).abs() <= *bound)
+    };
+    for level in LEVELS.into_iter().filter(|level| *level <= simd_level()) {
+        let name = format!(
+            "{level:?} {dims:?} {:?}",
+            [lhs.row_stride, lhs.col_stride, rhs.row_stride, rhs.col_stride]
+        );
+        let multiply = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
+            floats::multiply_at(level, product, scratch, sink);
+        };
+        let scratch = matmul_scratch::<T>(m, k, n);
+        let sums = stored(&product, scratch, multiply);
+        assert!(near(&sums), "{name}");
+        let same = bits(&sums);
+        for scratch in [scratch, 0, scratch / 2 + 7] {
+            assert_eq!(bits(&stored(&product, scratch, multiply)), same, "{name}, {scratch} of scratch");
+            assert_eq!(bits(&handed_over(&product, scratch, multiply)), same, "{name}, {scratch} of scratch");
+        }
+        // The first rows and the others by themselves, as two threads compute them.
+        let mut parts = Vec::new();
+        for (first, len) in [(0, m / 2), (m / 2, m - m / 2)] {
+            if len > 0 {
+                let lhs = MatRef { offset: lhs.index(first, 0), ..lhs };
+                let part = Product { dims: &[len, k, n], lhs: &lhs, ..product };
+                parts.extend(stored(&part, scratch, multiply));
+            }
+        }
+        assert_eq!(bits(&parts), same, "{name}, in two parts");
+    }
+    let arrays = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
+        blocked::multiply(T::arrays(), product, scratch, sink);
+    };
+    assert!(near(&stored(&product, 0, arrays)), "arrays {dims:?}");
+    assert!(near(&T::matrixmultiply(dims, lhs, rhs)), "matrixmultiply {dims:?}");
+}
+
+/// Row-major, transposed, with gaps.
+fn layouts(rows: usize, columns: usize) -> [[usize; 2]; 3] {
+    [[columns, 1], [1, rows], [2 * columns + 3, 2]]
+}
+
+fn all_layouts<T: Float>(dims: [usize; 3], data: &[Vec<T>; 2]) {
+    let [m, k, n] = dims;
+    for [row_stride, col_stride] in layouts(m, k) {
+        let lhs = MatRef { data: &data[0], offset: 3, row_stride, col_stride };
+        for [row_stride, col_stride] in layouts(k, n) {
+            right_at_every_level(dims, lhs, MatRef { data: &data[1], offset: 1, row_stride, col_stride });
+        }
+    }
+}
+
+/// Each layout of each operand once.
+fn some_layouts<T: Float>(dims: [usize; 3], data: &[Vec<T>; 2]) {
+    let [m, k, n] = dims;
+    for (i, [row_stride, col_stride]) in layouts(m, k).into_iter().enumerate() {
+        let lhs = MatRef { data: &data[0], offset: 3, row_stride, col_stride };
+        let [row_stride, col_stride] = layouts(k, n)[(i + k) % 3];
+        right_at_every_level(dims, lhs, MatRef { data: &data[1], offset: 1, row_stride, col_stride });
+    }
+}
+
+/// Sizes from 1 to 40, each in each place, in pairs that vary.
+fn small<T: Float>(step: usize) {
+    let data = [random::<T>(4000, 1), random::<T>(4000, 2)];
+    for size in (1..=40).step_by(step) {
+        let (other, third) = ((size * 7) % 40 + 1, (size * 23) % 40 + 1);
+        all_layouts([size, other, third], &data);
+        all_layouts([other, size, third], &data);
+        all_layouts([other, third, size], &data);
+        some_layouts([1, other, size], &data);
+        some_layouts([size, other, 1], &data);
+    }
+}
+
+#[test]
+fn small_products_of_f32() {
+    small::<f32>(2);
+}
+
+#[test]
+fn small_products_of_f64() {
+    small::<f64>(3);
+}
+
+/// Extents beyond those of tiles, blocks and what is packed on the stack.
+#[test]
+fn blocks_of_every_kind() {
+    let data = [random::<f32>(200_000, 3), random::<f32>(400_000, 4)];
+    some_layouts([37, 1100, 30], &data);
+    some_layouts([38, 1101, 30], &data);
+    some_layouts([39, 1102, 30], &data);
+    some_layouts([9, 600, 290], &data);
+    let data = [random::<f64>(200_000, 5), random::<f64>(200_000, 6)];
+    some_layouts([21, 1030, 31], &data);
+}
+
+/// Rows of the right operand that begin in the same sets of a cache are packed.
+#[test]
+fn rows_a_page_apart() {
+    let data = [random::<f32>(70 * 600, 7), random::<f32>(600 * 1024, 8)];
+    let lhs = MatRef { data: &data[0], offset: 0, row_stride: 600, col_stride: 1 };
+    right_at_every_level(
+        [70, 600, 130],
+        lhs,
+        MatRef { data: &data[1], offset: 0, row_stride: 1024, col_stride: 1 },
+    );
+}

@@ -1,0 +1,91 @@
+//! Tiles of up to 8 rows by 3 vectors of 512 bits: 24 sums, 3 vectors of the right operand, and a factor.
+
+use std::arch::x86_64::{
+    __m512, __m512d, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps,
+    _mm512_mask_storeu_pd, _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps,
+    _mm512_set1_pd, _mm512_set1_ps, _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
+};
+
+use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
+
+macro_rules! vector {
+    (
+        $vector:ident, $element:ident, $mask:ident,
+        $zero:ident, $splat:ident, $load:ident, $load_part:ident, $store:ident, $store_part:ident, $fma:ident
+    ) => {
+        impl Vector for $vector {
+            type Element = $element;
+            const LANES: usize = $mask::BITS as usize;
+
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: the caller is compiled for AVX-512.
+                unsafe { $zero() }
+            }
+
+            #[inline(always)]
+            unsafe fn splat(x: $element) -> Self {
+                // SAFETY: as above.
+                unsafe { $splat(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $element) -> Self {
+                // SAFETY: as above, and the caller vouches for the memory.
+                unsafe { $load(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
+                // SAFETY: as above; lanes outside the mask are not read.
+                unsafe { $load_part($mask::MAX >> (Self::LANES - lanes), from) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $element) {
+                // SAFETY: as above.
+                unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(self, to: *mut $element, lanes: usize) {
+                // SAFETY: as above; lanes outside the mask are not written.
+                unsafe { $store_part(to, $mask::MAX >> (Self::LANES - lanes), self) }
+            }
+
+            #[inline(always)]
+            unsafe fn plus_product(self, x: Self, y: Self) -> Self {
+                // SAFETY: as above.
+                unsafe { $fma(x, y, self) }
+            }
+        }
+    };
+}
+
+vector!(
+    __m512,
+    f32,
+    u16,
+    _mm512_setzero_ps,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_maskz_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_mask_storeu_ps,
+    _mm512_fmadd_ps
+);
+vector!(
+    __m512d,
+    f64,
+    u8,
+    _mm512_setzero_pd,
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_maskz_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_mask_storeu_pd,
+    _mm512_fmadd_pd
+);
+
+micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3]);
+micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3]);

@@ -1,0 +1,183 @@
+//! Matrices times vectors: nothing of the matrix is read twice, so what counts is that memory is read in long stretches.
+
+use super::Vector;
+use crate::kernels::arithmetic::Arithmetic;
+
+/// `to[i] = Σ_l rows[i * stride + l] · vector[l]` for `len` rows and `k` products, added to what is there where it `adds`.
+///
+/// # Safety
+/// The processor has the level's instructions. All factors may be read and all sums written, and read where it adds.
+pub type DotsFn<T> =
+    unsafe fn(rows: *const T, stride: usize, len: usize, vector: *const T, k: usize, to: *mut T, adds: bool);
+
+/// `to[j] = Σ_l rows[l * stride + j] · vector[l * step]` for `len` columns and `k` rows, in the order of `l`.
+///
+/// # Safety
+/// The processor has the level's instructions. All factors may be read and all sums written.
+pub type CombineFn<T> =
+    unsafe fn(rows: *const T, stride: usize, len: usize, vector: *const T, step: usize, k: usize, to: *mut T);
+
+/// # Safety
+/// That of [`DotsFn`].
+#[inline(always)]
+pub unsafe fn dots<V: Vector>(
+    rows: *const V::Element,
+    stride: usize,
+    len: usize,
+    vector: *const V::Element,
+    k: usize,
+    to: *mut V::Element,
+    adds: bool,
+) {
+    let mut i = 0;
+    // SAFETY: the caller's contract covers every row.
+    unsafe {
+        while i + 4 <= len {
+            some_dots::<V, 4>(rows.add(i * stride), stride, vector, k, to.add(i), adds);
+            i += 4;
+        }
+        while i < len {
+            some_dots::<V, 1>(rows.add(i * stride), stride, vector, k, to.add(i), adds);
+            i += 1;
+        }
+    }
+}
+
+/// `R` rows. The order of a sum does not depend on how many.
+///
+/// # Safety
+/// That of [`DotsFn`].
+#[inline(always)]
+unsafe fn some_dots<V: Vector, const R: usize>(
+    rows: *const V::Element,
+    stride: usize,
+    vector: *const V::Element,
+    k: usize,
+    to: *mut V::Element,
+    adds: bool,
+) {
+    /// Vectors of sums a row.
+    const CHAINS: usize = 2;
+    // SAFETY: positions are below `k`, which the caller's contract covers.
+    unsafe {
+        let mut sums = [[V::zero(); CHAINS]; R];
+        let mut at = 0;
+        while at + CHAINS * V::LANES <= k {
+            for chain in 0..CHAINS {
+                let at = at + chain * V::LANES;
+                let factor = V::load(vector.add(at));
+                for (r, sums) in sums.iter_mut().enumerate() {
+                    sums[chain] = sums[chain].plus_product(factor, V::load(rows.add(r * stride + at)));
+                }
+            }
+            at += CHAINS * V::LANES;
+        }
+        while at < k {
+            let lanes = V::LANES.min(k - at);
+            let factor = V::load_part(vector.add(at), lanes);
+            for (r, sums) in sums.iter_mut().enumerate() {
+                sums[0] = sums[0].plus_product(factor, V::load_part(rows.add(r * stride + at), lanes));
+            }
+            at += lanes;
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            let to = to.add(r);
+            let sum = total::<V, CHAINS>(sums);
+            *to = if adds { (*to).plus(sum) } else { sum };
+        }
+    }
+}
+
+/// The sum of all lanes, as a tree.
+#[inline(always)]
+unsafe fn total<V: Vector, const CHAINS: usize>(sums: &[V; CHAINS]) -> V::Element {
+    const MOST: usize = 16;
+    const { assert!(V::LANES <= MOST && V::LANES.is_power_of_two()) };
+    let mut lanes = [V::Element::ZERO; MOST];
+    // SAFETY: there is room for all lanes.
+    unsafe {
+        let one = V::splat(V::Element::ONE);
+        sums[1..].iter().fold(sums[0], |sum, other| sum.plus_product(*other, one)).store(lanes.as_mut_ptr());
+    }
+    let mut half = V::LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// # Safety
+/// That of [`CombineFn`].
+#[inline(always)]
+pub unsafe fn combine<V: Vector>(
+    rows: *const V::Element,
+    stride: usize,
+    len: usize,
+    vector: *const V::Element,
+    step: usize,
+    k: usize,
+    to: *mut V::Element,
+) {
+    /// Columns at a time, whose sums stay in L1.
+    const COLUMNS: usize = 2048;
+    let mut column = 0;
+    // SAFETY: the caller's contract covers every column and row.
+    unsafe {
+        while column < len {
+            let (rows, to, len) = (rows.add(column), to.add(column), COLUMNS.min(len - column));
+            let mut l = 0;
+            while l + 8 <= k {
+                some_rows::<V, 8>(rows.add(l * stride), stride, len, vector.add(l * step), step, to, l > 0);
+                l += 8;
+            }
+            while l < k {
+                some_rows::<V, 1>(rows.add(l * stride), stride, len, vector.add(l * step), step, to, l > 0);
+                l += 1;
+            }
+            column += len;
+        }
+    }
+}
+
+/// `R` rows, added to what is there where it `adds`.
+///
+/// # Safety
+/// That of [`CombineFn`].
+#[inline(always)]
+unsafe fn some_rows<V: Vector, const R: usize>(
+    rows: *const V::Element,
+    stride: usize,
+    len: usize,
+    vector: *const V::Element,
+    step: usize,
+    to: *mut V::Element,
+    adds: bool,
+) {
+    // SAFETY: positions are below `len`, which the caller's contract covers.
+    unsafe {
+        let mut factors = [V::zero(); R];
+        for (r, factor) in factors.iter_mut().enumerate() {
+            *factor = V::splat(*vector.add(r * step));
+        }
+        let mut at = 0;
+        while at + V::LANES <= len {
+            let mut sum = if adds { V::load(to.add(at)) } else { V::zero() };
+            for (r, factor) in factors.iter().enumerate() {
+                sum = sum.plus_product(*factor, V::load(rows.add(r * stride + at)));
+            }
+            sum.store(to.add(at));
+            at += V::LANES;
+        }
+        if at < len {
+            let lanes = len - at;
+            let mut sum = if adds { V::load_part(to.add(at), lanes) } else { V::zero() };
+            for (r, factor) in factors.iter().enumerate() {
+                sum = sum.plus_product(*factor, V::load_part(rows.add(r * stride + at), lanes));
+            }
+            sum.store_part(to.add(at), lanes);
+        }
+    }
+}
