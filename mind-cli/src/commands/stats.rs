@@ -10,7 +10,7 @@ use mind_core::{
     ir::{Module, Op},
     ops::Profile,
     opt::optimise,
-    plan::{Plan, plan},
+    plan::{Listing, Plan, listing, plan},
     stats,
     ty::Type,
     verify::requirements,
@@ -22,7 +22,7 @@ use crate::{
     input::{Context, Program},
     numbers::{counted, grouped},
     output,
-    plan::{Names, describe},
+    plan::Names,
     report::{Failure, Mistake, Outcome, Spot},
     spelling::is_near,
     style::Style,
@@ -74,7 +74,8 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     }
     if arguments.plan {
         text.push_str(&format!("\nplan: {}\n", counted(plan.steps.len(), "step")));
-        text.push_str(&describe(&plan, &names, &bindings));
+        let value_name = |value| names.of(value);
+        text.push_str(&listing(&Listing { plan: &plan, value_name: &value_name, bindings: &bindings }));
     }
     output::print(&text)
 }

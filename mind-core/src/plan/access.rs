@@ -3,8 +3,8 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Buffer, BufferId, Conv2d, Finish, Fold, Indices, MatMul, Nest, Node, Operand, Scalar, ScalarStep,
-        Step, Store, Target, View,
+        Buffer, BufferId, Conv2d, Finish, Fold, Indices, MatMul, Nest, Operand, Pass, Scalar, ScalarStep,
+        Step, Target, View,
     },
     ty::DType,
 };
@@ -134,13 +134,17 @@ impl Nest {
 
     /// Calls `visit` with every operand of a node, store or sum.
     pub fn for_each_operand(&self, mut visit: impl FnMut(&Operand)) {
-        for pass in &self.passes {
-            let nodes = pass.elements.iter().chain(&pass.numbers);
-            nodes.flat_map(|node: &Node| &node.operands).for_each(&mut visit);
-            let stores = pass.stores.iter().chain(&pass.row_stores);
-            stores.for_each(|store: &Store| visit(&store.operand));
-        }
-        self.folds().for_each(|fold| visit(&fold.operand));
+        self.passes.iter().for_each(|pass| pass.for_each_operand(&mut visit));
+    }
+}
+
+impl Pass {
+    /// Calls `visit` with every operand of a node, store or sum.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(&Operand)) {
+        let nodes = self.elements.iter().chain(&self.numbers);
+        nodes.flat_map(|node| &node.operands).for_each(&mut visit);
+        self.stores.iter().chain(&self.row_stores).for_each(|store| visit(&store.operand));
+        self.folds.iter().chain(&self.row_folds).for_each(|fold| visit(&fold.operand));
     }
 }
 

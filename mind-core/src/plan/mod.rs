@@ -6,15 +6,21 @@
 
 mod access;
 mod build;
-mod fuse;
-mod hazards;
+mod finish;
+mod fusion;
+mod graph;
+mod listing;
 pub mod nest;
-mod schedule;
+mod order;
+mod partition;
+mod program;
 mod slots;
+mod storage;
 mod view;
 
 use std::sync::Arc;
 
+pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub use view::{Source, View};
 

@@ -28,7 +28,7 @@ pub struct Nest {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
     /// Computed for each element, in order. What an earlier pass computed is computed again, or was kept: stored in one and
-    /// loaded in the other.
+    /// loaded in the other. Empty, as stores and sums are, where numbers are all that the pass is for.
     pub elements: Vec<Node>,
     /// What is stored for each element.
     pub stores: Vec<Store>,
@@ -77,7 +77,8 @@ pub struct Store {
     /// What is stored.
     pub operand: Operand,
     /// Where: a view of the rank of the index space, still along the elements if it is stored once for a row. A load of the
-    /// same buffer in the same pass is of the same element.
+    /// same memory (the same [`Place`](crate::plan::Place), under whatever buffer) in the same pass is of the same element,
+    /// and no later pass loads what was there before.
     pub target: View,
 }
 
@@ -116,6 +117,7 @@ pub struct Finish {
     pub loads: Vec<View>,
     /// Computed for each element, in order; none if the element itself is stored.
     pub nodes: Vec<Node>,
-    /// What is stored; at least one. The rows of every target follow each other in memory and do not overlap.
+    /// What is stored; at least one. The rows of every target follow each other in memory and do not overlap. A load of the
+    /// same memory is of the same element.
     pub stores: Vec<Store>,
 }

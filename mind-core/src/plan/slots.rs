@@ -1,6 +1,6 @@
 //! Temporaries by liveness: which share memory.
 
-use crate::plan::{Buffer, BufferId, Nest, Place, Slot, Step};
+use crate::plan::{Buffer, BufferId, Place, Slot, Step, order::may_overwrite};
 
 /// Gives every temporary a slot. Temporaries whose lifetimes do not meet share one, and the result of a loop takes the
 /// place of an operand that the loop is the last to read, element by element.
@@ -13,25 +13,34 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Slot> {
     let mut free: Vec<usize> = Vec::new();
     let mut slot_of: Vec<Option<usize>> = vec![None; buffers.len()];
     for (position, step) in steps.iter().enumerate() {
-        let mut taken = None;
+        let mut taken: Vec<BufferId> = Vec::new();
         step.for_each_write(|result| {
             if !is_temporary(&buffers[result.0]) {
                 return;
             }
-            let overwritten = reusable_operand(step, |operand| {
-                is_temporary(&buffers[operand.0]) && last_use[operand.0] == position
+            let mut overwritten = None;
+            step.for_each_read(|operand| {
+                let known = &buffers[operand.0];
+                let fits = is_temporary(known)
+                    && known.ty.dtype == buffers[result.0].ty.dtype
+                    && last_use[operand.0] == position
+                    && !taken.contains(&operand)
+                    && may_overwrite(step, result, operand);
+                if fits {
+                    overwritten.get_or_insert(operand);
+                }
             });
             let slot = match overwritten.and_then(|operand| slot_of[operand.0]) {
                 Some(slot) => slot,
                 None => take(&mut slots, &mut free, &buffers[result.0]),
             };
-            taken = overwritten;
+            taken.extend(overwritten);
             slot_of[result.0] = Some(slot);
             buffers[result.0].place = Place::Slot(slot);
         });
         let mut ending = Vec::new();
         step.for_each_buffer(|buffer| {
-            let dies = last_use[buffer.0] == position && Some(buffer) != taken;
+            let dies = last_use[buffer.0] == position && !taken.contains(&buffer);
             if dies
                 && let Some(slot) = slot_of[buffer.0]
                 && !ending.contains(&slot)
@@ -49,20 +58,6 @@ pub(super) const UNASSIGNED: Place = Place::Slot(usize::MAX);
 
 fn is_temporary(buffer: &Buffer) -> bool {
     matches!(buffer.place, Place::Slot(_))
-}
-
-/// An operand that the one result of a nest may overwrite as it goes: read at the very element that is stored.
-fn reusable_operand(step: &Step, dies: impl Fn(BufferId) -> bool) -> Option<BufferId> {
-    let Step::Nest(Nest { loads, passes, .. }) = step else { return None };
-    let [pass] = &passes[..] else { return None };
-    let ([store], []) = (&pass.stores[..], &pass.folds[..]) else { return None };
-    let target = &store.target;
-    let candidates = loads.iter().filter_map(|load| load.buffer()).filter(|operand| dies(*operand));
-    let mut fitting = candidates.filter(|operand| {
-        let mut reads = loads.iter().filter(|load| load.buffer() == Some(*operand));
-        reads.all(|read| read.offset == target.offset && read.strides == target.strides)
-    });
-    fitting.next()
 }
 
 fn take(slots: &mut Vec<Slot>, free: &mut Vec<usize>, buffer: &Buffer) -> usize {

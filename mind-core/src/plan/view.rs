@@ -44,6 +44,11 @@ impl View {
         Self { source: Source::Scalar(scalar), offset: Dim::ZERO, shape: shape.clone(), strides }
     }
 
+    /// The elements of another buffer at the same places.
+    pub(super) fn of(&self, buffer: BufferId) -> Self {
+        Self { source: Source::Buffer(buffer), ..self.clone() }
+    }
+
     /// The buffer, if the elements are in memory.
     pub fn buffer(&self) -> Option<BufferId> {
         match self.source {
@@ -156,6 +161,19 @@ pub fn row_major(shape: &Shape) -> Vec<Dim> {
         strides[axis - 1] = strides[axis].mul(&shape[axis]).expect(FITS);
     }
     strides
+}
+
+/// Joins neighbouring axes that every view steps through alike; at least one is left.
+pub fn collapse_all(extents: &mut Vec<Dim>, views: &mut [&mut View]) {
+    let mut joinable = vec![true; extents.len()];
+    collapse(extents, views, &mut joinable);
+    if extents.is_empty() {
+        extents.push(Dim::ONE);
+        for view in views {
+            view.strides.push(Dim::ZERO);
+            view.shape = Shape::new(extents.clone());
+        }
+    }
 }
 
 /// Joins neighbouring axes that every view steps through alike and that `joinable` allows; the extents and, for each

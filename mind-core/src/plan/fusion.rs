@@ -1,0 +1,377 @@
+//! Which operations share a nest, and which become part of a product's or convolution's store.
+//!
+//! Merging is greedy, in this order:
+//!
+//! 1. A product takes in the operation that is the only one to read it, and so on along the chain: what is stored stays one
+//!    tensor, and nothing is loaded again.
+//! 2. An operation joins the operations whose results it reads at its own index, or as numbers of its row.
+//! 3. A nest that only stores elements becomes part of the store of the last product that it reads.
+//! 4. Nests that read the same tensor in the same way are one.
+//!
+//! Two clusters merge only if one index space fits both, with the same axes counting rows, and nothing lies between them.
+
+use crate::{
+    dim::Dim,
+    plan::{
+        View,
+        graph::{Graph, Item, ItemId, Read, Work},
+        partition::Partition,
+        view::row_major,
+    },
+    ty::{DType, Shape},
+};
+
+/// The most operations in one nest: rustc's time and memory grow faster than the length of a function, and a nest this
+/// long is not bound by memory.
+const LONGEST: usize = 128;
+
+/// What items do that are computed together.
+#[derive(Clone, Debug)]
+pub(super) struct Space {
+    /// The product or convolution that the others change the elements of.
+    pub(super) kernel: Option<ItemId>,
+    pub(super) dtype: DType,
+    /// The index space, without axes of extent 1.
+    pub(super) extents: Vec<Dim>,
+    /// How many axes count rows, where a sum over the others says so.
+    pub(super) row_axes: Option<usize>,
+    /// The sums.
+    sums: Vec<ItemId>,
+    feeds_check: bool,
+}
+
+/// The clusters of a graph, and the space of each that loops.
+pub(super) struct Fusion<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) partition: Partition<'g>,
+    /// By cluster; nothing for what is no nest and no product.
+    spaces: Vec<Option<Space>>,
+}
+
+pub(super) fn fuse<'g>(graph: &'g Graph) -> Fusion<'g> {
+    let spaces = (0..graph.items.len()).map(|item| Space::of(graph, item)).collect();
+    let mut fusion = Fusion { graph, partition: Partition::new(graph), spaces };
+    fusion.chains_after_kernels();
+    fusion.producers_with_consumers();
+    fusion.nests_into_kernels();
+    fusion.readers_of_one_tensor();
+    fusion
+}
+
+impl Space {
+    fn of(graph: &Graph, id: ItemId) -> Option<Self> {
+        let item = &graph.items[id];
+        let (kernel, extents) = if item.has_finish() {
+            (Some(id), item.stripped())
+        } else if item.is_looped() {
+            (None, item.space.clone())
+        } else {
+            return None;
+        };
+        let (row_axes, sums) = match &item.work {
+            Work::Sum { reduced, .. } => (row_axes(reduced), vec![id]),
+            _ => (None, Vec::new()),
+        };
+        Some(Self { kernel, dtype: item.dtype, extents, row_axes, sums, feeds_check: item.feeds_check })
+    }
+
+    /// How many axes count rows: those before the ones that a sum takes away, or enough for sums over rows.
+    pub(super) fn rows(&self, graph: &Graph) -> usize {
+        let last = |item: &ItemId| match &graph.items[*item].work {
+            Work::Sum { reduced, .. } if reduced.contains(&false) => {
+                reduced.iter().rposition(|reduced| *reduced).map(|last| last + 1)
+            }
+            _ => None,
+        };
+        let free = || self.sums.iter().filter_map(last).max().unwrap_or(0);
+        self.row_axes.unwrap_or_else(free)
+    }
+}
+
+/// How many axes count rows if the innermost ones are summed over and some others are not.
+fn row_axes(reduced: &[bool]) -> Option<usize> {
+    let kept = reduced.iter().rposition(|reduced| !reduced)?;
+    (kept + 1 < reduced.len()).then_some(kept + 1)
+}
+
+impl<'g> Fusion<'g> {
+    /// What the items of a cluster do; nothing if it is a single item that is neither a nest nor a product.
+    pub(super) fn space(&self, cluster: ItemId) -> Option<&Space> {
+        self.spaces[cluster].as_ref()
+    }
+
+    fn chains_after_kernels(&mut self) {
+        for kernel in 0..self.graph.items.len() {
+            if !self.graph.items[kernel].has_finish() {
+                continue;
+            }
+            let mut last = kernel;
+            while let [reader] = self.graph.readers[last][..] {
+                let is_operation = matches!(self.graph.items[reader].work, Work::Elementwise(_));
+                if !is_operation || self.is_delivered(last) || !self.merge(kernel, reader) {
+                    break;
+                }
+                last = reader;
+            }
+        }
+    }
+
+    fn producers_with_consumers(&mut self) {
+        for consumer in 0..self.graph.items.len() {
+            if !self.graph.items[consumer].is_looped() {
+                continue;
+            }
+            for producer in &self.graph.items[consumer].needs {
+                let is_nest = |fusion: &Self, item| {
+                    fusion.spaces[fusion.partition.of(item)]
+                        .as_ref()
+                        .is_some_and(|space| space.kernel.is_none())
+                };
+                if is_nest(self, consumer) && is_nest(self, *producer) {
+                    self.merge(consumer, *producer);
+                }
+            }
+        }
+    }
+
+    fn nests_into_kernels(&mut self) {
+        for kernel in (0..self.graph.items.len()).rev() {
+            if !self.graph.items[kernel].has_finish() {
+                continue;
+            }
+            // What became part of the store may be read by more.
+            let mut next = 0;
+            loop {
+                let members = self.partition.members(self.partition.of(kernel));
+                let own = self.partition.of(kernel);
+                let readers = members.iter().flat_map(|item| &self.graph.readers[*item]);
+                let mut clusters: Vec<ItemId> = readers.map(|reader| self.partition.of(*reader)).collect();
+                clusters.retain(|cluster| *cluster != own);
+                clusters.dedup();
+                let Some(cluster) = clusters.get(next) else { break };
+                if self.merge(kernel, *cluster) {
+                    next = 0;
+                } else {
+                    next += 1;
+                }
+            }
+        }
+    }
+
+    fn readers_of_one_tensor(&mut self) {
+        for item in 0..self.graph.items.len() {
+            let readers = &self.graph.readers[item];
+            for pair in readers.windows(2) {
+                let &[a, b] = pair else { continue };
+                let [of_a, of_b] = [a, b].map(|reader| self.partition.of(reader));
+                let loops = |cluster: ItemId| {
+                    self.spaces[cluster].as_ref().is_some_and(|space| space.kernel.is_none())
+                };
+                if of_a != of_b && loops(of_a) && loops(of_b) && self.read_alike(item, a, b) {
+                    self.merge(a, b);
+                }
+            }
+        }
+    }
+
+    /// Whether two items read the same elements of a third, a different one at each index.
+    fn read_alike(&self, item: ItemId, a: ItemId, b: ItemId) -> bool {
+        let views = |reader: ItemId| {
+            self.graph.items[reader].reads.iter().filter_map(move |read| match read {
+                Read::View(view) if read.item() == Some(item) => Some(view),
+                Read::View(_) | Read::Scalar(_) => None,
+            })
+        };
+        views(a).any(|view| !view.strides.contains(&Dim::ZERO) && views(b).any(|other| other == view))
+    }
+
+    /// Whether an item is a result or the new value of an input.
+    pub(super) fn is_delivered(&self, item: ItemId) -> bool {
+        self.graph.delivered[item]
+    }
+
+    /// Merges the clusters of two items if that is possible; whether they are one now.
+    fn merge(&mut self, a: ItemId, b: ItemId) -> bool {
+        let [a, b] = [a, b].map(|item| self.partition.of(item));
+        if a == b {
+            return true;
+        }
+        let Some(space) = self.common(a, b) else { return false };
+        let Some(merged) = self.partition.merge(a, b) else { return false };
+        self.spaces[merged] = Some(space);
+        true
+    }
+
+    /// The space of two clusters in one.
+    fn common(&self, a: ItemId, b: ItemId) -> Option<Space> {
+        let (of_a, of_b) = (self.spaces[a].as_ref()?, self.spaces[b].as_ref()?);
+        let [members_a, members_b] = [a, b].map(|cluster| self.partition.members(cluster));
+        let fits = of_a.dtype == of_b.dtype
+            && of_a.feeds_check == of_b.feeds_check
+            && members_a.len() + members_b.len() <= LONGEST
+            && !(of_a.kernel.is_some() && of_b.kernel.is_some());
+        if !fits {
+            return None;
+        }
+        let (elements, rows) =
+            if of_a.extents.len() >= of_b.extents.len() { (of_a, of_b) } else { (of_b, of_a) };
+        let row_axes = if elements.extents == rows.extents {
+            match (elements.row_axes, rows.row_axes) {
+                (Some(a), Some(b)) if a != b => return None,
+                (a, b) => a.or(b),
+            }
+        } else {
+            let count = rows.extents.len();
+            let are_rows = count > 0
+                && elements.extents[..count] == rows.extents[..]
+                && rows.row_axes.is_none()
+                && elements.row_axes.is_none_or(|own| own == count);
+            Some(count).filter(|_| are_rows)?.into()
+        };
+        let space = Space {
+            kernel: of_a.kernel.or(of_b.kernel),
+            row_axes,
+            sums: [&of_a.sums[..], &of_b.sums[..]].concat(),
+            ..elements.clone()
+        };
+        let sums_fit = space.sums.iter().all(|sum| self.sum_fits(*sum, &space));
+        let members = || members_a.iter().chain(members_b);
+        let crossing = |reader: &ItemId| {
+            let from = self.partition.of(*reader);
+            self.graph.items[*reader].needs.iter().any(|needed| {
+                let other = self.partition.of(*needed);
+                other != from && (other == a || other == b)
+            })
+        };
+        let reads_fit = || {
+            members().filter(|reader| crossing(reader)).all(|reader| self.reads_fit(*reader, [a, b], &space))
+        };
+        let finish_fits = || {
+            space.kernel.is_none()
+                || (space.sums.is_empty()
+                    && space.row_axes.is_none()
+                    && members().all(|item| self.fits_finish(*item, &space)))
+        };
+        (sums_fit && finish_fits() && reads_fit()).then_some(space)
+    }
+
+    /// Whether a sum can be computed in a nest with these rows.
+    fn sum_fits(&self, sum: ItemId, space: &Space) -> bool {
+        let Work::Sum { reduced, .. } = &self.graph.items[sum].work else { return false };
+        match space.row_axes {
+            Some(rows) if reduced.len() == space.extents.len() => {
+                let elements = &reduced[rows..];
+                !elements.contains(&true) || !elements.contains(&false)
+            }
+            // Sums over rows take any axes; what decides alone fits.
+            Some(_) | None => true,
+        }
+    }
+
+    /// Whether an item reads what the two clusters compute at its own index, or as numbers of its row.
+    fn reads_fit(&self, reader: ItemId, clusters: [ItemId; 2], space: &Space) -> bool {
+        let item = &self.graph.items[reader];
+        let is_inside = |needed: ItemId| clusters.contains(&self.partition.of(needed));
+        let views = item.reads.iter().all(|read| match read {
+            Read::View(view) => match read.item() {
+                Some(needed) if is_inside(needed) => {
+                    reads_in_place(self.graph, item, view, needed, space).is_some()
+                }
+                Some(_) | None => true,
+            },
+            Read::Scalar(_) => true,
+        });
+        // A number that the same nest computes is there after it only.
+        let numbers = item.needs.iter().all(|needed| {
+            let viewed = item.reads.iter().any(|read| read.item() == Some(*needed));
+            viewed || !is_inside(*needed)
+        });
+        views && numbers
+    }
+
+    /// Whether an item is the kernel or all that it reads is a view of a matrix.
+    fn fits_finish(&self, id: ItemId, space: &Space) -> bool {
+        let item = &self.graph.items[id];
+        Some(id) == space.kernel
+            || (item.space == space.extents
+                && item.reads.iter().all(|read| match read {
+                    Read::View(view) => self.as_matrix(view, space).is_some(),
+                    Read::Scalar(_) => true,
+                }))
+    }
+
+    /// A view of a product's index space with all rows in one axis.
+    pub(super) fn as_matrix(&self, view: &View, space: &Space) -> Option<View> {
+        let columns = self.columns(space);
+        let row_axes = space.extents.len() - usize::from(!columns.is_one());
+        let (mut extent, mut stride) = (Dim::ONE, None);
+        for axis in (0..row_axes).rev() {
+            let own = &view.strides[axis];
+            match &stride {
+                None => stride = Some(own.clone()),
+                Some(inner) if *own == Dim::mul(inner, &extent).ok()? => {}
+                Some(_) => return None,
+            }
+            extent = extent.mul(&space.extents[axis]).ok()?;
+        }
+        // Along an extent of 1 any stride will do: the one that a contiguous matrix has.
+        let column = if columns.is_one() { Dim::ONE } else { view.strides[row_axes].clone() };
+        let strides = vec![stride.unwrap_or_else(|| columns.clone()), column];
+        let (source, offset) = (view.source.clone(), view.offset.clone());
+        Some(View { source, offset, shape: Shape::new([extent, columns]), strides })
+    }
+
+    /// The columns of the matrix that a product or convolution makes.
+    fn columns(&self, space: &Space) -> Dim {
+        match space.kernel.map(|kernel| &self.graph.items[kernel]) {
+            Some(Item { work: Work::MatMul { extents, .. }, .. }) => extents[2].clone(),
+            Some(Item { shape, .. }) => shape.last().cloned().unwrap_or(Dim::ONE),
+            None => Dim::ONE,
+        }
+    }
+}
+
+/// How an item of a nest is read by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InPlace {
+    /// At the same index.
+    Element,
+    /// As a number of the row.
+    Number,
+}
+
+/// How an item in this space reads another one there, if at its own index or as a number of its row.
+pub(super) fn reads_in_place(
+    graph: &Graph,
+    reader: &Item,
+    view: &View,
+    read: ItemId,
+    space: &Space,
+) -> Option<InPlace> {
+    let item = &graph.items[read];
+    let made = item.stripped();
+    if view.offset != Dim::ZERO {
+        return None;
+    }
+    let in_order = |axes: usize| {
+        let expected = row_major(&Shape::from_slice(&made));
+        view.strides.len() >= axes
+            && view.strides[..axes] == expected[..]
+            && view.strides[axes..].iter().all(|stride| *stride == Dim::ZERO)
+    };
+    let is_element = made == space.extents && !matches!(item.work, Work::Sum { .. });
+    if is_element && reader.space == space.extents && in_order(made.len()) {
+        return Some(InPlace::Element);
+    }
+    let rows = space.row_axes?;
+    let is_number = match &item.work {
+        Work::Sum { reduced, .. } => {
+            item.space == space.extents
+                && !reduced[..rows].contains(&true)
+                && !reduced[rows..].contains(&false)
+        }
+        _ => item.space == space.extents[..rows],
+    };
+    let reads_rows = reader.space == space.extents || reader.space == space.extents[..rows];
+    (is_number && made == space.extents[..rows] && reads_rows && in_order(rows)).then_some(InPlace::Number)
+}

@@ -1,0 +1,477 @@
+//! Items from instructions: views are followed, and what cannot be a view is copied.
+
+use std::collections::HashMap;
+
+use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
+use crate::{
+    dim::Dim,
+    ir::{Convolution, Inst, Module, Op, Reduction, ValueId},
+    ops::Class,
+    plan::{BufferId, ConvKind, Scalar, ScalarOp, Source, Update, View},
+    ty::{DType, Shape, Type},
+};
+
+const COUNTABLE: &str = "a part of a countable shape";
+
+pub(super) fn arrange(module: &Module, updates: &[Update]) -> Graph {
+    let mut arranger = Arranger::new(module);
+    for (value, inst) in module.iter() {
+        let view = arranger.instruction(value, inst);
+        // Every value of rank 0 is a number.
+        let view = if inst.ty.rank() == 0 { arranger.loaded(value, view, inst.ty.dtype) } else { view };
+        arranger.views.push(view);
+    }
+    arranger.finish(updates)
+}
+
+struct Arranger<'m> {
+    module: &'m Module,
+    items: Vec<Item>,
+    /// Where each value is.
+    views: Vec<View>,
+    /// For each value of rank 0 the item that computes it.
+    numbers: HashMap<ValueId, ItemId>,
+    /// What a mask may be read from instead of the value.
+    masks: Vec<ValueId>,
+    /// Contiguous copies of values.
+    copies: HashMap<ValueId, ItemId>,
+    checks: HashMap<(ValueId, Dim), ItemId>,
+}
+
+impl<'m> Arranger<'m> {
+    fn new(module: &'m Module) -> Self {
+        let count = module.insts().len();
+        Self {
+            module,
+            items: Vec::with_capacity(count),
+            views: Vec::with_capacity(count),
+            numbers: HashMap::new(),
+            masks: masks(module),
+            copies: HashMap::new(),
+            checks: HashMap::new(),
+        }
+    }
+
+    fn instruction(&mut self, value: ValueId, inst: &Inst) -> View {
+        let shape = &inst.ty.shape;
+        match &inst.op {
+            Op::Input { .. } if shape.rank() == 0 => View::scalar(Scalar::Input(value.index()), shape),
+            Op::Input { .. } => self.whole(value, Work::Input(value.index()), Vec::new(), &inst.ty),
+            Op::ConstI64(number) => View::scalar(Scalar::Constant(vec![*number].into()), shape),
+            Op::ConstF32(number) => View::scalar(Scalar::Constant(vec![number.get()].into()), shape),
+            Op::ConstF64(number) => View::scalar(Scalar::Constant(vec![number.get()].into()), shape),
+            Op::ConstTensor { data, .. } if data.stored() == 1 => {
+                View::scalar(Scalar::Constant(data.clone()), shape)
+            }
+            Op::ConstTensor { data, .. } => {
+                self.whole(value, Work::Constant(data.clone()), Vec::new(), &inst.ty)
+            }
+            Op::Add => self.elementwise(value, inst, ScalarOp::Add),
+            Op::Sub => self.elementwise(value, inst, ScalarOp::Sub),
+            Op::Mul => self.elementwise(value, inst, ScalarOp::Mul),
+            Op::Div => self.elementwise(value, inst, ScalarOp::Div),
+            Op::Neg => self.elementwise(value, inst, ScalarOp::Neg),
+            Op::Exp => self.elementwise(value, inst, ScalarOp::Exp),
+            Op::Log => self.elementwise(value, inst, ScalarOp::Log),
+            Op::Relu => self.elementwise(value, inst, ScalarOp::Relu),
+            Op::ReluGrad => self.elementwise(value, inst, ScalarOp::ReluGrad),
+            Op::StopGradient => self.views[inst.operands[0].index()].clone(),
+            Op::Sum(reduction) => self.sum(value, inst, reduction, false),
+            Op::Mean(reduction) => self.sum(value, inst, reduction, true),
+            Op::Reshape { shape } => {
+                let view = self.view(inst.operands[0]);
+                view.reshape(shape).unwrap_or_else(|| {
+                    let copy = self.copied(inst.operands[0], &view);
+                    copy.reshape(shape).expect("a contiguous tensor reshapes in place")
+                })
+            }
+            Op::Transpose { permutation } => self.view(inst.operands[0]).transpose(permutation),
+            Op::ExpandDims { .. } | Op::Squeeze { .. } => {
+                self.view(inst.operands[0]).insert_or_remove_ones(shape)
+            }
+            Op::BroadcastTo { shape } => self.view(inst.operands[0]).broadcast(shape),
+            Op::Index { indices } => self.view(inst.operands[0]).index(indices),
+            Op::Slice(slice) => self.view(inst.operands[0]).slice(slice, shape),
+            Op::Gather => self.gather(value, inst),
+            Op::Dot => self.dot(value, inst),
+            Op::MatMul => self.matmul(value, inst),
+            Op::Conv2d(convolution) => {
+                let [input, filter] = self.operand_shapes(inst);
+                let shapes = [input, filter, shape.clone()];
+                self.conv2d(value, inst, ConvKind::Forward, convolution, shapes)
+            }
+            Op::Conv2dGradInput { shape, convolution } => {
+                let [output, filter] = self.operand_shapes(inst);
+                let shapes = [shape.clone(), filter, output];
+                self.conv2d(value, inst, ConvKind::GradInput, convolution, shapes)
+            }
+            Op::Conv2dGradFilter { shape, convolution } => {
+                let [input, output] = self.operand_shapes(inst);
+                let shapes = [input, shape.clone(), output];
+                self.conv2d(value, inst, ConvKind::GradFilter, convolution, shapes)
+            }
+            Op::SliceGrad { slice, .. } => {
+                let updates = self.contiguous(inst.operands[0]);
+                let part = self.module.ty(inst.operands[0]).shape.clone();
+                let work = Work::SliceGrad { part, slice: (**slice).clone() };
+                self.whole(value, work, vec![updates], &inst.ty)
+            }
+            Op::ScatterAdd { .. } => {
+                let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
+                let updates = self.contiguous(inst.operands[1]);
+                let work = Work::ScatterAdd { row: row_len(shape) };
+                let view = self.whole(value, work, vec![indices, updates], &inst.ty);
+                self.needs(&view, check);
+                view
+            }
+        }
+    }
+
+    fn view(&self, value: ValueId) -> View {
+        self.views[value.index()].clone()
+    }
+
+    fn operand_shapes(&self, inst: &Inst) -> [Shape; 2] {
+        [0, 1].map(|position| self.module.ty(inst.operands[position]).shape.clone())
+    }
+
+    fn push(&mut self, value: ValueId, work: Work, reads: Vec<Read>, ty: Type, space: Vec<Dim>) -> ItemId {
+        let mut needs: Vec<ItemId> = Vec::new();
+        for read in &reads {
+            let item = match read {
+                Read::Scalar(Scalar::Local(value)) => self.numbers.get(value).copied(),
+                Read::Scalar(Scalar::Constant(_) | Scalar::Input(_)) | Read::View(_) => read.item(),
+            };
+            if let Some(item) = item
+                && !needs.contains(&item)
+            {
+                needs.push(item);
+            }
+        }
+        let (dtype, shape) = (ty.dtype, ty.shape);
+        self.items.push(Item { value, dtype, shape, work, reads, needs, space, feeds_check: false });
+        self.items.len() - 1
+    }
+
+    /// A new item that is a tensor, all of it.
+    fn whole(&mut self, value: ValueId, work: Work, reads: Vec<Read>, ty: &Type) -> View {
+        let item = self.push(value, work, reads, ty.clone(), Vec::new());
+        View::contiguous(BufferId(item), &ty.shape)
+    }
+
+    /// A new item that is a single number.
+    fn number(
+        &mut self,
+        value: ValueId,
+        work: Work,
+        reads: Vec<Read>,
+        dtype: DType,
+        space: Vec<Dim>,
+    ) -> View {
+        let item = self.push(value, work, reads, Type::scalar(dtype), space);
+        self.numbers.insert(value, item);
+        View::scalar(Scalar::Local(value), &Shape::scalar())
+    }
+
+    /// A view of rank 0 as a single number.
+    fn loaded(&mut self, value: ValueId, view: View, dtype: DType) -> View {
+        match view.source {
+            Source::Scalar(_) => view,
+            Source::Buffer(_) => self.number(value, Work::Load, vec![Read::View(view)], dtype, Vec::new()),
+        }
+    }
+
+    fn elementwise(&mut self, value: ValueId, inst: &Inst, op: ScalarOp) -> View {
+        let shape = &inst.ty.shape;
+        let operand = |position: usize| match (op, position) {
+            (ScalarOp::ReluGrad, 1) => Some(self.masks[inst.operands[1].index()])
+                .filter(|mask| *mask < value)
+                .unwrap_or(inst.operands[1]),
+            _ => inst.operands[position],
+        };
+        let operands = (0..inst.operands.len()).map(operand);
+        let reads: Vec<Read> = operands.map(|operand| read(&self.view(operand).broadcast(shape))).collect();
+        if shape.rank() == 0 {
+            return self.number(value, Work::Scalar(op), reads, inst.ty.dtype, Vec::new());
+        }
+        let item = self.push(value, Work::Elementwise(op), reads, inst.ty.clone(), without_ones(shape));
+        View::contiguous(BufferId(item), shape)
+    }
+
+    fn sum(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, is_mean: bool) -> View {
+        let operand = self.view(inst.operands[0]);
+        let every = reduction.axes.is_empty();
+        let marked = |axis: usize| every || reduction.axes.contains(&(axis as i64));
+        let axes = || operand.shape.iter().enumerate().filter(|(_, extent)| !extent.is_one());
+        let reduced: Vec<bool> = axes().map(|(axis, _)| marked(axis)).collect();
+        if !reduced.contains(&true) {
+            // Sums of one element each.
+            let view = operand.insert_or_remove_ones(&inst.ty.shape);
+            return view;
+        }
+        let count = axes().filter(|(axis, _)| marked(*axis)).map(|(_, extent)| extent.clone());
+        let count = is_mean.then(|| count.collect::<Shape>().element_count().expect(COUNTABLE));
+        let work = Work::Sum { reduced, count };
+        let (space, reads) = (without_ones(&operand.shape), vec![read(&operand)]);
+        if inst.ty.rank() == 0 {
+            return self.number(value, work, reads, inst.ty.dtype, space);
+        }
+        let item = self.push(value, work, reads, inst.ty.clone(), space);
+        View::contiguous(BufferId(item), &inst.ty.shape)
+    }
+
+    /// A contiguous copy of a view of a value.
+    fn copied(&mut self, value: ValueId, view: &View) -> View {
+        let known = self.copies.get(&value).copied();
+        let item = known.unwrap_or_else(|| {
+            let ty = Type::new(self.module.ty(value).dtype, view.shape.clone());
+            let space = without_ones(&view.shape);
+            let item = self.push(value, Work::Copy, vec![read(view)], ty, space);
+            self.copies.insert(value, item);
+            item
+        });
+        View::contiguous(BufferId(item), &view.shape)
+    }
+
+    /// The view of a value, in memory.
+    fn in_memory(&mut self, value: ValueId) -> View {
+        let view = self.view(value);
+        match view.source {
+            Source::Buffer(_) => view,
+            Source::Scalar(_) => self.copied(value, &view),
+        }
+    }
+
+    /// A value in row-major order, with nothing else before or behind it.
+    fn contiguous(&mut self, value: ValueId) -> Read {
+        let view = self.view(value);
+        Read::View(if self.is_whole(&view) { view } else { self.copied(value, &view) })
+    }
+
+    /// Whether a view is of all of an item in order.
+    fn is_whole(&self, view: &View) -> bool {
+        view.buffer().is_some_and(|item| {
+            view.is_contiguous() && self.items[item.0].shape.element_count() == view.shape.element_count()
+        })
+    }
+
+    /// The indices of a gather or scatter, and the check that must come before.
+    fn indices(&mut self, value: ValueId, operand: ValueId, extent: &Dim) -> (Read, ItemId) {
+        let ty = self.module.ty(operand).clone();
+        let indices = if ty.rank() == 0 { read(&self.view(operand)) } else { self.contiguous(operand) };
+        let key = (operand, extent.clone());
+        let known = self.checks.get(&key).copied();
+        let check = known.unwrap_or_else(|| {
+            let work = Work::Check { extent: extent.clone(), dtype: ty.dtype };
+            let check = self.push(value, work, vec![indices.clone()], Type::scalar(ty.dtype), Vec::new());
+            self.checks.insert(key, check);
+            check
+        });
+        (indices, check)
+    }
+
+    fn needs(&mut self, view: &View, before: ItemId) {
+        let item = view.buffer().expect("what was just made is in memory");
+        self.items[item.0].needs.push(before);
+    }
+
+    fn gather(&mut self, value: ValueId, inst: &Inst) -> View {
+        let shape = self.module.ty(inst.operands[0]).shape.clone();
+        let (indices, check) = self.indices(value, inst.operands[1], &shape[0]);
+        let reads = vec![self.contiguous(inst.operands[0]), indices];
+        let work = Work::Gather { row: row_len(&shape) };
+        // A single element goes through memory too.
+        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
+        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
+        self.needs(&view, check);
+        if inst.ty.rank() == 0 {
+            return view.index(&[Dim::ZERO]);
+        }
+        view
+    }
+
+    fn dot(&mut self, value: ValueId, inst: &Inst) -> View {
+        let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
+        if inst.ty.rank() == 0 {
+            let reads = vec![Read::View(lhs), Read::View(rhs)];
+            return self.number(value, Work::Dot, reads, inst.ty.dtype, Vec::new());
+        }
+        let as_row = |view: View| {
+            let shape: Shape = [Dim::ONE].into_iter().chain(view.shape.iter().cloned()).collect();
+            view.insert_or_remove_ones(&shape)
+        };
+        let as_column = |view: View| {
+            let shape: Shape = view.shape.iter().cloned().chain([Dim::ONE]).collect();
+            view.insert_or_remove_ones(&shape)
+        };
+        let lhs = if lhs.shape.rank() == 1 { as_row(lhs) } else { lhs };
+        let rhs = if rhs.shape.rank() == 1 { as_column(rhs) } else { rhs };
+        self.product(value, inst, lhs, rhs, Vec::new())
+    }
+
+    fn matmul(&mut self, value: ValueId, inst: &Inst) -> View {
+        let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
+        let batch = inst.ty.shape[..inst.ty.rank() - 2].to_vec();
+        let batched = |view: &View| {
+            let matrix = view.shape[view.shape.rank() - 2..].iter();
+            view.broadcast(&batch.iter().chain(matrix).cloned().collect())
+        };
+        let (lhs, rhs) = (batched(&lhs), batched(&rhs));
+        self.product(value, inst, lhs, rhs, batch)
+    }
+
+    fn product(&mut self, value: ValueId, inst: &Inst, lhs: View, rhs: View, batch: Vec<Dim>) -> View {
+        let rank = lhs.shape.rank();
+        let extents = [lhs.shape[rank - 2].clone(), lhs.shape[rank - 1].clone(), rhs.shape[rank - 1].clone()];
+        let reads = vec![Read::View(lhs), Read::View(rhs)];
+        self.whole(value, Work::MatMul { batch, extents }, reads, &inst.ty)
+    }
+
+    fn conv2d(
+        &mut self,
+        value: ValueId,
+        inst: &Inst,
+        kind: ConvKind,
+        convolution: &Convolution,
+        shapes: [Shape; 3],
+    ) -> View {
+        let reads = [0, 1].map(|position| self.contiguous(inst.operands[position]));
+        let work = Work::Conv2d(Box::new(Conv { kind, convolution: convolution.clone(), shapes }));
+        self.whole(value, work, reads.into(), &inst.ty)
+    }
+
+    /// Brings results and updates into a form that can be stored, and notes who reads what.
+    fn finish(mut self, updates: &[Update]) -> Graph {
+        let feeds = self.feeding_checks();
+        let mut taken: Vec<ItemId> = Vec::new();
+        let mut returned = Vec::new();
+        for (output, &value) in self.module.outputs().iter().enumerate() {
+            if !updates.iter().any(|update| update.output == output) {
+                returned.push(self.delivery(value, &mut taken, &feeds));
+            }
+        }
+        let mut new_values = Vec::new();
+        for update in updates {
+            let value = self.module.outputs()[update.output];
+            let view = self.view(value);
+            // A value that is in memory for itself is copied from there.
+            let own = view.buffer().filter(|item| self.items[item.0].is_written() && self.is_whole(&view));
+            let delivery = match own {
+                Some(item) => Delivery::Item(item.0),
+                None => self.delivery(value, &mut taken, &feeds),
+            };
+            new_values.push((delivery, update.input));
+        }
+        self.items.iter_mut().zip(feeds).for_each(|(item, feeds)| item.feeds_check = feeds);
+        let mut readers = vec![Vec::new(); self.items.len()];
+        for (reader, item) in self.items.iter().enumerate() {
+            item.needs.iter().for_each(|needed| readers[*needed].push(reader));
+        }
+        let updated_outputs = updates.iter().map(|update| update.output).collect();
+        let mut delivered = vec![false; self.items.len()];
+        for delivery in returned.iter().chain(new_values.iter().map(|(delivery, _)| delivery)) {
+            match delivery {
+                Delivery::Item(item) => delivered[*item] = true,
+                Delivery::Scalar(_) => {}
+            }
+        }
+        Graph { items: self.items, readers, delivered, returned, updates: new_values, updated_outputs }
+    }
+
+    /// A number, or an item that is nothing else's: the one that makes the value, or a copy.
+    fn delivery(&mut self, value: ValueId, taken: &mut Vec<ItemId>, feeds: &[bool]) -> Delivery {
+        let view = self.view(value);
+        if let (Source::Scalar(scalar), 0) = (&view.source, view.shape.rank()) {
+            return Delivery::Scalar(scalar.clone());
+        }
+        let own = view.buffer().map(|item| item.0).filter(|item| {
+            self.items[*item].is_written() && self.is_whole(&view) && !taken.contains(item) && !feeds[*item]
+        });
+        let item = own.unwrap_or_else(|| {
+            let ty = Type::new(self.module.ty(value).dtype, view.shape.clone());
+            let space = without_ones(&view.shape);
+            self.push(value, Work::Copy, vec![read(&view)], ty, space)
+        });
+        taken.push(item);
+        Delivery::Item(item)
+    }
+
+    /// Which items the indices that some check sees are computed from: they are there before the checks, so never in a
+    /// result.
+    fn feeding_checks(&self) -> Vec<bool> {
+        let mut feeds = vec![false; self.items.len()];
+        for (position, item) in self.items.iter().enumerate().rev() {
+            if feeds[position] || matches!(item.work, Work::Check { .. }) {
+                item.needs.iter().for_each(|needed| feeds[*needed] = true);
+            }
+        }
+        feeds
+    }
+}
+
+/// What an operand's view is read as: without axes of extent 1 where it is in memory.
+fn read(view: &View) -> Read {
+    match &view.source {
+        Source::Scalar(scalar) => Read::Scalar(scalar.clone()),
+        Source::Buffer(_) => {
+            let axes = view.shape.iter().zip(&view.strides).filter(|(extent, _)| !extent.is_one());
+            let (extents, strides): (Vec<Dim>, Vec<Dim>) =
+                axes.map(|(extent, stride)| (extent.clone(), stride.clone())).unzip();
+            Read::View(View {
+                source: view.source.clone(),
+                offset: view.offset.clone(),
+                shape: Shape::new(extents),
+                strides,
+            })
+        }
+    }
+}
+
+fn row_len(shape: &Shape) -> Dim {
+    Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE)
+}
+
+/// For each value what a mask may be read from: `relu(z)` instead of `z` where the one is in memory anyway and the other
+/// need not be. `relu(z) > 0` is the same as `z > 0` for every number and NaN.
+fn masks(module: &Module) -> Vec<ValueId> {
+    let count = module.insts().len();
+    let mut masks: Vec<ValueId> = (0..count).map(ValueId::new).collect();
+    let mut is_needed = vec![false; count];
+    let mut is_stored = vec![false; count];
+    let mut activation: Vec<Option<ValueId>> = vec![None; count];
+    for output in module.outputs() {
+        is_needed[output.index()] = true;
+        is_stored[output.index()] = true;
+    }
+    for (value, inst) in module.iter() {
+        if let Op::Relu = inst.op {
+            activation[inst.operands[0].index()].get_or_insert(value);
+        }
+        for (position, operand) in inst.operands.iter().enumerate() {
+            let is_mask = matches!((&inst.op, position), (Op::ReluGrad, 1));
+            is_needed[operand.index()] |= !(is_mask || matches!(inst.op, Op::Relu));
+            is_stored[operand.index()] |= match inst.op.info().class {
+                Class::Kernel | Class::View => true,
+                Class::Input | Class::Constant | Class::Elementwise | Class::Reduction => false,
+            };
+        }
+    }
+    for (value, inst) in module.iter() {
+        if !matches!(inst.op, Op::ReluGrad) {
+            continue;
+        }
+        let z = inst.operands[1];
+        let is_computed = match module.inst(z).op.info().class {
+            Class::Elementwise | Class::Reduction | Class::Kernel => true,
+            Class::Input | Class::Constant | Class::View => false,
+        };
+        if let Some(h) = activation[z.index()].filter(|h| *h < value)
+            && is_computed
+            && !is_needed[z.index()]
+            && is_stored[h.index()]
+        {
+            masks[z.index()] = h;
+        }
+    }
+    masks
+}

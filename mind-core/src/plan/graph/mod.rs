@@ -1,0 +1,154 @@
+//! What there is to compute, as a graph: views are followed, so that every item reads other items through views of them.
+
+mod arrange;
+
+use crate::{
+    data::TensorData,
+    dim::Dim,
+    ir::{Convolution, Slice, ValueId},
+    plan::{Scalar, ScalarOp, Update, View},
+    ty::{DType, Shape},
+};
+
+/// The position of an item in [`Graph::items`]; an item comes after what it reads.
+///
+/// In the views of a graph a [`BufferId`] is the position of the item that is viewed.
+pub(super) type ItemId = usize;
+
+/// Everything that has to be computed, and what for.
+pub(super) struct Graph {
+    pub(super) items: Vec<Item>,
+    /// Who reads each item, in order, each reader once.
+    pub(super) readers: Vec<Vec<ItemId>>,
+    /// Whether each item is a result or the new value of an input.
+    pub(super) delivered: Vec<bool>,
+    /// Where each returned result comes from.
+    pub(super) returned: Vec<Delivery>,
+    /// What becomes the new value of which input.
+    pub(super) updates: Vec<(Delivery, usize)>,
+    /// The outputs of the module that are new values of inputs.
+    pub(super) updated_outputs: Vec<usize>,
+}
+
+/// Where a result or the new value of an input comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Delivery {
+    /// All elements of an item in order.
+    Item(ItemId),
+    /// A single number.
+    Scalar(Scalar),
+}
+
+/// Something that is in memory or a single number, and how it comes about.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// For names.
+    pub(super) value: ValueId,
+    pub(super) dtype: DType,
+    /// The extents of what it makes.
+    pub(super) shape: Shape,
+    pub(super) work: Work,
+    /// What it reads; for elementwise operations and sums in the index space [`Item::space`].
+    pub(super) reads: Vec<Read>,
+    /// The items that must be there before, each once.
+    pub(super) needs: Vec<ItemId>,
+    /// The index space of an elementwise operation or sum, without axes of extent 1.
+    pub(super) space: Vec<Dim>,
+    /// Whether it decides which indices a check sees.
+    pub(super) feeds_check: bool,
+}
+
+/// How an item comes about.
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// An input of the program.
+    Input(usize),
+    /// Known values.
+    Constant(TensorData),
+    /// One operation at each index.
+    Elementwise(ScalarOp),
+    /// The elements of a view put in order.
+    Copy,
+    /// A sum over the axes of the index space that are marked; over all axes and with a shape of rank 0 it is a number.
+    Sum { reduced: Vec<bool>, count: Option<Dim> },
+    /// A single number from single numbers.
+    Scalar(ScalarOp),
+    /// A single number from memory.
+    Load,
+    /// A matrix product.
+    MatMul { batch: Vec<Dim>, extents: [Dim; 3] },
+    /// The inner product of two vectors.
+    Dot,
+    /// A convolution or one of its derivatives.
+    Conv2d(Box<Conv>),
+    /// A check of indices; it makes nothing.
+    Check { extent: Dim, dtype: DType },
+    /// Rows of a table, the first operand, at indices, the second.
+    Gather { row: Dim },
+    /// Rows, the second operand, added at indices, the first.
+    ScatterAdd { row: Dim },
+    /// A tensor placed among zeros.
+    SliceGrad { part: Shape, slice: Slice },
+}
+
+/// A convolution.
+#[derive(Clone, Debug)]
+pub(super) struct Conv {
+    pub(super) kind: super::ConvKind,
+    pub(super) convolution: Convolution,
+    /// Input, filter, output.
+    pub(super) shapes: [Shape; 3],
+}
+
+/// An operand of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Read {
+    /// The same number at every index.
+    Scalar(Scalar),
+    /// Elements of an item.
+    View(View),
+}
+
+impl Graph {
+    /// What the module computes; updates are in the order given.
+    pub(super) fn new(module: &crate::ir::Module, updates: &[Update]) -> Self {
+        arrange::arrange(module, updates)
+    }
+}
+
+impl Item {
+    /// The extents of what it makes without those of 1.
+    pub(super) fn stripped(&self) -> Vec<Dim> {
+        without_ones(&self.shape)
+    }
+
+    /// Whether it is computed at each index of a space.
+    pub(super) fn is_looped(&self) -> bool {
+        matches!(self.work, Work::Elementwise(_) | Work::Sum { .. })
+    }
+
+    /// Whether it is a product or convolution, whose elements can be changed while they are stored.
+    pub(super) fn has_finish(&self) -> bool {
+        matches!(self.work, Work::MatMul { .. } | Work::Conv2d(_))
+    }
+
+    /// Whether a step writes it to memory, all elements in order.
+    pub(super) fn is_written(&self) -> bool {
+        self.shape.rank() > 0 && !matches!(self.work, Work::Input(_) | Work::Constant(_))
+    }
+}
+
+impl Read {
+    /// The item that is viewed.
+    pub(super) fn item(&self) -> Option<ItemId> {
+        match self {
+            Self::View(view) => view.buffer().map(|item| item.0),
+            Self::Scalar(_) => None,
+        }
+    }
+}
+
+/// The extents that are not 1.
+pub(super) fn without_ones(shape: &[Dim]) -> Vec<Dim> {
+    shape.iter().filter(|extent| !extent.is_one()).cloned().collect()
+}

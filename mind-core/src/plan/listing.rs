@@ -1,0 +1,300 @@
+//! A plan as people read it: what runs, what was fused, and where everything lies.
+
+use std::fmt::Write;
+
+use crate::{
+    data::TensorData,
+    dim::{Bindings, Dim},
+    ir::ValueId,
+    plan::{
+        Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand, Place, Plan,
+        Scalar, ScalarOp, ScalarStep, Source, Step, Store, Target, View,
+    },
+    ty::Type,
+};
+
+/// What of a plan is shown how.
+pub struct Listing<'a> {
+    /// What is shown.
+    pub plan: &'a Plan,
+    /// What the user calls a value of the planned module; values without a name are `%` and their number.
+    pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
+    /// Extents to show as numbers.
+    pub bindings: &'a Bindings,
+}
+
+/// The steps in order, with every operation that was fused into them; then the buffers with their places, bytes and lives;
+/// then the memory that temporaries take.
+///
+/// In a step `name <- value` is a store. A nest says how many rows it has before `|`, and the extents of a row after it.
+pub fn listing(listing: &Listing<'_>) -> String {
+    let mut text = String::new();
+    for (position, step) in listing.plan.steps.iter().enumerate() {
+        for (line, words) in listing.step(step).into_iter().enumerate() {
+            if line == 0 {
+                put(&mut text, &format!("{:>3}  {words}", position + 1));
+            } else {
+                put(&mut text, &format!("     {words}"));
+            }
+        }
+    }
+    if !listing.plan.buffers.is_empty() {
+        put(&mut text, "");
+        listing.buffers(&mut text);
+    }
+    text
+}
+
+fn put(text: &mut String, line: &str) {
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+impl Listing<'_> {
+    fn step(&self, step: &Step) -> Vec<String> {
+        let line = match step {
+            Step::Scalar(ScalarStep { result, op, operands, .. }) => {
+                let operands: Vec<_> = operands.iter().map(|operand| self.scalar(operand)).collect();
+                format!("number   {} = {}", self.name(*result), operation(*op, &operands))
+            }
+            Step::Load { result, from } => {
+                format!("number   {} = one element of {}", self.name(*result), self.view(from))
+            }
+            Step::Nest(nest) => return self.nest(nest),
+            Step::MatMul(MatMul { lhs, rhs, batch, extents, finish }) => {
+                let batch: String = batch.iter().map(|dim| format!("{} of ", self.dim(dim))).collect();
+                let head = format!(
+                    "product  {} @ {}  ({batch}{})",
+                    self.view(lhs),
+                    self.view(rhs),
+                    self.extents(extents)
+                );
+                return self.finish(head, finish);
+            }
+            Step::Dot { result, operands: [lhs, rhs] } => {
+                format!(
+                    "product  {} = {} · {}  ({})",
+                    self.name(*result),
+                    self.view(lhs),
+                    self.view(rhs),
+                    self.extents(&lhs.shape)
+                )
+            }
+            Step::CheckIndices { indices, extent, .. } => {
+                format!("check    {} is below {}", self.indices(indices), self.dim(extent))
+            }
+            Step::Gather { table, indices, result, row } => {
+                let (table, indices) = (self.buffer(*table), self.indices(indices));
+                let row = self.dim(row);
+                format!("gather   {} <- rows of {table} at {indices}  (rows of {row})", self.buffer(*result))
+            }
+            Step::ScatterAdd { indices, updates, result, row } => {
+                let (updates, indices) = (self.buffer(*updates), self.indices(indices));
+                let row = self.dim(row);
+                format!(
+                    "scatter  {} <- rows of {updates} added at {indices}  (rows of {row})",
+                    self.buffer(*result)
+                )
+            }
+            Step::SliceGrad { updates, result, .. } => {
+                format!("place    {} <- {} among zeros", self.buffer(*result), self.buffer(*updates))
+            }
+            Step::Conv2d(Conv2d { kind, operands: [first, second], finish, filter, .. }) => {
+                let kind = match kind {
+                    ConvKind::Forward => "",
+                    ConvKind::GradInput => ", derivative by its input",
+                    ConvKind::GradFilter => ", derivative by its filter",
+                };
+                let (first, second) = (self.buffer(*first), self.buffer(*second));
+                let head = format!("conv2d   {first} by {second}{kind}  (filter {})", self.extents(filter));
+                return self.finish(head, finish);
+            }
+            Step::Update { from, to } => format!("update   {} <- {}", self.buffer(*to), self.buffer(*from)),
+            Step::UpdateScalar { from, input } => {
+                format!("update   {} <- {}", self.plan.inputs[*input].name, self.scalar(from))
+            }
+        };
+        vec![line]
+    }
+
+    fn nest(&self, nest: &Nest) -> Vec<String> {
+        let (rows, elements) = nest.extents.split_at(nest.row_axes);
+        let rows = if rows.is_empty() { String::new() } else { format!("{} | ", self.extents(rows)) };
+        let mut lines = vec![format!("nest     ({rows}{})", self.extents(elements))];
+        for (number, pass) in nest.passes.iter().enumerate() {
+            if nest.passes.len() > 1 {
+                lines.push(format!("    pass {}", number + 1));
+            }
+            let operand = |operand: &Operand| self.operand(operand, &nest.loads, &pass.elements);
+            let number = |operand: &Operand| self.operand(operand, &nest.loads, &pass.numbers);
+            lines.extend(pass.elements.iter().map(|node| self.node(node, &operand)));
+            lines.extend(pass.stores.iter().map(|store| self.store(store, &operand)));
+            lines.extend(pass.folds.iter().map(|fold| self.fold(fold, &operand)));
+            lines.extend(pass.numbers.iter().map(|node| format!("{}, once a row", self.node(node, &number))));
+            lines.extend(pass.row_stores.iter().map(|store| self.store(store, &number)));
+            lines.extend(pass.row_folds.iter().map(|fold| self.fold(fold, &number)));
+        }
+        lines
+    }
+
+    fn finish(&self, head: String, finish: &Finish) -> Vec<String> {
+        let operand = |operand: &Operand| self.operand(operand, &finish.loads, &finish.nodes);
+        let nodes = finish.nodes.iter().map(|node| self.node(node, &operand));
+        let stores = finish.stores.iter().map(|store| self.store(store, &operand));
+        [head].into_iter().chain(nodes).chain(stores).collect()
+    }
+
+    fn node(&self, node: &Node, operand: &dyn Fn(&Operand) -> String) -> String {
+        let operands: Vec<_> = node.operands.iter().map(operand).collect();
+        format!("    {} = {}", self.name(node.value), operation(node.op, &operands))
+    }
+
+    fn store(&self, store: &Store, operand: &dyn Fn(&Operand) -> String) -> String {
+        format!("    {} <- {}", self.view(&store.target), operand(&store.operand))
+    }
+
+    fn fold(&self, fold: &Fold, operand: &dyn Fn(&Operand) -> String) -> String {
+        let sum = if fold.count.is_some() { "mean" } else { "sum" };
+        let operand = operand(&fold.operand);
+        match &fold.target {
+            Target::Number(value) => format!("    {} = {sum} of {operand}, over the row", self.name(*value)),
+            Target::Memory(view) => format!("    {} <- {sum} of {operand}, over rows", self.view(view)),
+            Target::Total(value) => format!("    {} = {sum} of {operand}", self.name(*value)),
+        }
+    }
+
+    fn operand(&self, operand: &Operand, loads: &[View], nodes: &[Node]) -> String {
+        match operand {
+            Operand::Load(load) => self.view(&loads[*load]),
+            Operand::Node(node) => self.name(nodes[*node].value),
+            Operand::Number(value) => self.name(*value),
+            Operand::Scalar(scalar) => self.scalar(scalar),
+            Operand::Sum => "product".to_owned(),
+        }
+    }
+
+    fn buffers(&self, text: &mut String) {
+        let rows: Vec<[String; 5]> = (0..self.plan.buffers.len()).map(|id| self.row(BufferId(id))).collect();
+        let mut widths = [0; 5];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &rows {
+            let mut line = String::from("  ");
+            for (cell, width) in row.iter().zip(widths) {
+                write!(line, "{cell:<width$}  ").expect("writing to a string cannot fail");
+            }
+            put(text, &line);
+        }
+    }
+
+    /// Name, type, bytes, place and life of a buffer.
+    fn row(&self, id: BufferId) -> [String; 5] {
+        let Buffer { place, ty, .. } = &self.plan.buffers[id.0];
+        let place = match place {
+            Place::Input(input) if self.name_of_input(id) => format!("input {input}"),
+            Place::Input(input) => format!("in place of {}", self.plan.inputs[*input].name),
+            Place::Result(result) => format!("result {result}"),
+            Place::Slot(slot) => format!("slot {slot}"),
+            Place::Constant(data) => format!("constant {}", constant(data)),
+        };
+        let shape = ty.shape.substitute(self.bindings).unwrap_or_else(|_| ty.shape.clone());
+        let bytes = shape.element_count().and_then(|count| count.mul(&Dim::literal(ty.dtype.bytes() as i64)));
+        let bytes = bytes.map_or_else(|_| "?".to_owned(), |bytes| bytes.to_string());
+        let mut uses = Vec::new();
+        for (position, step) in self.plan.steps.iter().enumerate() {
+            let mut used = false;
+            step.for_each_buffer(|other| used |= other == id);
+            if used {
+                uses.push(position + 1);
+            }
+        }
+        let life = match (uses.first(), uses.last()) {
+            (Some(first), Some(last)) if first == last => format!("step {first}"),
+            (Some(first), Some(last)) => format!("steps {first} to {last}"),
+            _ => "not used".to_owned(),
+        };
+        [self.buffer(id), Type::new(ty.dtype, shape).to_string(), format!("{bytes} bytes"), place, life]
+    }
+
+    /// Whether a buffer is what an input is at first.
+    fn name_of_input(&self, id: BufferId) -> bool {
+        let Buffer { place, value, .. } = &self.plan.buffers[id.0];
+        matches!(place, Place::Input(input) if value.index() == *input)
+    }
+
+    fn name(&self, value: ValueId) -> String {
+        let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
+        input.or_else(|| (self.value_name)(value)).unwrap_or_else(|| value.to_string())
+    }
+
+    fn buffer(&self, buffer: BufferId) -> String {
+        self.name(self.plan.buffers[buffer.0].value)
+    }
+
+    fn view(&self, view: &View) -> String {
+        match &view.source {
+            Source::Scalar(scalar) => self.scalar(scalar),
+            Source::Buffer(buffer) => self.buffer(*buffer),
+        }
+    }
+
+    fn indices(&self, indices: &Indices) -> String {
+        match indices {
+            Indices::Buffer(buffer) => self.buffer(*buffer),
+            Indices::Scalar(scalar, _) => self.scalar(scalar),
+        }
+    }
+
+    fn scalar(&self, scalar: &Scalar) -> String {
+        match scalar {
+            Scalar::Constant(data) => constant(data),
+            Scalar::Input(input) => self.plan.inputs[*input].name.to_string(),
+            Scalar::Local(value) => self.name(*value),
+        }
+    }
+
+    fn extents(&self, extents: &[Dim]) -> String {
+        extents.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(" × ")
+    }
+
+    fn dim(&self, dim: &Dim) -> String {
+        let dim = dim.substitute(self.bindings).unwrap_or_else(|_| dim.clone());
+        if dim.terms().len() > 1 { format!("({dim})") } else { dim.to_string() }
+    }
+}
+
+fn operation(op: ScalarOp, operands: &[String]) -> String {
+    let infix = |sign: &str| operands.join(&format!(" {sign} "));
+    let call = |name: &str| format!("{name}({})", operands.join(", "));
+    match op {
+        ScalarOp::Copy => operands.join(", "),
+        ScalarOp::Add => infix("+"),
+        ScalarOp::Sub => infix("-"),
+        ScalarOp::Mul => infix("*"),
+        ScalarOp::Div => infix("/"),
+        ScalarOp::Neg => format!("-{}", operands.join(", ")),
+        ScalarOp::Exp => call("exp"),
+        ScalarOp::Log => call("log"),
+        ScalarOp::Relu => call("relu"),
+        ScalarOp::ReluGrad => call("relu_grad"),
+    }
+}
+
+/// The first few elements.
+fn constant(data: &TensorData) -> String {
+    const SHOWN: usize = 3;
+    let elements: Vec<String> = match data {
+        TensorData::I32(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
+        TensorData::I64(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
+        TensorData::F32(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
+        TensorData::F64(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
+    };
+    let more = if data.stored() > SHOWN { ", …" } else { "" };
+    match &elements[..] {
+        [one] if data.stored() == 1 => one.clone(),
+        _ => format!("[{}{more}]", elements.join(", ")),
+    }
+}

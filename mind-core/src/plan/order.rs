@@ -1,0 +1,219 @@
+//! The order of steps: whatever can fail, and what it needs, comes first; an input is overwritten after its last reader.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::{
+    ir::ValueId,
+    plan::{Buffer, BufferId, Nest, Operand, Place, Scalar, Step, View},
+};
+
+/// The steps that each step must come after.
+struct Edges {
+    /// By step, the steps that read what it writes.
+    readers: Vec<Vec<usize>>,
+}
+
+impl Edges {
+    fn new(steps: &[Step], buffers: usize) -> Self {
+        let mut writers: Vec<Option<usize>> = vec![None; buffers];
+        let mut makers = HashMap::new();
+        for (position, step) in steps.iter().enumerate() {
+            step.for_each_write(|buffer| writers[buffer.0] = Some(position));
+            step.for_each_local(|value| _ = makers.insert(value, position));
+        }
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
+        for (position, step) in steps.iter().enumerate() {
+            let mut before: Vec<usize> = Vec::new();
+            step.for_each_read(|buffer| before.extend(writers[buffer.0]));
+            step.for_each_scalar(|scalar| match scalar {
+                Scalar::Local(value) => before.extend(makers.get(value)),
+                Scalar::Constant(_) | Scalar::Input(_) => {}
+            });
+            before.sort_unstable();
+            before.dedup();
+            before
+                .into_iter()
+                .filter(|before| *before != position)
+                .for_each(|before| readers[before].push(position));
+        }
+        Self { readers }
+    }
+
+    /// Whether one of `targets` comes after `from`.
+    fn reaches(&self, from: usize, targets: &[usize]) -> bool {
+        let mut seen = HashSet::from([from]);
+        let mut next = vec![from];
+        while let Some(step) = next.pop() {
+            for reader in &self.readers[step] {
+                if targets.contains(reader) {
+                    return true;
+                }
+                if seen.insert(*reader) {
+                    next.push(*reader);
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Has new values stored straight into the inputs that they update, where whatever reads the old value can come before, and
+/// brings the steps into such an order. The others are given back: they are copied in the end.
+pub(super) fn update_in_place(
+    buffers: &mut [Buffer],
+    steps: &mut Vec<Step>,
+    updates: &[(BufferId, usize)],
+) -> Vec<(BufferId, usize)> {
+    let mut edges = Edges::new(steps, buffers.len());
+    let mut writers: Vec<Option<usize>> = vec![None; buffers.len()];
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); buffers.len()];
+    for (position, step) in steps.iter().enumerate() {
+        step.for_each_write(|buffer| writers[buffer.0] = Some(position));
+        step.for_each_read(|buffer| readers[buffer.0].push(position));
+    }
+    let (mut copied, mut is_moved) = (Vec::new(), false);
+    for (from, input) in updates {
+        let old = input_buffer(buffers, *input);
+        let writer = writers[from.0].filter(|_| matches!(buffers[from.0].place, Place::Slot(_)));
+        let others: Vec<usize> =
+            readers[old.0].iter().copied().filter(|reader| Some(*reader) != writer).collect();
+        match writer {
+            Some(writer) if may_overwrite(&steps[writer], *from, old) && !edges.reaches(writer, &others) => {
+                buffers[from.0].place = Place::Input(*input);
+                for reader in others {
+                    edges.readers[reader].push(writer);
+                    is_moved |= reader > writer;
+                }
+            }
+            Some(_) | None => copied.push((*from, *input)),
+        }
+    }
+    if is_moved {
+        sort(steps, &edges);
+    }
+    copied
+}
+
+/// The buffer that is the memory of an input of rank 1 or more.
+pub(super) fn input_buffer(buffers: &[Buffer], input: usize) -> BufferId {
+    let own = buffers.iter().position(|buffer| buffer.place == Place::Input(input));
+    BufferId(own.expect("every input that is not a number has a buffer, before all others that lie there"))
+}
+
+/// Whether a step may store to the memory of something that it reads: only elements that it stores itself, and none after it
+/// has stored them; nothing to mind where it does not read it.
+pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) -> bool {
+    let is_own = |views: &mut dyn Iterator<Item = &View>, target: &View| {
+        let mut loads = views.filter(|load| load.buffer() == Some(operand));
+        loads.all(|load| load.offset == target.offset && load.strides == target.strides)
+    };
+    match step {
+        Step::Nest(nest) => {
+            let mut stores = nest
+                .passes
+                .iter()
+                .enumerate()
+                .flat_map(|(number, pass)| pass.stores.iter().map(move |store| (number, &store.target)));
+            let Some((first, target)) = stores.find(|(_, target)| target.buffer() == Some(result)) else {
+                return !reads(step, operand) && writes_elements(nest, result);
+            };
+            is_own(&mut nest.loads.iter(), target)
+                && last_load(nest, operand).is_none_or(|last| last <= first)
+        }
+        Step::MatMul(product) => {
+            let of_operand = |view: &View| view.buffer() == Some(operand);
+            let target = product.finish.stores.iter().map(|store| &store.target);
+            let mut target = target.filter(|target| target.buffer() == Some(result));
+            !of_operand(&product.lhs)
+                && !of_operand(&product.rhs)
+                && target.next().is_some_and(|target| is_own(&mut product.finish.loads.iter(), target))
+        }
+        Step::Conv2d(convolution) => {
+            let target = convolution.finish.stores.iter().map(|store| &store.target);
+            let mut target = target.filter(|target| target.buffer() == Some(result));
+            !convolution.operands.contains(&operand)
+                && target.next().is_some_and(|target| is_own(&mut convolution.finish.loads.iter(), target))
+        }
+        Step::Scalar(_)
+        | Step::Load { .. }
+        | Step::Dot { .. }
+        | Step::CheckIndices { .. }
+        | Step::Gather { .. }
+        | Step::ScatterAdd { .. }
+        | Step::SliceGrad { .. }
+        | Step::Update { .. }
+        | Step::UpdateScalar { .. } => false,
+    }
+}
+
+fn reads(step: &Step, buffer: BufferId) -> bool {
+    let mut reads = false;
+    step.for_each_read(|other| reads |= other == buffer);
+    reads
+}
+
+fn writes_elements(nest: &Nest, buffer: BufferId) -> bool {
+    let mut writes = false;
+    nest.for_each_target(|target| writes |= target.buffer() == Some(buffer));
+    writes
+}
+
+/// The last pass that loads from a buffer.
+fn last_load(nest: &Nest, buffer: BufferId) -> Option<usize> {
+    nest.passes.iter().rposition(|pass| {
+        let mut loads = false;
+        pass.for_each_operand(|operand: &Operand| {
+            loads |= matches!(operand, Operand::Load(load) if nest.loads[*load].buffer() == Some(buffer));
+        });
+        loads
+    })
+}
+
+/// The same steps, each after what it must come after, otherwise as they were.
+fn sort(steps: &mut Vec<Step>, edges: &Edges) {
+    let mut missing = vec![0; steps.len()];
+    for readers in &edges.readers {
+        readers.iter().for_each(|reader| missing[*reader] += 1);
+    }
+    let mut ready: BTreeSet<usize> = (0..steps.len()).filter(|step| missing[*step] == 0).collect();
+    let mut taken: Vec<Option<Step>> = std::mem::take(steps).into_iter().map(Some).collect();
+    while let Some(step) = ready.pop_first() {
+        steps.extend(taken[step].take());
+        for reader in &edges.readers[step] {
+            missing[*reader] -= 1;
+            if missing[*reader] == 0 {
+                ready.insert(*reader);
+            }
+        }
+    }
+    debug_assert!(taken.iter().all(Option::is_none), "an order without cycles");
+}
+
+/// The same steps in the same order, but index checks and the steps they depend on before all others, so that nothing
+/// the caller sees has been written when a check fails.
+pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
+    if !steps.iter().any(|step| matches!(step, Step::CheckIndices { .. })) {
+        return steps;
+    }
+    let mut writers: HashMap<BufferId, usize> = HashMap::new();
+    let mut makers: HashMap<ValueId, usize> = HashMap::new();
+    let mut needed: HashSet<usize> = HashSet::new();
+    for (position, step) in steps.iter().enumerate() {
+        step.for_each_write(|buffer| _ = writers.insert(buffer, position));
+        step.for_each_local(|value| _ = makers.insert(value, position));
+    }
+    for (position, step) in steps.iter().enumerate().rev() {
+        if !needed.contains(&position) && !matches!(step, Step::CheckIndices { .. }) {
+            continue;
+        }
+        needed.insert(position);
+        step.for_each_read(|buffer| needed.extend(writers.get(&buffer)));
+        step.for_each_scalar(|scalar| match scalar {
+            Scalar::Local(value) => needed.extend(makers.get(value)),
+            Scalar::Constant(_) | Scalar::Input(_) => {}
+        });
+    }
+    let numbered = steps.into_iter().enumerate();
+    let (first, rest): (Vec<_>, Vec<_>) = numbered.partition(|(position, _)| needed.contains(position));
+    first.into_iter().chain(rest).map(|(_, step)| step).collect()
+}

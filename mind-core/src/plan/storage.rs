@@ -1,0 +1,117 @@
+//! Which items are stored, and which are computed again where they are read.
+
+use crate::{
+    dim::Dim,
+    plan::{
+        ScalarOp,
+        fusion::{Fusion, InPlace, reads_in_place},
+        graph::{ItemId, Read, Work},
+        view::row_major,
+    },
+    ty::Shape,
+};
+
+/// The most operations that are computed again instead of being stored.
+const FEW: usize = 3;
+
+/// What becomes of each item.
+pub(super) struct Storage {
+    /// Whether each item is written to memory, or is there from the start.
+    pub(super) is_stored: Vec<bool>,
+    /// For each item that is computed again by what reads it, the operations that takes, itself last.
+    pub(super) repeated: Vec<Option<Vec<ItemId>>>,
+}
+
+/// Stores what is read outside of its cluster.
+///
+/// An operation that only nests and finishes read, each at its own index, is computed again in each of them if that takes
+/// a few cheap operations (no exponential, logarithm or quotient) on things that are in memory anyway, of which at most one
+/// has as many elements: then nothing more is read, and nothing is written.
+pub(super) fn decide(fusion: &Fusion<'_>) -> Storage {
+    let graph = fusion.graph;
+    let count = graph.items.len();
+    // What has to be in memory whatever is computed again.
+    let mut is_stored = vec![false; count];
+    let mut is_read_outside = vec![false; count];
+    for (id, item) in graph.items.iter().enumerate() {
+        is_stored[id] |= !item.is_written() && item.shape.rank() > 0;
+        is_stored[id] |= fusion.is_delivered(id) && item.shape.rank() > 0;
+        for read in &item.reads {
+            let Some(read_item) = read.item() else { continue };
+            if fusion.partition.of(id) != fusion.partition.of(read_item) {
+                is_read_outside[read_item] = true;
+                is_stored[read_item] |= !is_in_place(fusion, id, read, read_item)
+                    || !matches!(graph.items[read_item].work, Work::Elementwise(_));
+            }
+        }
+    }
+    let mut repeated = vec![None; count];
+    for id in 0..count {
+        if is_read_outside[id] && !is_stored[id] {
+            repeated[id] = repetition(fusion, id, &is_stored);
+            is_stored[id] = repeated[id].is_none();
+        }
+    }
+    Storage { is_stored, repeated }
+}
+
+/// Whether an item of another cluster reads an element at its own index.
+fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &Read, item: ItemId) -> bool {
+    let (Some(space), Read::View(view)) = (fusion.space(fusion.partition.of(reader)), read) else {
+        return false;
+    };
+    let of_reader = &fusion.graph.items[reader];
+    of_reader.is_looped()
+        && reads_in_place(fusion.graph, of_reader, view, item, space) == Some(InPlace::Element)
+}
+
+/// The operations that make an item of what is stored, if they are few and cheap and read little.
+fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<Vec<ItemId>> {
+    let graph = fusion.graph;
+    let mut operations = vec![item];
+    let mut large: Vec<&Read> = Vec::new();
+    let mut next = 0;
+    while let Some(operation) = operations.get(next).copied() {
+        next += 1;
+        let operation = &graph.items[operation];
+        match operation.work {
+            Work::Elementwise(op) if is_cheap(op) => {}
+            _ => return None,
+        }
+        for read in &operation.reads {
+            let (Read::View(view), Some(of)) = (read, read.item()) else { continue };
+            if !is_stored[of] {
+                if !operations.contains(&of) {
+                    operations.push(of);
+                }
+                let space = &graph.items[item].space;
+                if operations.len() > FEW
+                    || graph.items[of].space != *space
+                    || view.strides != row_major(&Shape::from_slice(space))
+                {
+                    return None;
+                }
+            } else if !view.strides.contains(&Dim::ZERO) && !large.contains(&read) {
+                large.push(read);
+                if large.len() > 1 {
+                    return None;
+                }
+            }
+        }
+    }
+    operations.sort_unstable();
+    Some(operations)
+}
+
+fn is_cheap(op: ScalarOp) -> bool {
+    match op {
+        ScalarOp::Copy
+        | ScalarOp::Add
+        | ScalarOp::Sub
+        | ScalarOp::Mul
+        | ScalarOp::Neg
+        | ScalarOp::Relu
+        | ScalarOp::ReluGrad => true,
+        ScalarOp::Div | ScalarOp::Exp | ScalarOp::Log => false,
+    }
+}
