@@ -36,6 +36,27 @@ pub fn fail(error: Error) -> ! {
     panic!("{error}")
 }
 
+/// Calls `f` with scratch slices of the lengths asked for, which take `BYTES` bytes: on the stack if that is little.
+///
+/// # Errors
+/// E6004 if the memory cannot be had, and those of `f`.
+#[inline(always)]
+pub fn with_scratch<const BYTES: usize, R>(
+    lens: Lens,
+    f: impl FnOnce(Segments<'_>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    if const { BYTES <= STACK_BYTES } { with_stack::<BYTES, _>(lens, f) } else { with_segments(lens, f) }
+}
+
+/// Calls `f` with slices of this thread's workspace.
+///
+/// # Errors
+/// E6004 if the memory cannot be had, and those of `f`.
+#[inline(always)]
+pub fn with_segments<R>(lens: Lens, f: impl FnOnce(Segments<'_>) -> Result<R, Error>) -> Result<R, Error> {
+    with_workspace(segment_bytes(lens), |workspace| f(workspace.segments(lens)?))
+}
+
 /// The largest of some sizes.
 #[must_use]
 pub const fn largest(sizes: &[usize]) -> usize {

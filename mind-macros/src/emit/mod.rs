@@ -453,6 +453,10 @@ fn call(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     }
     let inputs = signature::slices(item, signature);
     let value = signature::result_value(item);
+    let (lens, with) = match variables.is_empty() {
+        true => (quote! { const { lens() } }, quote! { rt::with_scratch::<PEAK_BYTES, _> }),
+        false => (quote! { lens(#(#variables),*) }, quote! { rt::with_segments }),
+    };
     quote! {
         #[allow(unused, clippy::all, clippy::pedantic)]
         #[inline]
@@ -460,10 +464,8 @@ fn call(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
             let sizes = check(#(#borrows),*)?;
             #bind
             #allocations
-            let needed = rt::segment_bytes(lens(#(#variables),*));
-            let scalars = rt::with_workspace(needed, |workspace| {
-                run(sizes, #(#inputs,)* #(#slices,)* workspace.segments(lens(#(#variables),*))?)
-            })?;
+            let lens = #lens;
+            let scalars = #with(lens, |segments| run(sizes, #(#inputs,)* #(#slices,)* segments))?;
             ::core::result::Result::Ok(#value)
         }
     }

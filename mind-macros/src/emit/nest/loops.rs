@@ -375,18 +375,33 @@ impl<'a, 'p> Loops<'a, 'p> {
             self.text.push_str("}\n");
             return;
         }
-        let _ = writeln!(
-            self.text,
-            "let whole = {len} / {width} * {width};\nfor start in (0..whole).step_by({width}) {{"
-        );
-        self.block(variables, &width.to_string());
+        let rows: Vec<(String, bool, String)> = self
+            .consecutive(variables)
+            .into_iter()
+            .map(|(row, written)| {
+                let rest = self.names.fresh(&format!("{row}_rest"));
+                (row, written, rest)
+            })
+            .collect();
+        for (row, written, rest) in &rows {
+            let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
+            let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
+        }
+        let _ = writeln!(self.text, "for block in 0..{len} / {width} {{ let start = block * {width};");
+        for (row, written, _) in &rows {
+            let borrow = if *written { "&mut " } else { "&" };
+            let _ = writeln!(self.text, "let {row} = {borrow}{row}[block];");
+        }
         let _ = writeln!(self.text, "for lane in 0..{width} {{");
         self.element(pass, variables, sums, At::Block);
         self.text.push_str("} }\n");
         if known.is_some_and(|len| len % width == 0) {
             return;
         }
-        self.text.push_str("let start = whole;\n");
+        for (row, _, rest) in &rows {
+            let _ = writeln!(self.text, "let {row} = {rest};");
+        }
+        let _ = writeln!(self.text, "let start = {len} / {width} * {width};");
         let mut rests = Vec::new();
         let mut back = String::new();
         for sum in sums {
@@ -400,30 +415,27 @@ impl<'a, 'p> Loops<'a, 'p> {
                 Sum::Number(name) => Sum::Number(name.clone()),
             }));
         }
-        let rest = format!("{len} - whole");
-        self.block(variables, &rest);
-        let _ = writeln!(self.text, "for lane in 0..{rest} {{");
+        let _ = writeln!(self.text, "for lane in 0..{len} - start {{");
         self.element(pass, variables, &rests, At::Block);
         let _ = writeln!(self.text, "}}\n{back}");
     }
 
-    /// The part of each row that one block goes over.
-    fn block(&mut self, variables: &Variables, width: &str) {
-        let (inner, width) = (self.rank() - 1, grouped(width));
-        for (view, row) in &variables.targets {
-            if let Along::Consecutive = Along::of(view, inner) {
-                let _ = writeln!(self.text, "let {row} = &mut {row}[start..][..{width}];");
-            }
-        }
+    /// The rows whose elements follow each other, and whether they are written.
+    fn consecutive(&self, variables: &Variables) -> Vec<(String, bool)> {
+        let inner = self.rank() - 1;
+        let follows = |view: &View| matches!(Along::of(view, inner), Along::Consecutive);
+        let targets = variables.targets.iter().filter(|(view, _)| follows(view));
+        let mut rows: Vec<_> = targets.map(|(_, row)| (row.clone(), true)).collect();
         if self.frame == Frame::Block {
-            let _ = writeln!(self.text, "let sums = &sums[start..][..{width}];");
+            rows.push(("sums".to_string(), false));
         }
-        for (position, variable) in variables.loads.iter().enumerate() {
-            let Some(row) = variable.as_ref().filter(|name| !variables.is_target(name)) else { continue };
-            if let Along::Consecutive = Along::of(&self.nest.loads[position], inner) {
-                let _ = writeln!(self.text, "let {row} = &{row}[start..][..{width}];");
+        let loads = variables.loads.iter().zip(&self.nest.loads);
+        for (row, view) in loads.filter_map(|(row, view)| Some((row.as_ref()?, view))) {
+            if follows(view) && !variables.is_target(row) {
+                rows.push((row.clone(), false));
             }
         }
+        rows
     }
 
     /// Everything that happens at one element.
