@@ -35,6 +35,7 @@ fn main() -> ExitCode {
             size => options.only.push(parse(size).expect("--quick, --threads N or a size as 32x784x256nt")),
         }
     }
+    mind_rt::set_threads(options.threads);
     let mut misses = Vec::new();
     if options.only.is_empty() {
         for layout in grid() {
@@ -72,7 +73,8 @@ fn grid() -> Vec<Layout> {
         plain(10, 256, 32),
         plain(32, 256, 10),
     ]);
-    let transposed = |layout: Layout, lhs_transposed, rhs_transposed| Layout { lhs_transposed, rhs_transposed, ..layout };
+    let transposed =
+        |layout: Layout, lhs_transposed, rhs_transposed| Layout { lhs_transposed, rhs_transposed, ..layout };
     grid.push(transposed(plain(784, 32, 256), true, false));
     grid.push(transposed(plain(32, 256, 784), false, true));
     grid.push(transposed(plain(1, 1024, 1024), false, true));

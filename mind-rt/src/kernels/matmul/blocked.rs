@@ -40,8 +40,8 @@ const WAITING_ROWS: usize = 512;
 /// Bytes of the sums that an epilogue takes at once, where none wait.
 const SUMS_BYTES: usize = 16 << 10;
 
-/// Bytes of packed left rows: one line of a cache for each step of a block.
-const LEFT_BYTES: usize = DEPTH * LINE;
+/// Bytes of a packed left block.
+const LEFT_BYTES: usize = 1 << 20;
 
 /// Bytes of a line of a cache.
 const LINE: usize = 64;
@@ -50,14 +50,16 @@ const LINE: usize = 64;
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let n = n.saturating_add(lanes - 1) / lanes * lanes;
-    let depth = if k < DEPTH { k } else { DEPTH };
+    let depth = min(k, DEPTH);
     let right = min(depth.saturating_mul(n), RIGHT_BYTES / size_of::<T>());
-    let right = if right * size_of::<T>() <= STACK_BYTES && k <= DEPTH { 0 } else { right };
+    let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
+    let left =
+        if left_pays::<T>(m, k, n) { min(depth.saturating_mul(m), LEFT_BYTES / size_of::<T>()) } else { 0 };
     if k <= DEPTH {
-        return right;
+        return left + right;
     }
     let columns = min(n, RIGHT_BYTES / size_of::<T>() / DEPTH);
-    right + min(m, WAITING_ROWS) * columns
+    left + right + min(m, WAITING_ROWS) * columns
 }
 
 const fn min(x: usize, y: usize) -> usize {
@@ -133,16 +135,22 @@ fn packed<T: Element + Tiles>(
     scratch: Room<T>,
     sink: Sink<'_, T>,
 ) {
-    let [_, k, n] = *product.dims;
-    let (mut left, mut right) = (Bytes::<LEFT_BYTES>::new(), Bytes::<STACK_BYTES>::new());
-    let left = packs_left(product).then(|| left.room());
+    let [m, k, n] = *product.dims;
+    let mut stack = Bytes::<STACK_BYTES>::new();
+    let stack = stack.room();
+    let (left, scratch) = if packs_left(product) {
+        let share = LEFT_BYTES / size_of::<T>();
+        let (left, rest) = scratch.split(share.min(k.min(DEPTH) * m).min(scratch.len / 3));
+        // Without room for some tiles they are read where they lie.
+        if left.len >= stack.len { (Some(left), rest) } else { (None, scratch) }
+    } else {
+        (None, scratch)
+    };
     let (right, waiting) = if packs_right(product) {
-        let needed = (RIGHT_BYTES / size_of::<T>()).min(k.min(DEPTH) * n.next_multiple_of(micro.lanes));
+        let share = (RIGHT_BYTES / size_of::<T>()).min(k.min(DEPTH) * n.next_multiple_of(micro.lanes));
         let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
-        let share = if waits { scratch.len / 2 } else { scratch.len };
-        let (share, rest) = scratch.split(needed.min(share));
-        let stack = right.room();
-        if share.len <= stack.len { (Some(stack), scratch) } else { (Some(share), rest) }
+        let (right, rest) = scratch.split(share.min(if waits { scratch.len / 2 } else { scratch.len }));
+        if right.len > stack.len { (Some(right), rest) } else { (Some(stack), scratch) }
     } else {
         (None, scratch)
     };
@@ -163,10 +171,14 @@ fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bo
 
 /// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
 fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
-    lhs.col_stride != 1 && bytes::<T>(n, 1) > 8 * LINE && bytes::<T>(m, k) > RIGHT_BYTES / 2
+    lhs.col_stride != 1 && left_pays::<T>(m, k, n)
 }
 
-fn bytes<T>(rows: usize, columns: usize) -> usize {
+const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
+    n > 8 * LINE / size_of::<T>() && bytes::<T>(m, k) > LEFT_BYTES / 2
+}
+
+const fn bytes<T>(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).saturating_mul(size_of::<T>())
 }
 
@@ -184,7 +196,7 @@ struct Blocks<'a, T: 'static> {
     most_depth: usize,
     /// Most columns in a group: whole vectors, or all.
     most_columns: usize,
-    /// Room for packed left rows: a line for each of `DEPTH`.
+    /// Room for a packed left block.
     left: Option<Room<T>>,
     /// Room for a packed right block, as large as the largest.
     right: Option<Room<T>>,
@@ -218,13 +230,17 @@ impl<T: Element> Blocks<'_, T> {
     fn store(&mut self, out: &mut [T]) {
         let [m, k, n] = *self.product.dims;
         assert!(out.len() == m * n);
-        for columns in spans(n, self.most_columns, self.micro.lanes) {
-            // SAFETY: the column is one of the first row.
-            let sums = Sums { to: unsafe { out.as_mut_ptr().add(columns.start) }, stride: n };
+        for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
-                let right = self.right(depth, columns);
-                // SAFETY: `out` has room for all rows of these columns.
-                unsafe { self.rows(Span { start: 0, len: m }, depth, columns, right, sums) };
+                let left = self.left(rows, depth);
+                for columns in spans(n, self.most_columns, self.micro.lanes) {
+                    let right = self.right(depth, columns);
+                    // SAFETY: `out` has these rows and columns.
+                    unsafe {
+                        let to = out.as_mut_ptr().add(rows.start * n + columns.start);
+                        self.rows(rows.len, depth, columns, left, right, Sums { to, stride: n });
+                    }
+                }
             }
         }
     }
@@ -238,12 +254,12 @@ impl<T: Element> Blocks<'_, T> {
         for columns in spans(n, most_columns, self.micro.lanes) {
             let depth = Span { start: 0, len: k };
             let right = self.right(depth, columns);
-            let most_rows = room.len / columns.len / MAX_ROWS * MAX_ROWS;
+            let most_rows = (room.len / columns.len / MAX_ROWS * MAX_ROWS).min(self.most_rows());
             for rows in spans(m, most_rows, MAX_ROWS) {
+                let left = self.left(rows, depth);
+                let sums = Sums { to: room.data, stride: columns.len };
                 // SAFETY: so many rows of these columns fit into the room.
-                unsafe {
-                    self.rows(rows, depth, columns, right, Sums { to: room.data, stride: columns.len })
-                };
+                unsafe { self.rows(rows.len, depth, columns, left, right, sums) };
                 // SAFETY: all of them were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
                 epilogue.block(block(first, rows, columns, sums));
@@ -260,21 +276,53 @@ impl<T: Element> Blocks<'_, T> {
         let room = if waiting.len > stack.len { waiting } else { stack };
         let most_columns = self.most_columns.min(room.len / MAX_ROWS);
         let widest = spans(n, most_columns, self.micro.lanes).next().map_or(n, |columns| columns.len);
-        let most_rows = (room.len / widest / MAX_ROWS * MAX_ROWS).min(WAITING_ROWS);
+        let most_rows = (room.len / widest / MAX_ROWS * MAX_ROWS).min(WAITING_ROWS).min(self.most_rows());
         for rows in spans(m, most_rows, MAX_ROWS) {
             for columns in spans(n, most_columns, self.micro.lanes) {
                 for depth in spans(k, self.most_depth, 1) {
-                    let right = self.right(depth, columns);
+                    let (left, right) = (self.left(rows, depth), self.right(depth, columns));
+                    let sums = Sums { to: room.data, stride: columns.len };
                     // SAFETY: so many rows of the widest group of columns fit into the room.
-                    unsafe {
-                        self.rows(rows, depth, columns, right, Sums { to: room.data, stride: columns.len })
-                    };
+                    unsafe { self.rows(rows.len, depth, columns, left, right, sums) };
                 }
                 // SAFETY: all of them were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
                 epilogue.block(block(first, rows, columns, sums));
             }
         }
+    }
+
+    /// Most rows that are packed at once.
+    fn most_rows(&self) -> usize {
+        let Some(room) = self.left else { return usize::MAX };
+        room.len / self.most_depth.min(self.product.dims[1]) / MAX_ROWS * MAX_ROWS
+    }
+
+    /// The block of the left operand, packed if there is room for that: in groups of as many rows as fill a line of a
+    /// cache, one behind the other.
+    fn left(&self, rows: Span, depth: Span) -> Left<T> {
+        let lhs = self.product.lhs;
+        // SAFETY: the element is one of the operand.
+        let from = unsafe { lhs.data.as_ptr().add(lhs.index(rows.start, depth.start)) };
+        let Some(room) = self.left else {
+            return Left {
+                data: from,
+                row_stride: lhs.row_stride,
+                col_stride: lhs.col_stride,
+                group: usize::MAX,
+            };
+        };
+        assert!(depth.len * rows.len <= room.len);
+        let group = LINE / size_of::<T>();
+        for rows in spans(rows.len, group, MAX_ROWS) {
+            // SAFETY: the block is inside the operand, and as large as the room at most.
+            unsafe {
+                let from = from.add(rows.start * lhs.row_stride);
+                let to = room.data.add(rows.start * depth.len);
+                pack(self.micro, from, [lhs.col_stride, lhs.row_stride], [depth.len, rows.len], to, rows.len);
+            }
+        }
+        Left { data: room.data, row_stride: 1, col_stride: 0, group }
     }
 
     /// The block of the right operand, packed if there is room for that.
@@ -291,7 +339,7 @@ impl<T: Element> Blocks<'_, T> {
                 let from = from.add(panel.start * rhs.col_stride);
                 let to = room.data.add(panel.start * depth.len);
                 let width = panel.len.next_multiple_of(self.micro.lanes);
-                pack(from, [rhs.row_stride, rhs.col_stride], [depth.len, panel.len], to, width);
+                pack(self.micro, from, [rhs.row_stride, rhs.col_stride], [depth.len, panel.len], to, width);
             }
         }
         Right { data: room.data, stride: None }
@@ -300,28 +348,27 @@ impl<T: Element> Blocks<'_, T> {
     /// Sums a block of rows, adding to what is there unless `depth` begins with 0.
     ///
     /// # Safety
-    /// Rows, depth and columns are inside the product, `right` is its block of these, and `sums` has room.
-    unsafe fn rows(&self, rows: Span, depth: Span, columns: Span, right: Right<T>, sums: Sums<T>) {
-        let Self { micro, product: Product { lhs, .. }, .. } = self;
-        let most = if self.left.is_some() { LINE / size_of::<T>() } else { usize::MAX };
-        for group in spans(rows.len, most, MAX_ROWS) {
-            // SAFETY: the element is one of the operand.
-            let from = unsafe { lhs.data.as_ptr().add(lhs.index(rows.start + group.start, depth.start)) };
-            let left = match self.left {
-                None => Left { data: from, row_stride: lhs.row_stride, col_stride: lhs.col_stride },
-                // SAFETY: the rows are inside the operand, and a line of elements for each step fits into the room.
-                Some(room) => unsafe {
-                    pack(
-                        from,
-                        [lhs.col_stride, lhs.row_stride],
-                        [depth.len, group.len],
-                        room.data,
-                        group.len,
-                    );
-                    Left { data: room.data, row_stride: 1, col_stride: group.len }
-                },
+    /// Rows, depth and columns are inside the product, `left` and `right` are its blocks of these, and `sums` has room.
+    unsafe fn rows(
+        &self,
+        rows: usize,
+        depth: Span,
+        columns: Span,
+        left: Left<T>,
+        right: Right<T>,
+        sums: Sums<T>,
+    ) {
+        for group in spans(rows, left.group, MAX_ROWS) {
+            let packed = left.group < usize::MAX;
+            // SAFETY: the groups are inside the block, and packed ones lie one behind the other.
+            let left = unsafe {
+                if packed {
+                    Left { data: left.data.add(group.start * depth.len), col_stride: group.len, ..left }
+                } else {
+                    left
+                }
             };
-            for tile in spans(group.len, micro.rows, 1) {
+            for tile in spans(group.len, self.micro.rows, 1) {
                 // SAFETY: the tile's rows are among those of the group, and the caller vouches for the sums.
                 unsafe {
                     let left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
@@ -390,7 +437,10 @@ struct Right<T> {
 struct Left<T> {
     data: *const T,
     row_stride: usize,
+    /// From one step of `k` to the next; in a packed group, its rows.
     col_stride: usize,
+    /// Rows of a packed group; all, where they are not packed.
+    group: usize,
 }
 
 fn block<T>(first: usize, rows: Span, columns: Span, sums: &[T]) -> Block<'_, T> {

@@ -1,19 +1,36 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
+use super::tile::Micro;
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
 
 /// Copies a matrix so that element `[i, j]` is at `to[i * width + j]`.
 ///
 /// # Safety
-/// The matrix may be read, and `to` written; they do not overlap.
+/// The matrix may be read, and `to` written; they do not overlap. The processor has the level of `micro`.
 pub unsafe fn pack<T: Element>(
+    micro: &Micro<T>,
     from: *const T,
     [row_stride, col_stride]: [usize; 2],
     [rows, columns]: [usize; 2],
     to: *mut T,
     width: usize,
 ) {
+    if row_stride == 1
+        && col_stride != 1
+        && let Some((size, transpose)) = micro.transpose
+    {
+        for i in (0..rows).step_by(size) {
+            for j in (0..columns).step_by(size) {
+                let block = [size.min(columns - j), size.min(rows - i)];
+                // SAFETY: the block is inside both, and the level of `micro` is the processor's.
+                unsafe {
+                    transpose(from.add(i + j * col_stride), col_stride, block, to.add(i * width + j), width)
+                };
+            }
+        }
+        return;
+    }
     dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
 }
 

@@ -1,9 +1,12 @@
 //! Tiles of up to 4 rows by 3 vectors of 256 bits: 12 sums, 3 vectors of the right operand, and a factor.
 
 use std::arch::x86_64::{
-    __m256, __m256d, __m256i, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps,
-    _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_pd, _mm256_maskstore_ps,
-    _mm256_set1_pd, _mm256_set1_ps, _mm256_setzero_pd, _mm256_setzero_ps, _mm256_storeu_pd, _mm256_storeu_ps,
+    __m256, __m256d, __m256i, _MM_HINT_ET0, _mm_prefetch, _mm256_castpd_ps, _mm256_castps_pd,
+    _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps, _mm256_loadu_si256,
+    _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_pd, _mm256_maskstore_ps, _mm256_permute2f128_pd,
+    _mm256_permute2f128_ps, _mm256_set1_pd, _mm256_set1_ps, _mm256_setzero_pd, _mm256_setzero_ps,
+    _mm256_storeu_pd, _mm256_storeu_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd,
+    _mm256_unpacklo_ps,
 };
 
 use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
@@ -66,6 +69,12 @@ macro_rules! vector {
             }
 
             #[inline(always)]
+            unsafe fn prefetch(to: *const $element) {
+                // SAFETY: prefetching is harmless wherever it points.
+                unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
+            }
+
+            #[inline(always)]
             unsafe fn plus_product(self, x: Self, y: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $fma(x, y, self) }
@@ -101,5 +110,75 @@ vector!(
     _mm256_fmadd_pd
 );
 
-micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3]);
-micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3]);
+micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3], Some((8, transpose_f32)));
+micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3], Some((4, transpose_f64)));
+
+macro_rules! transpose {
+    ($name:ident, $vector:ident, $element:ident, $size:literal, |$block:ident| $transposed:expr) => {
+        /// # Safety
+        /// That of [`TransposeFn`](super::TransposeFn).
+        #[target_feature(enable = "avx2,fma")]
+        pub unsafe fn $name(
+            from: *const $element,
+            from_stride: usize,
+            [rows, columns]: [usize; 2],
+            to: *mut $element,
+            to_stride: usize,
+        ) {
+            // SAFETY: the caller's contract covers every row and column.
+            unsafe {
+                let mut $block = [<$vector as Vector>::zero(); $size];
+                for (r, row) in $block.iter_mut().enumerate() {
+                    if r < rows {
+                        let from = from.add(r * from_stride);
+                        *row = if columns == $size {
+                            Vector::load(from)
+                        } else {
+                            Vector::load_part(from, columns)
+                        };
+                    }
+                }
+                for (c, column) in $transposed.into_iter().enumerate() {
+                    if c < columns {
+                        let to = to.add(c * to_stride);
+                        if rows == $size { column.store(to) } else { column.store_part(to, rows) }
+                    }
+                }
+            }
+        }
+    };
+}
+
+transpose!(transpose_f32, __m256, f32, 8, |block| {
+    // Pairs of rows, then four, then the halves.
+    let pair =
+        |x, y| [_mm256_castps_pd(_mm256_unpacklo_ps(x, y)), _mm256_castps_pd(_mm256_unpackhi_ps(x, y))];
+    let four = |[x, y]: [[__m256d; 2]; 2]| {
+        [
+            _mm256_castpd_ps(_mm256_unpacklo_pd(x[0], y[0])),
+            _mm256_castpd_ps(_mm256_unpackhi_pd(x[0], y[0])),
+            _mm256_castpd_ps(_mm256_unpacklo_pd(x[1], y[1])),
+            _mm256_castpd_ps(_mm256_unpackhi_pd(x[1], y[1])),
+        ]
+    };
+    let [a, b, c, d, e, f, g, h] = block;
+    let upper = four([pair(a, b), pair(c, d)]);
+    let lower = four([pair(e, f), pair(g, h)]);
+    let low = |i: usize| _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]);
+    let high = |i: usize| _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]);
+    [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+});
+
+transpose!(transpose_f64, __m256d, f64, 4, |block| {
+    let [a, b, c, d] = block;
+    let (ab, cd) = (
+        [_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)],
+        [_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d)],
+    );
+    [
+        _mm256_permute2f128_pd::<0x20>(ab[0], cd[0]),
+        _mm256_permute2f128_pd::<0x20>(ab[1], cd[1]),
+        _mm256_permute2f128_pd::<0x31>(ab[0], cd[0]),
+        _mm256_permute2f128_pd::<0x31>(ab[1], cd[1]),
+    ]
+});

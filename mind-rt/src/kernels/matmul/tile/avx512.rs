@@ -1,12 +1,13 @@
 //! Tiles of up to 8 rows by 3 vectors of 512 bits: 24 sums, 3 vectors of the right operand, and a factor.
 
 use std::arch::x86_64::{
-    __m512, __m512d, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps,
-    _mm512_mask_storeu_pd, _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps,
-    _mm512_set1_pd, _mm512_set1_ps, _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
+    __m512, __m512d, _MM_HINT_ET0, _mm_prefetch, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd,
+    _mm512_loadu_ps, _mm512_mask_storeu_pd, _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd,
+    _mm512_maskz_loadu_ps, _mm512_set1_pd, _mm512_set1_ps, _mm512_setzero_pd, _mm512_setzero_ps,
+    _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
-use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, Tile, TileFn, Vector, avx2, by_vector, micro};
 
 macro_rules! vector {
     (
@@ -54,6 +55,12 @@ macro_rules! vector {
             }
 
             #[inline(always)]
+            unsafe fn prefetch(to: *const $element) {
+                // SAFETY: prefetching is harmless wherever it points.
+                unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
+            }
+
+            #[inline(always)]
             unsafe fn plus_product(self, x: Self, y: Self) -> Self {
                 // SAFETY: as above.
                 unsafe { $fma(x, y, self) }
@@ -87,5 +94,5 @@ vector!(
     _mm512_fmadd_pd
 );
 
-micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3]);
-micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3]);
+micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((8, avx2::transpose_f32)));
+micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((4, avx2::transpose_f64)));

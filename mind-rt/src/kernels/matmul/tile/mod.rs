@@ -22,6 +22,9 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
+/// From so many products a sum, where the sums go is fetched meanwhile.
+const WORTH_PREFETCHING: usize = 256;
+
 /// The rows of the largest tile.
 pub const MAX_ROWS: usize = 8;
 
@@ -55,6 +58,14 @@ pub struct Tile<T> {
 /// [`Micro::tiles`] for. All factors may be read and all sums written, and read where the tile adds.
 pub type TileFn<T> = unsafe fn(&Tile<T>);
 
+/// `to[c * to_stride + r] = from[r * from_stride + c]`, for so many rows `r` and columns `c`.
+///
+/// # Safety
+/// The processor has the level's instructions. Rows and columns are no more than the block's size; all may be read and
+/// written.
+pub type TransposeFn<T> =
+    unsafe fn(from: *const T, from_stride: usize, rows_and_columns: [usize; 2], to: *mut T, to_stride: usize);
+
 /// The tiles of an element type at a SIMD level.
 pub struct Micro<T: 'static> {
     /// Elements of a vector.
@@ -67,6 +78,8 @@ pub struct Micro<T: 'static> {
     pub dots: DotsFn<T>,
     /// A sum of rows, each times an element of a vector.
     pub combine: CombineFn<T>,
+    /// Transposes blocks up to a size, where the level has instructions for that.
+    pub transpose: Option<(usize, TransposeFn<T>)>,
     /// By vectors, then by rows, each from 1: tiles whose columns fill all vectors.
     full: &'static [&'static [TileFn<T>]],
     /// The same where they do not fill the last vector.
@@ -118,6 +131,10 @@ trait Vector: Copy {
     /// The first `lanes`, at least one, to memory; nothing else is written.
     unsafe fn store_part(self, to: *mut Self::Element, lanes: usize);
 
+    /// Has a line of a cache fetched that is to be written.
+    #[inline(always)]
+    unsafe fn prefetch(_: *const Self::Element) {}
+
     /// `self + x * y`.
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
 }
@@ -141,6 +158,14 @@ unsafe fn sum<V: Vector, const R: usize, const W: usize, const PART: bool>(tile:
             for (r, sums) in sums.iter_mut().enumerate() {
                 for (w, sum) in sums.iter_mut().enumerate() {
                     *sum = load(tile.to.add(r * tile.to_stride), w);
+                }
+            }
+        }
+        // The sums are far from each other, where nothing but this has them fetched.
+        if tile.depth >= WORTH_PREFETCHING {
+            for r in 0..R {
+                for w in 0..W {
+                    V::prefetch(tile.to.add(r * tile.to_stride + w * V::LANES));
                 }
             }
         }
@@ -174,7 +199,7 @@ unsafe fn sum<V: Vector, const R: usize, const W: usize, const PART: bool>(tile:
 /// The tiles of a vector type: their table, from the features that they are compiled for, and the extents of the
 /// largest.
 macro_rules! micro {
-    ($name:ident: $vector:ty, $element:ty, $($features:literal,)? [$($rows:literal)*] by [$($vectors:literal)*]) => {
+    ($name:ident: $vector:ty, $element:ty, $($features:literal,)? [$($rows:literal)*] by [$($vectors:literal)*], $transpose:expr) => {
         pub static $name: Micro<$element> = {
             /// # Safety
             /// That of [`TileFn`].
@@ -230,6 +255,7 @@ macro_rules! micro {
                 rows: ROWS.len(),
                 dots,
                 combine,
+                transpose: $transpose,
                 full: &[$(by_rows::<$vectors, false>()),*],
                 part: &[$(by_rows::<$vectors, true>()),*],
             }

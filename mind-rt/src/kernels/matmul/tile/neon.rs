@@ -83,5 +83,5 @@ vector!(float64x2_t, f64, 2, vdupq_n_f64(0.0), vdupq_n_f64, vld1q_f64, vst1q_f64
     sum, x, y
 ));
 
-micro!(F32: float32x4_t, f32, "neon", [1 2 3 4 5 6 7 8] by [1 2 3]);
-micro!(F64: float64x2_t, f64, "neon", [1 2 3 4 5 6 7 8] by [1 2 3]);
+micro!(F32: float32x4_t, f32, "neon", [1 2 3 4 5 6 7 8] by [1 2 3], None);
+micro!(F64: float64x2_t, f64, "neon", [1 2 3 4 5 6 7 8] by [1 2 3], None);

@@ -55,5 +55,5 @@ macro_rules! vector {
 vector!(f32);
 vector!(f64);
 
-micro!(F32: [f32; 4], f32, [1 2 3 4] by [1 2]);
-micro!(F64: [f64; 4], f64, [1 2 3 4] by [1 2]);
+micro!(F32: [f32; 4], f32, [1 2 3 4] by [1 2], None);
+micro!(F64: [f64; 4], f64, [1 2 3 4] by [1 2], None);

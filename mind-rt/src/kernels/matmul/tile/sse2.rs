@@ -85,5 +85,5 @@ vector!(__m128d, f64, 2, _mm_setzero_pd(), _mm_set1_pd, _mm_loadu_pd, _mm_storeu
     _mm_mul_pd(x, y)
 ));
 
-micro!(F32: __m128, f32, "sse2", [1 2 3 4] by [1 2]);
-micro!(F64: __m128d, f64, "sse2", [1 2 3 4] by [1 2]);
+micro!(F32: __m128, f32, "sse2", [1 2 3 4] by [1 2], None);
+micro!(F64: __m128d, f64, "sse2", [1 2 3 4] by [1 2], None);
