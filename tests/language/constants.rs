@@ -1,6 +1,6 @@
 //! `const` in a block, and the module beside each function.
 
-use mind::{Tensor, mind};
+use mind::{Tensor, Workspace, mind};
 use mind_core::{
     ops::Profile,
     text::{Limits, core_ir, mic},
@@ -50,11 +50,20 @@ fn the_module_of_a_static_function_holds_constants() {
         pub fn dense(x: f32[32, 784], w: f32[784, 256]) -> f32[32, 256] {
             x @ w
         }
+
+        fn twice(x: f32[1000]) -> f32[1000] {
+            x + x
+        }
     }
     const FLOPS: u64 = dense::FLOPS;
     assert_eq!(FLOPS, 2 * 32 * 784 * 256);
     assert_eq!(dense::PARAMS, 32 * 784 + 784 * 256);
-    assert_eq!(dense::PEAK_BYTES, 0);
+    assert_eq!(twice::PEAK_BYTES, 0);
+    // A product packs its operands.
+    let (x, w, mut out) = (Tensor::zeros(), Tensor::zeros(), Tensor::zeros());
+    assert!(dense_into(&x, &w, &mut out, &mut Workspace::with_bytes(dense::PEAK_BYTES)).is_ok());
+    let error = dense_into(&x, &w, &mut out, &mut Workspace::with_bytes(dense::PEAK_BYTES - 64));
+    assert_eq!(error.expect_err("too small").code(), "E6004");
     for word in ["Input", "MatMul", "f32[32, 784]", "f32[784, 256]", "f32[32, 256]"] {
         assert!(dense::CORE_IR.contains(word), "{word} in\n{}", dense::CORE_IR);
     }
