@@ -66,7 +66,7 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     });
     line("constants", format!("{} bytes", show(total(constants))));
     line("arithmetic", several(&show(stats::flops(&canonical)), "operation"));
-    line("peak memory", format!("{} bytes beside parameters and results", show(peak(&plan, &bindings))));
+    line("peak memory", format!("{} bytes beside parameters and results", show(peak(&plan))));
     let most = kinds.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     text.push_str("\noperations\n");
     for (name, count) in kinds {
@@ -100,19 +100,9 @@ fn total(mut dims: impl Iterator<Item = DimResult>) -> DimResult {
     dims.try_fold(Dim::ZERO, |sum, dim| sum.add(&dim?))
 }
 
-/// The bytes of the slots: where they are known each rounded up as memory is given out, else as formulas.
-fn peak(plan: &Plan, bindings: &Bindings) -> DimResult {
-    /// What `mind-rt` aligns memory to.
-    const ALIGN: i64 = 64;
-    total(plan.slots.iter().map(|slot| {
-        let bytes = slot.len.substitute(bindings)?.mul(&Dim::literal(slot.dtype.bytes() as i64))?;
-        match bytes.as_literal() {
-            Some(known) => {
-                known.checked_add(ALIGN - 1).map(|bytes| Dim::literal(bytes / ALIGN * ALIGN)).ok_or(Overflow)
-            }
-            None => Ok(bytes),
-        }
-    }))
+/// The bytes of the arenas.
+fn peak(plan: &Plan) -> DimResult {
+    total(plan.arenas.iter().map(|arena| arena.len.mul(&Dim::literal(arena.dtype.bytes() as i64))))
 }
 
 fn symbols(module: &Module) -> Vec<String> {

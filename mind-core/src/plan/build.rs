@@ -4,13 +4,12 @@ use crate::{
     opt::Optimised,
     plan::{
         Buffer, BufferId, Conv2d, Indices, MatMul, Nest, Operand, Parameter, Pass, Place, Plan, Returned,
-        Scalar, ScalarStep, Source, Step, Store, Update, View,
+        Scalar, ScalarStep, Source, Step, Store, Update, View, arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
         order,
         program::{self, Cluster},
-        slots,
         storage::{self, Storage},
         view,
     },
@@ -48,7 +47,7 @@ impl<'g> Planner<'g> {
             buffer_of: vec![None; graph.items.len()],
             steps: Vec::new(),
         };
-        let mut places: Vec<Place> = vec![slots::UNASSIGNED; graph.items.len()];
+        let mut places: Vec<Place> = vec![arena::UNASSIGNED; graph.items.len()];
         for (result, delivery) in graph.returned.iter().enumerate() {
             match delivery {
                 Delivery::Item(item) => places[*item] = Place::Result(result),
@@ -261,7 +260,7 @@ impl<'g> Planner<'g> {
         }
         let mut steps = order::checks_first(self.steps);
         steps.append(&mut last);
-        let slots = slots::assign(&mut self.buffers, &steps);
+        let arenas = arena::assign(&mut self.buffers, &steps);
         let inputs = module.inputs().enumerate().map(|(position, (name, ty))| Parameter {
             name: name.clone(),
             ty: ty.clone(),
@@ -281,7 +280,7 @@ impl<'g> Planner<'g> {
             symbols: module.symbols(),
             requirements: module.requirements().to_vec(),
             buffers: self.buffers,
-            slots,
+            arenas,
             steps,
         }
     }

@@ -42,6 +42,11 @@ pub fn listing(listing: &Listing<'_>) -> String {
         put(&mut text, "");
         listing.buffers(&mut text);
     }
+    for arena in &listing.plan.arenas {
+        let bytes = arena.len.mul(&Dim::literal(arena.dtype.bytes() as i64));
+        let bytes = bytes.map_or_else(|_| "too many".to_owned(), |bytes| listing.dim(&bytes));
+        put(&mut text, &format!("  {bytes} bytes of {} for temporaries", arena.dtype));
+    }
     text
 }
 
@@ -197,7 +202,11 @@ impl Listing<'_> {
             Place::Input(input) if self.name_of_input(id) => format!("input {input}"),
             Place::Input(input) => format!("in place of {}", self.plan.inputs[*input].name),
             Place::Result(result) => format!("result {result}"),
-            Place::Slot(slot) => format!("slot {slot}"),
+            Place::Arena { offset } => {
+                let bytes =
+                    offset.mul(&Dim::literal(ty.dtype.bytes() as i64)).map_or(offset.clone(), |bytes| bytes);
+                format!("at {}", self.dim(&bytes))
+            }
             Place::Constant(data) => format!("constant {}", constant(data)),
         };
         let shape = ty.shape.substitute(self.bindings).unwrap_or_else(|_| ty.shape.clone());

@@ -1,10 +1,11 @@
 //! From an optimised module to steps over memory: which loops run, over which buffers, in which order.
 //!
 //! A plan knows views (a transpose or a slice moves no data), nests (elementwise operations and sums over one index
-//! space are one nest of loops) and slots (temporaries whose lifetimes do not meet share memory). It knows nothing of
+//! space are one nest of loops) and arenas (temporaries whose lifetimes do not meet share memory). It knows nothing of
 //! Rust; emitting is another crate's work, and tests execute plans directly.
 
 mod access;
+mod arena;
 mod build;
 mod finish;
 mod fusion;
@@ -14,12 +15,12 @@ pub mod nest;
 mod order;
 mod partition;
 mod program;
-mod slots;
 mod storage;
 mod view;
 
 use std::sync::Arc;
 
+pub use arena::{ALIGNMENT, Arena};
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub use view::{Source, View};
@@ -48,8 +49,8 @@ pub struct Plan {
     pub requirements: Vec<Requirement>,
     /// Everything in memory.
     pub buffers: Vec<Buffer>,
-    /// Memory for temporaries: sizes in elements; temporaries with lifetimes that do not meet share one.
-    pub slots: Vec<Slot>,
+    /// Memory for temporaries, at most one arena an element type.
+    pub arenas: Vec<Arena>,
     /// What runs, in order. Everything that can fail comes before the first write to a result or parameter.
     pub steps: Vec<Step>,
 }
@@ -96,19 +97,14 @@ pub enum Place {
     Input(usize),
     /// The caller's result, in the order of [`Plan::results`].
     Result(usize),
-    /// A slot of the workspace.
-    Slot(usize),
+    /// The arena of the buffer's element type, for as long as steps use the buffer. Buffers at one place hold the same
+    /// number of elements.
+    Arena {
+        /// The element that it begins at; its bytes are a multiple of [`ALIGNMENT`].
+        offset: Dim,
+    },
     /// Constant data of the program.
     Constant(TensorData),
-}
-
-/// Memory for temporaries of one element type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
-    /// The element type.
-    pub dtype: DType,
-    /// The number of elements.
-    pub len: Dim,
 }
 
 /// A single number as steps name it.

@@ -71,26 +71,21 @@ pub(super) fn update_in_place(
         step.for_each_write(|buffer| writers[buffer.0] = Some(position));
         step.for_each_read(|buffer| readers[buffer.0].push(position));
     }
-    let (mut copied, mut is_moved) = (Vec::new(), false);
+    let mut copied = Vec::new();
     for (from, input) in updates {
         let old = input_buffer(buffers, *input);
-        let writer = writers[from.0].filter(|_| matches!(buffers[from.0].place, Place::Slot(_)));
+        let writer = writers[from.0].filter(|_| matches!(buffers[from.0].place, Place::Arena { .. }));
         let others: Vec<usize> =
             readers[old.0].iter().copied().filter(|reader| Some(*reader) != writer).collect();
         match writer {
             Some(writer) if may_overwrite(&steps[writer], *from, old) && !edges.reaches(writer, &others) => {
                 buffers[from.0].place = Place::Input(*input);
-                for reader in others {
-                    edges.readers[reader].push(writer);
-                    is_moved |= reader > writer;
-                }
+                others.into_iter().for_each(|reader| edges.readers[reader].push(writer));
             }
             Some(_) | None => copied.push((*from, *input)),
         }
     }
-    if is_moved {
-        sort(steps, &edges);
-    }
+    sort(steps, buffers, &edges);
     copied
 }
 
@@ -169,20 +164,31 @@ fn last_load(nest: &Nest, buffer: BufferId) -> Option<usize> {
     })
 }
 
-/// The same steps, each after what it must come after, otherwise as they were.
-fn sort(steps: &mut Vec<Step>, edges: &Edges) {
+/// The same steps, each after what it must come after. Those that take no memory come as soon as they can, since what they
+/// read may end with them; the others stay as they were.
+fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
     let mut missing = vec![0; steps.len()];
     for readers in &edges.readers {
         readers.iter().for_each(|reader| missing[*reader] += 1);
     }
-    let mut ready: BTreeSet<usize> = (0..steps.len()).filter(|step| missing[*step] == 0).collect();
+    let takes_memory: Vec<bool> = steps
+        .iter()
+        .map(|step| {
+            let mut takes = false;
+            step.for_each_write(|buffer| takes |= matches!(buffers[buffer.0].place, Place::Arena { .. }));
+            takes
+        })
+        .collect();
+    let key = |step: usize| (takes_memory[step], step);
+    let mut ready: BTreeSet<(bool, usize)> =
+        (0..steps.len()).filter(|step| missing[*step] == 0).map(key).collect();
     let mut taken: Vec<Option<Step>> = std::mem::take(steps).into_iter().map(Some).collect();
-    while let Some(step) = ready.pop_first() {
+    while let Some((_, step)) = ready.pop_first() {
         steps.extend(taken[step].take());
         for reader in &edges.readers[step] {
             missing[*reader] -= 1;
             if missing[*reader] == 0 {
-                ready.insert(*reader);
+                ready.insert(key(*reader));
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The function that runs a plan, as Rust text: memory is split into slots, then each step is a call or a loop.
+//! The function that runs a plan, as Rust text: each step takes its buffers from the arenas and is a call
+//! or a loop.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -26,8 +27,9 @@ pub(super) struct Body<'p> {
     locals: HashMap<ValueId, String>,
     inputs: Vec<String>,
     results: Vec<String>,
-    slots: Vec<String>,
-    /// For each element type, what is left of the workspace beside the slots.
+    /// For each element type, the variable that is the memory of temporaries.
+    arenas: HashMap<DType, String>,
+    /// For each element type, what is left of the workspace beside the arena.
     pub(super) scratch: HashMap<DType, String>,
     /// The convolutions so far, whose geometries are functions of the module.
     pub(super) convolutions: usize,
@@ -43,7 +45,6 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
     let inputs: Vec<String> = plan.inputs.iter().map(|input| names.fresh(&input.name)).collect();
     inputs.iter().for_each(|input| _ = names.fresh(&new_value(input)));
     let results = (0..plan.results.len()).map(|result| names.fresh(&format!("result_{result}"))).collect();
-    let slots = (0..plan.slots.len()).map(|slot| names.fresh(&format!("slot_{slot}"))).collect();
     let mut body = Body {
         plan,
         function,
@@ -53,7 +54,7 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
         locals: HashMap::new(),
         inputs,
         results,
-        slots,
+        arenas: HashMap::new(),
         scratch: HashMap::new(),
         convolutions: 0,
         text: String::new(),
@@ -113,23 +114,56 @@ impl Body<'_> {
 
     fn split_workspace(&mut self) {
         for dtype in DType::NUMERIC {
-            let mut rest = format!("workspace.{dtype}");
-            for (position, slot) in self.plan.slots.iter().enumerate().filter(|(_, slot)| slot.dtype == dtype)
-            {
-                let len = extent(&slot.len, Arithmetic::Plain);
-                let next = self.names.fresh("rest");
-                let slot = &self.slots[position];
-                let _ = writeln!(
-                    self.text,
-                    "let ({slot}, {next}) = {rest}.split_at_mut(rt::slot_len::<{dtype}>({len}));"
-                );
-                rest = next;
+            let mut scratch = format!("workspace.{dtype}");
+            if let Some(arena) = self.plan.arenas.iter().find(|arena| arena.dtype == dtype) {
+                let len = self.extent(&arena.len);
+                let [arena, rest] =
+                    ["arena", "scratch"].map(|name| self.names.fresh(&format!("{name}_{dtype}")));
+                let _ = writeln!(self.text, "let ({arena}, {rest}) = {scratch}.split_at_mut({len});");
+                self.arenas.insert(dtype, arena);
+                scratch = rest;
             }
-            self.scratch.insert(dtype, rest);
+            self.scratch.insert(dtype, scratch);
+        }
+    }
+
+    /// Takes the temporaries that a step uses from their arenas; those at one place are one variable.
+    fn take_temporaries(&mut self, step: &Step) {
+        for dtype in DType::NUMERIC {
+            let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
+            step.for_each_buffer(|buffer| {
+                let known = &self.plan.buffers[buffer.0];
+                let Place::Arena { offset } = &known.place else { return };
+                if known.ty.dtype != dtype {
+                    return;
+                }
+                match taken.iter_mut().find(|(start, _)| *start == offset) {
+                    Some((_, buffers)) if buffers.contains(&buffer) => {}
+                    Some((_, buffers)) => buffers.push(buffer),
+                    None => taken.push((offset, vec![buffer])),
+                }
+            });
+            let Some(arena) = self.arenas.get(&dtype).filter(|_| !taken.is_empty()).cloned() else {
+                continue;
+            };
+            let (mut names, mut ranges) = (String::new(), String::new());
+            for (start, buffers) in taken {
+                let known = &self.plan.buffers[buffers[0].0];
+                let name = self.buffers.get(&buffers[0]).cloned();
+                let name = name.unwrap_or_else(|| self.names.fresh(&self.wish(known.value)));
+                buffers.iter().for_each(|buffer| _ = self.buffers.insert(*buffer, name.clone()));
+                let count = known.ty.shape.element_count();
+                let count = count.expect("a verified type has a countable number of elements");
+                let end = start.add(&count).unwrap_or(Dim::literal(i64::MAX));
+                let _ = write!(names, "{name}, ");
+                let _ = write!(ranges, "{}..{}, ", grouped(&self.extent(start)), grouped(&self.extent(&end)));
+            }
+            let _ = writeln!(self.text, "let [{names}] = rt::split(&mut *{arena}, [{ranges}]);");
         }
     }
 
     fn step(&mut self, step: &Step) {
+        self.take_temporaries(step);
         match step {
             Step::Scalar(step) => self.scalar(step),
             Step::Load { result, from } => {
@@ -259,31 +293,17 @@ impl Body<'_> {
                 let values = literal::elements(data);
                 format!("const {{ &{values} }}")
             }
-            Place::Slot(_) => self.buffers[&buffer].clone(),
+            Place::Arena { .. } => self.buffers[&buffer].clone(),
         }
     }
 
-    /// A buffer's variable, to write to; a temporary begins here.
-    pub(super) fn write(&mut self, buffer: BufferId) -> String {
-        let known = &self.plan.buffers[buffer.0];
-        match &known.place {
-            Place::Input(input) => self.inputs[*input].clone(),
-            Place::Result(result) => self.results[*result].clone(),
-            Place::Constant(_) => unreachable!("constants are not written"),
-            Place::Slot(slot) => {
-                let name = self.wish(known.value);
-                let name = self.names.fresh(&name);
-                let len = known
-                    .ty
-                    .shape
-                    .element_count()
-                    .expect("a verified type has a countable number of elements");
-                let len = self.extent(&len);
-                let _ = writeln!(self.text, "let {name} = &mut {}[..{}];", self.slots[*slot], grouped(&len));
-                self.buffers.insert(buffer, name.clone());
-                name
-            }
-        }
+    /// A buffer's variable, to write to.
+    pub(super) fn write(&self, buffer: BufferId) -> String {
+        debug_assert!(
+            !matches!(self.plan.buffers[buffer.0].place, Place::Constant(_)),
+            "constants are not written"
+        );
+        self.read(buffer)
     }
 }
 

@@ -314,9 +314,8 @@ fn lens(plan: &Plan) -> String {
     let mut fields = String::new();
     for dtype in mind_core::ty::DType::NUMERIC {
         let mut sum = "0_usize".to_string();
-        for slot in plan.slots.iter().filter(|slot| slot.dtype == dtype) {
-            let len = extent(&slot.len, Arithmetic::Saturating);
-            sum = format!("{sum}.saturating_add(rt::slot_len::<{dtype}>({len}))");
+        for arena in plan.arenas.iter().filter(|arena| arena.dtype == dtype) {
+            sum = format!("{sum}.saturating_add({})", extent(&arena.len, Arithmetic::Saturating));
         }
         let scratch = product::scratch(plan, dtype);
         if scratch != "0" {

@@ -1,6 +1,6 @@
 //! Plans executed step by step through the kernels that emitted code calls.
 //!
-//! Memory is laid out as emitted code lays it out: buffers of one slot are one piece of memory, so a slot given away too
+//! Memory is laid out as emitted code lays it out: temporaries lie in arenas, so memory given away too
 //! early shows as a wrong result.
 
 mod nest;
@@ -74,15 +74,15 @@ struct Run<'p> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Region {
     Result(usize),
-    Slot(usize),
+    Arena(DType),
     Constant(BufferId),
 }
 
 impl Run<'_> {
     fn allocate(&mut self) {
-        for (slot, known) in self.plan.slots.iter().enumerate() {
-            let memory = unwritten(known.dtype, self.size(&known.len));
-            self.memory.insert(Region::Slot(slot), memory);
+        for arena in &self.plan.arenas {
+            let memory = unwritten(arena.dtype, self.size(&arena.len));
+            self.memory.insert(Region::Arena(arena.dtype), memory);
         }
         for (id, buffer) in self.plan.buffers.iter().enumerate() {
             match &buffer.place {
@@ -92,7 +92,7 @@ impl Run<'_> {
                 Place::Result(result) => {
                     _ = self.memory.insert(Region::Result(*result), self.empty(BufferId(id)))
                 }
-                Place::Input(_) | Place::Slot(_) => {}
+                Place::Input(_) | Place::Arena { .. } => {}
             }
         }
     }
@@ -103,7 +103,7 @@ impl Run<'_> {
             Place::Input(input) => &self.inputs[*input].elements,
             Place::Constant(_) => &self.memory[&Region::Constant(id)],
             Place::Result(result) => &self.memory[&Region::Result(*result)],
-            Place::Slot(slot) => &self.memory[&Region::Slot(*slot)],
+            Place::Arena { .. } => &self.memory[&Region::Arena(self.buffer(id).ty.dtype)],
         }
     }
 
@@ -115,19 +115,28 @@ impl Run<'_> {
             }
             Place::Constant(_) => panic!("a constant is written"),
             Place::Result(result) => Region::Result(*result),
-            Place::Slot(slot) => Region::Slot(*slot),
+            Place::Arena { .. } => Region::Arena(self.plan.buffers[id.0].ty.dtype),
         };
         self.memory.get_mut(&region).expect("allocated on entry")
     }
 
     /// The elements of a buffer, first to last.
     fn elements<T: Number>(&self, id: BufferId) -> &[T] {
-        &T::unwrap(self.region(id))[..self.len(id)]
+        &T::unwrap(self.region(id))[self.range(id)]
     }
 
     fn elements_mut<T: Number>(&mut self, id: BufferId) -> &mut [T] {
-        let len = self.len(id);
-        &mut T::unwrap_mut(self.region_mut(id))[..len]
+        let range = self.range(id);
+        &mut T::unwrap_mut(self.region_mut(id))[range]
+    }
+
+    /// Where a buffer lies in its region.
+    fn range(&self, id: BufferId) -> std::ops::Range<usize> {
+        let start = match &self.buffer(id).place {
+            Place::Arena { offset } => self.size(offset),
+            Place::Input(_) | Place::Constant(_) | Place::Result(_) => 0,
+        };
+        start..start + self.len(id)
     }
 
     fn len(&self, id: BufferId) -> usize {
@@ -149,7 +158,7 @@ impl Run<'_> {
 
     /// A copy of a buffer.
     fn load_buffer(&self, id: BufferId) -> Elements {
-        each_type!(self.region(id), all => Number::wrap(all[..self.len(id)].to_vec()))
+        each_type!(self.region(id), all => Number::wrap(all[self.range(id)].to_vec()))
     }
 
     fn store_buffer(&mut self, id: BufferId, elements: Elements) {

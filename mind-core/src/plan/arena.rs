@@ -1,0 +1,193 @@
+//! Memory for temporaries: one arena an element type, and an offset in it for each buffer, by liveness.
+//!
+//! Sizes that are known are placed greedily, the largest first, each into the tightest gap between what lives at the same
+//! time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Sizes that depend on symbols
+//! cannot all be compared: they follow in slots, which buffers share whose lives do not meet and whose sizes provably fit.
+
+use crate::{
+    dim::{Dim, DimResult},
+    plan::{Buffer, BufferId, Place, Step, order::may_overwrite},
+    ty::DType,
+};
+
+/// The memory that temporaries of one element type need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arena {
+    /// The element type.
+    pub dtype: DType,
+    /// The number of elements, a multiple of those in [`ALIGNMENT`] bytes.
+    pub len: Dim,
+}
+
+/// Buffers in an arena begin at multiples of so many bytes.
+pub const ALIGNMENT: usize = 64;
+
+/// More known sizes than this in one arena are treated as if they were unknown, which takes less time.
+const MOST: usize = 1500;
+
+/// The place of a temporary before it has an offset.
+pub(super) const UNASSIGNED: Place = Place::Arena { offset: Dim::ZERO };
+
+/// Gives every temporary an offset.
+///
+/// Temporaries that live at the same time do not overlap, but that what a step stores takes the place of what it is the last
+/// to read, where it reads each element before it stores that element.
+pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
+    let tenants = tenants(buffers, steps);
+    let mut arenas = Vec::new();
+    for dtype in DType::NUMERIC {
+        let of_type: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.dtype == dtype).collect();
+        if of_type.is_empty() {
+            continue;
+        }
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            of_type.iter().partition(|tenant| of_type.len() <= MOST && tenant.len.as_literal().is_some());
+        let (mut places, end) = in_gaps(&known);
+        let (more, len) = in_slots(&unknown, end);
+        places.extend(more);
+        for (tenant, offset) in known.iter().chain(&unknown).zip(places) {
+            for buffer in &tenant.buffers {
+                buffers[buffer.0].place = Place::Arena { offset: offset.clone() };
+            }
+        }
+        arenas.push(Arena { dtype, len });
+    }
+    arenas
+}
+
+/// Buffers that take the place of one another.
+struct Tenant {
+    dtype: DType,
+    /// Rounded up to the alignment.
+    len: Dim,
+    buffers: Vec<BufferId>,
+    /// The steps in which it is first and last used.
+    life: (usize, usize),
+}
+
+impl Tenant {
+    fn meets(&self, other: &Self) -> bool {
+        self.life.0 <= other.life.1 && other.life.0 <= self.life.1
+    }
+}
+
+fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
+    let is_temporary = |buffer: BufferId| matches!(buffers[buffer.0].place, Place::Arena { .. });
+    let mut last_use = vec![0; buffers.len()];
+    for (position, step) in steps.iter().enumerate() {
+        step.for_each_buffer(|buffer| last_use[buffer.0] = position);
+    }
+    let mut tenants: Vec<Tenant> = Vec::new();
+    let mut tenant_of: Vec<Option<usize>> = vec![None; buffers.len()];
+    for (position, step) in steps.iter().enumerate() {
+        let mut taken: Vec<BufferId> = Vec::new();
+        step.for_each_write(|result| {
+            if !is_temporary(result) || tenant_of[result.0].is_some() {
+                return;
+            }
+            let mut overwritten = None;
+            step.for_each_read(|operand| {
+                let fits = is_temporary(operand)
+                    && buffers[operand.0].ty.dtype == buffers[result.0].ty.dtype
+                    && len(&buffers[operand.0]) == len(&buffers[result.0])
+                    && last_use[operand.0] == position
+                    && !taken.contains(&operand)
+                    && may_overwrite(step, result, operand);
+                if fits {
+                    overwritten = overwritten.or(Some(operand));
+                }
+            });
+            taken.extend(overwritten);
+            let tenant = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
+                let (dtype, len) = (buffers[result.0].ty.dtype, len(&buffers[result.0]));
+                tenants.push(Tenant { dtype, len, buffers: Vec::new(), life: (position, position) });
+                tenants.len() - 1
+            });
+            tenants[tenant].buffers.push(result);
+            tenants[tenant].life.1 = last_use[result.0];
+            tenant_of[result.0] = Some(tenant);
+        });
+    }
+    tenants
+}
+
+/// The elements of a buffer, rounded up to the alignment.
+fn len(buffer: &Buffer) -> Dim {
+    let unit = (ALIGNMENT / buffer.ty.dtype.bytes()) as i64;
+    or_too_many(
+        buffer.ty.shape.element_count().and_then(|count| count.ceil_div(unit)?.mul(&Dim::literal(unit))),
+    )
+}
+
+/// What no memory holds, where the number of elements leaves 64 bits.
+fn or_too_many(elements: DimResult) -> Dim {
+    const TOO_MANY: i64 = i64::MAX / 64 * 64;
+    elements.unwrap_or(Dim::literal(TOO_MANY))
+}
+
+/// Offsets of known sizes, and where the last one ends.
+fn in_gaps(tenants: &[&Tenant]) -> (Vec<Dim>, Dim) {
+    let size = |tenant: &Tenant| tenant.len.as_literal().expect("only known sizes are placed in gaps");
+    let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
+    largest_first.sort_by_key(|tenant| std::cmp::Reverse(size(tenants[*tenant])));
+    let mut offsets: Vec<i64> = vec![0; tenants.len()];
+    // The placed ones by offset.
+    let mut placed: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for tenant in largest_first {
+        let needed = size(tenants[tenant]);
+        let mut tightest: Option<(i64, i64)> = None;
+        let mut free_from = 0;
+        for other in placed.iter().filter(|other| tenants[**other].meets(tenants[tenant])) {
+            let gap = offsets[*other] - free_from;
+            if gap >= needed && tightest.is_none_or(|(best, _)| gap < best) {
+                tightest = Some((gap, free_from));
+            }
+            free_from = free_from.max(offsets[*other].saturating_add(size(tenants[*other])));
+        }
+        let offset = tightest.map_or(free_from, |(_, offset)| offset);
+        offsets[tenant] = offset;
+        end = end.max(offset.saturating_add(needed));
+        let at = placed.partition_point(|other| offsets[*other] <= offset);
+        placed.insert(at, tenant);
+    }
+    (offsets.into_iter().map(Dim::literal).collect(), Dim::literal(end))
+}
+
+/// Offsets from `start` on of sizes that may be unknown, and where the last one ends.
+fn in_slots(tenants: &[&Tenant], start: Dim) -> (Vec<Dim>, Dim) {
+    struct Slot {
+        len: Dim,
+        /// The last step of its last tenant.
+        until: usize,
+    }
+    let mut slots: Vec<Slot> = Vec::new();
+    let mut slot_of = Vec::with_capacity(tenants.len());
+    // Tenants come in the order in which their lives begin.
+    for tenant in tenants {
+        let free = || (0..slots.len()).filter(|slot| slots[*slot].until < tenant.life.0);
+        // The tightest slot that fits, else one that can grow to fit.
+        let fitting = free().filter(|slot| tenant.len.at_most(&slots[*slot].len));
+        let tightest = fitting.reduce(|best, slot| {
+            let is_tighter = slots[slot].len != slots[best].len && slots[slot].len.at_most(&slots[best].len);
+            if is_tighter { slot } else { best }
+        });
+        let slot = tightest.or_else(|| free().find(|slot| slots[*slot].len.at_most(&tenant.len)));
+        let slot = slot.unwrap_or_else(|| {
+            slots.push(Slot { len: tenant.len.clone(), until: 0 });
+            slots.len() - 1
+        });
+        if !tenant.len.at_most(&slots[slot].len) {
+            slots[slot].len = tenant.len.clone();
+        }
+        slots[slot].until = tenant.life.1;
+        slot_of.push(slot);
+    }
+    let mut end = start;
+    let mut offsets = Vec::with_capacity(slots.len());
+    for slot in &slots {
+        offsets.push(end.clone());
+        end = or_too_many(end.add(&slot.len));
+    }
+    (slot_of.into_iter().map(|slot| offsets[slot].clone()).collect(), end)
+}
