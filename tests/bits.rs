@@ -1,0 +1,168 @@
+//! Results are the same to the bit from run to run and with any number of threads; those of loops and sums at every SIMD
+//! level too. Products add up in an order that depends on the level.
+//!
+//! Level and threads belong to a process, so that programs run in children of this one.
+
+use std::{
+    fmt::Write,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use mind::{Element, Shape, Tensor, TensorRef, mind};
+
+/// Where a child process writes its results.
+const CHILD_WRITES: &str = "MIND_BITS_CHILD_WRITES";
+
+mind! {
+    fn chain<N>(x: f32[N], y: f32[N]) -> f32[N] { exp(-(x * x)) * y + x / (log(y * y + 1.0) + 0.5) - 1.0 }
+
+    #[grad(x, y)]
+    fn total<N>(x: f32[N], y: f32[N]) -> f32 { sum(chain(x, y) * y) + mean(x) }
+
+    fn double<N>(x: f64[N, 7]) -> (f64[N], f64[7], f64) {
+        let e = exp(x) / log(x * x + 2.0);
+        (sum(e, axes = [1]), mean(e, axes = [0]), sum(e * x))
+    }
+
+    #[grad(z)]
+    fn cross_entropy<N, C>(z: f32[N, C], y: f32[N, C]) -> f32 {
+        let logp = z - log(sum(exp(z), axes = [1], keepdims = true));
+        -mean(sum(y * logp, axes = [1]))
+    }
+
+    fn normal<N>(x: f32[N, 300], scale: f32[300]) -> f32[N, 300] {
+        let centred = x - mean(x, axes = [1], keepdims = true);
+        let variance = mean(centred * centred, axes = [1], keepdims = true);
+        centred * exp(-0.5 * log(variance + 0.00001)) * scale
+    }
+
+    fn inner<N>(x: f32[N, 30, 40]) -> (f32[N, 40], f32[30], f32) {
+        (sum(x, axes = [1]), sum(x * x, axes = [0, 2]), mean(relu(x)))
+    }
+
+    fn layer<N>(x: f32[N, 200], w: f32[200, 250], b: f32[250]) -> f32[N, 250] { relu(x @ w + b) }
+
+    #[grad(w, b)]
+    fn loss<N>(x: f32[N, 200], w: f32[200, 250], b: f32[250]) -> f32 { mean(layer(x, w, b)) }
+
+    fn small(x: f32[3, 4], w: f32[4, 5]) -> f32[3, 5] { relu(x @ w) }
+
+    #[grad(k)]
+    fn convolution<N>(x: f32[N, 20, 20, 5], k: f32[3, 3, 5, 17]) -> f32 {
+        sum(relu(conv2d(x, k, strides = [1, 1], padding = same)))
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
+    let usual = results("avx512", "2");
+    assert_eq!(usual.len(), 22);
+    assert_eq!(usual, results("avx512", "2"), "from run to run");
+    for threads in ["1", "3"] {
+        assert_eq!(usual, results("avx512", threads), "{threads} threads");
+    }
+    for level in ["avx2", "portable"] {
+        let other = results(level, "2");
+        assert_eq!(other, results(level, "1"), "threads at {level}");
+        for (usual, other) in usual.iter().zip(&other).filter(|(line, _)| !line.starts_with("product")) {
+            assert_eq!(usual, other, "{level}");
+        }
+    }
+}
+
+/// What a child process of a level and number of threads computes: a line for each result.
+fn results(level: &str, threads: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bits-{level}-{threads}.txt"));
+    let status = Command::new(std::env::current_exe().expect("the binary has a path"))
+        .args(["a_child_process_writes_its_results", "--exact", "--quiet"])
+        .env(CHILD_WRITES, &path)
+        .env("MIND_SIMD", level)
+        .env("MIND_NUM_THREADS", threads)
+        .stdout(Stdio::null())
+        .status()
+        .expect("the binary can be run again");
+    assert!(status.success());
+    let text = fs::read_to_string(&path).expect("the child wrote its results");
+    text.lines().map(str::to_string).collect()
+}
+
+#[test]
+fn a_child_process_writes_its_results() {
+    if let Some(path) = std::env::var_os(CHILD_WRITES) {
+        fs::write(path, computed()).expect("the folder of the target can be written");
+    }
+}
+
+fn computed() -> String {
+    let mut lines = Lines::default();
+    let (x, y) = (uneven((70_001,)), uneven((70_001,)));
+    lines.tensor("chain", &chain(&x, &y));
+    let (value, (dx, dy)) = total_grad(&x, &y);
+    lines.number("total", value);
+    lines.tensor("total by x", &dx);
+    lines.tensor("total by y", &dy);
+    let x = Tensor::from_fn_with((9_001, mind::Const), |[i, j]| ((i * 7 + j) % 1013) as f64 * 0.003 - 1.5);
+    let (rows, columns, sum) = double(&x);
+    lines.tensor("double rows", &rows);
+    lines.tensor("double columns", &columns);
+    lines.line("double", sum.to_bits());
+    for (name, n, c) in [("wide", 130, 1003), ("narrow", 5_003, 10)] {
+        let (z, y) = (uneven((n, c)), uneven((n, c)));
+        let (value, dz) = cross_entropy_grad(&z, &y);
+        lines.number(&format!("{name} cross entropy"), value);
+        lines.tensor(&format!("{name} cross entropy by z"), &dz);
+    }
+    lines.tensor("normal", &normal(&uneven((501, mind::Const)), &uneven((mind::Const,))));
+    let (first, second, third) = inner(&uneven((203, mind::Const, mind::Const)));
+    lines.tensor("inner", &first);
+    lines.tensor("inner over two axes", &second);
+    lines.number("inner mean", third);
+    let (x, w, b) = (uneven((301, mind::Const)), uneven((mind::Const, mind::Const)), uneven((mind::Const,)));
+    lines.tensor("product layer", &layer(&x, &w, &b));
+    let (value, (dw, db)) = loss_grad(&x, &w, &b);
+    lines.number("product loss", value);
+    lines.tensor("product loss by w", &dw);
+    lines.tensor("product loss by b", &db);
+    lines.tensor(
+        "small product",
+        &small(&uneven((mind::Const, mind::Const)), &uneven((mind::Const, mind::Const))),
+    );
+    let x = uneven((9, mind::Const, mind::Const, mind::Const));
+    let k = uneven((mind::Const, mind::Const, mind::Const, mind::Const));
+    let (value, dk) = convolution_grad(&x, &k);
+    lines.number("product of a convolution", value);
+    lines.tensor("product of a convolution by its filter", &dk);
+    lines.0
+}
+
+/// Numbers between -1 and 1.
+fn uneven<S: Shape>(shape: S) -> Tensor<f32, S> {
+    let mut tensor = Tensor::zeros_with(shape);
+    for (i, element) in tensor.as_mut_slice().iter_mut().enumerate() {
+        *element = (i.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f32 / 32768.0 - 1.0;
+    }
+    tensor
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn line(&mut self, name: &str, bits: u64) {
+        let _ = writeln!(self.0, "{name}: {bits:016x}");
+    }
+
+    fn number(&mut self, name: &str, value: f32) {
+        assert!(value.is_finite(), "{name}");
+        self.line(name, value.to_bits().into());
+    }
+
+    /// A hash of all bits.
+    fn tensor<T: Element + Into<f64>, S: Shape>(&mut self, name: &str, tensor: &TensorRef<T, S>) {
+        let bits = tensor.iter().map(|element| Into::<f64>::into(*element).to_bits());
+        let hash = |hash: u64, bits: u64| (hash ^ bits).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+        self.line(name, bits.fold(0xcbf2_9ce4_8422_2325, hash));
+    }
+}
