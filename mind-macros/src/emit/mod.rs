@@ -14,10 +14,10 @@ pub mod structs;
 use std::collections::BTreeSet;
 
 use mind_core::{
-    dim::Dim,
+    dim::{Bindings, Dim},
     ir::ValueId,
     ops::Requirement,
-    plan::{Plan, Step},
+    plan::{Listing, Plan, Step, listing},
     surface::lower::Structure,
 };
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -192,6 +192,7 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
             use #root as rt;
             pub const CORE_IR: &str = "";
             pub const MIC: &str = "";
+            pub const PLAN: &str = "";
             #(#quantities)*
             #peak
             #lens
@@ -253,6 +254,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let (core_ir, mic) = (&item.constants.core_ir, &item.constants.mic);
+    let plan = listing(&Listing { plan: item.plan, value_name: item.value_name, bindings: &Bindings::new() });
     let params =
         quantity(item, "params", "The number of elements in the parameters.", &item.constants.params);
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", &item.constants.flops);
@@ -275,6 +277,8 @@ pub fn module(item: &Item<'_>) -> TokenStream {
             pub const CORE_IR: &str = #core_ir;
             /// The same as MIC, the compact form.
             pub const MIC: &str = #mic;
+            /// What runs, step by step: kernels, what was fused into them, and where temporaries lie.
+            pub const PLAN: &str = #plan;
             #params
             #flops
             #peak

@@ -102,7 +102,8 @@ pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, finish: &Finish) -> (Vec<
     let rows = row(body, nest, &captures, Frame::Row);
     let captured = captures.fields.iter().map(|Field { name, value, kind, .. }| match kind {
         Kind::Target(_) => [name.clone(), format!("&mut {value}[..]")],
-        Kind::Load(_) | Kind::Number | Kind::Steps => [name.clone(), value.clone()],
+        Kind::Load(_) => [name.clone(), format!("&{value}[..]")],
+        Kind::Number | Kind::Steps => [name.clone(), value.clone()],
     });
     (captured.collect(), format!("|i0, sums| {{\n{rows}}}"))
 }
