@@ -77,8 +77,8 @@ impl Captures {
     pub(super) fn new(body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) -> Self {
         let mut names = Names::new();
         let own = [
-            "nest", "steps", "start", "lane", "rest", "at", "j", "block", "row", "column", "rows", "columns",
-            "sums", "stride", "first",
+            "nest", "most", "r", "steps", "start", "lane", "rest", "at", "j", "block", "row", "column",
+            "rows", "columns", "sums", "stride", "first",
         ];
         for own in own {
             names.fresh(own);

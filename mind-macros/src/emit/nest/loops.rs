@@ -4,12 +4,12 @@
 //! `mind_rt`'s own sums do, element `i` to lane `i % LANES`, in blocks as wide as the lanes; what is left after the last
 //! whole block goes to a copy of the lanes, since an array that is also indexed by a variable stays in memory.
 
-use std::{collections::HashMap, fmt::Write, ops::Range};
+use std::{fmt::Write, ops::Range};
 
 use mind_core::{
     dim::Dim,
     ir::ValueId,
-    plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
+    plan::{Fold, Nest, Node, Operand, Pass, ScalarOp, Store, Target, View},
     ty::DType,
 };
 
@@ -45,6 +45,12 @@ pub(super) enum Frame {
     Row,
 }
 
+/// Rows of a block of rows, at most.
+const ROWS: usize = 16;
+
+/// The longest row, in elements, that is passed over in blocks of rows: what a block reads stays in the fastest cache.
+const SHORT_ROW: i64 = 512;
+
 /// Elements of a row that are handled at once where its length is not known: a register of the highest level.
 const fn register(dtype: DType) -> usize {
     64 / dtype.bytes()
@@ -56,8 +62,8 @@ struct Loops<'a, 'p> {
     captures: &'a Captures,
     frame: Frame,
     names: Names,
-    /// The variables of the numbers of the row.
-    numbers: HashMap<ValueId, String>,
+    /// The numbers of the row so far.
+    numbers: Vec<RowNumber>,
     /// For each total, in the order of passes, the lanes or the number that it is summed in.
     totals: Vec<Sum>,
     text: String,
@@ -70,6 +76,14 @@ enum Sum {
     Lanes(String, usize),
     /// In a single number.
     Number(String),
+}
+
+/// A number of the row.
+struct RowNumber {
+    value: ValueId,
+    name: String,
+    /// Those of all rows of a block of rows.
+    block: Option<String>,
 }
 
 /// Where in a row an element is.
@@ -99,7 +113,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             captures,
             frame,
             names: captures.names.clone(),
-            numbers: HashMap::new(),
+            numbers: Vec::new(),
             totals: Vec::new(),
             text: String::new(),
         }
@@ -109,7 +123,10 @@ impl<'a, 'p> Loops<'a, 'p> {
         self.begin_totals();
         for depth in 0..self.nest.row_axes {
             self.begin_sums(depth);
-            self.open(depth);
+            match self.rows_at_once() {
+                Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, &rows),
+                Some(_) | None => self.open(depth),
+            }
         }
         self.begin_sums(self.nest.row_axes);
         let mut totals = self.totals.clone().into_iter();
@@ -204,6 +221,10 @@ impl<'a, 'p> Loops<'a, 'p> {
     }
 
     fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = Sum>) {
+        let variables = self.variables(pass);
+        let known = self.numbers.len();
+        self.name_numbers(pass);
+        self.open_rows(known);
         let sums: Vec<Option<Sum>> = pass
             .folds
             .iter()
@@ -217,25 +238,29 @@ impl<'a, 'p> Loops<'a, 'p> {
                 Target::Memory(_) => None,
             })
             .collect();
-        let variables = self.variables(pass);
         self.still_loads(&variables);
         self.elements(pass, &variables, &sums);
+        let mut number = known;
         for (fold, sum) in pass.folds.iter().zip(&sums) {
-            if let (Target::Number(value), Some(sum)) = (&fold.target, sum) {
-                let name = self.names.fresh(&self.body.wish(*value));
-                let value_text = self.mean(fold, &sum.value());
-                let _ = writeln!(self.text, "let {name} = {value_text};");
-                self.numbers.insert(*value, name);
+            if let (Target::Number(_), Some(sum)) = (&fold.target, sum) {
+                let value = self.mean(fold, &sum.value());
+                self.define_number(number, &value);
+                number += 1;
             }
         }
-        let mut nodes = Vec::new();
-        for node in &pass.numbers {
-            let text = self.node(node, &nodes, &variables, At::Row);
-            let name = self.names.fresh(&self.body.wish(node.value));
-            let _ = writeln!(self.text, "let {name} = {text};");
-            self.numbers.insert(node.value, name.clone());
-            nodes.push(name);
+        if !pass.numbers.is_empty() {
+            self.next_rows(number, &variables);
         }
+        let first = number;
+        for node in &pass.numbers {
+            let value = self.node(node, &self.nodes(first..number), &variables, At::Row);
+            self.define_number(number, &value);
+            number += 1;
+        }
+        if !(pass.row_stores.is_empty() && pass.row_folds.is_empty()) {
+            self.next_rows(number, &variables);
+        }
+        let nodes = self.nodes(first..number);
         for Store { operand, target } in &pass.row_stores {
             let value = self.operand(operand, &nodes, &variables, At::Row);
             let (name, at) = (self.captures.target(target), self.position(target, 0..self.rank()));
@@ -256,6 +281,90 @@ impl<'a, 'p> Loops<'a, 'p> {
             };
             let _ = writeln!(self.text, "{sum} = {};", add(&sum, &value, fold.dtype));
         }
+        if self.rows_at_once().is_some() {
+            self.text.push_str("}\n");
+        }
+    }
+
+    /// Whether rows are passed over in blocks, and how many rows these have at most. Numbers of several rows are computed at
+    /// once: a logarithm of one number costs as much as those of a whole register.
+    fn rows_at_once(&self) -> Option<String> {
+        let slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log | ScalarOp::Div);
+        let numbers = self.nest.passes.iter().flat_map(|pass| &pass.numbers);
+        if self.nest.row_axes == 0 || !numbers.into_iter().any(slow) {
+            return None;
+        }
+        let row = self.nest.extents[self.nest.row_axes..].iter();
+        let row = row.fold(Some(Dim::ONE), |product, extent| product?.mul(extent).ok())?;
+        match row.as_literal() {
+            Some(len) => (len <= SHORT_ROW).then(|| ROWS.to_string()),
+            None => {
+                let len = self.body.extent(&row);
+                Some(format!("if {len} <= {SHORT_ROW} {{ {ROWS} }} else {{ 1 }}"))
+            }
+        }
+    }
+
+    fn open_block(&mut self, axis: usize, rows: &str) {
+        let extent = grouped(&self.extent(axis));
+        let _ = writeln!(
+            self.text,
+            "let most: usize = {rows};\nfor first in (0..{extent}).step_by(most) {{ \
+             let rows = ({extent} - first).min(most);"
+        );
+    }
+
+    /// Names for what a pass computes once for each row.
+    fn name_numbers(&mut self, pass: &Pass) {
+        let blocks = self.rows_at_once().is_some();
+        let folds = pass.folds.iter().filter_map(|fold| match &fold.target {
+            Target::Number(value) => Some((*value, fold.dtype)),
+            Target::Memory(_) | Target::Total(_) => None,
+        });
+        for (value, dtype) in folds.chain(pass.numbers.iter().map(|node| (node.value, node.dtype))) {
+            let name = self.names.fresh(&self.body.wish(value));
+            let block = blocks.then(|| {
+                let block = self.names.fresh(&format!("{}_rows", name.trim_start_matches("r#")));
+                let _ = writeln!(self.text, "let mut {block} = [{}; {ROWS}];", zero(dtype));
+                block
+            });
+            self.numbers.push(RowNumber { value, name, block });
+        }
+    }
+
+    /// Goes over the rows of a block, if there are blocks, with so many numbers known.
+    fn open_rows(&mut self, known: usize) {
+        if self.rows_at_once().is_none() {
+            return;
+        }
+        let axis = self.nest.row_axes - 1;
+        let _ = writeln!(self.text, "for r in 0..rows {{ let i{axis} = first + r;");
+        for RowNumber { name, block, .. } in &self.numbers[..known] {
+            if let Some(block) = block {
+                let _ = writeln!(self.text, "let {name} = {block}[r];");
+            }
+        }
+    }
+
+    /// Goes over the rows of a block once more.
+    fn next_rows(&mut self, known: usize, variables: &Variables) {
+        if self.rows_at_once().is_some() {
+            self.text.push_str("}\n");
+            self.open_rows(known);
+            self.still_loads(variables);
+        }
+    }
+
+    fn define_number(&mut self, number: usize, value: &str) {
+        let RowNumber { name, block, .. } = &self.numbers[number];
+        let _ = writeln!(self.text, "let {name} = {value};");
+        if let Some(block) = block {
+            let _ = writeln!(self.text, "{block}[r] = {name};");
+        }
+    }
+
+    fn nodes(&self, numbers: Range<usize>) -> Vec<String> {
+        self.numbers[numbers].iter().map(|number| number.name.clone()).collect()
     }
 
     /// Names for what a pass reads, computes and writes.
@@ -488,7 +597,10 @@ impl<'a, 'p> Loops<'a, 'p> {
     fn operand(&self, operand: &Operand, nodes: &[String], variables: &Variables, at: At) -> String {
         match operand {
             Operand::Node(node) => nodes[*node].clone(),
-            Operand::Number(value) => self.numbers[value].clone(),
+            Operand::Number(value) => {
+                let number = self.numbers.iter().rfind(|number| number.value == *value);
+                number.expect("numbers are computed before they are read").name.clone()
+            }
             Operand::Scalar(scalar) => self.captures.scalar(self.body, scalar),
             Operand::Load(load) => {
                 let name = variables.loads[*load].as_ref().expect("a pass names what it reads");
