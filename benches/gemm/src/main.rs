@@ -7,8 +7,9 @@ mod contenders;
 mod peak;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use clock::Clock;
 use contenders::{Case, Contender, Layout};
 
 /// Ours may take `1 / 0.97` times what the best other takes.
@@ -108,9 +109,10 @@ fn compare<T: contenders::Scalar>(layout: Layout, options: &Options) -> Vec<Stri
     let mut peak = f64::INFINITY;
     // Interleaved, so that what disturbs the machine disturbs all; the least of each counts.
     let rounds: Vec<u32> = Contender::ALL.iter().map(|contender| case.rounds(*contender)).collect();
-    let start = Instant::now();
+    let clock = Clock::of(options.threads);
+    let start = clock.now();
     let mut repeats = 0;
-    while repeats < 5 || start.elapsed() < options.budget && repeats < 400 {
+    while repeats < 5 || clock.now() - start < options.budget && repeats < 1000 {
         for ((contender, best), rounds) in Contender::ALL.into_iter().zip(&mut best).zip(&rounds) {
             *best = best.min(case.time(contender, *rounds));
         }

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 
 /// Seconds a floating-point operation, a multiply-add being two, at the SIMD level in use.
 pub fn seconds_per_flop<T: Element>() -> f64 {
-    const ROUNDS: u32 = 4000;
+    const ROUNDS: u32 = 100_000;
     let start = Clock::Thread.now();
     let lanes = match simd_level() {
         #[cfg(target_arch = "x86_64")]

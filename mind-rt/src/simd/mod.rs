@@ -32,7 +32,7 @@ impl SimdLevel {
 }
 
 /// The SIMD level in use: the best the processor has, or the lower one that the environment variable `MIND_SIMD`
-/// (`portable`, `avx2`, `avx512`) named when a kernel first ran. Products of large float matrices choose by themselves.
+/// (`portable`, `avx2`, `avx512`) named when a kernel first ran.
 ///
 /// ```
 /// println!("{:?}", mind_rt::simd_level());

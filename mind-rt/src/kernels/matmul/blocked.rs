@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Operands are read where they lie. The right block is packed if its rows are not contiguous, or begin in the same sets
-//! of a cache; left rows are packed if one lies across the other. With more than one block of `k`, the sums of one are
+//! of a cache; the left one if its rows are not contiguous and are read often. With more than one block of `k`, the sums of one are
 //! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
 //! whole sums only, so there it happens in the scratch memory, for some rows at a time.
 //!
@@ -33,6 +33,12 @@ const WHOLE_BYTES: usize = 640 << 10;
 
 /// Bytes of a right block that is packed on the stack.
 const STACK_BYTES: usize = 32 << 10;
+
+/// The same for small products, which would feel what it costs to have more.
+const SMALL_STACK_BYTES: usize = 4 << 10;
+
+/// The most lanes of a vector.
+const MAX_LANES: usize = 16;
 
 /// Rows whose sums wait for the next block of `k`.
 const WAITING_ROWS: usize = 512;
@@ -75,7 +81,7 @@ pub fn multiply<T: Element + Tiles>(
 ) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
-    if rhs.col_stride == 1
+    if (rhs.col_stride == 1 || n == 1)
         && n <= micro.columns()
         && k <= DEPTH
         && let Sink::Store(out) = sink
@@ -84,7 +90,12 @@ pub fn multiply<T: Element + Tiles>(
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
     if packs_left(product) || packs_right(product) {
-        return packed(micro, product, scratch, sink);
+        let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
+        return if small {
+            packed::<T, SMALL_STACK_BYTES>(micro, product, scratch, sink)
+        } else {
+            packed::<T, STACK_BYTES>(micro, product, scratch, sink)
+        };
     }
     let [most_depth, most_columns] = if m <= MAX_ROWS || bytes::<T>(k, n) <= WHOLE_BYTES {
         [usize::MAX; 2]
@@ -129,14 +140,14 @@ fn one_panel<T: Element>(
 
 /// The same with room for packed operands.
 #[inline(never)]
-fn packed<T: Element + Tiles>(
+fn packed<T: Element + Tiles, const STACK: usize>(
     micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: Room<T>,
     sink: Sink<'_, T>,
 ) {
     let [m, k, n] = *product.dims;
-    let mut stack = Bytes::<STACK_BYTES>::new();
+    let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
     let (left, scratch) = if packs_left(product) {
         let share = LEFT_BYTES / size_of::<T>();
@@ -163,10 +174,10 @@ fn packed<T: Element + Tiles>(
 /// begin in the same set of a cache that they push each other out.
 fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
     const SAME_SET: usize = 4096;
-    rhs.col_stride != 1
+    n > 1 && rhs.col_stride != 1
         || m > 8 * MAX_ROWS
             && rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET)
-            && bytes::<T>(k, n) > RIGHT_BYTES / 2
+            && k > MAX_ROWS
 }
 
 /// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.

@@ -27,19 +27,19 @@ pub fn multiply_at<T: Element + Tiles>(
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let micro = T::micro(level);
-    if n == 1 || all_rows == 1 {
-        // The matrix by rows that are contiguous or else by rows that are strided, and the vector.
-        let (by_vector, column_stride, line) = if n == 1 {
-            (ByVector::new(micro, [m, k], lhs, (rhs.pointer(), rhs.row_stride)), lhs.col_stride, Line::Column)
-        } else {
-            let rhs = &rhs.transposed();
-            (ByVector::new(micro, [n, k], rhs, (lhs.pointer(), lhs.col_stride)), rhs.col_stride, Line::Row)
-        };
-        if by_vector.stride == 1 && (column_stride != 1 || k == 1) {
-            return ByVector { stride: column_stride, ..by_vector }.combine(sink, line);
+    let mut sink = sink;
+    if n == 1 {
+        let columns = ByVector::new(micro, [m, k], lhs, (rhs.pointer(), rhs.row_stride));
+        match columns.multiply(lhs.col_stride, sink, Line::Column) {
+            None => return,
+            Some(unused) => sink = unused,
         }
-        if column_stride == 1 {
-            return by_vector.dots(sink, line);
+    }
+    if all_rows == 1 {
+        let rows = ByVector::new(micro, [n, k], &rhs.transposed(), (lhs.pointer(), lhs.col_stride));
+        match rows.multiply(rhs.row_stride, sink, Line::Row) {
+            None => return,
+            Some(unused) => sink = unused,
         }
     }
     blocked::multiply(micro, product, scratch, sink);
@@ -79,6 +79,19 @@ impl<'a, T: Element> ByVector<'a, T> {
         (vector, step): (*const T, usize),
     ) -> Self {
         Self { micro, len, k, rows: matrix.pointer(), stride: matrix.row_stride, vector, step }
+    }
+
+    /// Multiplies if the matrix has contiguous rows or columns; else hands back the sink.
+    #[inline]
+    fn multiply<'s>(self, column_stride: usize, sink: Sink<'s, T>, line: Line) -> Option<Sink<'s, T>> {
+        if self.stride == 1 && (column_stride != 1 || self.k == 1) {
+            Self { stride: column_stride, ..self }.combine(sink, line);
+        } else if column_stride == 1 {
+            self.dots(sink, line);
+        } else {
+            return Some(sink);
+        }
+        None
     }
 
     /// Inner products of each row with the vector.

@@ -1,9 +1,9 @@
 //! Products of floats at every SIMD level, against sums in `f64`, against `matrixmultiply`, and bit by bit against
 //! themselves.
 
-use super::super::products::{Product, Sink};
+use super::super::products::{Product, Products, Sink};
 use super::super::tile::{Micro, Tiles};
-use super::super::{blocked, floats, matmul_scratch};
+use super::super::{BatchDim, Gemm, blocked, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::element::Element;
 use crate::kernels::epilogue::Epilogue;
@@ -195,22 +195,22 @@ fn small<T: Float>(step: usize) {
 
 #[test]
 fn small_products_of_f32() {
-    small::<f32>(2);
+    small::<f32>(3);
 }
 
 #[test]
 fn small_products_of_f64() {
-    small::<f64>(3);
+    small::<f64>(7);
 }
 
 /// Extents beyond those of tiles, blocks and what is packed on the stack.
 #[test]
 fn blocks_of_every_kind() {
     let data = [random::<f32>(200_000, 3), random::<f32>(400_000, 4)];
-    some_layouts([37, 1100, 30], &data);
-    some_layouts([38, 1101, 30], &data);
-    some_layouts([39, 1102, 30], &data);
-    some_layouts([9, 600, 290], &data);
+    some_layouts([19, 1100, 21], &data);
+    some_layouts([20, 1101, 21], &data);
+    some_layouts([21, 1102, 21], &data);
+    some_layouts([9, 515, 290], &data);
     let data = [random::<f64>(200_000, 5), random::<f64>(200_000, 6)];
     some_layouts([21, 1030, 31], &data);
 }
@@ -218,11 +218,36 @@ fn blocks_of_every_kind() {
 /// Rows of the right operand that begin in the same sets of a cache are packed.
 #[test]
 fn rows_a_page_apart() {
-    let data = [random::<f32>(70 * 600, 7), random::<f32>(600 * 1024, 8)];
+    let data = [random::<f32>(66 * 40, 7), random::<f32>(40 * 1024, 8)];
+    let lhs = MatRef { data: &data[0], offset: 0, row_stride: 40, col_stride: 1 };
+    let rhs = MatRef { data: &data[1], offset: 0, row_stride: 1024, col_stride: 1 };
+    right_at_every_level([66, 40, 60], lhs, rhs);
+}
+
+/// However many threads take parts of a batch, and however little scratch memory each then has.
+#[test]
+fn parts_of_a_batch_give_the_same_bits() {
+    let data = [random::<f32>(3 * 37 * 600, 9), random::<f32>(3 * 600 * 20, 10)];
+    let batch = [BatchDim { extent: 3, lhs_stride: 37 * 600, rhs_stride: 600 * 20 }];
     let lhs = MatRef { data: &data[0], offset: 0, row_stride: 600, col_stride: 1 };
-    right_at_every_level(
-        [70, 600, 130],
-        lhs,
-        MatRef { data: &data[1], offset: 0, row_stride: 1024, col_stride: 1 },
-    );
+    let rhs = MatRef { data: &data[1], offset: 0, row_stride: 1, col_stride: 600 };
+    let products = Products::new(&batch, &[37, 600, 20], &lhs, &rhs);
+    let by_parts = |parts| {
+        let mut taken = vec![None; 3 * 37 * 20];
+        let collect = Collect { first: 0, end: 3 * 37, columns: 20, taken: &mut taken };
+        let mut scratch = vec![f32::NAN; matmul_scratch::<f32>(37, 600, 20)];
+        products.cut(
+            0..3 * 37,
+            parts,
+            &mut scratch,
+            collect,
+            &|collect, _, at| collect.split(at),
+            &|mut collect, rows, scratch| f32::some_rows(&products, rows, scratch, &mut collect),
+        );
+        taken.into_iter().map(|sum| sum.expect("every element comes once").to_bits()).collect::<Vec<_>>()
+    };
+    let whole = by_parts(1);
+    for parts in [2, 3, 5, 40] {
+        assert_eq!(by_parts(parts), whole, "{parts} parts");
+    }
 }
