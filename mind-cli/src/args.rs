@@ -68,6 +68,8 @@ pub enum Command {
     Stats(StatsArguments),
     /// Draw a program
     Graph(GraphArguments),
+    /// Check and run programs in Knossos
+    Ks(KsArguments),
     /// Say what an error code means, with an example and how to mend it
     Explain(ExplainArguments),
     /// Print a completion script for a shell
@@ -280,6 +282,71 @@ pub struct GraphArguments {
     pub renderer: Renderer,
 }
 
+/// `mind ks`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind ks check gmm.ks
+  mind ks run gmm.ks                              runs `main`
+  mind ks run gmm.ks square 3.0                   runs (square 3.0)
+  mind ks run gmm.ks norm '(Vec_init 3.0 4.0)'    arguments are expressions")]
+pub struct KsArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: KsCommand,
+}
+
+/// The subcommands of `mind ks`.
+#[derive(Debug, Subcommand)]
+pub enum KsCommand {
+    /// Report every mistake of programs in Knossos
+    Check(KsCheckArguments),
+    /// Run a function in the reference interpreter
+    Run(KsRunArguments),
+}
+
+/// `mind ks check`.
+#[derive(Debug, Args)]
+pub struct KsCheckArguments {
+    /// The files, or `-` for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print mistakes only
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `mind ks run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What the program prints comes first, then the value that the function gives: tuples as `(tuple 1 2.0)`, tensors
+in brackets. Arguments are expressions of the program's language.
+
+Examples:
+  mind ks run gmm.ks
+  mind ks run gmm.ks square 3.0
+  mind ks run gmm.ks sum '(build 10 (lam (i : Integer) (to_float i)))'")]
+pub struct KsRunArguments {
+    /// The file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The function, and the arguments to call it with
+    #[arg(value_name = "FUNCTION ARGUMENTS", default_value = "main", allow_negative_numbers = true)]
+    pub call: Vec<String>,
+    /// What a Float is
+    #[arg(long, value_name = "PRECISION", default_value = "f64")]
+    pub precision: KsPrecision,
+}
+
+/// What a Float is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KsPrecision {
+    /// 64 bits
+    F64,
+    /// 32 bits
+    F32,
+}
+
 /// `mind explain`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -325,6 +392,9 @@ pub enum Form {
     Json,
     /// The language of `mind!`
     Mind,
+    /// Knossos, which `mind ks` reads
+    #[value(skip)]
+    Ks,
 }
 
 /// A form that programs are written in.

@@ -79,6 +79,10 @@ impl Program {
             }
             Form::Json => read_json(source.clone()).map(|program| vec![program]),
             Form::Mind => read_surface(source),
+            Form::Ks => {
+                let message = format!("{} is a Knossos program", source.name);
+                Err(Failure::with_help(message, "`mind ks` checks and runs it"))
+            }
         }
     }
 

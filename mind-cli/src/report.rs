@@ -106,6 +106,7 @@ impl Form {
             Self::CoreIr => "core-ir",
             Self::Json => "json",
             Self::Mind => "mind",
+            Self::Ks => "ks",
         }
     }
 }

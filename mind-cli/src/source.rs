@@ -106,6 +106,7 @@ fn form_of_extension(file: &Path, name: &str, from: Option<Form>) -> Outcome<Opt
         "ir" => Ok(Some(Form::CoreIr)),
         "json" => Ok(Some(Form::Json)),
         "mind" => Ok(Some(Form::Mind)),
+        "ks" => Ok(Some(Form::Ks)),
         other @ ("npy" | "npz" | "svg" | "dot" | "png" | "rs" | "onnx" | "pb" | "zip" | "gz")
             if from.is_none() =>
         {

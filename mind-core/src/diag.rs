@@ -212,6 +212,8 @@ pub enum Arises {
     Library,
     /// When a compiled program runs.
     Run,
+    /// In a Knossos program, as it is read or as it runs.
+    Knossos,
     /// Nowhere yet: kept for a part of the language that does not exist so far.
     Reserved,
 }
@@ -246,26 +248,26 @@ impl fmt::Display for Code {
 
 codes! {
     E1001 "invalid UTF-8" "byte offset, first bytes" [Macro, Command, Library];
-    E1002 "invalid character in identifier" "the character" [Macro, File];
-    E1003 "unterminated string" "where it starts" [Macro, File];
-    E1004 "invalid escape sequence" "the escape" [Macro, File];
-    E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro, File, Command];
-    E1006 "unterminated block comment" "where it starts" [Macro];
-    E1007 "unexpected token" "found, expected" [Macro, File];
+    E1002 "invalid character in identifier" "the character" [Macro, File, Knossos];
+    E1003 "unterminated string" "where it starts" [Macro, File, Knossos];
+    E1004 "invalid escape sequence" "the escape" [Macro, File, Knossos];
+    E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro, File, Command, Knossos];
+    E1006 "unterminated block comment" "where it starts" [Macro, Knossos];
+    E1007 "unexpected token" "found, expected" [Macro, File, Knossos];
     E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
-        "the limit, the value" [Macro, File, Command, Library];
+        "the limit, the value" [Macro, File, Command, Library, Knossos];
     E1009 "unsupported format version" "found, supported" [File];
-    E2001 "type mismatch" "expected, found" [Macro, Command, Run];
-    E2002 "undefined name" "the name, near misses" [Macro, File, Command];
+    E2001 "type mismatch" "expected, found" [Macro, Command, Run, Knossos];
+    E2002 "undefined name" "the name, near misses" [Macro, File, Command, Knossos];
     E2003 "cannot infer type" "what is missing" [Macro, File, Library, Run];
     E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, File, Library];
     E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, File, Library];
-    E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Reserved];
-    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, File, Command, Library, Run];
-    E2008 "name defined twice in one scope that forbids it" "both places" [Macro, Command];
+    E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Knossos];
+    E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, File, Command, Library, Run, Knossos];
+    E2008 "name defined twice in one scope that forbids it" "both places" [Macro, Command, Knossos];
     E2009 "functions call each other in a cycle" "the cycle" [Macro];
     E2010 "assignment to something not `&mut`" "the name" [Macro];
-    E2011 "a lambda is called or stored" "the name" [Reserved];
+    E2011 "a lambda is called or stored" "the name" [Knossos];
     E3001 "shapes do not broadcast" "both shapes, the dimension, both extents" [Macro, File, Library];
     E3002 "wrong rank" "op, expected, found" [Macro, File, Library];
     E3003 "dimensions that must agree differ" "op, which dimension, both" [Macro, File, Library];
@@ -291,18 +293,18 @@ codes! {
     E4012 "declared result type differs from the inferred one" "both" [File, Library];
     E4013 "operation not in the profile being verified" "op, profile" [File, Library];
     E4014 "module has no output" "" [Macro, File, Library];
-    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Command, Library];
+    E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Command, Library, Knossos];
     E5002 "the gradient module does not verify" "the verification error" [Library];
     E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];
     E5004 "shape unsupported during gradient construction, or output not a scalar and no cotangent" "shapes"
         [Macro, Command, Library];
     E5005 "differentiation with respect to something not differentiable" "name, type or the path that is missing"
         [Macro, Command, Library];
-    E6001 "index out of range at run time" "index, extent" [Command, Run];
+    E6001 "index out of range at run time" "index, extent" [Command, Run, Knossos];
     E6002 "backend unavailable" "requested, available" [Reserved];
     E6003 "operation unsupported on the backend" "op, backend" [Reserved];
-    E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run];
+    E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run, Knossos];
     E6005 "numeric overflow where it is checked" "op" [Reserved];
     E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Command, Run];
-    E6010 "a Knossos program failed as it ran" "which, where" [Reserved];
+    E6010 "a Knossos program failed as it ran" "which, where" [Knossos];
 }

@@ -80,6 +80,7 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
+pub mod knossos;
 mod number;
 pub mod open;
 pub mod ops;

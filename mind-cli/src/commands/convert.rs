@@ -55,7 +55,7 @@ pub fn default_form(output: &Path, input: Form) -> OutputForm {
         Some(_) | None => {}
     }
     match input {
-        Form::Mic | Form::Mind => OutputForm::Mic,
+        Form::Mic | Form::Mind | Form::Ks => OutputForm::Mic,
         Form::CoreIr => OutputForm::CoreIr,
         Form::Json => OutputForm::Json,
     }

@@ -77,6 +77,10 @@ fn explain(code: Code, style: &Style) -> String {
             part("Wrong:", &format!("    called with {}\n", given(wrong)));
             part("Right:", &format!("    called with {}\n", given(right)));
         }
+        Example::Knossos { wrong, right } => {
+            part("Wrong, in Knossos:", &indented(wrong));
+            part("Right:", &indented(right));
+        }
         Example::Words(words) => shown.push_str(&format!("{}\n\n", wrapped(words))),
     }
     shown.push_str(&format!(
@@ -95,6 +99,7 @@ fn of_place(place: Arises) -> &'static str {
         Arises::Command => "in the `mind` command",
         Arises::Library => "from the compiler as a library",
         Arises::Run => "when a program runs",
+        Arises::Knossos => "in a Knossos program",
         Arises::Reserved => "nowhere yet",
     }
 }

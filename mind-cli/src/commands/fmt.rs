@@ -48,7 +48,7 @@ fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
     let formatted = match (context.source.form, &context.document) {
         (Form::Mic, Some(document)) => mic::print_document(&with_comments(document, &canonical, &map)),
         (Form::Mic, None) => mic::print(&canonical),
-        (Form::CoreIr | Form::Mind, _) => core_ir::print(&canonical),
+        (Form::CoreIr | Form::Mind | Form::Ks, _) => core_ir::print(&canonical),
         (Form::Json, _) => json::print_pretty(&canonical),
     };
     let (source, is_stdin) = (&context.source, file.as_os_str() == "-");

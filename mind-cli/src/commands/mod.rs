@@ -8,6 +8,7 @@ mod fmt;
 mod grad;
 mod gradient;
 mod graph;
+mod ks;
 mod run;
 mod stats;
 
@@ -28,6 +29,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Command::Run(run) => run::run(run, &out),
         Command::Stats(stats) => stats::run(stats, &out),
         Command::Graph(graph) => graph::run(graph),
+        Command::Ks(ks) => ks::run(ks, &out, &err),
         Command::Explain(explain) => explain::run(explain, &out),
         Command::Completions(completions) => completions::run(completions),
     }

@@ -8,6 +8,7 @@ mod fmt;
 mod grad;
 mod graph;
 mod help;
+mod ks;
 mod readme;
 mod run;
 mod stats;

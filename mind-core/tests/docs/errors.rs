@@ -67,6 +67,12 @@ fn page() -> Result<String, fmt::Error> {
                 write!(text, "```rust,ignore\n{program}\n```\n\n")?;
                 writeln!(text, "Wrong: called with {}. Right: called with {}.", given(wrong), given(right))?;
             }
+            Example::Knossos { wrong, right } => {
+                write!(
+                    text,
+                    "In Knossos, wrong and right:\n\n```lisp\n{wrong}\n```\n\n```lisp\n{right}\n```\n"
+                )?;
+            }
             Example::Words(words) => writeln!(text, "{words}")?,
         }
         writeln!(text, "\nTo mend it: {fix}")?;
@@ -95,6 +101,7 @@ fn short(place: Arises) -> &'static str {
         Arises::Command => "command",
         Arises::Library => "library",
         Arises::Run => "run time",
+        Arises::Knossos => "Knossos",
         Arises::Reserved => "not yet",
     }
 }

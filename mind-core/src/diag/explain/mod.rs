@@ -60,6 +60,13 @@ pub enum Example {
         /// Inputs that do not.
         right: &'static [Given],
     },
+    /// Programs in Knossos; where there is a `main` it is run.
+    Knossos {
+        /// Gives the code.
+        wrong: &'static str,
+        /// Does not.
+        right: &'static str,
+    },
     /// Why there is nothing to show.
     Words(&'static str),
 }

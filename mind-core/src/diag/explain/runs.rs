@@ -54,7 +54,10 @@ pub(super) const E6009: Explanation = Explanation {
 
 pub(super) const E6010: Explanation = Explanation {
     text: "A program in Knossos failed as it ran: an assertion, too deep a recursion, a negative size, the maximum of \
-           nothing, an integer divided by zero.",
-    example: RESERVED,
+           nothing, an integer divided by zero, a function that is declared and not defined.",
+    example: Example::Knossos {
+        wrong: "(def main Integer () (div 1 0))",
+        right: "(def main Integer () (div 1 1))",
+    },
     fix: "See what the message names.",
 };

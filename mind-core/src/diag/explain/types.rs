@@ -1,6 +1,6 @@
 //! E2xxx: names and types.
 
-use super::{Example, Explanation, RESERVED};
+use super::{Example, Explanation};
 
 pub(super) const E2001: Explanation = Explanation {
     text: "A value has another type than the one that is declared for it: the result of a function, an argument of a \
@@ -52,9 +52,13 @@ pub(super) const E2005: Explanation = Explanation {
 };
 
 pub(super) const E2006: Explanation = Explanation {
-    text: "No overload of a function takes arguments of these types.",
-    example: RESERVED,
-    fix: "Call it with types that an overload takes.",
+    text: "A function of Knossos has several overloads, told apart by the types of their arguments, and none takes these. \
+           Nothing is converted: `(add x 1)` of a Float needs `1.0`.",
+    example: Example::Knossos {
+        wrong: "(def scale Float ((x : Float) (n : Integer))\n  (add x n))",
+        right: "(def scale Float ((x : Float) (n : Integer))\n  (add x (to_float n)))",
+    },
+    fix: "Call it with types that an overload takes; the message lists them.",
 };
 
 pub(super) const E2007: Explanation = Explanation {
@@ -99,7 +103,11 @@ pub(super) const E2010: Explanation = Explanation {
 };
 
 pub(super) const E2011: Explanation = Explanation {
-    text: "A lambda is called or stored; it may only be an argument of a primitive that takes one.",
-    example: RESERVED,
+    text: "A lambda of Knossos is called or stored. There are no functions as values: a lambda may only be an argument of \
+           a primitive that takes one, such as `build`, `fold` or `map`.",
+    example: Example::Knossos {
+        wrong: "(def f Integer (y : Integer)\n  (let (twice (lam (x : Integer) (add x x)))\n    (twice y)))",
+        right: "(def twice Integer (x : Integer) (add x x))\n(def f Integer (y : Integer) (twice y))",
+    },
     fix: "Make it a function.",
 };

@@ -1,0 +1,97 @@
+//! `mind ks`: programs in Knossos.
+
+use std::{path::Path, rc::Rc};
+
+use mind_core::{
+    diag::{Diags, Site},
+    knossos::{
+        self, FunctionId, Program,
+        interp::{self, Options, Outcome as Ran, Precision},
+    },
+};
+
+use crate::{
+    args::{Form, KsArguments, KsCheckArguments, KsCommand, KsPrecision, KsRunArguments},
+    numbers::counted,
+    output,
+    report::{Failure, Mistake, Outcome, Source},
+    source::read_source,
+    style::Style,
+};
+
+/// Runs the command.
+pub fn run(arguments: &KsArguments, out: &Style, err: &Style) -> Outcome {
+    match &arguments.command {
+        KsCommand::Check(check) => check_all(check, out, err),
+        KsCommand::Run(run) => run_call(run),
+    }
+}
+
+/// A file that cannot be read keeps no other from being checked.
+fn check_all(arguments: &KsCheckArguments, out: &Style, err: &Style) -> Outcome {
+    let mut worst = 0;
+    for file in &arguments.files {
+        let checked = read(file).and_then(|(program, source)| {
+            let functions = counted(program.functions.len(), "function");
+            let rules = counted(program.rules.len(), "rule");
+            match arguments.quiet {
+                true => Ok(()),
+                false => {
+                    output::print(&format!("{}: {}, {functions}, {rules}\n", source.name, out.good("ok")))
+                }
+            }
+        });
+        match checked {
+            Ok(()) => {}
+            Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
+            Err(failure) => worst = worst.max(failure.tell(err)),
+        }
+    }
+    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+}
+
+fn read(file: &Path) -> Outcome<(Program, Rc<Source>)> {
+    let source = read_source(file, Some(Form::Ks))?;
+    let program = knossos::check(&source.text).map_err(|diags| mistakes(&diags, &source))?;
+    Ok((program, source))
+}
+
+fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
+    Failure::Mistakes(diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source)).collect())
+}
+
+fn run_call(arguments: &KsRunArguments) -> Outcome {
+    let (mut program, source) = read(&arguments.file)?;
+    let Ran { value, printed, .. } =
+        evaluate(&mut program, &source, &format!("({})", arguments.call.join(" ")), arguments.precision)?;
+    let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
+    output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
+}
+
+/// The value of an expression over the functions of a program.
+fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, precision: KsPrecision) -> Outcome<Ran> {
+    let expression = Rc::new(Source { name: "<arguments>".into(), form: Form::Ks, text: text.into() });
+    let id: FunctionId = program.expression(text).map_err(|diags| mistakes(&diags, &expression))?;
+    let options = Options { precision: precision.into(), ..Options::default() };
+    interp::run(program, id, &[], &options).map_err(|failure| {
+        // What was printed before is the program's and belongs where the rest of it would be.
+        if let Err(gone) = output::print(&failure.printed) {
+            return gone;
+        }
+        let of = if failure.function == "expression" { &expression } else { source };
+        let mut diag = failure.diag();
+        if failure.place.line == 0 {
+            diag.site = Site::Nowhere;
+        }
+        Failure::mistake(Mistake::of_diag(&diag, of))
+    })
+}
+
+impl From<KsPrecision> for Precision {
+    fn from(precision: KsPrecision) -> Self {
+        match precision {
+            KsPrecision::F64 => Self::F64,
+            KsPrecision::F32 => Self::F32,
+        }
+    }
+}

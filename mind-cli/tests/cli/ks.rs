@@ -1,0 +1,81 @@
+//! `mind ks`.
+
+use crate::support::Folder;
+
+const NORM: &str = "\
+; The Euclidean norm.
+(def norm Float (v : Vec Float)
+  (sqrt (sum (map (lam (x : Float) (mul x x)) v))))
+(def scale (Vec Float) ((a : Float) (v : Vec Float)) (mul a v))
+(def main Integer () (print \"norm \" (norm (Vec_init 3.0 4.0)) \"\\n\"))
+";
+
+fn folder() -> Folder {
+    Folder::new().with("norm.ks", NORM)
+}
+
+#[test]
+fn programs_are_checked() {
+    let said = folder().mind("ks check norm.ks").fine();
+    assert_eq!(said, "norm.ks: ok, 3 functions, 0 rules\n");
+    assert_eq!(folder().mind("ks check --quiet norm.ks").fine(), "");
+    assert_eq!(folder().mind_with("ks check -", NORM).fine(), "<stdin>: ok, 3 functions, 0 rules\n");
+}
+
+#[test]
+fn mistakes_are_shown_in_the_file() {
+    let wrong = NORM.replace("(mul x x)", "(mul x 2 3)").replace("(norm (Vec", "(nrom (Vec");
+    let said = Folder::new().with("norm.ks", wrong).mind("ks check norm.ks").mistakes();
+    assert!(
+        said.starts_with("ks:3:37: error[E2006]: no overload of `mul` takes (Tuple Float Integer Integer)\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("\nks:5:38: error[E2002]: undefined function `nrom`\n --> norm.ks:5:38\n"),
+        "{said}"
+    );
+    assert!(said.contains("= help: write `norm`\n") && said.contains("2 mistakes"), "{said}");
+}
+
+#[test]
+fn main_or_a_function_is_run() {
+    assert_eq!(folder().mind("ks run norm.ks").fine(), "norm 5.0\n3\n");
+    let call = |arguments: &[&str]| {
+        let mut command = folder_command();
+        command.1.args(["ks", "run", "norm.ks"]).args(arguments);
+        crate::support::answer(&mut command.1)
+    };
+    assert_eq!(call(&["norm", "(Vec_init 1.0 1.0)"]).fine(), "1.4142135623730951\n");
+    assert_eq!(call(&["norm", "(Vec_init 1.0 1.0)", "--precision", "f32"]).fine(), "1.4142135\n");
+    assert_eq!(call(&["scale", "-2.0", "(Vec_init 1.0 2.0)"]).fine(), "[-2.0 -4.0]\n");
+    let said = call(&["norm", "2.0"]).mistakes();
+    assert!(
+        said.starts_with("ks:1:2: error[E2006]: no overload of `norm` takes Float\n --> <arguments>:1:2\n"),
+        "{said}"
+    );
+}
+
+fn folder_command() -> (Folder, assert_cmd::Command) {
+    let folder = folder();
+    let command = folder.command("");
+    (folder, command)
+}
+
+#[test]
+fn failures_of_runs_are_shown_where_they_happen() {
+    let text = "(def f Float (v : Vec Float)\n  (index 2 v))\n(def main Float () (f (Vec_init 1.0)))\n";
+    let said = Folder::new().with("f.ks", text).mind("ks run f.ks").mistakes();
+    assert!(
+        said.starts_with(
+            "ks:2:3: error[E6001]: index 2 is out of range of a tensor of size 1\n --> f.ks:2:3\n"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("= in `f`\n"), "{said}");
+}
+
+#[test]
+fn other_commands_say_who_reads_knossos() {
+    let said = folder().mind("check norm.ks").misuse();
+    assert_eq!(said, "error: norm.ks is a Knossos program\n  help: `mind ks` checks and runs it\n");
+}

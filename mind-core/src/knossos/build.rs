@@ -1,0 +1,218 @@
+//! Bodies written instruction by instruction.
+
+use std::sync::Arc;
+
+use super::{
+    ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Place, Value, ValueId},
+    prelude::Scalar,
+    types::{TypeId, Types},
+};
+
+/// A body being written: blocks that are open stand in a stack, and instructions go to the innermost.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    values: Vec<Value>,
+    blocks: Vec<Block>,
+    open: Vec<Block>,
+    /// Where instructions that follow stand in the program.
+    pub place: Place,
+}
+
+impl Builder {
+    /// Opens a block whose parameters have these types.
+    pub fn begin(&mut self, parameters: &[TypeId]) -> Vec<ValueId> {
+        let parameters: Vec<_> = parameters.iter().map(|ty| self.value(*ty)).collect();
+        self.open.push(Block { parameters: parameters.clone(), ..Block::default() });
+        parameters
+    }
+
+    /// Closes the innermost block.
+    pub fn end(&mut self, result: ValueId) -> BlockId {
+        let mut block = self.open.pop().expect("whoever ends a block began it");
+        block.result = result;
+        self.blocks.push(block);
+        BlockId::new(self.blocks.len() - 1)
+    }
+
+    /// Closes the outermost block, the body's.
+    pub fn finish(mut self, result: ValueId) -> Body {
+        let entry = self.end(result);
+        Body { values: self.values, blocks: self.blocks, entry }
+    }
+
+    /// How many blocks are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    pub fn value(&mut self, ty: TypeId) -> ValueId {
+        self.values.push(Value { ty, name: None });
+        ValueId::new(self.values.len() - 1)
+    }
+
+    pub fn ty(&self, value: ValueId) -> TypeId {
+        self.values[value.index()].ty
+    }
+
+    /// Gives a value the name that a program has for it, unless it has one.
+    pub fn name(&mut self, value: ValueId, name: impl Into<Arc<str>>) {
+        self.values[value.index()].name.get_or_insert_with(|| name.into());
+    }
+
+    /// Appends an instruction to the innermost block.
+    pub fn emit(&mut self, operation: Operation, operands: impl Into<Vec<ValueId>>, ty: TypeId) -> ValueId {
+        let depth = self.depth() - 1;
+        self.emit_at(depth, operation, operands, ty)
+    }
+
+    /// Appends to the block with `depth` open blocks around it.
+    pub fn emit_at(
+        &mut self,
+        depth: usize,
+        operation: Operation,
+        operands: impl Into<Vec<ValueId>>,
+        ty: TypeId,
+    ) -> ValueId {
+        let result = self.value(ty);
+        self.place_at(depth, result, operation, operands);
+        result
+    }
+
+    /// Appends an instruction that makes a value which is there already.
+    pub fn place_at(
+        &mut self,
+        depth: usize,
+        result: ValueId,
+        operation: Operation,
+        operands: impl Into<Vec<ValueId>>,
+    ) {
+        let instruction = Instruction { result, operation, operands: operands.into(), place: self.place };
+        self.open[depth].instructions.push(instruction);
+    }
+
+    pub fn integer(&mut self, value: i64) -> ValueId {
+        self.emit(Operation::Integer(value), [], TypeId::INTEGER)
+    }
+
+    pub fn float(&mut self, value: f64) -> ValueId {
+        self.emit(Operation::Float(value), [], TypeId::FLOAT)
+    }
+
+    pub fn scalar(&mut self, scalar: Scalar, operands: &[ValueId]) -> ValueId {
+        self.emit(Operation::Scalar(scalar), operands, scalar.signature().2)
+    }
+
+    pub fn unit(&mut self) -> ValueId {
+        self.emit(Operation::Tuple, [], TypeId::UNIT)
+    }
+
+    pub fn tuple(&mut self, types: &mut Types, members: &[ValueId]) -> ValueId {
+        let ty: Vec<_> = members.iter().map(|member| self.ty(*member)).collect();
+        let ty = types.tuple(ty);
+        self.emit(Operation::Tuple, members, ty)
+    }
+
+    /// A member of a tuple, from 0.
+    pub fn get(&mut self, types: &Types, tuple: ValueId, member: usize) -> ValueId {
+        let members = types.members(self.ty(tuple)).expect("only tuples are taken apart");
+        self.emit(Operation::Get(member), [tuple], members[member])
+    }
+
+    /// Every member of a tuple.
+    pub fn members(&mut self, types: &Types, tuple: ValueId) -> Vec<ValueId> {
+        let count = types.members(self.ty(tuple)).map_or(0, <[_]>::len);
+        (0..count).map(|member| self.get(types, tuple, member)).collect()
+    }
+
+    pub fn equal(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        self.emit(Operation::Equal, [a, b], TypeId::BOOL)
+    }
+
+    pub fn size(&mut self, types: &mut Types, tensor: ValueId) -> ValueId {
+        let (rank, _) = types.element(self.ty(tensor)).expect("only tensors have sizes");
+        let ty = types.index(rank);
+        self.emit(Operation::Size, [tensor], ty)
+    }
+
+    pub fn index(&mut self, types: &Types, index: ValueId, tensor: ValueId) -> ValueId {
+        let (_, element) = types.element(self.ty(tensor)).expect("only tensors are indexed");
+        self.emit(Operation::Index, [index, tensor], element)
+    }
+
+    pub fn shape(&mut self, types: &Types, value: ValueId) -> ValueId {
+        let ty = types.shape(self.ty(value));
+        self.emit(Operation::Shape, [value], ty)
+    }
+
+    /// The zero of a type; `shape` has its structure.
+    pub fn zero(&mut self, ty: TypeId, shape: ValueId) -> ValueId {
+        if ty == TypeId::FLOAT {
+            return self.float(0.0);
+        }
+        if self.ty(shape) == ty && ty != TypeId::TAPE {
+            return shape;
+        }
+        self.emit(Operation::Zero, [shape], ty)
+    }
+
+    /// The zero of the tangent of a value.
+    pub fn zero_like(&mut self, types: &Types, value: ValueId) -> ValueId {
+        let shape = self.shape(types, value);
+        self.zero(types.tangent(self.ty(value)), shape)
+    }
+
+    pub fn assert(&mut self, condition: ValueId, check: Check) {
+        self.emit(Operation::Assert(check), [condition], TypeId::UNIT);
+    }
+
+    /// A tensor of this size, each element from its index.
+    pub fn build(
+        &mut self,
+        types: &mut Types,
+        size: ValueId,
+        element: impl FnOnce(&mut Self, &mut Types, ValueId) -> ValueId,
+    ) -> ValueId {
+        let (body, ty) = self.body(types, size, element);
+        let rank = types.rank_of_index(self.ty(size)).expect("sizes are checked");
+        let ty = types.tensor(rank, ty);
+        self.emit(Operation::Loop(Loop::Build, body), [size], ty)
+    }
+
+    /// The sum of a term for each index.
+    pub fn sum(
+        &mut self,
+        types: &mut Types,
+        size: ValueId,
+        term: impl FnOnce(&mut Self, &mut Types, ValueId) -> ValueId,
+    ) -> ValueId {
+        let (body, ty) = self.body(types, size, term);
+        self.emit(Operation::Loop(Loop::Sum, body), [size], ty)
+    }
+
+    fn body(
+        &mut self,
+        types: &mut Types,
+        size: ValueId,
+        turn: impl FnOnce(&mut Self, &mut Types, ValueId) -> ValueId,
+    ) -> (BlockId, TypeId) {
+        let counter = self.begin(&[self.ty(size)])[0];
+        let result = turn(self, types, counter);
+        (self.end(result), self.ty(result))
+    }
+
+    /// One of two values.
+    pub fn choose(
+        &mut self,
+        condition: ValueId,
+        then: impl FnOnce(&mut Self) -> ValueId,
+        otherwise: impl FnOnce(&mut Self) -> ValueId,
+    ) -> ValueId {
+        self.begin(&[]);
+        let result = then(self);
+        let (ty, then) = (self.ty(result), self.end(result));
+        self.begin(&[]);
+        let result = otherwise(self);
+        let otherwise = self.end(result);
+        self.emit(Operation::If(then, otherwise), [condition], ty)
+    }
+}

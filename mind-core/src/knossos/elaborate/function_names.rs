@@ -1,0 +1,218 @@
+//! Names of functions as they are written: `f`, `[f T]`, `[rev f]`, `[fwd [rev [f T]]]`.
+
+use std::fmt;
+
+use super::{Elaborator, Found};
+use crate::{
+    diag::{Code, Diag},
+    knossos::{
+        ir::{Derivative, FunctionId, Place},
+        prelude,
+        primitives::{self, PRIMITIVES, is_primitive},
+        read::{Form, FormId},
+        types::TypeId,
+    },
+    surface::lower::names::undefined,
+};
+
+/// A name of a function.
+#[derive(Debug)]
+pub(super) struct Name<'a> {
+    /// The outermost first.
+    pub derivatives: Vec<Derivative>,
+    pub base: &'a str,
+    /// The argument of `base`, where it is written.
+    pub ty: Option<TypeId>,
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.derivatives.iter().try_for_each(|derivative| write!(f, "[{} ", derivative.name()))?;
+        write!(f, "{}{}", self.base, "]".repeat(self.derivatives.len()))
+    }
+}
+
+/// What may stand before a name in a name; nothing for `CL`, which is the function itself.
+fn derivative(name: &str) -> Option<Option<Derivative>> {
+    Some(Some(match name {
+        "fwd" => Derivative::Fwd,
+        "rev" | "sufrev" => Derivative::Rev,
+        "suffwdpass" => Derivative::SufFwdPass,
+        "sufrevpass" => Derivative::SufRevPass,
+        "shape" => Derivative::Shape,
+        "CL" => return Some(None),
+        _ => return None,
+    }))
+}
+
+const DERIVATIVES: [&str; 7] = ["fwd", "rev", "sufrev", "suffwdpass", "sufrevpass", "shape", "CL"];
+
+impl<'a> Elaborator<'_, 'a> {
+    pub(super) fn name(&mut self, form: FormId) -> Found<Name<'a>> {
+        match self.forms.get(form) {
+            Form::Name(base) => Some(Name { derivatives: Vec::new(), base, ty: None }),
+            Form::List(members) => match members[..] {
+                [first, second] if self.forms.name(first).and_then(derivative).is_some() => {
+                    self.derived(first, second)
+                }
+                [first, ty] if self.forms.name(first).is_some() => {
+                    let base = self.forms.name(first)?;
+                    Some(Name { derivatives: Vec::new(), base, ty: Some(self.ty(ty)?) })
+                }
+                _ => {
+                    self.unexpected(form, "a function's name, as `f`, `[rev f]` or `[f Float]`");
+                    None
+                }
+            },
+            _ => {
+                self.unexpected(form, "a function's name");
+                None
+            }
+        }
+    }
+
+    /// `[derivative name]`.
+    pub(super) fn derived(&mut self, outer: FormId, inner: FormId) -> Found<Name<'a>> {
+        let Some(outer_name) = self.forms.name(outer) else {
+            self.unexpected(outer, "the name of a derivative");
+            return None;
+        };
+        let Some(outer) = derivative(outer_name) else {
+            let place = self.forms.place(outer).into();
+            self.diags.push(undefined("derivative", outer_name, place, DERIVATIVES));
+            return None;
+        };
+        let mut name = self.name(inner)?;
+        name.derivatives.splice(0..0, outer);
+        Some(name)
+    }
+
+    /// `[D f]`, and `D$f` of before: declared, but nothing has linear maps.
+    pub(super) fn is_old_derivative(&self, form: FormId) -> bool {
+        match self.forms.get(form) {
+            Form::Name(name) => name.starts_with("D$"),
+            Form::List(members) => members.first().and_then(|first| self.forms.name(*first)) == Some("D"),
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_builtin(&self, base: &str, argument: TypeId) -> bool {
+        let base = base.split_once('@').map_or(base, |(base, _)| base);
+        let members = self.program.types.members(argument);
+        is_primitive(base)
+            || prelude::overloads(base)
+                .any(|(parameters, _)| parameters == [argument] || members == Some(parameters))
+    }
+
+    /// The function whose derivative a written one with this argument is, and which.
+    pub(super) fn derivative_of(
+        &mut self,
+        at: FormId,
+        name: &Name<'a>,
+        argument: TypeId,
+    ) -> Found<(Derivative, FunctionId)> {
+        let base = self.base_of(at, name, Some(argument))?;
+        let (outer, inner) = name.derivatives.split_first()?;
+        let of = inner.iter().rev().fold(base, |id, derivative| self.program.derivative(*derivative, id));
+        let builtin = self.program.overload(name.base, self.program.function(base).argument).is_none();
+        if builtin {
+            let message = format!("`{name}` is there already and cannot be defined anew");
+            self.report(Code::E2008, at, message);
+            return None;
+        }
+        Some((*outer, of))
+    }
+
+    /// The function that a name is a derivative of, where the derivative's argument is this.
+    pub(super) fn base_of(
+        &mut self,
+        at: FormId,
+        name: &Name<'a>,
+        argument: Option<TypeId>,
+    ) -> Found<FunctionId> {
+        let types = &self.program.types;
+        let inner = name.derivatives.iter().try_fold(argument, |argument, derivative| match derivative {
+            Derivative::Fwd | Derivative::Rev => match types.members(argument?) {
+                Some([first, _]) => Some(Some(*first)),
+                _ => None,
+            },
+            _ if *derivative == Derivative::SufRevPass => Some(None),
+            _ => Some(argument),
+        });
+        let argument = name.ty.or(inner.flatten());
+        let overloads = self.program.overloads(name.base);
+        let found = match argument {
+            Some(argument) => self
+                .program
+                .overload(name.base, argument)
+                .or_else(|| self.program.builtin(name.base, argument)),
+            // Which one it is need not be said where there is one.
+            None => (overloads.len() == 1).then(|| overloads[0]),
+        };
+        if found.is_some() {
+            return found;
+        }
+        let known = is_primitive(name.base) || prelude::names().any(|own| own == name.base);
+        if self.program.overloads(name.base).is_empty() && !known {
+            self.undefined_function(name.base, self.forms.place(at));
+        } else {
+            let types = &self.program.types;
+            let message = match argument {
+                Some(argument) => format!("no overload of `{}` takes {}", name.base, types.show(argument)),
+                None => format!("which `{}` is meant by `{name}` is not said", name.base),
+            };
+            let diag = Diag::new(Code::E2006, self.forms.place(at).into(), message);
+            let diag = self.with_overloads(diag, name.base);
+            self.diags.push(diag.help(format!("write the argument's type, as [{} Float]", name.base)));
+        }
+        None
+    }
+
+    /// E2002 for the head of a call.
+    pub(super) fn undefined_function(&mut self, name: &str, place: Place) {
+        if let Some(later) = self.defined_later(name) {
+            let diag = Diag::new(Code::E2002, place.into(), format!("undefined function `{name}` so far"));
+            let diag = diag.note_at(later.into(), "it is defined further on");
+            return self
+                .diags
+                .push(diag.help(format!("declare it before: (edef {name} type argument-type)")));
+        }
+        let mut known: Vec<&str> = self.program.function_names().collect();
+        for name in prelude::names().chain(PRIMITIVES.iter().map(|(name, _)| *name)) {
+            known.push(name);
+        }
+        let diag = undefined("function", name, place.into(), known);
+        self.diags.push(diag);
+    }
+
+    /// Where a name is defined, anywhere in the file.
+    fn defined_later(&self, name: &str) -> Option<Place> {
+        let defines = |form: &&FormId| match self.forms.list(**form) {
+            Some([head, own, ..]) => {
+                self.forms.name(*head) == Some("def") && self.forms.name(*own) == Some(name)
+            }
+            _ => false,
+        };
+        self.forms.top.iter().find(defines).map(|form| self.forms.place(*form))
+    }
+
+    /// Adds what a name can be called with.
+    pub(super) fn with_overloads(&self, mut diag: Diag, name: &str) -> Diag {
+        let types = &self.program.types;
+        if let Some(usage) = primitives::usage(name) {
+            diag = diag.note(format!("`{name}` is called so: {usage}"));
+        }
+        for (parameters, result) in prelude::overloads(name) {
+            let parameters: Vec<_> = parameters.iter().map(|ty| types.show(*ty)).collect();
+            diag = diag.note(format!("`{name}` takes {} to {}", parameters.join(" "), types.show(result)));
+        }
+        for id in self.program.overloads(name) {
+            let function = self.program.function(*id);
+            let parameters: Vec<_> = function.parameters.iter().map(|ty| types.show(*ty)).collect();
+            let parameters = if parameters.is_empty() { "no argument".into() } else { parameters.join(" ") };
+            let text = format!("`{name}` takes {parameters} to {}", types.show(function.result));
+            diag = diag.note_at(function.place.into(), text + ", defined");
+        }
+        diag
+    }
+}

@@ -1,0 +1,104 @@
+//! From nested lists to functions: names, types and overloads.
+//!
+//! Types come from below: the type of an expression is known when its parts are, and nothing is converted. A mistake
+//! is reported where it is found and makes nothing; what needs the value says no more about it.
+
+mod declarations;
+mod expressions;
+mod function_names;
+mod lambdas;
+mod types;
+
+use super::{
+    build::Builder,
+    ir::{Definition, FunctionId, Place, Program, ValueId},
+    read::{FormId, Forms, read},
+};
+use crate::diag::{Code, Diag, Diags};
+
+/// Reads and checks a text.
+///
+/// # Errors
+/// Every independent mistake.
+pub(super) fn elaborate(text: &str) -> Result<Program, Diags> {
+    let mut program = Program::default();
+    let mut diags = Diags::new();
+    let forms = read(text, &mut diags);
+    let mut elaborator = Elaborator {
+        forms: &forms,
+        program: &mut program,
+        diags: &mut diags,
+        b: Builder::default(),
+        variables: Vec::new(),
+    };
+    elaborator.declarations();
+    diags.into_result(program)
+}
+
+/// Reads and checks an expression over the functions of a program: a function without parameters that makes it.
+///
+/// # Errors
+/// Every independent mistake.
+pub(super) fn elaborate_expression(program: &mut Program, text: &str) -> Result<FunctionId, Diags> {
+    let mut diags = Diags::new();
+    let forms = read(text, &mut diags);
+    let mut elaborator = Elaborator {
+        forms: &forms,
+        program,
+        diags: &mut diags,
+        b: Builder::default(),
+        variables: Vec::new(),
+    };
+    let made = match forms.top[..] {
+        [form] => elaborator.function_of(form, "expression", &[], form),
+        [] => {
+            elaborator.report_at(Code::E1007, Place { line: 1, column: 1 }, "expected an expression");
+            None
+        }
+        [_, second, ..] => {
+            elaborator.unexpected(second, "nothing after the expression");
+            None
+        }
+    };
+    match made {
+        Some(id) => diags.into_result(id),
+        None => Err(diags),
+    }
+}
+
+/// The state of checking a file.
+struct Elaborator<'f, 'a> {
+    forms: &'f Forms<'a>,
+    program: &'f mut Program,
+    diags: &'f mut Diags,
+    /// The body of the function at hand.
+    b: Builder,
+    /// What names mean here, the innermost last. Nothing: its mistake was reported.
+    variables: Vec<(&'a str, Option<ValueId>)>,
+}
+
+/// Nothing where a mistake was reported.
+type Found<T = ValueId> = Option<T>;
+
+impl Elaborator<'_, '_> {
+    fn report(&mut self, code: Code, at: FormId, message: impl Into<String>) {
+        self.report_at(code, self.forms.place(at), message);
+    }
+
+    fn report_at(&mut self, code: Code, place: Place, message: impl Into<String>) {
+        self.diags.push(Diag::new(code, place.into(), message));
+    }
+
+    /// `expected …, found …`.
+    fn unexpected(&mut self, at: FormId, expected: &str) {
+        // A form that could not be read has been reported.
+        if *self.forms.get(at) != super::read::Form::Wrong {
+            let message = format!("expected {expected}, found {}", self.forms.describe(at));
+            self.report(Code::E1007, at, message);
+        }
+    }
+
+    fn is_defined(&self, id: FunctionId) -> bool {
+        matches!(self.program.function(id).definition, Definition::Defined(_) | Definition::Wrong)
+    }
+}

@@ -1,0 +1,619 @@
+//! The machine: calls and blocks that are under way, and one instruction after the other.
+
+use std::sync::Arc;
+
+use super::{
+    Failure, Options, Outcome, Tensor, Value, scalar,
+    value::{Accumulator, Tape},
+};
+use crate::{
+    diag::Code,
+    knossos::{
+        ir::{
+            Block, Body, Check, Definition, FunctionId, Instruction, Loop, Operation, Program, Step, ValueId,
+        },
+        types::{Type, TypeId},
+    },
+};
+
+/// Runs a function whose arguments are of the right types.
+pub(super) fn run(
+    program: &Program,
+    function: FunctionId,
+    arguments: Vec<Value>,
+    options: &Options,
+) -> Result<Outcome, Failure> {
+    let mut machine = Machine {
+        program,
+        options,
+        calls: Vec::new(),
+        tasks: Vec::new(),
+        accumulators: Vec::new(),
+        free: Vec::new(),
+        printed: String::new(),
+        steps: 0,
+    };
+    let outcome = machine.call(function, arguments, None).and_then(|()| machine.run());
+    outcome.map_err(|(code, message)| {
+        let running = machine.calls.last().map_or(function, |call| call.function);
+        let task = machine.tasks.last();
+        let instruction = task.and_then(|task| task.block.instructions.get(task.next.checked_sub(1)?));
+        let name = &program.function(running).name;
+        let place = instruction.map_or(program.function(running).place, |instruction| instruction.place);
+        let printed = std::mem::take(&mut machine.printed);
+        Failure { code, message, place, function: name.to_string(), printed }
+    })
+}
+
+/// What went wrong, before the machine says where.
+type Fault = (Code, String);
+
+fn fault<T>(code: Code, message: impl Into<String>) -> Result<T, Fault> {
+    Err((code, message.into()))
+}
+
+struct Machine<'p> {
+    program: &'p Program,
+    options: &'p Options,
+    calls: Vec<Call<'p>>,
+    tasks: Vec<Task<'p>>,
+    accumulators: Vec<Value>,
+    /// Positions of accumulators that were read.
+    free: Vec<usize>,
+    printed: String,
+    steps: u64,
+}
+
+/// A call under way: every value of the body, those not made yet an arbitrary one.
+struct Call<'p> {
+    function: FunctionId,
+    body: &'p Body,
+    values: Vec<Value>,
+}
+
+/// A block under way.
+struct Task<'p> {
+    block: &'p Block,
+    next: usize,
+    then: Then<'p>,
+}
+
+/// What happens with the result of a block.
+enum Then<'p> {
+    /// It is the run's.
+    Finish,
+    /// It is what a call made, in the call below.
+    Return(ValueId),
+    /// It is what a branch made.
+    Set(ValueId),
+    /// It ends a turn of a loop.
+    Turn(Turns<'p>),
+}
+
+/// A loop under way.
+struct Turns<'p> {
+    instruction: &'p Instruction,
+    form: Loop,
+    block: &'p Block,
+    size: Vec<usize>,
+    total: usize,
+    done: usize,
+    elements: Vec<Value>,
+    carried: Option<Value>,
+}
+
+impl<'p> Machine<'p> {
+    fn run(&mut self) -> Result<Outcome, Fault> {
+        loop {
+            let task = self.tasks.last_mut().expect("the first block is there until it ends");
+            if let Some(instruction) = task.block.instructions.get(task.next) {
+                task.next += 1;
+                self.steps += 1;
+                self.step(instruction)?;
+                continue;
+            }
+            let task = self.tasks.pop().expect("it was there above");
+            let result = self.get(task.block.result).clone();
+            match task.then {
+                Then::Finish => {
+                    let value = without_tapes(result);
+                    return Ok(Outcome {
+                        value,
+                        printed: std::mem::take(&mut self.printed),
+                        steps: self.steps,
+                    });
+                }
+                Then::Return(value) => {
+                    self.calls.pop();
+                    self.set(value, result);
+                }
+                Then::Set(value) => self.set(value, result),
+                Then::Turn(turns) => self.end_turn(turns, result)?,
+            }
+        }
+    }
+
+    fn get(&self, value: ValueId) -> &Value {
+        &self.calls.last().expect("a call is under way").values[value.index()]
+    }
+
+    fn set(&mut self, value: ValueId, to: Value) {
+        self.calls.last_mut().expect("a call is under way").values[value.index()] = to;
+    }
+
+    fn call(&mut self, id: FunctionId, arguments: Vec<Value>, result: Option<ValueId>) -> Result<(), Fault> {
+        let function = self.program.function(id);
+        let body = match &function.definition {
+            Definition::Defined(body) => body,
+            Definition::Declared => {
+                return fault(Code::E6010, format!("`{}` is declared and not defined", function.name));
+            }
+            Definition::Pending(..) | Definition::Wrong => {
+                return fault(Code::E6010, format!("`{}` has no body", function.name));
+            }
+        };
+        if self.calls.len() >= self.options.most_calls {
+            let limit = self.options.most_calls;
+            return fault(Code::E6010, format!("calls nest deeper than the limit of {limit}"));
+        }
+        let mut values = vec![Value::Integer(0); body.values.len()];
+        let block = body.block(body.entry);
+        for (parameter, argument) in block.parameters.iter().zip(arguments) {
+            values[parameter.index()] = argument;
+        }
+        self.calls.push(Call { function: id, body, values });
+        self.tasks.push(Task { block, next: 0, then: result.map_or(Then::Finish, Then::Return) });
+        Ok(())
+    }
+
+    fn step(&mut self, instruction: &'p Instruction) -> Result<(), Fault> {
+        let call = self.calls.last().expect("a call is under way");
+        let operands: Vec<&Value> =
+            instruction.operands.iter().map(|operand| &call.values[operand.index()]).collect();
+        let ty = call.body.ty(instruction.result);
+        let value = match &instruction.operation {
+            Operation::Integer(value) => Value::Integer(*value),
+            Operation::Float(value) => Value::Float(self.options.precision.round(*value)),
+            Operation::Bool(value) => Value::Bool(*value),
+            Operation::String(value) => Value::String(value.clone()),
+            Operation::Scalar(scalar) => match scalar::evaluate(*scalar, &operands) {
+                Some(Value::Float(value)) => Value::Float(self.options.precision.round(value)),
+                Some(value) => value,
+                None => return fault(Code::E6010, format!("{} is divided by zero", operands[0])),
+            },
+            Operation::Tuple => Value::Tuple(operands.into_iter().cloned().collect()),
+            Operation::Get(member) => members(operands[0])[*member].clone(),
+            Operation::Equal => Value::Bool(operands[0] == operands[1]),
+            Operation::Size => size_value(&tensor(operands[0]).size),
+            Operation::Index => {
+                let tensor = tensor(operands[1]);
+                tensor.elements[position(operands[0], &tensor.size)?].clone()
+            }
+            Operation::VecInit => Value::tensor([operands.len()], operands.into_iter().cloned().collect()),
+            Operation::ArgMax => greatest(&tensor(operands[0]).elements)?,
+            Operation::Unzip => {
+                let tensor = tensor(operands[0]);
+                let count = self.program.types.members(ty).map_or(0, <[_]>::len);
+                let part = |member: usize| {
+                    let elements = tensor.elements.iter().map(|element| members(element)[member].clone());
+                    Value::tensor(tensor.size.clone(), elements.collect())
+                };
+                Value::Tuple((0..count).map(part).collect())
+            }
+            Operation::Shape => shape(operands[0]),
+            Operation::Zero => self.zero(ty, operands[0]),
+            Operation::Add => self.sum(operands[0], operands[1])?,
+            Operation::Negate => operands[0].map_floats(&mut |value| -value),
+            Operation::Scale => {
+                let factor = float(operands[0]);
+                let precision = self.options.precision;
+                operands[1].map_floats(&mut |value| precision.round(factor * value))
+            }
+            Operation::Dot => {
+                let (x, y) = (operands[0].floats(), operands[1].floats());
+                if x.len() != y.len() {
+                    return fault(Code::E6010, "`ts_dot` of values of different sizes");
+                }
+                let precision = self.options.precision;
+                let products = x.iter().zip(y).map(|(x, y)| precision.round(x * y));
+                Value::Float(products.fold(0.0, |sum, product| precision.round(sum + product)))
+            }
+            Operation::Loop(form, body) => {
+                return self.begin_loop(instruction, *form, call.body.block(*body));
+            }
+            Operation::If(then, otherwise) => {
+                let block = if *operands[0] == Value::Bool(true) { then } else { otherwise };
+                let block = call.body.block(*block);
+                self.tasks.push(Task { block, next: 0, then: Then::Set(instruction.result) });
+                return Ok(());
+            }
+            Operation::Assert(check) => match (check, operands[0]) {
+                (_, Value::Bool(true)) => Value::unit(),
+                (Check::Written, _) => return fault(Code::E6010, "the assertion does not hold"),
+                (Check::Sizes(name), _) => {
+                    return fault(Code::E6010, format!("`{name}` of tensors whose sizes differ"));
+                }
+            },
+            Operation::Print => {
+                let precision = self.options.precision;
+                let text: String = operands.iter().map(|operand| operand.print(precision)).collect();
+                let count = operands.len();
+                self.printed += &text;
+                Value::Integer(count as i64)
+            }
+            Operation::Call(id) => {
+                let arguments = operands.into_iter().cloned().collect();
+                return self.call(*id, arguments, Some(instruction.result));
+            }
+            Operation::Accumulator => {
+                let tangent = match self.program.types.get(ty) {
+                    Type::Accumulator(tangent) => *tangent,
+                    _ => unreachable!("an accumulator is of its type"),
+                };
+                let zero = self.zero(tangent, operands[0]);
+                let slot = match self.free.pop() {
+                    Some(slot) => {
+                        self.accumulators[slot] = zero;
+                        slot
+                    }
+                    None => {
+                        self.accumulators.push(zero);
+                        self.accumulators.len() - 1
+                    }
+                };
+                Value::Accumulator(Accumulator { slot, path: Arc::new([]) })
+            }
+            Operation::AddTo(steps) => {
+                let part = self.part(operands[0], steps, &operands[1..operands.len() - 1])?;
+                let value = operands[operands.len() - 1].clone();
+                self.add_to(&part, &value)?;
+                Value::unit()
+            }
+            Operation::Part(steps) => Value::Accumulator(self.part(operands[0], steps, &operands[1..])?),
+            Operation::Read => {
+                let slot = accumulator(operands[0]).slot;
+                self.free.push(slot);
+                std::mem::replace(&mut self.accumulators[slot], Value::Integer(0))
+            }
+            Operation::Pack(layout) => {
+                Value::Tape(Tape { layout: *layout, values: operands.into_iter().cloned().collect() })
+            }
+            Operation::Unpack(layout, member) => match operands[0] {
+                Value::Tape(tape) if tape.layout == *layout => tape.values[*member].clone(),
+                _ => return fault(Code::E6010, "the tape is another function's"),
+            },
+        };
+        self.set(instruction.result, value);
+        Ok(())
+    }
+
+    fn begin_loop(
+        &mut self,
+        instruction: &'p Instruction,
+        form: Loop,
+        block: &'p Block,
+    ) -> Result<(), Fault> {
+        let size = self.get(instruction.operands[0]).clone();
+        let size = self.checked_size(&size)?;
+        let total = size.iter().product();
+        let carried = match form {
+            Loop::Fold | Loop::Scan => Some(self.get(instruction.operands[1]).clone()),
+            Loop::Build | Loop::Sum => None,
+        };
+        let turns = Turns { instruction, form, block, size, total, done: 0, elements: Vec::new(), carried };
+        self.begin_turn(turns)
+    }
+
+    /// The extents of a size that is not negative and not too large.
+    fn checked_size(&self, value: &Value) -> Result<Vec<usize>, Fault> {
+        let mut total: u128 = 1;
+        let mut size = Vec::new();
+        for extent in integers(value) {
+            let Ok(extent) = usize::try_from(extent) else {
+                return fault(Code::E6010, format!("the size {value} is negative"));
+            };
+            total = total.saturating_mul(extent as u128);
+            size.push(extent);
+        }
+        if total > self.options.most_elements as u128 {
+            let limit = self.options.most_elements;
+            return fault(Code::E6004, format!("the size {value} is over the limit of {limit} elements"));
+        }
+        Ok(size)
+    }
+
+    fn begin_turn(&mut self, turns: Turns<'p>) -> Result<(), Fault> {
+        if turns.done == turns.total {
+            return self.end_loop(turns);
+        }
+        let mut at = vec![0; turns.size.len()];
+        let mut left = turns.done;
+        for (position, extent) in at.iter_mut().zip(&turns.size).rev() {
+            *position = left % extent;
+            left /= extent;
+        }
+        self.set(turns.block.parameters[0], size_value(&at));
+        if let (Some(carried), Some(parameter)) = (&turns.carried, turns.block.parameters.get(1)) {
+            let carried = carried.clone();
+            self.set(*parameter, carried);
+        }
+        self.tasks.push(Task { block: turns.block, next: 0, then: Then::Turn(turns) });
+        Ok(())
+    }
+
+    fn end_turn(&mut self, mut turns: Turns<'p>, result: Value) -> Result<(), Fault> {
+        turns.done += 1;
+        match turns.form {
+            Loop::Build => turns.elements.push(result),
+            Loop::Sum => {
+                turns.carried = Some(match turns.carried.take() {
+                    Some(sum) => self.sum(&sum, &result)?,
+                    None => result,
+                });
+            }
+            Loop::Fold => turns.carried = Some(result),
+            Loop::Scan => {
+                let members = members(&result);
+                turns.carried = Some(members[0].clone());
+                turns.elements.push(members[1].clone());
+            }
+        }
+        self.begin_turn(turns)
+    }
+
+    fn end_loop(&mut self, turns: Turns<'p>) -> Result<(), Fault> {
+        let Turns { instruction, form, size, elements, carried, .. } = turns;
+        let value = match (form, carried) {
+            (Loop::Build, _) => Value::tensor(size, elements),
+            (Loop::Sum | Loop::Fold, Some(carried)) => carried,
+            (Loop::Scan, carried) => {
+                let carried = carried.unwrap_or_else(Value::unit);
+                Value::tuple([carried, Value::tensor(size, elements)])
+            }
+            (Loop::Sum | Loop::Fold, None) => {
+                let ty = self.calls.last().expect("a call is under way").body.ty(instruction.result);
+                match self.nothing(ty) {
+                    Some(zero) => zero,
+                    None => {
+                        let ty = self.program.types.show(ty);
+                        return fault(
+                            Code::E6010,
+                            format!("a sum of nothing, whose type {ty} has no one zero"),
+                        );
+                    }
+                }
+            }
+        };
+        self.set(instruction.result, value);
+        Ok(())
+    }
+
+    /// The zero of a type that has only one.
+    fn nothing(&self, ty: TypeId) -> Option<Value> {
+        match self.program.types.get(ty) {
+            Type::Integer => Some(Value::Integer(0)),
+            Type::Float => Some(Value::Float(0.0)),
+            Type::Tuple(members) => {
+                let members: Option<Arc<[_]>> = members.iter().map(|ty| self.nothing(*ty)).collect();
+                members.map(Value::Tuple)
+            }
+            Type::Bool | Type::String | Type::Tensor(..) | Type::Lambda(..) | Type::LinearMap(..) => None,
+            Type::Tape | Type::Accumulator(_) => None,
+        }
+    }
+
+    /// The zero of a tangent type with this shape.
+    fn zero(&self, ty: TypeId, shape: &Value) -> Value {
+        let types = &self.program.types;
+        match (types.get(ty), shape) {
+            (Type::Float, _) => Value::Float(0.0),
+            (Type::Tuple(members), Value::Tuple(shapes)) => {
+                Value::Tuple(members.iter().zip(&**shapes).map(|(ty, shape)| self.zero(*ty, shape)).collect())
+            }
+            (Type::Tensor(_, element), Value::Tensor(shapes)) => {
+                let elements = shapes.elements.iter().map(|shape| self.zero(*element, shape)).collect();
+                Value::tensor(shapes.size.clone(), elements)
+            }
+            (Type::Tape, Value::Tape(tape)) => {
+                let layout = &self.program.layouts[tape.layout.index()];
+                let zero = |(ty, shape): (&TypeId, &Value)| self.zero(types.tangent(*ty), shape);
+                let values = layout.iter().zip(&*tape.values).map(zero).collect();
+                Value::Tape(Tape { layout: tape.layout, values })
+            }
+            _ => Value::unit(),
+        }
+    }
+
+    fn sum(&self, x: &Value, y: &Value) -> Result<Value, Fault> {
+        let mut sum = x.clone();
+        self.add(&mut sum, y)?;
+        Ok(sum)
+    }
+
+    /// Adds a tangent, or another value of the same type.
+    fn add(&self, to: &mut Value, value: &Value) -> Result<(), Fault> {
+        match (to, value) {
+            (Value::Float(to), Value::Float(value)) => *to = self.options.precision.round(*to + value),
+            (Value::Integer(to), Value::Integer(value)) => *to = to.wrapping_add(*value),
+            (Value::Tuple(to), Value::Tuple(value)) if to.len() == value.len() => {
+                let to = Arc::make_mut(to);
+                to.iter_mut().zip(&**value).try_for_each(|(to, value)| self.add(to, value))?;
+            }
+            (Value::Tensor(to), Value::Tensor(value)) if to.size == value.size => {
+                let to = Arc::make_mut(to);
+                to.elements
+                    .iter_mut()
+                    .zip(&value.elements)
+                    .try_for_each(|(to, value)| self.add(to, value))?;
+            }
+            (Value::Tensor(to), Value::Tensor(value)) => {
+                let (to, value) = (size_value(&to.size), size_value(&value.size));
+                return fault(Code::E6010, format!("tensors of size {to} and {value} are added"));
+            }
+            (Value::Tape(to), Value::Tape(value)) if to.layout == value.layout => {
+                let to = Arc::make_mut(&mut to.values);
+                to.iter_mut().zip(&*value.values).try_for_each(|(to, value)| self.add(to, value))?;
+            }
+            (Value::Tape(_), Value::Tape(_)) => {
+                return fault(Code::E6010, "tapes of different branches are added");
+            }
+            // The tangent of an Integer, a Bool or a String.
+            (_, _) => {}
+        }
+        Ok(())
+    }
+
+    /// The part of an accumulator that steps lead to.
+    fn part(&self, whole: &Value, steps: &[Step], indices: &[&Value]) -> Result<Accumulator, Fault> {
+        let whole = accumulator(whole);
+        let mut path = whole.path.to_vec();
+        let mut indices = indices.iter();
+        let mut at = self.at(whole);
+        for step in steps {
+            let next = match (step, at) {
+                (Step::Member(member), Value::Tuple(_)) => *member,
+                (Step::Element, Value::Tensor(tensor)) => {
+                    position(indices.next().expect("each such step has an index"), &tensor.size)?
+                }
+                (Step::Taped(layout, member), Value::Tape(tape)) if tape.layout == *layout => *member,
+                _ => return fault(Code::E6010, "the tape is another function's"),
+            };
+            path.push(next);
+            at = child(at, next);
+        }
+        Ok(Accumulator { slot: whole.slot, path: path.into() })
+    }
+
+    fn at(&self, part: &Accumulator) -> &Value {
+        part.path.iter().fold(&self.accumulators[part.slot], |value, next| child(value, *next))
+    }
+
+    fn add_to(&mut self, part: &Accumulator, value: &Value) -> Result<(), Fault> {
+        let mut slot = std::mem::replace(&mut self.accumulators[part.slot], Value::Integer(0));
+        let to = part.path.iter().fold(&mut slot, |value, next| match value {
+            Value::Tuple(members) => &mut Arc::make_mut(members)[*next],
+            Value::Tensor(tensor) => &mut Arc::make_mut(tensor).elements[*next],
+            Value::Tape(tape) => &mut Arc::make_mut(&mut tape.values)[*next],
+            other => other,
+        });
+        let added = self.add(to, value);
+        self.accumulators[part.slot] = slot;
+        added
+    }
+}
+
+fn child(value: &Value, position: usize) -> &Value {
+    match value {
+        Value::Tuple(members) => &members[position],
+        Value::Tensor(tensor) => &tensor.elements[position],
+        Value::Tape(tape) => &tape.values[position],
+        other => unreachable!("{other} has no parts"),
+    }
+}
+
+fn members(value: &Value) -> &[Value] {
+    match value {
+        Value::Tuple(members) => members,
+        other => unreachable!("a tuple is taken apart, not {other}"),
+    }
+}
+
+fn tensor(value: &Value) -> &Tensor {
+    match value {
+        Value::Tensor(tensor) => tensor,
+        other => unreachable!("a tensor is needed, not {other}"),
+    }
+}
+
+fn float(value: &Value) -> f64 {
+    match value {
+        Value::Float(value) => *value,
+        other => unreachable!("a Float is needed, not {other}"),
+    }
+}
+
+fn accumulator(value: &Value) -> &Accumulator {
+    match value {
+        Value::Accumulator(accumulator) => accumulator,
+        other => unreachable!("an accumulator is needed, not {other}"),
+    }
+}
+
+/// The integers of an index or a size.
+fn integers(value: &Value) -> Vec<i64> {
+    let one = |value: &Value| match value {
+        Value::Integer(value) => *value,
+        other => unreachable!("an Integer is needed, not {other}"),
+    };
+    match value {
+        Value::Tuple(members) => members.iter().map(one).collect(),
+        value => vec![one(value)],
+    }
+}
+
+/// Extents or positions as programs have them.
+fn size_value(size: &[usize]) -> Value {
+    let integer = |extent: &usize| Value::Integer(*extent as i64);
+    match size {
+        [one] => integer(one),
+        several => Value::Tuple(several.iter().map(integer).collect()),
+    }
+}
+
+fn position(index: &Value, size: &[usize]) -> Result<usize, Fault> {
+    let mut position = 0;
+    for (index_here, extent) in integers(index).into_iter().zip(size) {
+        match usize::try_from(index_here) {
+            Ok(here) if here < *extent => position = position * extent + here,
+            _ => {
+                let size = size_value(size);
+                return fault(
+                    Code::E6001,
+                    format!("index {index} is out of range of a tensor of size {size}"),
+                );
+            }
+        }
+    }
+    Ok(position)
+}
+
+fn greatest(elements: &[Value]) -> Result<Value, Fault> {
+    let Some(first) = elements.first() else {
+        return fault(Code::E6010, "the greatest of no elements");
+    };
+    let mut best = (0, float(first));
+    for (position, element) in elements.iter().enumerate() {
+        if float(element) > best.1 {
+            best = (position, float(element));
+        }
+    }
+    Ok(Value::Integer(best.0 as i64))
+}
+
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Tuple(members) => Value::Tuple(members.iter().map(shape).collect()),
+        Value::Tensor(tensor) => {
+            Value::tensor(tensor.size.clone(), tensor.elements.iter().map(shape).collect())
+        }
+        Value::Tape(tape) => {
+            Value::Tape(Tape { layout: tape.layout, values: tape.values.iter().map(shape).collect() })
+        }
+        Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::String(_) | Value::Accumulator(_) => {
+            Value::unit()
+        }
+    }
+}
+
+/// Tapes nest as deep as calls did, deeper than whoever gets the result may have stack for.
+fn without_tapes(value: Value) -> Value {
+    match value {
+        Value::Tape(tape) => Value::Tape(Tape { layout: tape.layout, values: Arc::new([]) }),
+        Value::Tuple(members) => Value::Tuple(members.iter().cloned().map(without_tapes).collect()),
+        Value::Tensor(tensor) => {
+            let elements = tensor.elements.iter().cloned().map(without_tapes).collect();
+            Value::tensor(tensor.size.clone(), elements)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,110 @@
+//! The reference interpreter: what programs mean.
+//!
+//! A machine with stacks of its own, so that a program that calls itself without end meets a limit and not the end of
+//! the thread's stack. It is naive and slow; every other way to run a program is judged by it.
+
+mod machine;
+mod number;
+mod scalar;
+mod value;
+
+use std::thread;
+
+pub use number::Precision;
+pub use value::{Tensor, Value};
+
+use super::ir::{FunctionId, Place, Program};
+use crate::diag::{Code, Diag};
+
+/// How a program is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What a Float is.
+    pub precision: Precision,
+    /// How many calls may be under way at once.
+    pub most_calls: usize,
+    /// How many elements a tensor may have, and how many turns a loop.
+    pub most_elements: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { precision: Precision::F64, most_calls: 10_000, most_elements: 1 << 28 }
+    }
+}
+
+/// What a run left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The result; tapes in it are empty.
+    pub value: Value,
+    /// What was printed.
+    pub printed: String,
+    /// How many instructions ran.
+    pub steps: u64,
+}
+
+/// Why a run did not end well.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// The stable number, E6xxx.
+    pub code: Code,
+    /// What happened.
+    pub message: String,
+    /// Where the program asks for it.
+    pub place: Place,
+    /// The function that was running.
+    pub function: String,
+    /// What was printed before.
+    pub printed: String,
+}
+
+impl Failure {
+    /// As a mistake of the program's text.
+    pub fn diag(&self) -> Diag {
+        Diag::new(self.code, self.place.into(), self.message.clone()).note(format!("in `{}`", self.function))
+    }
+}
+
+/// The most that values nest, which the recursion over them needs stack for, is the number of calls under way: each
+/// leaves a tape in the tape of its caller.
+const STACK: usize = 256 << 20;
+
+/// Runs a function on an argument for each of its parameters.
+///
+/// # Errors
+/// E6001 an index out of range, E6004 a size that is too large, E6010 anything else that fails as a program runs;
+/// E2001 where an argument is not of its parameter's type.
+pub fn run(
+    program: &Program,
+    function: FunctionId,
+    arguments: &[Value],
+    options: &Options,
+) -> Result<Outcome, Failure> {
+    let name = program.function(function).name.to_string();
+    let fail = |code, message: String| {
+        let place = program.function(function).place;
+        Failure { code, message, place, function: name.clone(), printed: String::new() }
+    };
+    let parameters = &program.function(function).parameters;
+    if parameters.len() != arguments.len() {
+        let message = format!("`{name}` takes {} arguments, found {}", parameters.len(), arguments.len());
+        return Err(fail(Code::E2007, message));
+    }
+    for (position, (ty, argument)) in parameters.iter().zip(arguments).enumerate() {
+        if !argument.is_of(&program.types, *ty) {
+            let ty = program.types.show(*ty);
+            let message = format!("argument {} of `{name}`: expected {ty}, found {argument}", position + 1);
+            return Err(fail(Code::E2001, message));
+        }
+    }
+    thread::scope(|scope| {
+        let arguments = arguments.to_vec();
+        let run = move || machine::run(program, function, arguments, options);
+        match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Err(fail(Code::E6004, format!("no thread to run on: {error}"))),
+        }
+    })
+}

@@ -1,0 +1,194 @@
+//! Values of programs.
+
+use std::{fmt, sync::Arc};
+
+use super::Precision;
+use crate::knossos::{
+    ir::LayoutId,
+    types::{Type, TypeId, Types},
+};
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An Integer.
+    Integer(i64),
+    /// A Float; in single precision one that `f32` has.
+    Float(f64),
+    /// A Bool.
+    Bool(bool),
+    /// A String.
+    String(Arc<str>),
+    /// A tuple.
+    Tuple(Arc<[Value]>),
+    /// A tensor.
+    Tensor(Arc<Tensor>),
+    /// What the first half of a derivative leaves to the second.
+    Tape(Tape),
+    /// A place that a derivative adds into; none is left when a run ends.
+    Accumulator(Accumulator),
+}
+
+/// A block of elements, the last dimension running fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// How many elements there are in each dimension.
+    pub size: Vec<usize>,
+    /// As many as the product of the sizes.
+    pub elements: Vec<Value>,
+}
+
+/// The values of a layout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tape {
+    pub(super) layout: LayoutId,
+    pub(super) values: Arc<[Value]>,
+}
+
+/// A part of an accumulator of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accumulator {
+    pub(super) slot: usize,
+    /// Positions of members, elements or taped values.
+    pub(super) path: Arc<[usize]>,
+}
+
+impl Value {
+    /// The empty tuple.
+    pub fn unit() -> Self {
+        Self::tuple([])
+    }
+
+    /// A tuple.
+    pub fn tuple(members: impl Into<Arc<[Value]>>) -> Self {
+        Self::Tuple(members.into())
+    }
+
+    /// A tensor; `elements` are as many as the product of `size`.
+    pub fn tensor(size: impl Into<Vec<usize>>, elements: Vec<Value>) -> Self {
+        Self::Tensor(Arc::new(Tensor { size: size.into(), elements }))
+    }
+
+    /// A vector of floats.
+    pub fn vector(elements: impl IntoIterator<Item = f64>) -> Self {
+        let elements: Vec<_> = elements.into_iter().map(Self::Float).collect();
+        Self::tensor([elements.len()], elements)
+    }
+
+    /// Whether it is a value of this type.
+    pub fn is_of(&self, types: &Types, ty: TypeId) -> bool {
+        match (self, types.get(ty)) {
+            (Self::Integer(_), Type::Integer)
+            | (Self::Float(_), Type::Float)
+            | (Self::Bool(_), Type::Bool)
+            | (Self::String(_), Type::String)
+            | (Self::Tape(_), Type::Tape) => true,
+            (Self::Tuple(values), Type::Tuple(members)) => {
+                values.len() == members.len()
+                    && values.iter().zip(members).all(|(value, ty)| value.is_of(types, *ty))
+            }
+            (Self::Tensor(tensor), Type::Tensor(rank, element)) => {
+                tensor.size.len() == *rank as usize
+                    && tensor.size.iter().product::<usize>() == tensor.elements.len()
+                    && tensor.elements.iter().all(|value| value.is_of(types, *element))
+            }
+            _ => false,
+        }
+    }
+
+    /// Every float in it, in order.
+    pub fn floats(&self) -> Vec<f64> {
+        let mut floats = Vec::new();
+        self.visit(&mut |value| {
+            if let Self::Float(float) = value {
+                floats.push(*float);
+            }
+        });
+        floats
+    }
+
+    fn visit(&self, visitor: &mut impl FnMut(&Self)) {
+        visitor(self);
+        match self {
+            Self::Tuple(members) => members.iter().for_each(|member| member.visit(visitor)),
+            Self::Tensor(tensor) => tensor.elements.iter().for_each(|element| element.visit(visitor)),
+            Self::Tape(tape) => tape.values.iter().for_each(|value| value.visit(visitor)),
+            Self::Integer(_) | Self::Float(_) | Self::Bool(_) | Self::String(_) | Self::Accumulator(_) => {}
+        }
+    }
+
+    /// The same structure with other floats.
+    pub fn map_floats(&self, f: &mut impl FnMut(f64) -> f64) -> Self {
+        match self {
+            Self::Float(float) => Self::Float(f(*float)),
+            Self::Tuple(members) => Self::Tuple(members.iter().map(|member| member.map_floats(f)).collect()),
+            Self::Tensor(tensor) => {
+                let elements = tensor.elements.iter().map(|element| element.map_floats(f)).collect();
+                Self::tensor(tensor.size.clone(), elements)
+            }
+            Self::Integer(_) | Self::Bool(_) | Self::String(_) | Self::Tape(_) | Self::Accumulator(_) => {
+                self.clone()
+            }
+        }
+    }
+
+    /// The same structure as a tangent: floats, and `(tuple)` for other scalars.
+    pub fn tangent(&self, f: &mut impl FnMut(f64) -> f64) -> Self {
+        match self {
+            Self::Float(float) => Self::Float(f(*float)),
+            Self::Integer(_) | Self::Bool(_) | Self::String(_) => Self::unit(),
+            Self::Tuple(members) => Self::Tuple(members.iter().map(|member| member.tangent(f)).collect()),
+            Self::Tensor(tensor) => {
+                let elements = tensor.elements.iter().map(|element| element.tangent(f)).collect();
+                Self::tensor(tensor.size.clone(), elements)
+            }
+            Self::Tape(_) | Self::Accumulator(_) => self.clone(),
+        }
+    }
+
+    /// As [`Display`](fmt::Display) shows it, floats with the digits that tell those of a precision apart.
+    pub fn show(&self, precision: Precision) -> String {
+        match self {
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => precision.show(*value),
+            Self::Bool(value) => value.to_string(),
+            Self::String(value) => format!("{value:?}"),
+            Self::Tuple(members) => {
+                let members: String =
+                    members.iter().map(|member| format!(" {}", member.show(precision))).collect();
+                format!("(tuple{members})")
+            }
+            Self::Tensor(tensor) => show_elements(&tensor.size, &tensor.elements, precision),
+            Self::Tape(_) => "<tape>".into(),
+            Self::Accumulator(_) => "<accumulator>".into(),
+        }
+    }
+
+    /// As `print` writes it: strings as they are.
+    pub(super) fn print(&self, precision: Precision) -> String {
+        match self {
+            Self::String(value) => value.to_string(),
+            _ => self.show(precision),
+        }
+    }
+}
+
+fn show_elements(size: &[usize], elements: &[Value], precision: Precision) -> String {
+    let parts: Vec<_> = match size {
+        [] | [_] => elements.iter().map(|element| element.show(precision)).collect(),
+        [0, ..] => Vec::new(),
+        [outer, inner @ ..] => {
+            let count = elements.len() / outer;
+            let row = |row| show_elements(inner, &elements[row * count..(row + 1) * count], precision);
+            (0..*outer).map(row).collect()
+        }
+    };
+    format!("[{}]", parts.join(" "))
+}
+
+/// As programs write it, in double precision: `(tuple 1 2.5)`; tensors in brackets.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show(Precision::F64))
+    }
+}

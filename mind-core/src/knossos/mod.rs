@@ -1,0 +1,54 @@
+//! Knossos IR, a second language: S-expressions with tensors of any structure, control flow and recursion.
+//!
+//! A text is read to nested lists ([`read`]), checked and turned into functions of a small typed IR ([`ir`]), which
+//! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. `docs/knossos.md` describes the
+//! language.
+//!
+//! ```
+//! use mind_core::knossos::{check, interp::{Options, run}};
+//!
+//! let program = check("(def square Float (x : Float) (mul x x)) (def main Float () (square 3.0))")?;
+//! let main = program.overloads("main")[0];
+//! let outcome = run(&program, main, &[], &Options::default()).expect("nothing fails");
+//! assert_eq!(outcome.value.to_string(), "9.0");
+//! # Ok::<(), mind_core::diag::Diags>(())
+//! ```
+
+mod build;
+mod elaborate;
+pub mod interp;
+pub mod ir;
+mod names;
+pub mod prelude;
+mod primitives;
+mod read;
+pub mod types;
+
+pub use ir::{FunctionId, Program};
+pub use read::MAX_NESTING;
+
+use crate::diag::Diags;
+
+/// Reads a text and checks it.
+///
+/// # Errors
+/// Every independent mistake, at its place in the text.
+pub fn check(text: &str) -> Result<Program, Diags> {
+    elaborate::elaborate(text)
+}
+
+impl Program {
+    /// Checks an expression over the program's functions, as `(f 1.0 (Vec_init 2.0))`, and adds a function without
+    /// parameters that makes it.
+    ///
+    /// # Errors
+    /// Every independent mistake, at its place in the expression.
+    pub fn expression(&mut self, text: &str) -> Result<FunctionId, Diags> {
+        elaborate::elaborate_expression(self, text)
+    }
+}
+
+/// Every function that programs have without defining it: the primitives and the prelude.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    primitives::PRIMITIVES.iter().map(|(name, _)| *name).chain(prelude::names())
+}

@@ -1,0 +1,390 @@
+//! From text to nested lists.
+//!
+//! Nothing here recurses: lists that are open stand in a vector, and how deep they nest is limited, so that whoever
+//! walks the lists may recurse.
+
+use super::ir::Place;
+use crate::diag::{Code, Diag, Diags};
+
+/// How deep lists may nest.
+pub const MAX_NESTING: usize = 256;
+
+/// A form of the text, its lists in an arena.
+#[derive(Debug)]
+pub(super) struct Forms<'a> {
+    nodes: Vec<Node<'a>>,
+    /// The outermost forms.
+    pub top: Vec<FormId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FormId(u32);
+
+#[derive(Debug)]
+struct Node<'a> {
+    place: Place,
+    form: Form<'a>,
+}
+
+/// A list or a word.
+#[derive(Debug, PartialEq)]
+pub(super) enum Form<'a> {
+    List(Vec<FormId>),
+    Name(&'a str),
+    Integer(i64),
+    Float(f64),
+    String(String),
+    /// What was wrong with it is reported.
+    Wrong,
+}
+
+impl<'a> Forms<'a> {
+    pub fn place(&self, id: FormId) -> Place {
+        self.nodes[id.0 as usize].place
+    }
+
+    pub fn get(&self, id: FormId) -> &Form<'a> {
+        &self.nodes[id.0 as usize].form
+    }
+
+    /// The members of a list.
+    pub fn list(&self, id: FormId) -> Option<&[FormId]> {
+        match self.get(id) {
+            Form::List(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The text of a name.
+    pub fn name(&self, id: FormId) -> Option<&'a str> {
+        match self.get(id) {
+            Form::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// For messages.
+    pub fn describe(&self, id: FormId) -> String {
+        match self.get(id) {
+            Form::List(members) => match members.first().map(|first| self.get(*first)) {
+                Some(Form::Name(name)) => format!("a list `({name} …)`"),
+                Some(_) => "a list".into(),
+                None => "an empty list `()`".into(),
+            },
+            Form::Name(name) => format!("`{name}`"),
+            Form::Integer(value) => format!("`{value}`"),
+            Form::Float(value) => format!("`{value:?}`"),
+            Form::String(_) => "a string".into(),
+            Form::Wrong => "something that cannot be read".into(),
+        }
+    }
+}
+
+/// Reads a text.
+pub(super) fn read<'a>(text: &'a str, diags: &mut Diags) -> Forms<'a> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        place: Place { line: 1, column: 1 },
+        forms: Forms { nodes: Vec::with_capacity(text.len() / 4), top: Vec::new() },
+        open: Vec::new(),
+        too_deep: false,
+        is_cut: false,
+        form_is_deep: false,
+        diags,
+    };
+    reader.run();
+    reader.forms
+}
+
+struct Reader<'a, 'd> {
+    text: &'a str,
+    at: usize,
+    place: Place,
+    forms: Forms<'a>,
+    /// Lists that are not closed yet: where they begin and what they hold so far.
+    open: Vec<(Place, Vec<FormId>)>,
+    /// Whether lists nest too deep, which is reported once.
+    too_deep: bool,
+    /// Whether the outermost form at hand does.
+    form_is_deep: bool,
+    /// Whether the text ends in the middle of a comment or a string, which explains every list that is open.
+    is_cut: bool,
+    diags: &'d mut Diags,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn run(&mut self) {
+        if self.text.starts_with('\u{feff}') {
+            self.at += '\u{feff}'.len_utf8();
+        }
+        while let Some(character) = self.peek() {
+            let place = self.place;
+            match character {
+                _ if character.is_whitespace() => self.advance(),
+                ';' => self.skip_while(|character| character != '\n'),
+                '#' if self.rest().starts_with("#|") => self.block_comment(),
+                '(' | '[' => {
+                    self.begin_of_declaration(place);
+                    self.advance();
+                    self.open(place);
+                }
+                ')' | ']' => {
+                    self.advance();
+                    self.close(place, character);
+                }
+                '"' => self.string(),
+                _ if character.is_ascii_digit() || character == '-' && self.digit_follows() => self.number(),
+                _ if begins_name(character) => {
+                    let start = self.at;
+                    self.skip_while(continues_name);
+                    self.push(place, Form::Name(&self.text[start..self.at]));
+                }
+                _ => {
+                    self.advance();
+                    let message = format!("no name or number begins with {character:?}");
+                    self.diags.push(Diag::new(Code::E1002, place.into(), message));
+                    self.push(place, Form::Wrong);
+                }
+            }
+        }
+        self.abandon("at the end of the text");
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn digit_follows(&self) -> bool {
+        self.rest().as_bytes().get(1).is_some_and(u8::is_ascii_digit)
+    }
+
+    fn advance(&mut self) {
+        let Some(character) = self.peek() else { return };
+        self.at += character.len_utf8();
+        if character == '\n' {
+            self.place = Place { line: self.place.line + 1, column: 1 };
+        } else {
+            self.place.column += 1;
+        }
+    }
+
+    fn skip_while(&mut self, wanted: impl Fn(char) -> bool) {
+        while self.peek().is_some_and(&wanted) {
+            self.advance();
+        }
+    }
+
+    fn push(&mut self, place: Place, form: Form<'a>) {
+        let id = FormId(self.forms.nodes.len() as u32);
+        self.forms.nodes.push(Node { place, form });
+        match self.open.last_mut() {
+            Some((_, members)) => members.push(id),
+            None => self.forms.top.push(id),
+        }
+    }
+
+    fn open(&mut self, place: Place) {
+        if self.open.len() >= MAX_NESTING && !self.too_deep {
+            self.too_deep = true;
+            let message = format!("lists nest deeper than the limit of {MAX_NESTING}");
+            let diag = Diag::new(Code::E1008, place.into(), message);
+            self.diags.push(diag.help("name the inner parts with `let`, or make them functions"));
+        }
+        self.open.push((place, Vec::new()));
+    }
+
+    fn close(&mut self, place: Place, bracket: char) {
+        let Some((begin, members)) = self.open.pop() else {
+            let message = format!("unexpected `{bracket}`: every list is closed already");
+            return self.diags.push(Diag::new(Code::E1007, place.into(), message));
+        };
+        // Nothing is kept of an outermost form that nests too deep, so that whoever walks forms may recurse.
+        self.form_is_deep |= self.open.len() >= MAX_NESTING;
+        let form = if self.form_is_deep { Form::Wrong } else { Form::List(members) };
+        self.form_is_deep &= !self.open.is_empty();
+        self.push(begin, form);
+    }
+
+    /// A declaration in the first column cannot stand in a list: the list before it was not closed.
+    fn begin_of_declaration(&mut self, place: Place) {
+        let begins = ["(def ", "(edef ", "(gdef ", "(rule "];
+        if place.column == 1 && begins.iter().any(|begin| self.rest().starts_with(begin)) {
+            self.abandon(&format!("before the declaration on line {}", place.line));
+        }
+    }
+
+    /// Reports lists that are still open, innermost last, as one mistake.
+    fn abandon(&mut self, when: &str) {
+        let count = self.open.len();
+        if let Some((first, _)) = self.open.first() {
+            let (place, _) = self.open.last().unwrap_or(&self.open[0]);
+            let lists = if count == 1 { "the list is".into() } else { format!("{count} lists are") };
+            let mut diag =
+                Diag::new(Code::E1007, (*place).into(), format!("expected `)`: {lists} not closed {when}"));
+            if count > 1 {
+                diag = diag.note_at((*first).into(), "the outermost begins");
+            }
+            if !self.too_deep && !self.is_cut {
+                self.diags.push(diag);
+            }
+            let place = *first;
+            self.open.clear();
+            self.push(place, Form::Wrong);
+        }
+    }
+
+    fn block_comment(&mut self) {
+        let (begin, mut depth) = (self.place, 0_usize);
+        loop {
+            let step = match self.rest().as_bytes() {
+                [b'#', b'|', ..] => 1,
+                [b'|', b'#', ..] => -1,
+                [] => {
+                    self.is_cut = true;
+                    let message = "the comment is not closed: each `#|` needs a `|#` of its own";
+                    return self.diags.push(Diag::new(Code::E1006, begin.into(), message));
+                }
+                _ => 0,
+            };
+            self.advance();
+            if step != 0 {
+                self.advance();
+                depth = depth.saturating_add_signed(step);
+                if depth == 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn string(&mut self) {
+        let begin = self.place;
+        self.advance();
+        let mut string = String::new();
+        loop {
+            let place = self.place;
+            let Some(character) = self.peek() else {
+                self.is_cut = true;
+                self.diags.push(Diag::new(Code::E1003, begin.into(), "the string is not closed"));
+                return self.push(begin, Form::Wrong);
+            };
+            self.advance();
+            match character {
+                '"' => return self.push(begin, Form::String(string)),
+                '\\' => {
+                    let escaped = self.peek();
+                    self.advance();
+                    match escaped {
+                        Some('n') => string.push('\n'),
+                        Some('t') => string.push('\t'),
+                        Some('r') => string.push('\r'),
+                        Some('0') => string.push('\0'),
+                        Some(same @ ('\\' | '"' | '\'')) => string.push(same),
+                        None => {}
+                        Some(other) => {
+                            let message = format!("`\\{other}` is no escape");
+                            let diag = Diag::new(Code::E1004, place.into(), message);
+                            self.diags
+                                .push(diag.help("the escapes are \\\\, \\\", \\', \\n, \\t, \\r and \\0"));
+                        }
+                    }
+                }
+                _ => string.push(character),
+            }
+        }
+    }
+
+    fn number(&mut self) {
+        let (place, start) = (self.place, self.at);
+        self.advance();
+        self.skip_while(continues_name);
+        let text = &self.text[start..self.at];
+        let form = match number(text) {
+            Ok(form) => form,
+            Err(why) => {
+                self.diags.push(Diag::new(Code::E1005, place.into(), format!("`{text}` {why}")));
+                Form::Wrong
+            }
+        };
+        self.push(place, form);
+    }
+}
+
+/// A number, or why it is none.
+fn number<'a>(text: &str) -> Result<Form<'a>, String> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let value = text.parse().map_err(|_| "does not fit the 64 bits of an Integer")?;
+        return Ok(Form::Integer(value));
+    }
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
+        None => (digits, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    if fraction == Some("") {
+        return Err("has no digit after the point".into());
+    }
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(whole) || ![fraction, exponent].into_iter().flatten().all(is_digits) {
+        return Err("is no number, and a name does not begin with a digit".into());
+    }
+    let value: f64 = text.parse().map_err(|_| "is no number")?;
+    if value.is_finite() { Ok(Form::Float(value)) } else { Err("does not fit the 64 bits of a Float".into()) }
+}
+
+fn begins_name(character: char) -> bool {
+    character.is_alphabetic() || "_':!$%&*+.,/<=>?@\\^|-~".contains(character)
+}
+
+fn continues_name(character: char) -> bool {
+    begins_name(character) || character.is_numeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut diags = Diags::new();
+        let forms = read(text, &mut diags);
+        assert!(diags.is_empty(), "{:?}", diags.as_slice());
+        forms.top.iter().map(|id| format!("{:?}", forms.get(*id))).collect()
+    }
+
+    #[test]
+    fn words_are_told_apart() {
+        assert_eq!(
+            words("-1 1.5 -2e3 a$1 - -x : \"a\\n\" ; no\n#| no #| no |# |# 7"),
+            [
+                "Integer(-1)",
+                "Float(1.5)",
+                "Float(-2000.0)",
+                "Name(\"a$1\")",
+                "Name(\"-\")",
+                "Name(\"-x\")",
+                "Name(\":\")",
+                "String(\"a\\n\")",
+                "Integer(7)"
+            ]
+        );
+    }
+
+    #[test]
+    fn deep_nesting_is_one_mistake_and_no_recursion() {
+        for text in ["(".repeat(10_000) + &")".repeat(10_000), "(".repeat(1_000_000)] {
+            let mut diags = Diags::new();
+            read(&text, &mut diags);
+            let codes: Vec<_> = diags.as_slice().iter().map(|diag| diag.code).collect();
+            assert_eq!(codes, [Code::E1008]);
+        }
+    }
+}

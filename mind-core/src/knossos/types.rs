@@ -1,0 +1,243 @@
+//! The types of Knossos programs, each kept once.
+
+use std::collections::HashMap;
+
+/// A type of a [`Types`]; equal ids are equal types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(u32);
+
+impl TypeId {
+    /// 64 bits, two's complement, wrapping.
+    pub const INTEGER: Self = Self(0);
+    /// `f64`, or `f32` where a program is run or compiled in that precision.
+    pub const FLOAT: Self = Self(1);
+    /// `true` and `false`.
+    pub const BOOL: Self = Self(2);
+    /// A text, for `print`.
+    pub const STRING: Self = Self(3);
+    /// `(Tuple)`: the tangent and the shape of what has none.
+    pub const UNIT: Self = Self(4);
+    /// [`Type::Tape`].
+    pub const TAPE: Self = Self(5);
+    /// `(Vec Float)`.
+    pub const VECTOR: Self = Self(7);
+    /// `(Tensor 2 Float)`.
+    pub const MATRIX: Self = Self(9);
+}
+
+/// What a type is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// [`TypeId::INTEGER`].
+    Integer,
+    /// [`TypeId::FLOAT`].
+    Float,
+    /// [`TypeId::BOOL`].
+    Bool,
+    /// [`TypeId::STRING`].
+    String,
+    /// Elements in a block of so many dimensions, from 1 to [`MAX_RANK`]. Elements that are tensors may differ in size.
+    Tensor(u32, TypeId),
+    /// Values of different types side by side.
+    Tuple(Box<[TypeId]>),
+    /// A lambda; only declarations name it.
+    Lambda(TypeId, TypeId),
+    /// A linear map; only declarations name it.
+    LinearMap(TypeId, TypeId),
+    /// What the forward half of a reverse derivative leaves to the other half: the values of a
+    /// [`Layout`](super::ir::Layout). Programs pass it on and never look inside.
+    Tape,
+    /// A place that adds up values of the tangent type that it holds. Generated derivatives have them, programs do not.
+    Accumulator(TypeId),
+}
+
+/// The highest rank of a tensor.
+pub const MAX_RANK: u32 = 8;
+
+/// Every type of a program.
+#[derive(Clone, Debug)]
+pub struct Types {
+    rows: Vec<Row>,
+    ids: HashMap<Type, TypeId>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    ty: Type,
+    tangent: TypeId,
+    shape: TypeId,
+    active: bool,
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        let mut types = Self { rows: Vec::new(), ids: HashMap::new() };
+        let scalar = |ty, tangent, shape, active| Row { ty, tangent, shape, active };
+        let unit = TypeId::UNIT;
+        for row in [
+            scalar(Type::Integer, unit, unit, false),
+            scalar(Type::Float, TypeId::FLOAT, unit, true),
+            scalar(Type::Bool, unit, unit, false),
+            scalar(Type::String, unit, unit, false),
+            scalar(Type::Tuple(Box::new([])), unit, unit, false),
+            scalar(Type::Tape, TypeId::TAPE, TypeId::TAPE, true),
+        ] {
+            types.insert(row);
+        }
+        for rank in [1, 2] {
+            types.tensor(rank, unit);
+            types.tensor(rank, TypeId::FLOAT);
+        }
+        types
+    }
+}
+
+impl Types {
+    /// The id of a type.
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(id) = self.ids.get(&ty) {
+            return *id;
+        }
+        // Nothing stands for the type itself: a tensor of units is its own tangent and its own shape.
+        let (tangent, shape, active) = match &ty {
+            Type::Tensor(rank, element) => {
+                let (tangent, shape, active) =
+                    (self.tangent(*element), self.shape(*element), self.active(*element));
+                let mut of =
+                    |part: TypeId| (part != *element).then(|| self.intern(Type::Tensor(*rank, part)));
+                (of(tangent), of(shape), active)
+            }
+            Type::Tuple(members) => {
+                let parts =
+                    |of: &dyn Fn(TypeId) -> TypeId| members.iter().map(|ty| of(*ty)).collect::<Box<[_]>>();
+                let (tangents, shapes) = (parts(&|ty| self.tangent(ty)), parts(&|ty| self.shape(ty)));
+                let active = members.iter().any(|ty| self.active(*ty));
+                let mut of = |parts: Box<[_]>| (parts != *members).then(|| self.intern(Type::Tuple(parts)));
+                (of(tangents), of(shapes), active)
+            }
+            Type::Accumulator(_) | Type::Lambda(..) | Type::LinearMap(..) => {
+                (Some(TypeId::UNIT), Some(TypeId::UNIT), false)
+            }
+            Type::Integer | Type::Float | Type::Bool | Type::String | Type::Tape => {
+                unreachable!("scalars are there from the beginning")
+            }
+        };
+        let id = TypeId(self.rows.len() as u32);
+        self.insert(Row { ty, tangent: tangent.unwrap_or(id), shape: shape.unwrap_or(id), active })
+    }
+
+    fn insert(&mut self, row: Row) -> TypeId {
+        let id = TypeId(self.rows.len() as u32);
+        self.ids.insert(row.ty.clone(), id);
+        self.rows.push(row);
+        id
+    }
+
+    /// What a type is made of.
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.rows[id.0 as usize].ty
+    }
+
+    /// The type of the changes of a value: floats as they are, `(Tuple)` for other scalars, tensors and tuples by
+    /// structure.
+    pub fn tangent(&self, id: TypeId) -> TypeId {
+        self.rows[id.0 as usize].tangent
+    }
+
+    /// The type of the shape of a value: `(Tuple)` for scalars, tensors and tuples by structure.
+    pub fn shape(&self, id: TypeId) -> TypeId {
+        self.rows[id.0 as usize].shape
+    }
+
+    /// Whether the tangent holds a number.
+    pub fn active(&self, id: TypeId) -> bool {
+        self.rows[id.0 as usize].active
+    }
+
+    /// The tuple of these.
+    pub fn tuple(&mut self, members: impl Into<Box<[TypeId]>>) -> TypeId {
+        self.intern(Type::Tuple(members.into()))
+    }
+
+    /// The members of a tuple; nothing for another type.
+    pub fn members(&self, id: TypeId) -> Option<&[TypeId]> {
+        match self.get(id) {
+            Type::Tuple(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The tensor of such elements.
+    pub fn tensor(&mut self, rank: u32, element: TypeId) -> TypeId {
+        self.intern(Type::Tensor(rank, element))
+    }
+
+    /// The rank and element type of a tensor; nothing for another type.
+    pub fn element(&self, id: TypeId) -> Option<(u32, TypeId)> {
+        match self.get(id) {
+            Type::Tensor(rank, element) => Some((*rank, *element)),
+            _ => None,
+        }
+    }
+
+    /// What a tensor of this rank is indexed by: an Integer, or a tuple of as many.
+    pub fn index(&mut self, rank: u32) -> TypeId {
+        if rank == 1 { TypeId::INTEGER } else { self.tuple(vec![TypeId::INTEGER; rank as usize]) }
+    }
+
+    /// The rank of tensors that this type is an index of.
+    pub fn rank_of_index(&self, id: TypeId) -> Option<u32> {
+        match self.get(id) {
+            Type::Integer => Some(1),
+            Type::Tuple(members)
+                if (2..=MAX_RANK as usize).contains(&members.len())
+                    && members.iter().all(|member| *member == TypeId::INTEGER) =>
+            {
+                Some(members.len() as u32)
+            }
+            _ => None,
+        }
+    }
+
+    /// As a program writes it.
+    pub fn show(&self, id: TypeId) -> String {
+        match self.get(id) {
+            Type::Integer => "Integer".into(),
+            Type::Float => "Float".into(),
+            Type::Bool => "Bool".into(),
+            Type::String => "String".into(),
+            Type::Tensor(rank, element) => format!("(Tensor {rank} {})", self.show(*element)),
+            Type::Tuple(members) => {
+                let members: String =
+                    members.iter().map(|member| format!(" {}", self.show(*member))).collect();
+                format!("(Tuple{members})")
+            }
+            Type::Lambda(from, to) => format!("(Lam {} {})", self.show(*from), self.show(*to)),
+            Type::LinearMap(from, to) => format!("(LM {} {})", self.show(*from), self.show(*to)),
+            Type::Tape => "Tape".into(),
+            Type::Accumulator(ty) => format!("(Accumulator {})", self.show(*ty)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tangents_and_shapes_go_by_structure() {
+        let mut types = Types::default();
+        let pair = types.tuple([TypeId::FLOAT, TypeId::INTEGER]);
+        let nested = types.tensor(1, pair);
+        let nested = types.tensor(2, nested);
+        assert_eq!(types.show(types.tangent(nested)), "(Tensor 2 (Tensor 1 (Tuple Float (Tuple))))");
+        assert_eq!(types.show(types.shape(nested)), "(Tensor 2 (Tensor 1 (Tuple (Tuple) (Tuple))))");
+        assert_eq!(types.tangent(types.tangent(nested)), types.tangent(nested));
+        assert_eq!(types.shape(types.shape(nested)), types.shape(nested));
+        let integers = types.tensor(1, TypeId::INTEGER);
+        assert!(types.active(nested) && !types.active(integers));
+        assert_eq!(types.intern(Type::Tensor(1, TypeId::INTEGER)), integers);
+        assert_eq!(types.tensor(1, TypeId::FLOAT), TypeId::VECTOR);
+        assert_eq!(types.tensor(2, TypeId::FLOAT), TypeId::MATRIX);
+    }
+}

@@ -1,0 +1,138 @@
+//! Every file of `tests/ks` against what is recorded at its end.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use mind_core::{
+    diag::Diag,
+    knossos::{
+        check,
+        interp::{Options, Precision, run},
+    },
+    snippet,
+};
+
+/// What follows this line is recorded.
+const MARK: &str = ";=== ";
+
+/// Runs every file of a folder through `record`; with `MIND_BLESS` set, writes what it says to their ends.
+fn check_folder(folder: &str, record: impl Fn(&str, &str) -> String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks").join(folder);
+    let mut failures = String::new();
+    for path in files(&folder) {
+        let text = fs::read_to_string(&path).expect("the corpus can be read");
+        let source = text.split_once(MARK).map_or(&*text, |(source, _)| source);
+        let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        let found = format!("{source}{MARK}{}", record(&name, source));
+        if found == text {
+            continue;
+        }
+        if std::env::var_os("MIND_BLESS").is_some() {
+            fs::write(&path, found).expect("the corpus can be written");
+        } else {
+            writeln!(
+                failures,
+                "{name}: recorded\n{}found\n{}",
+                &text[source.len()..],
+                &found[source.len()..]
+            )
+            .expect("writing to a string cannot fail");
+        }
+    }
+    assert!(failures.is_empty(), "{failures}(MIND_BLESS=1 records what is there now)");
+}
+
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the corpus is there");
+    let paths = entries.map(|entry| entry.expect("a folder can be read").path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|is| is == "ks")).collect();
+    paths.sort();
+    paths
+}
+
+/// Lines as comments.
+fn comments(text: &str) -> String {
+    text.lines().map(|line| format!(";> {line}").trim_end().to_owned() + "\n").collect()
+}
+
+#[test]
+fn programs_give_what_is_recorded() {
+    check_folder("", |name, source| {
+        let program = match check(source) {
+            Ok(program) => program,
+            Err(diags) => return "mistakes\n".to_owned() + &comments(&rendered(diags, name, source)),
+        };
+        let main = program.overloads("main")[0];
+        let outcome = |precision| {
+            let options = Options { precision, ..Options::default() };
+            match run(&program, main, &[], &options) {
+                Ok(outcome) => {
+                    let printed = if outcome.printed.is_empty() { "" } else { "\n" };
+                    format!("{}{printed}{}", outcome.printed, outcome.value.show(precision))
+                }
+                Err(failure) => failure.to_string(),
+            }
+        };
+        let (double, single) = (outcome(Precision::F64), outcome(Precision::F32));
+        let mut recorded = "main\n".to_owned() + &comments(&double);
+        if single != double {
+            recorded += &format!("{MARK}main in f32\n{}", comments(&single));
+        }
+        recorded
+    });
+}
+
+#[test]
+fn wrong_programs_are_told_what_is_recorded() {
+    check_folder("errors", |name, source| match check(source) {
+        Err(diags) => "mistakes\n".to_owned() + &comments(&rendered(diags, name, source)),
+        Ok(program) => {
+            let Some(main) = program.overloads("main").first() else {
+                return "no mistake and no main\n".into();
+            };
+            match run(&program, *main, &[], &Options::default()) {
+                Ok(outcome) => format!("no mistake\n;> {}\n", outcome.value),
+                Err(failure) => {
+                    "failure\n".to_owned() + &comments(&snippet::render(&failure.diag(), name, source))
+                }
+            }
+        }
+    });
+}
+
+fn rendered(diags: impl IntoIterator<Item = Diag>, name: &str, source: &str) -> String {
+    diags.into_iter().map(|diag| snippet::render(&diag, name, source) + "\n").collect()
+}
+
+#[test]
+fn the_corpus_is_as_large_as_it_should_be() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
+    assert!(files(&root).len() >= 60, "{}", files(&root).len());
+    assert!(files(&root.join("errors")).len() >= 50, "{}", files(&root.join("errors")).len());
+    for path in files(&root) {
+        let text = fs::read_to_string(&path).expect("the corpus can be read");
+        assert!(text.contains(";=== main\n"), "{} has mistakes", path.display());
+    }
+    for path in files(&root.join("errors")) {
+        let text = fs::read_to_string(&path).expect("the corpus can be read");
+        assert!(!text.contains(";=== no mistake"), "{} has no mistake", path.display());
+    }
+}
+
+/// Every primitive and prelude function stands in a program.
+#[test]
+fn every_primitive_is_in_the_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
+    let mut words = BTreeSet::new();
+    for path in files(&root) {
+        let text = fs::read_to_string(&path).expect("the corpus can be read");
+        words.extend(text.split(|c: char| c.is_whitespace() || "()[]".contains(c)).map(str::to_owned));
+    }
+    let missing: Vec<_> =
+        mind_core::knossos::function_names().filter(|name| !words.contains(*name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

@@ -1,0 +1,101 @@
+//! What bad inputs meet: a clear error, never the end of a stack or of memory.
+
+use mind_core::{
+    diag::Code,
+    knossos::{
+        check,
+        interp::{Failure, Options, Outcome, run},
+    },
+};
+
+fn codes(text: &str) -> Vec<Code> {
+    match check(text) {
+        Ok(_) => Vec::new(),
+        Err(diags) => diags.into_iter().map(|diag| diag.code).collect(),
+    }
+}
+
+fn main_of(text: &str, options: &Options) -> Result<Outcome, Failure> {
+    let program = check(text).unwrap_or_else(|diags| panic!("{:?}", diags.as_slice()));
+    run(&program, program.overloads("main")[0], &[], options)
+}
+
+#[test]
+fn ten_thousand_nested_parentheses_are_one_error() {
+    let deep = |open: &str| {
+        let text = format!("(def f Float (x : Float) {}x{})", open.repeat(10_000), ")".repeat(10_000));
+        codes(&text)
+    };
+    assert_eq!(deep("("), [Code::E1008]);
+    assert_eq!(deep("(neg "), [Code::E1008]);
+    assert_eq!(
+        codes(&format!("(def f {}Float{} () 1.0)", "(Vec ".repeat(10_000), ")".repeat(10_000))),
+        [Code::E1008]
+    );
+}
+
+#[test]
+fn as_deep_as_the_limit_is_fine() {
+    let text = format!("(def main Float () {}1.0{})", "(neg ".repeat(254), ")".repeat(254));
+    assert_eq!(main_of(&text, &Options::default()).unwrap().value.to_string(), "1.0");
+    let text = format!("(def main Float () {}1.0{})", "(let (x 2.0) ".repeat(254), ")".repeat(254));
+    main_of(&text, &Options::default()).unwrap();
+}
+
+#[test]
+fn a_long_text_is_no_deep_one() {
+    let lets: String = (0..20_000).map(|i| format!("(x{i} 1.0) ")).collect();
+    main_of(&format!("(def main Float () (let ({lets}) x19999))"), &Options::default()).unwrap();
+}
+
+#[test]
+fn recursion_without_end_is_an_error_and_below_the_limit_it_is_fine() {
+    let text = "(def down Integer (n : Integer) (if (eq n 0) 0 (add 1 (down (sub n 1)))))";
+    let at =
+        |depth: usize| main_of(&format!("{text}(def main Integer () (down {depth}))"), &Options::default());
+    assert_eq!(at(9_998).unwrap().value.to_string(), "9998");
+    let failure = at(20_000).unwrap_err();
+    assert_eq!((failure.code, failure.message.contains("the limit of 10000")), (Code::E6010, true));
+}
+
+#[test]
+fn sizes_are_limited() {
+    let of = |size: &str| {
+        let text = format!("(def main Float () (sumbuild {size} (lam (i : (Tuple Integer Integer)) 1.0)))");
+        main_of(&text, &Options::default()).unwrap_err().code
+    };
+    assert_eq!(of("(tuple 4294967296 4294967296)"), Code::E6004);
+    assert_eq!(of("(tuple 1000000000000 1)"), Code::E6004);
+    assert_eq!(of("(tuple 1 -1)"), Code::E6010);
+}
+
+#[test]
+fn any_bytes_are_read_without_a_panic() {
+    let pieces = [
+        "(",
+        ")",
+        "[",
+        "]",
+        "def ",
+        "f ",
+        "\"",
+        "#|",
+        "|#",
+        ";",
+        "\n",
+        "1",
+        "-",
+        ".",
+        "é",
+        "(def f Float (x : Float) ",
+    ];
+    let mut state = 7_u64;
+    for _ in 0..2_000 {
+        let mut text = String::new();
+        for _ in 0..20 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text += pieces[(state >> 33) as usize % pieces.len()];
+        }
+        drop(check(&text));
+    }
+}

@@ -1,0 +1,6 @@
+//! Knossos programs in `tests/ks`: what they give, and what is said of wrong ones. See the README there.
+//!
+//! `MIND_BLESS=1 cargo test -p mind-core --test knossos` records what comes out now; review the difference.
+
+mod corpus;
+mod limits;
