@@ -1,120 +1,92 @@
-//! Convolutions and their gradients: the fraction of the processor's peak, against the product of an unfolded image.
+//! Convolutions and their gradients, as GFLOP/s and as fractions of the processor's peak.
 //!
-//! `cargo bench --bench conv`; what it prints is explained in benches/README.md.
+//! `cargo bench --bench conv`, with `-- f64` for `f64` and with `MIND_NUM_THREADS=2` on two threads; figures are in
+//! benches/README.md. Each figure is the least of many, and the peak, of one thread, is measured between them.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use mind::__private::{
-    Block, Conv2d, Epilogue, Kernel, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch,
-    conv2d_grad_filter_with, conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with,
-    conv2d_scratch, conv2d_with, dispatch,
+    Block, Conv2d, Element, Epilogue, Kernel, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
+    conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with, dispatch,
 };
 
-/// Images, height, width, channels in, channels out, height and width of the filter, stride, padding.
-const CASES: &[(&str, [usize; 8])] = &[
-    ("8 of 28x28, 1 to 16, 3x3", [8, 28, 28, 1, 16, 3, 1, 0]),
-    ("8 of 28x28, 16 to 32, 3x3", [8, 28, 28, 16, 32, 3, 1, 0]),
-    ("8 of 28x28, 16 to 32, 3x3, padded", [8, 28, 28, 16, 32, 3, 1, 1]),
-    ("8 of 28x28, 16 to 32, 3x3, stride 2", [8, 28, 28, 16, 32, 3, 2, 1]),
-    ("1 of 112x112, 64 to 64, 3x3, padded", [1, 112, 112, 64, 64, 3, 1, 1]),
-    ("1 of 14x14, 512 to 512, 3x3, padded", [1, 14, 14, 512, 512, 3, 1, 1]),
-    ("4 of 56x56, 64 to 10, 1x1", [4, 56, 56, 64, 10, 1, 1, 0]),
-    ("1 of 224x224, 3 to 64, 3x3, padded", [1, 224, 224, 3, 64, 3, 1, 1]),
+/// Images, height and width of each, channels in and out, height and width of the filter, stride, padding.
+const CASES: &[[usize; 7]] = &[
+    [8, 28, 1, 16, 3, 1, 0],
+    [8, 28, 16, 32, 3, 1, 0],
+    [8, 28, 16, 32, 3, 1, 1],
+    [8, 28, 16, 32, 3, 2, 1],
+    [4, 56, 64, 10, 1, 1, 0],
+    [1, 224, 3, 64, 3, 1, 1],
+    [1, 112, 64, 128, 3, 1, 1],
+    [1, 56, 128, 256, 3, 1, 1],
+    [1, 28, 256, 512, 3, 1, 1],
+    [1, 14, 512, 512, 3, 1, 1],
 ];
 
-/// Multiply-adds in each chain of what measures the peak.
-const STEPS: usize = 1000;
+/// Seconds that a case is measured for.
+const PATIENCE: f64 = 2.0;
 
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     mind::set_threads(std::env::var("MIND_NUM_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1));
-    println!("{:45} {:>10} {:>10} {:>8} {:>8}", "", "µs", "GFLOP/s", "of peak", "before");
-    for (name, case) in CASES {
-        if only.as_ref().is_none_or(|only| name.contains(only.as_str())) {
-            run(name, case);
+    println!("images, extent, channels in and out, filter, stride, padding: µs, GFLOP/s, of the peak");
+    for case in CASES {
+        if std::env::args().any(|argument| argument == "f64") {
+            measure::<f64>(case, |x| x.into());
+        } else {
+            measure::<f32>(case, |x| x);
         }
     }
 }
 
-fn run(name: &str, &[n, h, w, c_in, c_out, k, stride, pad]: &[usize; 8]) {
-    let out = |extent: usize| (extent + 2 * pad - k) / stride + 1;
+fn measure<T: Element + Number>(case: &[usize; 7], number: impl Fn(f32) -> T) {
+    let [n, extent, c_in, c_out, k, stride, pad] = *case;
+    let out = (extent + 2 * pad - k) / stride + 1;
     let g = Conv2d {
         n,
-        h,
-        w,
+        h: extent,
+        w: extent,
         c_in,
         kh: k,
         kw: k,
         c_out,
         stride: [stride; 2],
         pad: [[pad; 2]; 2],
-        h_out: out(h),
-        w_out: out(w),
+        h_out: out,
+        w_out: out,
     };
-    let numbers = |len: usize| -> Vec<f32> { (0..len).map(number).collect() };
-    let (x, f, dy) =
-        (numbers(n * h * w * c_in), numbers(k * k * c_in * c_out), numbers(n * g.h_out * g.w_out * c_out));
-    let scratch = conv2d_scratch(&g).max(conv2d_grad_input_scratch(&g)).max(conv2d_grad_filter_scratch(&g));
-    let mut scratch = vec![0.0_f32; scratch + 16];
-    let at = scratch.as_ptr().align_offset(64);
-    let scratch = &mut scratch[at..];
-    let (mut y, mut dx, mut df) = (dy.clone(), x.clone(), f.clone());
-    let flop = (2 * dy.len() * k * k * c_in) as f64;
-    let peak = (2 * 16 * 8 * STEPS) as f64;
+    let numbers = |len: usize| -> Vec<T> {
+        (0..len)
+            .map(|i| number((i.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f32 / 65536.0 - 0.5))
+            .collect()
+    };
+    let [x, f, dy] = [n * extent * extent * c_in, k * k * c_in * c_out, n * out * out * c_out].map(numbers);
+    let [mut y, mut dx, mut df] = [&dy, &x, &f].map(|like| like.clone());
+    let len = conv2d_scratch(&g).max(conv2d_grad_input_scratch(&g)).max(conv2d_grad_filter_scratch(&g));
+    let mut scratch = vec![number(0.0); len + 64];
+    let aligned = scratch.as_ptr().align_offset(64);
+    let scratch = &mut scratch[aligned..];
 
-    let [
-        mut t_peak,
-        mut forward,
-        mut forward_before,
-        mut input,
-        mut input_before,
-        mut filter,
-        mut filter_before,
-    ] = [f64::INFINITY; 7];
+    let mut peak = f64::INFINITY;
+    let mut least = [f64::INFINITY; 3];
     let start = Instant::now();
-    let mut rounds = 0;
-    while rounds < 5 || start.elapsed().as_secs_f64() < 2.0 {
-        rounds += 1;
-        let mut sums = [[1.0; 16]; 8];
-        time(&mut t_peak, || dispatch(Peak(&mut sums)));
-        black_box(sums);
-        for _ in 0..3 {
-            time(&mut forward, || {
-                conv2d_with(&g, &x, &f, scratch, Relu { out: &mut y, first: 0, columns: c_out })
-            });
-            time(&mut input, || {
-                conv2d_grad_input_with(&g, &dy, &f, scratch, Store { out: &mut dx, first: 0, columns: c_in })
-            });
-            time(&mut filter, || {
-                conv2d_grad_filter_with(
-                    &g,
-                    &x,
-                    &dy,
-                    scratch,
-                    Store { out: &mut df, first: 0, columns: c_out },
-                )
-            });
-        }
-        time(&mut forward_before, || conv2d(&g, &x, &f, &mut y));
-        time(&mut input_before, || conv2d_grad_input(&g, &dy, &f, &mut dx));
-        time(&mut filter_before, || conv2d_grad_filter(&g, &x, &dy, &mut df));
+    while start.elapsed().as_secs_f64() < PATIENCE {
+        T::chains(&mut peak);
+        time(&mut least[0], || {
+            conv2d_with(&g, &x, &f, scratch, Relu { out: &mut y, first: 0, columns: c_out })
+        });
+        time(&mut least[1], || {
+            conv2d_grad_input_with(&g, &dy, &f, scratch, Relu { out: &mut dx, first: 0, columns: c_in });
+        });
+        time(&mut least[2], || {
+            conv2d_grad_filter_with(&g, &x, &dy, scratch, Relu { out: &mut df, first: 0, columns: c_out });
+        });
     }
-    let peak = peak / t_peak;
-    println!("{name}   (peak {:.0} GFLOP/s)", peak / 1e9);
-    for (what, time, before) in [
-        ("forward", forward, forward_before),
-        ("by the input", input, input_before),
-        ("by the filter", filter, filter_before),
-    ] {
-        let rate = flop / time;
-        println!(
-            "  {what:43} {:10.1} {:10.1} {:8.2} {:8.2}",
-            time * 1e6,
-            rate / 1e9,
-            rate / peak,
-            before / time
-        );
+    println!("{case:?}, peak {:.0} GFLOP/s", 1e-9 / peak);
+    for (what, seconds) in ["forward", "by the input", "by the filter"].iter().zip(least) {
+        let rate = (2 * dy.len() * k * k * c_in) as f64 / seconds;
+        println!("  {what:14} {:9.1} {:6.1} {:5.2}", seconds * 1e6, rate * 1e-9, rate * peak);
     }
 }
 
@@ -124,77 +96,105 @@ fn time(least: &mut f64, f: impl FnOnce()) {
     *least = least.min(start.elapsed().as_secs_f64());
 }
 
-/// Numbers between -0.5 and 0.5 that do not depend on the run.
-fn number(index: usize) -> f32 {
-    (index.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f32 / 65536.0 - 0.5
+/// What the cases are measured in.
+trait Number: Copy + Send + Sync {
+    /// Seconds of a floating-point operation, where nothing but fused multiply-adds in eight chains is done.
+    fn chains(least: &mut f64);
+
+    fn relu(self) -> Self;
 }
 
-/// Nothing but fused multiply-adds, in eight chains of 16 lanes.
-struct Peak<'a>(&'a mut [[f32; 16]; 8]);
+macro_rules! number {
+    ($($element:ident by $lanes:literal),*) => {
+        $(impl Number for $element {
+            fn chains(least: &mut f64) {
+                const STEPS: usize = 1000;
 
-impl Kernel for Peak<'_> {
+                struct Chains([[$element; $lanes]; 8]);
+
+                impl Kernel for Chains {
+                    type Output = [[$element; $lanes]; 8];
+
+                    #[inline(always)]
+                    fn run(self) -> Self::Output {
+                        #[inline(always)]
+                        fn step(sum: &mut [$element; $lanes], x: &[$element; $lanes]) {
+                            for lane in 0..$lanes {
+                                sum[lane] = sum[lane].mul_add(x[lane], x[lane]);
+                            }
+                        }
+
+                        let x = black_box([0.5; $lanes]);
+                        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = self.0;
+                        for _ in 0..STEPS {
+                            step(&mut a, &x);
+                            step(&mut b, &x);
+                            step(&mut c, &x);
+                            step(&mut d, &x);
+                            step(&mut e, &x);
+                            step(&mut f, &x);
+                            step(&mut g, &x);
+                            step(&mut h, &x);
+                        }
+                        [a, b, c, d, e, f, g, h]
+                    }
+                }
+
+                let mut seconds = f64::INFINITY;
+                time(&mut seconds, || {
+                    black_box(dispatch(Chains([[1.0; $lanes]; 8])));
+                });
+                *least = least.min(seconds / (2 * 8 * $lanes * STEPS) as f64);
+            }
+
+            fn relu(self) -> Self {
+                self.max(0.0)
+            }
+        })*
+    };
+}
+
+number!(f32 by 16, f64 by 8);
+
+/// Stores what is above 0, from row `first` of the result on.
+struct Relu<'a, T> {
+    out: &'a mut [T],
+    first: usize,
+    columns: usize,
+}
+
+impl<T: Number> Epilogue<T> for Relu<'_, T> {
+    fn split(self, row: usize) -> (Self, Self) {
+        let (first, later) = self.out.split_at_mut((row - self.first) * self.columns);
+        (Self { out: first, ..self }, Self { out: later, first: row, ..self })
+    }
+
+    fn block(&mut self, block: Block<'_, T>) {
+        let at = (block.row - self.first) * self.columns + block.column;
+        let out = &mut self.out[at..];
+        if block.columns == block.stride && block.columns == self.columns {
+            let len = block.rows * block.columns;
+            return dispatch(Row { from: &block.sums[..len], to: &mut out[..len] });
+        }
+        for row in 0..block.rows {
+            let from = &block.sums[row * block.stride..][..block.columns];
+            dispatch(Row { from, to: &mut out[row * self.columns..][..block.columns] });
+        }
+    }
+}
+
+struct Row<'a, T> {
+    from: &'a [T],
+    to: &'a mut [T],
+}
+
+impl<T: Number> Kernel for Row<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let x = black_box([0.5_f32; 16]);
-        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *self.0;
-        for _ in 0..STEPS {
-            step(&mut a, &x);
-            step(&mut b, &x);
-            step(&mut c, &x);
-            step(&mut d, &x);
-            step(&mut e, &x);
-            step(&mut f, &x);
-            step(&mut g, &x);
-            step(&mut h, &x);
+        for (to, from) in self.to.iter_mut().zip(self.from) {
+            *to = from.relu();
         }
-        *self.0 = [a, b, c, d, e, f, g, h];
     }
 }
-
-#[inline(always)]
-fn step(sum: &mut [f32; 16], x: &[f32; 16]) {
-    for lane in 0..16 {
-        sum[lane] = sum[lane].mul_add(x[lane], x[lane]);
-    }
-}
-
-macro_rules! store {
-    ($name:ident, $f:expr) => {
-        struct $name<'a> {
-            out: &'a mut [f32],
-            first: usize,
-            columns: usize,
-        }
-
-        impl Epilogue<f32> for $name<'_> {
-            fn split(self, row: usize) -> (Self, Self) {
-                let (first, later) = self.out.split_at_mut((row - self.first) * self.columns);
-                (Self { out: first, ..self }, Self { out: later, first: row, ..self })
-            }
-
-            fn block(&mut self, block: Block<'_, f32>) {
-                struct Rows<'a, 'b>(&'a mut [f32], Block<'b, f32>, usize);
-                impl Kernel for Rows<'_, '_> {
-                    type Output = ();
-                    #[inline(always)]
-                    fn run(self) {
-                        let Rows(out, block, columns) = self;
-                        for row in 0..block.rows {
-                            let to = &mut out[row * columns..][..block.columns];
-                            for (to, sum) in to.iter_mut().zip(&block.sums[row * block.stride..]) {
-                                *to = $f(*sum);
-                            }
-                        }
-                    }
-                }
-                let at = (block.row - self.first) * self.columns + block.column;
-                dispatch(Rows(&mut self.out[at..], block, self.columns));
-            }
-        }
-    };
-}
-
-store!(Relu, |x: f32| x.max(0.0));
-store!(Store, |x: f32| x);
