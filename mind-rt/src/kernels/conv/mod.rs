@@ -13,7 +13,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod vector;
 
 pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 

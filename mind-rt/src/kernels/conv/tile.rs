@@ -5,11 +5,8 @@
 //! its derivatives, and no image is copied. Each sum is one chain of multiply-adds in the order of its loops, whatever
 //! tile it is in.
 
-#[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
-
-use super::vector::Vector;
-use crate::kernels::arithmetic::Arithmetic as _;
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::matmul::tile::Vector;
 use crate::simd::SimdLevel;
 
 /// The rows of the largest tile.
@@ -217,14 +214,17 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
 /// The tiles of a vector type: from the features that they are compiled for, the rows of tiles one vector wide and two,
 /// and of those of 1, 2 and 4 columns whose lanes are factors.
 macro_rules! micro {
-    ($name:ident: $vector:ty, $element:ty, $($features:literal,)? [$($one:literal)*], [$($two:literal)*], [$($columns:literal: $dots:literal)*]) => {
-        static $name: Micro<$element> = {
+    (
+        $name:ident: $vector:ty, $element:ty, $($features:literal,)?
+        [$($one:literal)*], [$($two:literal)*], [$($columns:literal: $dots:literal)*]
+    ) => {
+        pub static $name: Micro<$element> = {
             /// # Safety
             /// That of [`TileFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn sum<const R: usize, const W: usize, const PART: bool>(at: &Tile<$element>) {
                 // SAFETY: the contract is the same.
-                unsafe { tile::<$vector, R, W, PART>(at) }
+                unsafe { super::tile::<$vector, R, W, PART>(at) }
             }
 
             /// # Safety
@@ -232,7 +232,7 @@ macro_rules! micro {
             $(#[target_feature(enable = $features)])?
             unsafe fn sum_dots<const R: usize, const C: usize>(at: &Tile<$element>) {
                 // SAFETY: the contract is the same.
-                unsafe { dots::<$vector, R, C>(at) }
+                unsafe { super::dots::<$vector, R, C>(at) }
             }
 
             Micro {
@@ -248,32 +248,65 @@ macro_rules! micro {
 }
 
 #[cfg(target_arch = "x86_64")]
-micro!(AVX512_F32: __m512, f32, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+mod avx512 {
+    use super::{Micro, Size, Tile, Vector};
+    use std::arch::x86_64::{__m512, __m512d};
+
+    micro!(F32: __m512, f32, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+    micro!(F64: __m512d, f64, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+}
+
 #[cfg(target_arch = "x86_64")]
-micro!(AVX512_F64: __m512d, f64, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+mod avx2 {
+    use super::{Micro, Size, Tile, Vector};
+    use std::arch::x86_64::{__m256, __m256d};
+
+    micro!(F32: __m256, f32, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F64: __m256d, f64, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+}
+
 #[cfg(target_arch = "x86_64")]
-micro!(AVX2_F32: __m256, f32, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-#[cfg(target_arch = "x86_64")]
-micro!(AVX2_F64: __m256d, f64, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-micro!(PORTABLE_F32: [f32; 4], f32, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-micro!(PORTABLE_F64: [f64; 4], f64, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+mod baseline {
+    use super::{Micro, Size, Tile, Vector};
+    use std::arch::x86_64::{__m128, __m128d};
+
+    micro!(F32: __m128, f32, "sse2", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F64: __m128d, f64, "sse2", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+}
+
+#[cfg(target_arch = "aarch64")]
+mod baseline {
+    use super::{Micro, Size, Tile, Vector};
+    use std::arch::aarch64::{float32x4_t, float64x2_t};
+
+    micro!(F32: float32x4_t, f32, "neon", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+    micro!(F64: float64x2_t, f64, "neon", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod baseline {
+    use super::{Micro, Size, Tile, Vector};
+
+    micro!(F32: [f32; 4], f32, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F64: [f64; 4], f64, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+}
 
 macro_rules! tiles {
-    ($($element:ty: $portable:ident, $avx2:ident, $avx512:ident),*) => {
+    ($($element:ty: $name:ident),*) => {
         $(impl Tiles for $element {
             fn micro(level: SimdLevel) -> &'static Micro<$element> {
                 match level {
+                    SimdLevel::Portable => &baseline::$name,
                     #[cfg(target_arch = "x86_64")]
-                    SimdLevel::Avx512 => &$avx512,
+                    SimdLevel::Avx2 => &avx2::$name,
                     #[cfg(target_arch = "x86_64")]
-                    SimdLevel::Avx2 => &$avx2,
+                    SimdLevel::Avx512 => &avx512::$name,
                     #[cfg(not(target_arch = "x86_64"))]
-                    SimdLevel::Avx512 | SimdLevel::Avx2 => &$portable,
-                    SimdLevel::Portable => &$portable,
+                    SimdLevel::Avx2 | SimdLevel::Avx512 => &baseline::$name,
                 }
             }
         })*
     };
 }
 
-tiles!(f32: PORTABLE_F32, AVX2_F32, AVX512_F32, f64: PORTABLE_F64, AVX2_F64, AVX512_F64);
+tiles!(f32: F32, f64: F64);

@@ -19,7 +19,7 @@ mod floats;
 mod loops;
 mod pack;
 mod products;
-mod tile;
+pub(in crate::kernels) mod tile;
 mod tiny;
 
 use std::ops::Range;

@@ -1,12 +1,14 @@
 //! Tiles of up to 4 rows by 3 vectors of 256 bits: 12 sums, 3 vectors of the right operand, and a factor.
 
 use std::arch::x86_64::{
-    __m256, __m256d, __m256i, _MM_HINT_ET0, _mm_prefetch, _mm256_castpd_ps, _mm256_castps_pd,
-    _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps, _mm256_loadu_si256,
-    _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_pd, _mm256_maskstore_ps, _mm256_permute2f128_pd,
-    _mm256_permute2f128_ps, _mm256_set1_pd, _mm256_set1_ps, _mm256_setzero_pd, _mm256_setzero_ps,
-    _mm256_storeu_pd, _mm256_storeu_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps, _mm256_unpacklo_pd,
-    _mm256_unpacklo_ps,
+    __m256, __m256d, __m256i, _MM_HINT_ET0, _mm_add_pd, _mm_add_ps, _mm_add_sd, _mm_add_ss, _mm_cvtsd_f64,
+    _mm_cvtss_f32, _mm_movehdup_ps, _mm_movehl_ps, _mm_prefetch, _mm_unpackhi_pd, _mm256_castpd_ps,
+    _mm256_castpd256_pd128, _mm256_castps_pd, _mm256_castps256_ps128, _mm256_extractf128_pd,
+    _mm256_extractf128_ps, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps,
+    _mm256_loadu_si256, _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_pd, _mm256_maskstore_ps,
+    _mm256_permute2f128_pd, _mm256_permute2f128_ps, _mm256_set1_pd, _mm256_set1_ps, _mm256_setzero_pd,
+    _mm256_setzero_ps, _mm256_storeu_pd, _mm256_storeu_ps, _mm256_unpackhi_pd, _mm256_unpackhi_ps,
+    _mm256_unpacklo_pd, _mm256_unpacklo_ps,
 };
 
 use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
@@ -26,7 +28,8 @@ static ONES_64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
 macro_rules! vector {
     (
         $vector:ident, $element:ident, $lanes:literal, $ones:ident,
-        $zero:ident, $splat:ident, $load:ident, $load_part:ident, $store:ident, $store_part:ident, $fma:ident
+        $zero:ident, $splat:ident, $load:ident, $load_part:ident, $store:ident, $store_part:ident, $fma:ident,
+        $sum:ident
     ) => {
         impl Vector for $vector {
             type Element = $element;
@@ -79,6 +82,12 @@ macro_rules! vector {
                 // SAFETY: as above.
                 unsafe { $fma(x, y, self) }
             }
+
+            #[inline(always)]
+            unsafe fn sum(self) -> $element {
+                // SAFETY: as above.
+                unsafe { $sum(self) }
+            }
         }
     };
 }
@@ -94,7 +103,8 @@ vector!(
     _mm256_maskload_ps,
     _mm256_storeu_ps,
     _mm256_maskstore_ps,
-    _mm256_fmadd_ps
+    _mm256_fmadd_ps,
+    sum_f32
 );
 vector!(
     __m256d,
@@ -107,8 +117,28 @@ vector!(
     _mm256_maskload_pd,
     _mm256_storeu_pd,
     _mm256_maskstore_pd,
-    _mm256_fmadd_pd
+    _mm256_fmadd_pd,
+    sum_f64
 );
+
+#[inline(always)]
+pub unsafe fn sum_f32(x: __m256) -> f32 {
+    // SAFETY: the caller is compiled for AVX2.
+    unsafe {
+        let four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+        let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+        _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+    }
+}
+
+#[inline(always)]
+pub unsafe fn sum_f64(x: __m256d) -> f64 {
+    // SAFETY: the caller is compiled for AVX2.
+    unsafe {
+        let two = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+        _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+    }
+}
 
 micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3], Some((8, transpose_f32)));
 micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3], Some((4, transpose_f64)));

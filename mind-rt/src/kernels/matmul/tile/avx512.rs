@@ -1,10 +1,11 @@
 //! Tiles of up to 8 rows by 3 vectors of 512 bits: 24 sums, 3 vectors of the right operand, and a factor.
 
 use std::arch::x86_64::{
-    __m512, __m512d, _MM_HINT_ET0, _mm_prefetch, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd,
-    _mm512_loadu_ps, _mm512_mask_storeu_pd, _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd,
-    _mm512_maskz_loadu_ps, _mm512_set1_pd, _mm512_set1_ps, _mm512_setzero_pd, _mm512_setzero_ps,
-    _mm512_storeu_pd, _mm512_storeu_ps,
+    __m512, __m512d, _MM_HINT_ET0, _mm_prefetch, _mm256_add_pd, _mm256_add_ps, _mm256_castpd_ps,
+    _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256, _mm512_extractf64x4_pd,
+    _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mask_storeu_pd,
+    _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_set1_pd, _mm512_set1_ps,
+    _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
 use super::{Micro, Tile, TileFn, Vector, avx2, by_vector, micro};
@@ -12,7 +13,8 @@ use super::{Micro, Tile, TileFn, Vector, avx2, by_vector, micro};
 macro_rules! vector {
     (
         $vector:ident, $element:ident, $mask:ident,
-        $zero:ident, $splat:ident, $load:ident, $load_part:ident, $store:ident, $store_part:ident, $fma:ident
+        $zero:ident, $splat:ident, $load:ident, $load_part:ident, $store:ident, $store_part:ident, $fma:ident,
+        $sum:ident
     ) => {
         impl Vector for $vector {
             type Element = $element;
@@ -65,6 +67,12 @@ macro_rules! vector {
                 // SAFETY: as above.
                 unsafe { $fma(x, y, self) }
             }
+
+            #[inline(always)]
+            unsafe fn sum(self) -> $element {
+                // SAFETY: as above.
+                unsafe { $sum(self) }
+            }
         }
     };
 }
@@ -79,7 +87,8 @@ vector!(
     _mm512_maskz_loadu_ps,
     _mm512_storeu_ps,
     _mm512_mask_storeu_ps,
-    _mm512_fmadd_ps
+    _mm512_fmadd_ps,
+    sum_f32
 );
 vector!(
     __m512d,
@@ -91,8 +100,24 @@ vector!(
     _mm512_maskz_loadu_pd,
     _mm512_storeu_pd,
     _mm512_mask_storeu_pd,
-    _mm512_fmadd_pd
+    _mm512_fmadd_pd,
+    sum_f64
 );
+
+#[inline(always)]
+unsafe fn sum_f32(x: __m512) -> f32 {
+    // SAFETY: the caller is compiled for AVX-512, which includes AVX2.
+    unsafe {
+        let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x)));
+        avx2::sum_f32(_mm256_add_ps(_mm512_castps512_ps256(x), high))
+    }
+}
+
+#[inline(always)]
+unsafe fn sum_f64(x: __m512d) -> f64 {
+    // SAFETY: the caller is compiled for AVX-512, which includes AVX2.
+    unsafe { avx2::sum_f64(_mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd::<1>(x))) }
+}
 
 micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((8, avx2::transpose_f32)));
 micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((4, avx2::transpose_f64)));

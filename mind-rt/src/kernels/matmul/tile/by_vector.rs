@@ -88,25 +88,17 @@ unsafe fn some_dots<V: Vector, const R: usize>(
     }
 }
 
-/// The sum of all lanes, as a tree.
+/// The sum of all lanes of all vectors.
+///
+/// # Safety
+/// The caller is compiled for the level's instructions.
 #[inline(always)]
 unsafe fn total<V: Vector, const CHAINS: usize>(sums: &[V; CHAINS]) -> V::Element {
-    const MOST: usize = 16;
-    const { assert!(V::LANES <= MOST && V::LANES.is_power_of_two()) };
-    let mut lanes = [V::Element::ZERO; MOST];
-    // SAFETY: there is room for all lanes.
+    // SAFETY: the caller is compiled for the level's instructions.
     unsafe {
         let one = V::splat(V::Element::ONE);
-        sums[1..].iter().fold(sums[0], |sum, other| sum.plus_product(*other, one)).store(lanes.as_mut_ptr());
+        sums[1..].iter().fold(sums[0], |sum, other| sum.plus_product(*other, one)).sum()
     }
-    let mut half = V::LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// # Safety

@@ -109,7 +109,7 @@ pub trait Tiles: Sized + 'static {
 }
 
 /// A vector of a level. All methods are to be inlined into code compiled for it.
-trait Vector: Copy {
+pub trait Vector: Copy {
     type Element: Arithmetic;
     const LANES: usize;
 
@@ -137,6 +137,24 @@ trait Vector: Copy {
 
     /// `self + x * y`.
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
+
+    /// The sum of the lanes as a tree: those half a vector apart first.
+    #[inline(always)]
+    unsafe fn sum(self) -> Self::Element {
+        const MOST: usize = 16;
+        const { assert!(Self::LANES <= MOST && Self::LANES.is_power_of_two()) };
+        let mut lanes = [Self::Element::ZERO; MOST];
+        // SAFETY: there is room for all lanes.
+        unsafe { self.store(lanes.as_mut_ptr()) };
+        let mut half = Self::LANES / 2;
+        while half > 0 {
+            for lane in 0..half {
+                lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
 }
 
 /// A tile of `R` rows and `W` vectors; where `PART`, the last vector is not full.
