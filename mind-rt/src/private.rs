@@ -13,7 +13,7 @@ pub use crate::kernels::conv::{
 pub use crate::kernels::copy::{copy_strided, fill, slice_grad};
 pub use crate::kernels::epilogue::{Block, Epilogue, Finish, Finished, Stored};
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
-pub use crate::kernels::math::{Float, exp, ln, relu, relu_grad};
+pub use crate::kernels::math::{Float, Fused, MultiplyAdd, Separate, exp, ln, relu, relu_grad};
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, matmul, matmul_into, matmul_scratch, matmul_tiny, matmul_with,
 };

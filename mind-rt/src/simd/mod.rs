@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::kernels::math::{Fused, MultiplyAdd, Separate};
+
 /// A loop to run at the chosen SIMD level.
 ///
 /// Write `run` with `#[inline(always)]` and everything it calls in its loops likewise: what is inlined into the
@@ -13,6 +15,16 @@ pub trait Kernel {
 
     /// Runs it.
     fn run(self) -> Self::Output;
+
+    /// Runs it, told how products and sums are computed at the level: what a loop takes `exp` and `ln` from. Write it with
+    /// `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`; a loop that takes neither needs `run` alone.
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
 
 /// Which instructions loops are compiled for.
@@ -67,7 +79,7 @@ pub(crate) fn run_at_most<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
 #[inline(always)]
 unsafe fn run_at<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     match level {
-        SimdLevel::Portable => kernel.run(),
+        SimdLevel::Portable => run_portable(kernel),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller's promise.
         SimdLevel::Avx2 => unsafe { run_avx2(kernel) },
@@ -75,26 +87,27 @@ unsafe fn run_at<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
         // SAFETY: the caller's promise.
         SimdLevel::Avx512 => unsafe { run_avx512(kernel) },
         #[cfg(not(target_arch = "x86_64"))]
-        SimdLevel::Avx2 | SimdLevel::Avx512 => kernel.run(),
+        SimdLevel::Avx2 | SimdLevel::Avx512 => run_portable(kernel),
     }
 }
 
-/// Runs `kernel` as if the processor had only the portable level.
-#[cfg(test)]
+/// Runs `kernel` as if the processor had only the portable level. Of architectures' base levels that of 64-bit Arm has
+/// fused multiply-add.
+#[inline(always)]
 pub(crate) fn run_portable<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    if cfg!(target_arch = "aarch64") { kernel.run_by::<Fused>() } else { kernel.run_by::<Separate>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run_by::<Fused>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run_by::<Fused>()
 }
 
 /// 0 until chosen, then one more than the level. Choosing twice at once gives the same answer twice.
@@ -113,7 +126,7 @@ fn parse(name: &str) -> Option<SimdLevel> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn detect() -> SimdLevel {
+pub(crate) fn detect() -> SimdLevel {
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let avx512 = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -127,7 +140,7 @@ fn detect() -> SimdLevel {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn detect() -> SimdLevel {
+pub(crate) fn detect() -> SimdLevel {
     SimdLevel::Portable
 }
 
