@@ -4,6 +4,7 @@
 
 mod expressions;
 mod generate;
+mod patterns;
 pub mod properties;
 mod shrink;
 

@@ -65,7 +65,8 @@ fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &Read, item: ItemId) -
         && reads_in_place(fusion.graph, of_reader, view, item, space) == Some(InPlace::Element)
 }
 
-/// The operations that make an item of what is stored, if they are few and cheap and read little.
+/// The operations that make an item of what is stored, if they are few and cheap and read little, and what reads the item
+/// can read that too.
 fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<Vec<ItemId>> {
     let graph = fusion.graph;
     let mut operations = vec![item];
@@ -100,7 +101,18 @@ fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<V
         }
     }
     operations.sort_unstable();
-    Some(operations)
+    let fits = graph.readers[item].iter().all(|reader| {
+        let space = fusion.space(fusion.partition.of(*reader));
+        let has_kernel = space.filter(|space| space.kernel.is_some());
+        has_kernel.is_none_or(|space| {
+            let mut reads = operations.iter().flat_map(|operation| &graph.items[*operation].reads);
+            reads.all(|read| match read {
+                Read::View(view) => fusion.as_matrix(view, space).is_some(),
+                Read::Scalar(_) => true,
+            })
+        })
+    });
+    fits.then_some(operations)
 }
 
 fn is_cheap(op: ScalarOp) -> bool {

@@ -43,14 +43,14 @@ fn generate(random: Random, size: usize, profile: Profile) -> Module {
     generator.finish()
 }
 
-struct Generator {
-    random: Random,
-    builder: Builder,
-    profile: Profile,
+pub(super) struct Generator {
+    pub(super) random: Random,
+    pub(super) builder: Builder,
+    pub(super) profile: Profile,
 }
 
 /// An operation on values, which may break a rule.
-type Proposal = (Op, Vec<ValueId>);
+pub(super) type Proposal = (Op, Vec<ValueId>);
 
 impl Generator {
     fn inputs(&mut self) {
@@ -103,12 +103,17 @@ impl Generator {
         if op.info().profile > self.profile {
             return false;
         }
-        let operand_types: Vec<&Type> = operands.iter().map(|operand| self.builder.ty(*operand)).collect();
-        let fits = crate::ops::infer(&op, &operand_types).is_ok_and(|ty| is_small(&ty));
+        let fits = self.fits(&op, &operands);
         if fits {
             self.builder.push(op, &operands).expect("it was inferred just now");
         }
         fits
+    }
+
+    /// Whether an operation keeps the rules and makes something small.
+    pub(super) fn fits(&self, op: &Op, operands: &[ValueId]) -> bool {
+        let operand_types: Vec<&Type> = operands.iter().map(|operand| self.builder.ty(*operand)).collect();
+        crate::ops::infer(op, &operand_types).is_ok_and(|ty| is_small(&ty))
     }
 
     /// A value, the recent ones more often.
@@ -119,7 +124,7 @@ impl Generator {
     }
 
     /// Another value that `fits`, if a few tries find one.
-    fn partner(&mut self, fits: impl Fn(&Type) -> bool) -> Option<ValueId> {
+    pub(super) fn partner(&mut self, fits: impl Fn(&Type) -> bool) -> Option<ValueId> {
         let tries = [(); 8].map(|()| self.value());
         tries.into_iter().find(|value| fits(self.builder.ty(*value)))
     }
@@ -128,7 +133,7 @@ impl Generator {
         let ty = self.builder.ty(x).clone();
         let rank = ty.rank();
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
-        Some(match self.random.below(26) {
+        Some(match self.random.below(30) {
             0..5 => {
                 let op = self.random.pick(&[Op::Add, Op::Sub, Op::Mul, Op::Div]).clone();
                 (op, vec![x, self.partner(same_dtype)?])
@@ -186,6 +191,7 @@ impl Generator {
                     (Op::ScatterAdd { shape }, vec![indices, x])
                 }
             },
+            24..28 => self.pattern(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),
         })
     }
@@ -288,7 +294,7 @@ impl Generator {
         self.builder.push(Op::ConstTensor { data, shape: Shape::literal(shape) }, &[]).ok()
     }
 
-    fn product(&mut self, x: ValueId) -> Option<Proposal> {
+    pub(super) fn product(&mut self, x: ValueId) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         let shared = ty.shape.last().filter(|_| ty.rank() >= 2)?;
         let fits = |other: &Type| other.rank() >= 2 && other.shape[other.rank() - 2] == *shared;

@@ -4,10 +4,10 @@
 use std::{env, fs, path::Path};
 
 use mind_core::{
-    dim::Bindings,
+    dim::{Bindings, Dim},
     ir::ValueId,
     pipeline::{Compiled, compile, compile_gradient},
-    plan::{Listing, listing},
+    plan::{Listing, Step, listing},
     surface::{lex, lower, lower::Function, parse},
 };
 
@@ -35,6 +35,24 @@ fn programs_are_planned_as_recorded() {
         }
     }
     assert!(wrong.is_empty(), "bless with MIND_BLESS=1 if this is right:\n{}", wrong.join("\n"));
+}
+
+/// A training step needs the activation, its gradient, and little else beside parameters: no gradient of a parameter, and
+/// nothing of the loss but one small tensor.
+#[test]
+fn a_training_step_keeps_activations_only() {
+    let program = include_str!("mlp.txt").split_once(SEPARATOR).expect("a recorded file").0;
+    let (lowered, diags) = lower(&parse(lex(program).0).0);
+    assert!(diags.is_empty(), "{diags:?}");
+    let step = lowered.functions.iter().find(|function| function.name == "step").expect("it is there");
+    let plan = compile(step).expect("no mistakes").expect("it verifies").plan;
+    let [arena] = &plan.arenas[..] else { panic!("one element type") };
+    let (batch, hidden, outputs) = (32, 256, 10);
+    assert_eq!(arena.len, Dim::literal(2 * batch * hidden + (batch * outputs)));
+    assert!(
+        !plan.steps.iter().any(|step| matches!(step, Step::Update { .. })),
+        "parameters are updated in place"
+    );
 }
 
 fn plans(text: &str) -> String {

@@ -1,0 +1,98 @@
+//! What planners look for: normalised rows, operations after products, values that several others read, updates.
+
+use super::generate::{Generator, Proposal};
+use crate::{
+    ir::{Op, Reduction, ValueId},
+    ops::Profile,
+    ty::Type,
+};
+
+impl Generator {
+    /// A few operations at once that make such a pattern of `x`; the last is proposed.
+    pub(super) fn pattern(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        if self.profile != Profile::Extended || !ty.dtype.is_float() || ty.rank() == 0 {
+            return None;
+        }
+        match self.random.below(5) {
+            0 => self.softmax(x, &ty),
+            1 => self.normalised(x, &ty),
+            2 => self.layer(x, &ty),
+            3 => self.gradient_of_a_layer(x, &ty),
+            _ => self.updated(&ty),
+        }
+    }
+
+    /// `exp(x) / sum(exp(x))` over trailing axes, or the logarithm of it.
+    fn softmax(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
+        let rows = self.trailing(ty);
+        let exponentials = self.made(Op::Exp, &[x])?;
+        let sum = self.made(Op::Sum(rows), &[exponentials])?;
+        if self.random.once_in(2) {
+            return Some((Op::Div, vec![exponentials, sum]));
+        }
+        let log = self.made(Op::Log, &[sum])?;
+        Some((Op::Sub, vec![x, log]))
+    }
+
+    /// `(x - mean(x)) * (mean of squares + 1)`, rows of trailing axes.
+    fn normalised(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
+        let rows = self.trailing(ty);
+        let mean = self.made(Op::Mean(rows.clone()), &[x])?;
+        let centred = self.made(Op::Sub, &[x, mean])?;
+        let squares = self.made(Op::Mul, &[centred, centred])?;
+        let variance = self.made(Op::Mean(rows), &[squares])?;
+        let one = self.builder.constant(ty.dtype, 1.0);
+        let scale = self.made(Op::Add, &[variance, one])?;
+        let op = if self.random.once_in(2) { Op::Mul } else { Op::Div };
+        Some((op, vec![centred, scale]))
+    }
+
+    /// A product, plus something that broadcasts to it, under `relu`.
+    fn layer(&mut self, x: ValueId, _: &Type) -> Option<Proposal> {
+        let (op, operands) = self.product(x)?;
+        let product = self.made(op, &operands)?;
+        let made = self.builder.ty(product).clone();
+        let bias = self.partner(|other| {
+            let suffix = made.rank().checked_sub(other.rank());
+            other.dtype == made.dtype && suffix.is_some_and(|start| made.shape[start..] == other.shape[..])
+        })?;
+        let sum = self.made(Op::Add, &[product, bias])?;
+        Some((Op::Relu, vec![sum]))
+    }
+
+    /// A product masked by an activation, and its sum over the first axis.
+    fn gradient_of_a_layer(&mut self, x: ValueId, _: &Type) -> Option<Proposal> {
+        let (op, operands) = self.product(x)?;
+        let product = self.made(op, &operands)?;
+        let made = self.builder.ty(product).clone();
+        let activation = self.partner(|other| *other == made).unwrap_or(product);
+        let hidden = self.made(Op::Relu, &[activation])?;
+        let masked = self.made(Op::ReluGrad, &[product, activation])?;
+        let both = self.made(Op::Add, &[masked, hidden])?;
+        Some((Op::Sum(Reduction { axes: vec![0], keepdims: self.random.once_in(2) }), vec![both]))
+    }
+
+    /// An input less a part of some value of its type.
+    fn updated(&mut self, ty: &Type) -> Option<Proposal> {
+        let is_input = |value: &usize| matches!(self.builder.insts()[*value].op, Op::Input { .. });
+        let inputs = (0..self.builder.insts().len()).take_while(is_input).map(ValueId::new);
+        let input = inputs.filter(|input| self.builder.ty(*input).dtype == ty.dtype).last()?;
+        let own = self.builder.ty(input).clone();
+        let gradient = self.partner(|other| *other == own)?;
+        let rate = self.builder.constant(ty.dtype, 0.25);
+        let change = self.made(Op::Mul, &[gradient, rate])?;
+        Some((Op::Sub, vec![input, change]))
+    }
+
+    /// Some of the last axes, kept with extent 1.
+    fn trailing(&mut self, ty: &Type) -> Reduction {
+        let first = self.random.below(ty.rank());
+        Reduction { axes: (first as i64..ty.rank() as i64).collect(), keepdims: true }
+    }
+
+    /// Adds an operation if it fits.
+    fn made(&mut self, op: Op, operands: &[ValueId]) -> Option<ValueId> {
+        if self.fits(&op, operands) { self.builder.push(op, operands).ok() } else { None }
+    }
+}
