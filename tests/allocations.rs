@@ -159,3 +159,30 @@ fn an_update_in_place_allocates_nothing_once_its_thread_has_a_workspace() {
     let (count, _) = allocations(run);
     assert_eq!(count, 0);
 }
+
+/// The peak of a training step beside parameters, which are updated in place, is what the backward pass needs: the hidden
+/// activations and their cotangents, those of the result, and gradients of biases. Products pack their operands on top of
+/// that.
+#[test]
+fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangents() {
+    let n = 200;
+    let needed = 4 * (n * (2 * 150 + 2 * 10) + 150 + 10);
+    let sizes = [(n, 200, 150), (n, 150, 10), (n, 10, 150), (150, n, 10), (200, n, 150)];
+    let scratch = sizes.map(|(m, k, n)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n));
+    let most = needed + scratch.into_iter().max().expect("five products");
+    assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));
+    let seen = std::thread::spawn(move || {
+        let (x, y) =
+            (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
+        let (mut w1, mut b1, mut w2, mut b2) =
+            (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
+        let _ = (mind::simd_level(), mind::threads());
+        allocation_counter::measure(|| {
+            step(&x, &y, &mut w1, &mut b1, &mut w2, &mut b2, 0.1);
+        })
+    });
+    let seen = seen.join().expect("the thread ends");
+    // The workspace of a thread is aligned by hand.
+    assert_eq!(seen.bytes_max, step::peak_bytes(n) as u64 + 64);
+    assert_eq!(seen.count_total, 1);
+}

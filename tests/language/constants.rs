@@ -67,6 +67,10 @@ fn the_module_of_a_static_function_holds_constants() {
     for word in ["Input", "MatMul", "f32[32, 784]", "f32[784, 256]", "f32[32, 256]"] {
         assert!(dense::CORE_IR.contains(word), "{word} in\n{}", dense::CORE_IR);
     }
+    for word in ["matmul", "x", "w", "x + x"] {
+        let plans = [dense::PLAN, twice::PLAN].concat();
+        assert!(plans.contains(word), "{word} in\n{plans}");
+    }
 }
 
 #[test]

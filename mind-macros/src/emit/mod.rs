@@ -116,7 +116,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let (pattern, value) = rebuilt.clone().unwrap_or_else(|| (quote! { value }, quote! { value }));
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
-         `{name}::{}` bytes. Nothing is allocated but what large matrix products pack their operands into.",
+         `{name}::{}` bytes. Nothing is allocated.",
         if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" }
     );
     let (lints, error) = (lints(), quote! { #root::Error });

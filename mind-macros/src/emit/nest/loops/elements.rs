@@ -1,0 +1,290 @@
+//! One pass over the elements of a row.
+
+use std::fmt::Write;
+
+use mind_core::{
+    dim::Dim,
+    plan::{Node, Operand, Pass, Target, View},
+    ty::DType,
+};
+
+use super::{At, Frame, Loops, Sum, Variables, add, grouped};
+use crate::emit::{body::expression, nest::Along};
+
+/// Elements of a row that are handled at once where its length is not known: a register of the highest level.
+const fn register(dtype: DType) -> usize {
+    64 / dtype.bytes()
+}
+
+impl Loops<'_, '_> {
+    /// Names for what a pass reads, computes and writes.
+    pub(super) fn variables(&mut self, pass: &Pass) -> Variables {
+        let mut loads = vec![None; self.nest.loads.len()];
+        let element_operands = pass.elements.iter().flat_map(|node| &node.operands);
+        let number_operands = pass.numbers.iter().flat_map(|node| &node.operands);
+        let stores = pass.stores.iter().chain(&pass.row_stores).map(|store| &store.operand);
+        let folds = pass.folds.iter().chain(&pass.row_folds).map(|fold| &fold.operand);
+        for operand in element_operands.chain(number_operands).chain(stores).chain(folds) {
+            if let Operand::Load(load) = operand {
+                loads[*load].get_or_insert_with(String::new);
+            }
+        }
+        let memory = pass.folds.iter().filter_map(|fold| match &fold.target {
+            Target::Memory(view) => Some(view),
+            Target::Number(_) | Target::Total(_) => None,
+        });
+        let mut targets: Vec<(View, String)> = Vec::new();
+        for view in pass.stores.iter().map(|store| &store.target).chain(memory) {
+            if !targets.iter().any(|(known, _)| known.buffer() == view.buffer()) {
+                let name =
+                    self.names.fresh(&format!("{}_row", self.captures.target(view).trim_start_matches("r#")));
+                targets.push((view.clone(), name));
+            }
+        }
+        for (position, variable) in loads.iter_mut().enumerate() {
+            let Some(variable) = variable else { continue };
+            let field = &self.captures.loads[position];
+            let written = targets.iter().find(|(view, _)| self.captures.target(view) == field);
+            *variable = match written {
+                Some((_, row)) => row.clone(),
+                None => self.names.fresh(&format!("{}_row", field.trim_start_matches("r#"))),
+            };
+        }
+        let nodes = pass.elements.iter().map(|node| self.names.fresh(&self.body.wish(node.value))).collect();
+        Variables { loads, nodes, targets }
+    }
+
+    /// Loads that stand still along the elements are read once a row.
+    pub(super) fn still_loads(&mut self, variables: &Variables) {
+        for (position, variable) in variables.loads.iter().enumerate() {
+            let view = &self.nest.loads[position];
+            if let Some(name) = variable
+                && !variables.is_target(name)
+                && self.is_still(view)
+            {
+                let at = self.position(view, 0..self.rank());
+                let _ = writeln!(self.text, "let {name} = {}[{at}];", self.captures.loads[position]);
+            }
+        }
+    }
+
+    fn is_still(&self, view: &View) -> bool {
+        view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
+    }
+
+    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>]) {
+        if pass.stores.is_empty() && pass.folds.is_empty() {
+            return;
+        }
+        let outer = self.nest.row_axes..self.rank() - 1;
+        self.text.push_str("{\n");
+        outer.clone().for_each(|axis| self.open(axis));
+        self.slices(variables);
+        let len = self.inner_len();
+        let width = match self.frame {
+            Frame::Nest | Frame::Row => sums.iter().flatten().map(Sum::width).max(),
+            Frame::Block => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
+        };
+        match width {
+            None => {
+                let _ = writeln!(self.text, "for j in 0..{len} {{");
+                self.element(pass, variables, sums, At::Row);
+                self.text.push_str("}\n");
+            }
+            Some(width) => self.blocks(pass, variables, sums, width),
+        }
+        outer.for_each(|_| self.text.push_str("}\n"));
+        self.text.push_str("}\n");
+    }
+
+    /// The part of each captured slice that one run along the innermost axis goes over.
+    fn slices(&mut self, variables: &Variables) {
+        let (inner, len) = (self.rank() - 1, grouped(&self.inner_len()));
+        for (view, row) in &variables.targets {
+            let (name, at) = (self.captures.target(view), grouped(&self.row_position(view, true)));
+            let _ = match Along::of(view, inner) {
+                Along::Consecutive => writeln!(self.text, "let {row} = &mut {name}[{at}..][..{len}];"),
+                Along::Still | Along::Strided => writeln!(self.text, "let {row} = &mut {name}[{at}..];"),
+            };
+        }
+        for (position, variable) in variables.loads.iter().enumerate() {
+            let view = &self.nest.loads[position];
+            let Some(row) = variable.as_ref().filter(|name| !variables.is_target(name)) else { continue };
+            if self.is_still(view) {
+                continue;
+            }
+            let name = &self.captures.loads[position];
+            let at = self.row_position(view, false);
+            let _ = match Along::of(view, inner) {
+                Along::Still => writeln!(self.text, "let {row} = {name}[{at}];"),
+                Along::Consecutive => {
+                    writeln!(self.text, "let {row} = &{name}[{}..][..{len}];", grouped(&at))
+                }
+                Along::Strided => writeln!(self.text, "let {row} = &{name}[{}..];", grouped(&at)),
+            };
+        }
+    }
+
+    /// Blocks as wide as the lanes of sums, and what is left.
+    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], width: usize) {
+        let (len, known) = (grouped(&self.inner_len()), self.inner_known());
+        if known.is_some_and(|len| len <= width) {
+            let _ = writeln!(self.text, "let start = 0; for lane in 0..{len} {{");
+            self.element(pass, variables, sums, At::Block);
+            self.text.push_str("}\n");
+            return;
+        }
+        let rows: Vec<(String, bool, String)> = self
+            .consecutive(variables)
+            .into_iter()
+            .map(|(row, written)| {
+                let rest = self.names.fresh(&format!("{row}_rest"));
+                (row, written, rest)
+            })
+            .collect();
+        for (row, written, rest) in &rows {
+            let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
+            let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
+        }
+        let _ = writeln!(self.text, "for block in 0..{len} / {width} {{ let start = block * {width};");
+        for (row, written, _) in &rows {
+            let borrow = if *written { "&mut " } else { "&" };
+            let _ = writeln!(self.text, "let {row} = {borrow}{row}[block];");
+        }
+        let _ = writeln!(self.text, "for lane in 0..{width} {{");
+        self.element(pass, variables, sums, At::Block);
+        self.text.push_str("} }\n");
+        if known.is_some_and(|len| len % width == 0) {
+            return;
+        }
+        for (row, _, rest) in &rows {
+            let _ = writeln!(self.text, "let {row} = {rest};");
+        }
+        let _ = writeln!(self.text, "let start = {len} / {width} * {width};");
+        let mut rests = Vec::new();
+        let mut back = String::new();
+        for sum in sums {
+            rests.push(sum.as_ref().map(|sum| match sum {
+                Sum::Lanes(name, lanes) => {
+                    let rest = self.names.fresh("rest");
+                    let _ = writeln!(self.text, "let mut {rest} = {name};");
+                    let _ = write!(back, "{name} = {rest}; ");
+                    Sum::Lanes(rest, *lanes)
+                }
+                Sum::Number(name) => Sum::Number(name.clone()),
+            }));
+        }
+        let _ = writeln!(self.text, "for lane in 0..{len} - start {{");
+        self.element(pass, variables, &rests, At::Block);
+        let _ = writeln!(self.text, "}}\n{back}");
+    }
+
+    /// The rows whose elements follow each other, and whether they are written.
+    fn consecutive(&self, variables: &Variables) -> Vec<(String, bool)> {
+        let inner = self.rank() - 1;
+        let follows = |view: &View| matches!(Along::of(view, inner), Along::Consecutive);
+        let targets = variables.targets.iter().filter(|(view, _)| follows(view));
+        let mut rows: Vec<_> = targets.map(|(_, row)| (row.clone(), true)).collect();
+        if self.frame == Frame::Block {
+            rows.push(("sums".to_string(), false));
+        }
+        let loads = variables.loads.iter().zip(&self.nest.loads);
+        for (row, view) in loads.filter_map(|(row, view)| Some((row.as_ref()?, view))) {
+            if follows(view) && !variables.is_target(row) {
+                rows.push((row.clone(), false));
+            }
+        }
+        rows
+    }
+
+    /// Everything that happens at one element.
+    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], at: At) {
+        for (node, name) in pass.elements.iter().zip(&variables.nodes) {
+            let text = self.node(node, &variables.nodes, variables, at);
+            let _ = writeln!(self.text, "let {name} = {text};");
+        }
+        // An operand may be the element that a store replaces.
+        let operands = pass.stores.iter().map(|store| &store.operand);
+        let operands = operands.chain(pass.folds.iter().map(|fold| &fold.operand));
+        let mut values = Vec::new();
+        for operand in operands {
+            let text = self.operand(operand, &variables.nodes, variables, at);
+            values.push(match operand {
+                Operand::Load(_) if pass.stores.len() + pass.folds.len() > 1 => {
+                    let name = self.names.fresh("element");
+                    let _ = writeln!(self.text, "let {name} = {text};");
+                    name
+                }
+                Operand::Load(_)
+                | Operand::Node(_)
+                | Operand::Number(_)
+                | Operand::Scalar(_)
+                | Operand::Sum => text,
+            });
+        }
+        let mut values = values.into_iter();
+        for (store, value) in pass.stores.iter().zip(values.by_ref()) {
+            let place = self.target_element(&store.target, variables, at);
+            let _ = writeln!(self.text, "{place} = {value};");
+        }
+        for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values) {
+            let widest = sums.iter().flatten().map(Sum::width).max();
+            let place = match (&fold.target, sum) {
+                (Target::Memory(view), _) => self.target_element(view, variables, at),
+                (_, Some(Sum::Lanes(name, lanes))) if Some(*lanes) == widest => format!("{name}[lane]"),
+                (_, Some(Sum::Lanes(name, lanes))) => format!("{name}[lane % {lanes}]"),
+                (_, Some(Sum::Number(_)) | None) => unreachable!("sums along a row have lanes"),
+            };
+            let _ = writeln!(self.text, "{place} = {};", add(&place, &value, fold.dtype));
+        }
+    }
+
+    pub(super) fn node(&self, node: &Node, nodes: &[String], variables: &Variables, at: At) -> String {
+        let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
+        expression(node.op, &operands.collect::<Vec<_>>(), node.dtype)
+    }
+
+    pub(super) fn operand(
+        &self,
+        operand: &Operand,
+        nodes: &[String],
+        variables: &Variables,
+        at: At,
+    ) -> String {
+        match operand {
+            Operand::Node(node) => nodes[*node].clone(),
+            Operand::Number(value) => {
+                let number = self.numbers.iter().rfind(|number| number.value == *value);
+                number.expect("numbers are computed before they are read").name.clone()
+            }
+            Operand::Scalar(scalar) => self.captures.scalar(self.body, scalar),
+            Operand::Load(load) => {
+                let name = variables.loads[*load].as_ref().expect("a pass names what it reads");
+                self.along(name, &self.nest.loads[*load], at, variables.is_target(name))
+            }
+            Operand::Sum => match at {
+                At::Row => "sums[j]".to_string(),
+                At::Block => "sums[lane]".to_string(),
+            },
+        }
+    }
+
+    fn target_element(&self, view: &View, variables: &Variables, at: At) -> String {
+        let row = variables.targets.iter().find(|(known, _)| known.buffer() == view.buffer());
+        let (_, name) = row.expect("a pass names what it writes");
+        self.along(name, view, at, true)
+    }
+
+    /// The element of a row; a row that stands still is its only element, unless it is written.
+    fn along(&self, name: &str, view: &View, at: At, written: bool) -> String {
+        let inner = self.rank() - 1;
+        match (Along::of(view, inner), at) {
+            (Along::Still, _) if written => format!("{name}[0]"),
+            (Along::Still, _) => name.to_string(),
+            (Along::Consecutive, At::Row) => format!("{name}[j]"),
+            (Along::Consecutive, At::Block) => format!("{name}[lane]"),
+            (Along::Strided, At::Row) => format!("{name}[j * {}]", self.stride(view, inner)),
+            (Along::Strided, At::Block) => format!("{name}[(start + lane) * {}]", self.stride(view, inner)),
+        }
+    }
+}
