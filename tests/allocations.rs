@@ -171,18 +171,18 @@ fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangent
     let scratch = sizes.map(|(m, k, n)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n));
     let most = needed + scratch.into_iter().max().expect("five products");
     assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));
-    let seen = std::thread::spawn(move || {
-        let (x, y) =
-            (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
-        let (mut w1, mut b1, mut w2, mut b2) =
-            (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
-        let _ = (mind::simd_level(), mind::threads());
-        allocation_counter::measure(|| {
-            step(&x, &y, &mut w1, &mut b1, &mut w2, &mut b2, 0.1);
-        })
-    });
-    let seen = seen.join().expect("the thread ends");
-    // The workspace of a thread is aligned by hand.
-    assert_eq!(seen.bytes_max, step::peak_bytes(n) as u64 + 64);
-    assert_eq!(seen.count_total, 1);
+    let (x, y) = (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
+    let (mut w1, mut b1, mut w2, mut b2) =
+        (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
+    let mut l = 0.0;
+    let mut run = |bytes| {
+        let mut workspace = Workspace::with_bytes(bytes);
+        step_into(&x, &y, &mut w1, &mut b1, &mut w2, &mut b2, 0.1, &mut l, &mut workspace)
+    };
+    assert!(run(step::peak_bytes(n) - 64).is_err());
+    // The first call may start threads.
+    run(step::peak_bytes(n)).expect("enough memory");
+    let seen = allocation_counter::measure(|| run(step::peak_bytes(n)).expect("enough memory"));
+    // A workspace is aligned by hand.
+    assert_eq!((seen.bytes_max, seen.count_total), (step::peak_bytes(n) as u64 + 64, 1));
 }
