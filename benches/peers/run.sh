@@ -28,24 +28,28 @@ if [[ ! -x $python ]]; then
 fi
 [[ -f $PEERS_DATA/cases.txt ]] || "$python" "$peers_dir/python/gen.py" "$PEERS_DATA"
 
-# build FOLDER PACKAGE TARGET [FLAG...]: prints where the programs are. One package a call, so that none gets the features
-# that another asks for.
+# build FOLDER PACKAGE TARGET [FLAG...]: sets `built` to where the programs are. One package a call, so that none gets the
+# features that another asks for.
 build() {
   local folder=$1 package=$2 target=$work/target/$3
   shift 3
-  [[ ${PEERS_BUILD:-} == no && $folder != "$here" ]] || (cd "$folder" && CARGO_TARGET_DIR=$target cargo build --release -q -p "$package" "$@") >&2
-  echo "$target/release"
+  built=$target/release
+  [[ ${PEERS_BUILD:-} == no && $folder != "$here" ]] ||
+    (cd "$folder" && CARGO_TARGET_DIR=$target cargo build --release -q -p "$package" "$@") >&2
 }
 
-# command PEER: sets `cmd` to the command that runs it, and builds it first.
+# command_of PEER: sets `cmd` to the command that runs it, and builds it first.
 command_of() {
   local native="-C target-cpu=native"
   case $1 in
-    mind) cmd=("$(RUSTFLAGS="" build "$here" peers mind)/mind") ;;
-    mind-native) cmd=("$(RUSTFLAGS=$native build "$here" peers mind-native)/mind") ;;
-    limits | hand-*) cmd=("$(RUSTFLAGS=$native build "$peers_dir/rust" peer-hand best)/$1") ;;
-    candle | burn) cmd=("$(RUSTFLAGS=$native build "$peers_dir/rust" "peer-$1" best --features avx512)/peer-$1") ;;
-    dfdx | luminal) cmd=("$(RUSTFLAGS=$native build "$peers_dir/rust" "peer-$1" best)/peer-$1") ;;
+    mind) RUSTFLAGS="" build "$here" peers mind; cmd=("$built/mind") ;;
+    mind-native) RUSTFLAGS=$native build "$here" peers mind-native; cmd=("$built/mind") ;;
+    limits | hand-*) RUSTFLAGS=$native build "$peers_dir/rust" peer-hand best; cmd=("$built/$1") ;;
+    candle | burn)
+      RUSTFLAGS=$native build "$peers_dir/rust" "peer-$1" best --features avx512
+      cmd=("$built/peer-$1")
+      ;;
+    dfdx | luminal) RUSTFLAGS=$native build "$peers_dir/rust" "peer-$1" best; cmd=("$built/peer-$1") ;;
     *) cmd=("$python" "$peers_dir/python/peers.py" "$1") ;;
   esac
 }

@@ -37,6 +37,8 @@ mod parallel;
 mod parameters;
 #[doc(hidden)]
 pub mod private;
+#[doc(hidden)]
+pub mod profile;
 mod random;
 mod shape;
 mod simd;

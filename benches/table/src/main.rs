@@ -8,42 +8,8 @@
 use std::time::Duration;
 
 use peers::program::{check_alike, least_times};
-use peers::{Case, programs};
-use table::{Cost, Limits, arrays, loops};
-
-/// Workloads and the extents at which they are measured; in the order of `gen.py` of the peers.
-const CASES: [(&str, &[usize]); 30] = [
-    ("null", &[1]),
-    ("layer", &[1, 4, 8]),
-    ("layer", &[32, 64, 32]),
-    ("layer", &[32, 784, 256]),
-    ("layer", &[128, 784, 512]),
-    ("layer", &[256, 1024, 1024]),
-    ("mlp_fwd", &[1, 4, 8, 2]),
-    ("mlp_fwd", &[32, 64, 32, 10]),
-    ("mlp_fwd", &[32, 784, 256, 10]),
-    ("mlp_fwd", &[128, 784, 512, 10]),
-    ("mlp_grad", &[1, 4, 8, 2]),
-    ("mlp_grad", &[32, 64, 32, 10]),
-    ("mlp_grad", &[32, 784, 256, 10]),
-    ("mlp_grad", &[128, 784, 512, 10]),
-    ("mlp_step", &[1, 4, 8, 2]),
-    ("mlp_step", &[32, 64, 32, 10]),
-    ("mlp_step", &[32, 784, 256, 10]),
-    ("mlp_step", &[128, 784, 512, 10]),
-    ("chain", &[1000]),
-    ("chain_grad", &[1000]),
-    ("chain", &[1_000_000]),
-    ("chain_grad", &[1_000_000]),
-    ("softmax_xent", &[128, 10]),
-    ("softmax_xent", &[512, 1000]),
-    ("conv_fwd", &[8, 28, 28, 1, 16, 3]),
-    ("conv_grad", &[8, 28, 28, 1, 16, 3]),
-    ("conv_fwd", &[8, 28, 28, 16, 32, 3]),
-    ("conv_grad", &[8, 28, 28, 16, 32, 3]),
-    ("layernorm", &[512, 768]),
-    ("layernorm_grad", &[512, 768]),
-];
+use peers::{Case, Cost, Limits, programs};
+use table::{arrays, loops};
 
 /// How long a batch of calls takes.
 const BATCH: Duration = Duration::from_millis(4);
@@ -52,7 +18,7 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let rounds = std::env::var("TABLE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(15);
     let (mut limits, mut rows) = (Limits::default(), Vec::new());
-    for (workload, extents) in CASES {
+    for (workload, extents) in programs::CASES {
         let case = Case::made(workload, extents);
         if wanted.is_empty() || wanted.iter().any(|part| case.name().contains(part)) {
             limits.measure();

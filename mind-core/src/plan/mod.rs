@@ -7,6 +7,7 @@
 mod access;
 mod arena;
 mod build;
+mod cost;
 mod finish;
 mod fusion;
 mod graph;
@@ -21,6 +22,7 @@ mod view;
 use std::sync::Arc;
 
 pub use arena::{ALIGNMENT, Arena};
+pub use cost::Cost;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub use view::{Source, View};

@@ -1,6 +1,8 @@
 //! What programs are planned as. Each file beside this one is a program of the surface language, a line `----`, and the
 //! listings of its functions and their gradients; `MIND_BLESS=1` writes them anew.
 
+mod costs;
+
 use std::{env, fs, path::Path};
 
 use mind_core::{

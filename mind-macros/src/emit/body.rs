@@ -14,14 +14,15 @@ use super::{
     extent::{Arithmetic, extent, grouped, symbol_variable},
     literal,
     names::Names,
+    profile,
 };
 
 /// What one plan is called by.
 pub(super) struct Body<'p> {
     pub(super) plan: &'p Plan,
     /// The function, for run-time errors.
-    function: &'p str,
-    wishes: &'p dyn Fn(ValueId) -> Option<String>,
+    pub(super) function: &'p str,
+    pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
     pub(super) names: Names,
     buffers: HashMap<BufferId, String>,
     locals: HashMap<ValueId, String>,
@@ -62,8 +63,12 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
     body.signature();
     body.read_updated_numbers();
     body.split_workspace();
-    for step in &plan.steps {
-        body.step(step);
+    if profile::wanted() {
+        for (position, (step, title)) in plan.steps.iter().zip(profile::titles(&body)).enumerate() {
+            profile::step(&mut body, position, &title, step);
+        }
+    } else {
+        plan.steps.iter().for_each(|step| body.step(step));
     }
     body.returned();
     body.text.push_str("}\n");
@@ -162,7 +167,7 @@ impl Body<'_> {
         }
     }
 
-    fn step(&mut self, step: &Step) {
+    pub(super) fn step(&mut self, step: &Step) {
         self.take_temporaries(step);
         match step {
             Step::Scalar(step) => self.scalar(step),

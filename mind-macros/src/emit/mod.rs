@@ -7,6 +7,7 @@ pub(crate) mod literal;
 mod names;
 mod nest;
 mod product;
+mod profile;
 mod root;
 mod signature;
 pub mod structs;

@@ -15,6 +15,40 @@ use mind::{Shape, StaticShape, Tensor};
 use crate::Case;
 use crate::program::Program;
 
+/// The workloads and the extents at which there are programs, in the order of the peers' list.
+pub const CASES: [(&str, &[usize]); 30] = [
+    ("null", &[1]),
+    ("layer", &[1, 4, 8]),
+    ("layer", &[32, 64, 32]),
+    ("layer", &[32, 784, 256]),
+    ("layer", &[128, 784, 512]),
+    ("layer", &[256, 1024, 1024]),
+    ("mlp_fwd", &[1, 4, 8, 2]),
+    ("mlp_fwd", &[32, 64, 32, 10]),
+    ("mlp_fwd", &[32, 784, 256, 10]),
+    ("mlp_fwd", &[128, 784, 512, 10]),
+    ("mlp_grad", &[1, 4, 8, 2]),
+    ("mlp_grad", &[32, 64, 32, 10]),
+    ("mlp_grad", &[32, 784, 256, 10]),
+    ("mlp_grad", &[128, 784, 512, 10]),
+    ("mlp_step", &[1, 4, 8, 2]),
+    ("mlp_step", &[32, 64, 32, 10]),
+    ("mlp_step", &[32, 784, 256, 10]),
+    ("mlp_step", &[128, 784, 512, 10]),
+    ("chain", &[1000]),
+    ("chain_grad", &[1000]),
+    ("chain", &[1_000_000]),
+    ("chain_grad", &[1_000_000]),
+    ("softmax_xent", &[128, 10]),
+    ("softmax_xent", &[512, 1000]),
+    ("conv_fwd", &[8, 28, 28, 1, 16, 3]),
+    ("conv_grad", &[8, 28, 28, 1, 16, 3]),
+    ("conv_fwd", &[8, 28, 28, 16, 32, 3]),
+    ("conv_grad", &[8, 28, 28, 16, 32, 3]),
+    ("layernorm", &[512, 768]),
+    ("layernorm_grad", &[512, 768]),
+];
+
 /// The program of a case, or none if it is not one of those in the lists.
 ///
 /// # Panics

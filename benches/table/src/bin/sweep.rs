@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use peers::program::{check_alike, least_times};
-use peers::{Case, programs::dynamic};
-use table::{Cost, Limits, arrays, loops};
+use peers::{Case, Cost, Limits, programs::dynamic};
+use table::{arrays, loops};
 
 const BATCH: Duration = Duration::from_millis(4);
 const ROUNDS: usize = 5;

@@ -1,8 +1,8 @@
-//! What a case needs at least: arithmetic and memory traffic.
+//! What cases need at least: arithmetic and memory traffic.
 
-use peers::Case;
+use crate::Case;
 
-/// The work that no program of a case can leave out.
+/// Work that no program can leave out.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Additions and multiplications, two to a fused one.
@@ -15,9 +15,16 @@ pub struct Cost {
 const EXP: f64 = 24.0;
 
 impl Cost {
+    /// So many operations, so many exponentials and logarithms, and so many bytes.
+    pub fn new(operations: f64, functions: f64, bytes: f64) -> Self {
+        Self { operations: operations + EXP * functions, bytes }
+    }
+
+    /// What the programs of a case cannot leave out.
+    ///
     /// # Panics
     ///
-    /// If the case is not one of the table's.
+    /// If the workload is none that the project has a program for.
     pub fn of(case: &Case) -> Self {
         let extents: Vec<f64> = case.extents.iter().map(|&extent| extent as f64).collect();
         let (operations, elements) = match (case.workload.as_str(), extents.as_slice()) {

@@ -1,0 +1,182 @@
+//! What steps need at least: arithmetic, and bytes moved.
+
+use super::{
+    BufferId, Conv2d, Finish, Indices, MatMul, Nest, Node, Plan, ScalarOp, Step, Store, Target, View,
+};
+use crate::dim::{Dim, Overflow};
+
+/// The work of one step, whatever kernel does it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Additions, subtractions, multiplications, divisions and comparisons, an element each.
+    pub flops: Dim,
+    /// Exponentials and logarithms.
+    pub functions: Dim,
+    /// The bytes of what is read and written, each element once.
+    pub bytes: Dim,
+}
+
+impl Step {
+    /// What the step costs as part of `plan`.
+    ///
+    /// # Errors
+    /// If a number leaves 64 bits.
+    pub fn cost(&self, plan: &Plan) -> Result<Cost, Overflow> {
+        let mut count =
+            Count { plan, cost: Cost { flops: Dim::ZERO, functions: Dim::ZERO, bytes: Dim::ZERO } };
+        count.step(self)?;
+        Ok(count.cost)
+    }
+}
+
+struct Count<'p> {
+    plan: &'p Plan,
+    cost: Cost,
+}
+
+impl Count<'_> {
+    fn step(&mut self, step: &Step) -> Result<(), Overflow> {
+        match step {
+            Step::Scalar(step) => self.operation(step.op, &Dim::ONE),
+            Step::Load { from, .. } => self.view(from),
+            Step::Nest(nest) => self.nest(nest),
+            Step::MatMul(product) => self.product(product),
+            Step::Dot { operands, .. } => {
+                for operand in operands {
+                    self.flops(&operand.shape[0])?;
+                    self.view(operand)?;
+                }
+                Ok(())
+            }
+            Step::CheckIndices { indices, .. } => self.indices(indices),
+            Step::Gather { indices, result, .. } => {
+                self.indices(indices)?;
+                self.buffers([*result, *result])
+            }
+            Step::ScatterAdd { indices, updates, result, .. } => {
+                self.indices(indices)?;
+                self.flops(&self.elements(*updates)?)?;
+                self.buffers([*updates, *result])
+            }
+            Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
+            Step::Conv2d(convolution) => self.convolution(convolution),
+            Step::Update { from, to } => self.buffers([*from, *to]),
+            Step::UpdateScalar { .. } => Ok(()),
+        }
+    }
+
+    fn nest(&mut self, nest: &Nest) -> Result<(), Overflow> {
+        let (rows, elements) = (product(&nest.extents[..nest.row_axes])?, product(&nest.extents)?);
+        for load in &nest.loads {
+            self.view(load)?;
+        }
+        for pass in &nest.passes {
+            self.nodes(&pass.elements, &elements)?;
+            self.nodes(&pass.numbers, &rows)?;
+            self.stores(&pass.stores)?;
+            self.stores(&pass.row_stores)?;
+            for (folds, times) in [(&pass.folds, &elements), (&pass.row_folds, &rows)] {
+                for fold in folds {
+                    self.flops(times)?;
+                    match &fold.target {
+                        Target::Memory(view) => self.view(view)?,
+                        Target::Number(_) | Target::Total(_) => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn product(&mut self, matmul: &MatMul) -> Result<(), Overflow> {
+        let sums = product(&matmul.batch)?.mul(&product(&matmul.extents)?)?;
+        self.multiply_adds(&sums)?;
+        self.view(&matmul.lhs)?;
+        self.view(&matmul.rhs)?;
+        self.finish(&matmul.finish)
+    }
+
+    fn convolution(&mut self, convolution: &Conv2d) -> Result<(), Overflow> {
+        let pixels = product(&convolution.output[..3])?;
+        self.multiply_adds(&pixels.mul(&product(&convolution.filter)?)?)?;
+        self.buffers(convolution.operands)?;
+        self.finish(&convolution.finish)
+    }
+
+    fn finish(&mut self, finish: &Finish) -> Result<(), Overflow> {
+        for load in &finish.loads {
+            self.view(load)?;
+        }
+        self.nodes(&finish.nodes, &product(&finish.extents)?)?;
+        self.stores(&finish.stores)
+    }
+
+    fn nodes(&mut self, nodes: &[Node], times: &Dim) -> Result<(), Overflow> {
+        nodes.iter().try_for_each(|node| self.operation(node.op, times))
+    }
+
+    fn operation(&mut self, op: ScalarOp, times: &Dim) -> Result<(), Overflow> {
+        match op {
+            ScalarOp::Copy => Ok(()),
+            ScalarOp::Add
+            | ScalarOp::Sub
+            | ScalarOp::Mul
+            | ScalarOp::Div
+            | ScalarOp::Neg
+            | ScalarOp::Relu
+            | ScalarOp::ReluGrad => self.flops(times),
+            ScalarOp::Exp | ScalarOp::Log => {
+                self.cost.functions = self.cost.functions.add(times)?;
+                Ok(())
+            }
+        }
+    }
+
+    fn flops(&mut self, times: &Dim) -> Result<(), Overflow> {
+        self.cost.flops = self.cost.flops.add(times)?;
+        Ok(())
+    }
+
+    fn multiply_adds(&mut self, times: &Dim) -> Result<(), Overflow> {
+        self.flops(times)?;
+        self.flops(times)
+    }
+
+    fn stores(&mut self, stores: &[Store]) -> Result<(), Overflow> {
+        stores.iter().try_for_each(|store| self.view(&store.target))
+    }
+
+    /// An axis along which a view stands still is read once.
+    fn view(&mut self, view: &View) -> Result<(), Overflow> {
+        let Some(buffer) = view.buffer() else { return Ok(()) };
+        let axes = view.shape.iter().zip(&view.strides);
+        let mut distinct = axes.filter(|(_, stride)| **stride != Dim::ZERO).map(|(extent, _)| extent);
+        let elements = distinct.try_fold(Dim::ONE, |elements, extent| elements.mul(extent))?;
+        self.bytes(buffer, &elements)
+    }
+
+    fn indices(&mut self, indices: &Indices) -> Result<(), Overflow> {
+        match indices {
+            Indices::Buffer(buffer) => self.buffers([*buffer]),
+            Indices::Scalar(..) => Ok(()),
+        }
+    }
+
+    fn buffers<const N: usize>(&mut self, buffers: [BufferId; N]) -> Result<(), Overflow> {
+        buffers.into_iter().try_for_each(|buffer| self.bytes(buffer, &self.elements(buffer)?))
+    }
+
+    fn elements(&self, buffer: BufferId) -> Result<Dim, Overflow> {
+        product(&self.plan.buffers[buffer.0].ty.shape)
+    }
+
+    fn bytes(&mut self, buffer: BufferId, elements: &Dim) -> Result<(), Overflow> {
+        let size = Dim::literal(self.plan.buffers[buffer.0].ty.dtype.bytes() as i64);
+        self.cost.bytes = self.cost.bytes.add(&elements.mul(&size)?)?;
+        Ok(())
+    }
+}
+
+fn product(extents: &[Dim]) -> Result<Dim, Overflow> {
+    extents.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent))
+}

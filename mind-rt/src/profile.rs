@@ -1,0 +1,89 @@
+//! How long the steps of generated functions take: what a function notes that was compiled with `MIND_PROFILE` set.
+//!
+//! Each thread keeps its own record of the functions that it called.
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    static RECORDS: RefCell<Vec<Record>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A step of a function, and what it needs at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The function.
+    pub function: &'static str,
+    /// The position among its steps.
+    pub position: usize,
+    /// The step as the listing of the function's plan begins it.
+    pub title: &'static str,
+    /// Additions, multiplications and the like.
+    pub flops: usize,
+    /// Exponentials and logarithms.
+    pub functions: usize,
+    /// Bytes read and written, each element once.
+    pub bytes: usize,
+}
+
+/// The times of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// Which step.
+    pub step: Step,
+    /// How often it ran.
+    pub runs: u64,
+    /// The least time of a run, with the time that reading the clock takes.
+    pub least: Duration,
+    /// All runs together.
+    pub total: Duration,
+}
+
+/// Reads the clock.
+#[inline(always)]
+pub fn start() -> Instant {
+    Instant::now()
+}
+
+/// Notes that a step began at `start` and ends now.
+#[inline]
+pub fn stop(start: Instant, step: Step) {
+    let took = start.elapsed();
+    RECORDS.with_borrow_mut(|records| {
+        let same = |record: &&mut Record| record.step.position == step.position && record.step == step;
+        match records.iter_mut().find(same) {
+            Some(record) => {
+                record.runs += 1;
+                record.least = record.least.min(took);
+                record.total += took;
+            }
+            None => records.push(Record { step, runs: 1, least: took, total: took }),
+        }
+    });
+}
+
+/// What this thread has noted, in the order in which steps first ran, and forgets it.
+#[must_use]
+pub fn take() -> Vec<Record> {
+    RECORDS.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_noted_once_and_its_runs_are_counted() {
+        let step = Step { function: "f", position: 0, title: "a", flops: 1, functions: 0, bytes: 8 };
+        let other = Step { bytes: 16, ..step };
+        let later = Instant::now();
+        for step in [step, other, step] {
+            stop(later, step);
+        }
+        let records = take();
+        let runs: Vec<_> = records.iter().map(|record| (record.step, record.runs)).collect();
+        assert_eq!(runs, [(step, 2), (other, 1)]);
+        assert!(records[0].least <= records[0].total - records[0].least);
+        assert!(take().is_empty());
+    }
+}
