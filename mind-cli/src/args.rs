@@ -68,7 +68,7 @@ pub enum Command {
     Stats(StatsArguments),
     /// Draw a program
     Graph(GraphArguments),
-    /// Check and run programs in Knossos
+    /// Check, run and differentiate programs in Knossos
     Ks(KsArguments),
     /// Say what an error code means, with an example and how to mend it
     Explain(ExplainArguments),
@@ -289,7 +289,8 @@ Examples:
   mind ks check gmm.ks
   mind ks run gmm.ks                              runs `main`
   mind ks run gmm.ks square 3.0                   runs (square 3.0)
-  mind ks run gmm.ks norm '(Vec_init 3.0 4.0)'    arguments are expressions")]
+  mind ks run gmm.ks norm '(Vec_init 3.0 4.0)'    arguments are expressions
+  mind ks grad gmm.ks norm '(Vec_init 3.0 4.0)'   the value and the gradient there")]
 pub struct KsArguments {
     /// What to do.
     #[command(subcommand)]
@@ -303,6 +304,8 @@ pub enum KsCommand {
     Check(KsCheckArguments),
     /// Run a function in the reference interpreter
     Run(KsRunArguments),
+    /// Run a function and its reverse derivative
+    Grad(KsGradArguments),
 }
 
 /// `mind ks check`.
@@ -333,6 +336,33 @@ pub struct KsRunArguments {
     /// The function, and the arguments to call it with
     #[arg(value_name = "FUNCTION ARGUMENTS", default_value = "main", allow_negative_numbers = true)]
     pub call: Vec<String>,
+    /// What a Float is
+    #[arg(long, value_name = "PRECISION", default_value = "f64")]
+    pub precision: KsPrecision,
+}
+
+/// `mind ks grad`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Printed are the value and, for each argument, what the result changes by as the argument changes: `[rev f]` of the
+arguments and 1.0. A function that does not give a single Float needs --cotangent.
+
+Examples:
+  mind ks grad gmm.ks norm '(Vec_init 3.0 4.0)'
+  mind ks grad gmm.ks scale 2.0 '(Vec_init 3.0 4.0)' --cotangent '(Vec_init 1.0 0.0)'")]
+pub struct KsGradArguments {
+    /// The file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The function
+    #[arg(value_name = "FUNCTION")]
+    pub function: String,
+    /// The arguments to differentiate at, as expressions
+    #[arg(value_name = "ARGUMENTS", allow_negative_numbers = true)]
+    pub arguments: Vec<String>,
+    /// What to multiply the change of the result with, an expression
+    #[arg(long, value_name = "VALUE", default_value = "1.0", allow_negative_numbers = true)]
+    pub cotangent: String,
     /// What a Float is
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,

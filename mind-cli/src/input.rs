@@ -81,7 +81,7 @@ impl Program {
             Form::Mind => read_surface(source),
             Form::Ks => {
                 let message = format!("{} is a Knossos program", source.name);
-                Err(Failure::with_help(message, "`mind ks` checks and runs it"))
+                Err(Failure::with_help(message, "`mind ks` checks, runs and differentiates it"))
             }
         }
     }

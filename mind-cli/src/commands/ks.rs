@@ -11,7 +11,7 @@ use mind_core::{
 };
 
 use crate::{
-    args::{Form, KsArguments, KsCheckArguments, KsCommand, KsPrecision, KsRunArguments},
+    args::{Form, KsArguments, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision, KsRunArguments},
     numbers::counted,
     output,
     report::{Failure, Mistake, Outcome, Source},
@@ -24,6 +24,7 @@ pub fn run(arguments: &KsArguments, out: &Style, err: &Style) -> Outcome {
     match &arguments.command {
         KsCommand::Check(check) => check_all(check, out, err),
         KsCommand::Run(run) => run_call(run),
+        KsCommand::Grad(grad) => gradient(grad),
     }
 }
 
@@ -66,6 +67,21 @@ fn run_call(arguments: &KsRunArguments) -> Outcome {
         evaluate(&mut program, &source, &format!("({})", arguments.call.join(" ")), arguments.precision)?;
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
+}
+
+fn gradient(arguments: &KsGradArguments) -> Outcome {
+    let KsGradArguments { function, arguments: operands, cotangent, precision, .. } = arguments;
+    let (mut program, source) = read(&arguments.file)?;
+    let operands = operands.join(" ");
+    let value = evaluate(&mut program, &source, &format!("({function} {operands})"), *precision)?.value;
+    let argument = match arguments.arguments.len() {
+        1 => operands,
+        _ => format!("(tuple {operands})"),
+    };
+    let call = format!("([rev {function}] {argument} {cotangent})");
+    let gradient = evaluate(&mut program, &source, &call, *precision)?.value;
+    let precision = (*precision).into();
+    output::print(&format!("value     {}\ngradient  {}\n", value.show(precision), gradient.show(precision)))
 }
 
 /// The value of an expression over the functions of a program.

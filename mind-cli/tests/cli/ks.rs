@@ -77,5 +77,22 @@ fn failures_of_runs_are_shown_where_they_happen() {
 #[test]
 fn other_commands_say_who_reads_knossos() {
     let said = folder().mind("check norm.ks").misuse();
-    assert_eq!(said, "error: norm.ks is a Knossos program\n  help: `mind ks` checks and runs it\n");
+    assert_eq!(
+        said,
+        "error: norm.ks is a Knossos program\n  help: `mind ks` checks, runs and differentiates it\n"
+    );
+}
+
+#[test]
+fn gradients_are_told_with_the_value() {
+    let grad = |arguments: &[&str]| {
+        let folder = folder();
+        let mut command = folder.command("ks grad norm.ks");
+        crate::support::answer(command.args(arguments))
+    };
+    assert_eq!(grad(&["norm", "(Vec_init 0.0 2.0)"]).fine(), "value     2.0\ngradient  [0.0 1.0]\n");
+    let said = grad(&["scale", "2.0", "(Vec_init 3.0 4.0)", "--cotangent", "(Vec_init 1.0 0.0)"]).fine();
+    assert_eq!(said, "value     [6.0 8.0]\ngradient  (tuple 3.0 [2.0 0.0])\n");
+    let said = grad(&["scale", "2.0", "(Vec_init 3.0 4.0)"]).mistakes();
+    assert!(said.contains("error[E2006]: no overload of `[rev scale]` takes"), "{said}");
 }

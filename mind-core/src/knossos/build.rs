@@ -90,6 +90,28 @@ impl Builder {
         self.open[depth].instructions.push(instruction);
     }
 
+    /// How many instructions the innermost block has.
+    pub fn mark(&self) -> usize {
+        self.open.last().map_or(0, |block| block.instructions.len())
+    }
+
+    /// Takes the instructions of the innermost block from a mark on, to put others before them.
+    pub fn take(&mut self, mark: usize) -> Vec<Instruction> {
+        self.open.last_mut().map(|block| block.instructions.split_off(mark)).unwrap_or_default()
+    }
+
+    /// Appends instructions to the innermost block.
+    pub fn append(&mut self, instructions: Vec<Instruction>) {
+        if let Some(block) = self.open.last_mut() {
+            block.instructions.extend(instructions);
+        }
+    }
+
+    /// A builder that begins at a place.
+    pub fn at(place: Place) -> Self {
+        Self { place, ..Self::default() }
+    }
+
     pub fn integer(&mut self, value: i64) -> ValueId {
         self.emit(Operation::Integer(value), [], TypeId::INTEGER)
     }
@@ -157,6 +179,9 @@ impl Builder {
 
     /// The zero of the tangent of a value.
     pub fn zero_like(&mut self, types: &Types, value: ValueId) -> ValueId {
+        if types.tangent(self.ty(value)) == TypeId::UNIT {
+            return self.unit();
+        }
         let shape = self.shape(types, value);
         self.zero(types.tangent(self.ty(value)), shape)
     }

@@ -78,6 +78,8 @@ pub struct Program {
     pub layouts: Vec<Layout>,
     /// What is known by name and argument, and which derivative belongs to which function.
     pub(super) names: super::names::Names,
+    /// How many of the functions, from the first, have been looked through for derivatives to make.
+    pub(super) completed: usize,
 }
 
 /// The types of the values of a tape, in order.

@@ -16,6 +16,7 @@
 
 mod build;
 mod elaborate;
+mod grad;
 pub mod interp;
 pub mod ir;
 mod names;
@@ -34,7 +35,9 @@ use crate::diag::Diags;
 /// # Errors
 /// Every independent mistake, at its place in the text.
 pub fn check(text: &str) -> Result<Program, Diags> {
-    elaborate::elaborate(text)
+    let mut program = elaborate::elaborate(text)?;
+    program.complete()?;
+    Ok(program)
 }
 
 impl Program {
@@ -44,7 +47,9 @@ impl Program {
     /// # Errors
     /// Every independent mistake, at its place in the expression.
     pub fn expression(&mut self, text: &str) -> Result<FunctionId, Diags> {
-        elaborate::elaborate_expression(self, text)
+        let id = elaborate::elaborate_expression(self, text)?;
+        self.complete()?;
+        Ok(id)
     }
 }
 

@@ -119,15 +119,7 @@ impl Program {
     /// The derivative that the program itself defines or declares.
     pub fn written_derivative(&self, derivative: Derivative, of: FunctionId) -> Option<FunctionId> {
         let id = self.existing_derivative(derivative, of)?;
-        self.is_written(id).then_some(id)
-    }
-
-    fn is_written(&self, id: FunctionId) -> bool {
-        match self.function(id).definition {
-            Definition::Pending(..) => false,
-            Definition::Declared | Definition::Wrong => true,
-            Definition::Defined(_) => self.names.written.contains(&id),
-        }
+        self.names.written.contains(&id).then_some(id)
     }
 
     /// Makes a function that the program wrote the derivative of another.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use mind_core::{
-    diag::Diag,
+    diag::{Arises, Code, Diag},
     knossos::{
         check,
         interp::{Options, Precision, run},
@@ -135,4 +135,17 @@ fn every_primitive_is_in_the_corpus() {
     let missing: Vec<_> =
         mind_core::knossos::function_names().filter(|name| !words.contains(*name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Every code that the table says Knossos gives.
+#[test]
+fn every_code_is_in_the_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks/errors");
+    let recorded =
+        files(&root).into_iter().map(|path| fs::read_to_string(path).expect("the corpus can be read"));
+    let recorded: Vec<_> = recorded.collect();
+    for code in Code::ALL.iter().filter(|code| code.info().arises.contains(&Arises::Knossos)) {
+        let shown = format!("\n;> [{code}] ");
+        assert!(recorded.iter().any(|text| text.contains(&shown)), "{code} has no program");
+    }
 }

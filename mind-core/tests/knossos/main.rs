@@ -3,4 +3,5 @@
 //! `MIND_BLESS=1 cargo test -p mind-core --test knossos` records what comes out now; review the difference.
 
 mod corpus;
+mod derivatives;
 mod limits;

@@ -213,7 +213,7 @@ impl<'a> Elaborator<'_, 'a> {
         definition: Definition,
     ) -> Found<FunctionId> {
         let argument = self.program.argument(&parameters);
-        if let Some(ty) = name.ty
+        if let Some(ty) = name.ty.filter(|_| name.derivatives.is_empty())
             && !self.same(name_form, "the argument of the name", ty, argument)
         {
             return None;

@@ -1,0 +1,313 @@
+//! Where the cotangent of a value is added up.
+//!
+//! Members, elements and taped values are parts of what they are taken from, and tuples and tapes are made of their
+//! members: what is added to such a value is added to the other, at a path. So an element costs an element, however
+//! large the tensor, and no vector with a single entry is ever made. What is left, a root, has a leaf for each part
+//! that is no tuple: nothing yet, one value, or an accumulator.
+
+use std::collections::VecDeque;
+
+use super::reverse::{Key, Reverse};
+use crate::knossos::{
+    ir::{Instruction, LayoutId, Operation, Step, ValueId},
+    prelude::Scalar,
+    types::{Type, TypeId},
+};
+
+/// A step from a value of the source into a part of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    Member(usize),
+    /// At an index that is a value of the source.
+    Element(ValueId),
+    /// At an index that is a value of the function being made.
+    Here(ValueId),
+    Taped(LayoutId, usize),
+}
+
+/// What was added to a part so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Leaf {
+    /// One value, made in the block of the root.
+    Whole(ValueId),
+    Accumulator(ValueId),
+}
+
+/// A root and the members that lead to a leaf of it.
+pub(super) type LeafId = (ValueId, Vec<usize>);
+
+/// Where the cotangent of a value goes.
+enum Root<'p> {
+    /// To a part of a root.
+    Part(ValueId, Vec<At>),
+    /// To the operands of what makes a tuple or a tape, each its own.
+    Members(&'p Instruction),
+    /// Nowhere: nothing depends on it.
+    None,
+}
+
+/// A leaf, its type, and the steps from there.
+struct Target {
+    leaf: LeafId,
+    ty: TypeId,
+    rest: Vec<At>,
+}
+
+impl<'p> Reverse<'p> {
+    /// Adds a cotangent to a part of a value.
+    pub(super) fn contribute(&mut self, value: ValueId, path: Vec<At>, change: ValueId) {
+        if !self.program.types.active(self.b.ty(change)) {
+            return;
+        }
+        let (root, path) = match self.root(value, path) {
+            Root::Part(root, path) => (root, path),
+            Root::None => return,
+            Root::Members(made) => {
+                for (member, operand) in made.operands.iter().enumerate() {
+                    let part = match made.operation {
+                        Operation::Pack(layout) => {
+                            let ty = self.program.types.tangent(self.source.ty(*operand));
+                            self.b.emit(Operation::Unpack(layout, member), [change], ty)
+                        }
+                        _ => self.b.get(&self.program.types, change, member),
+                    };
+                    self.contribute(*operand, Vec::new(), part);
+                }
+                return;
+            }
+        };
+        let Target { leaf, ty, rest } = self.target(root, path);
+        if !self.program.types.active(ty) {
+            return;
+        }
+        if rest.is_empty() && self.program.types.members(ty).is_some() {
+            let (root, members) = leaf;
+            for (position, part) in self.b.members(&self.program.types, change).into_iter().enumerate() {
+                let path = members.iter().copied().chain([position]).map(At::Member).collect();
+                self.contribute(root, path, part);
+            }
+            return;
+        }
+        if rest.is_empty() && self.b.depth() - 1 == self.depth_of(leaf.0) {
+            match self.leaves.get(&leaf) {
+                None => {
+                    self.leaves.insert(leaf, Leaf::Whole(change));
+                    return;
+                }
+                Some(Leaf::Whole(before)) if ty == TypeId::FLOAT => {
+                    let sum = self.b.scalar(Scalar::AddF, &[*before, change]);
+                    self.leaves.insert(leaf, Leaf::Whole(sum));
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+        let accumulator = self.accumulator(leaf, ty);
+        let (steps, mut operands) = self.steps(accumulator, &rest);
+        operands.push(change);
+        self.b.emit(Operation::AddTo(steps), operands, TypeId::UNIT);
+    }
+
+    /// The root that a part of a value belongs to, and where.
+    fn root(&self, mut value: ValueId, path: Vec<At>) -> Root<'p> {
+        let mut path = VecDeque::from(path);
+        while let Some(made) = self.made(value) {
+            let operands = &made.operands;
+            value = match (&made.operation, path.front().copied()) {
+                (Operation::Get(member), _) => {
+                    path.push_front(At::Member(*member));
+                    operands[0]
+                }
+                (Operation::Unpack(layout, member), _) => {
+                    path.push_front(At::Taped(*layout, *member));
+                    operands[0]
+                }
+                (Operation::Index, _) => {
+                    path.push_front(At::Element(operands[0]));
+                    operands[1]
+                }
+                (Operation::Tuple, Some(At::Member(member)))
+                | (Operation::Pack(_), Some(At::Taped(_, member))) => {
+                    path.pop_front();
+                    operands[member]
+                }
+                (Operation::Tuple | Operation::Pack(_), _) => return Root::Members(made),
+                (Operation::Float(_) | Operation::Zero, _) => return Root::None,
+                _ => break,
+            };
+        }
+        Root::Part(value, path.into())
+    }
+
+    fn target(&self, root: ValueId, path: Vec<At>) -> Target {
+        let (mut ty, mut members, mut rest) = (self.source.ty(root), Vec::new(), path.into_iter());
+        let left = loop {
+            let here = self.program.types.members(ty);
+            match (here, rest.next()) {
+                (Some(types), Some(At::Member(member))) => {
+                    ty = types[member];
+                    members.push(member);
+                }
+                (_, next) => break next.into_iter().chain(rest).collect(),
+            }
+        };
+        Target { leaf: (root, members), ty, rest: left }
+    }
+
+    /// The accumulator of a leaf of this type, made in the block of its root where there is none.
+    fn accumulator(&mut self, leaf: LeafId, ty: TypeId) -> ValueId {
+        let before = match self.leaves.get(&leaf) {
+            Some(Leaf::Accumulator(accumulator)) => return *accumulator,
+            Some(Leaf::Whole(value)) => Some(*value),
+            None => None,
+        };
+        let depth = self.depth_of(leaf.0);
+        let shape = self.shape_of(&leaf, ty);
+        let tangent = self.program.types.tangent(ty);
+        let ty = self.program.types.intern(Type::Accumulator(tangent));
+        let accumulator = self.b.emit_at(depth, Operation::Accumulator, [shape], ty);
+        if let Some(before) = before {
+            let add = Operation::AddTo(Box::new([]));
+            self.b.emit_at(depth, add, [accumulator, before], TypeId::UNIT);
+        }
+        self.leaves.insert(leaf, Leaf::Accumulator(accumulator));
+        accumulator
+    }
+
+    /// The shape of a leaf, in the block of its root.
+    fn shape_of(&mut self, (root, members): &LeafId, ty: TypeId) -> ValueId {
+        let depth = self.depth_of(*root);
+        if self.program.types.shape(ty) == TypeId::UNIT {
+            return self.b.emit_at(depth, Operation::Tuple, [], TypeId::UNIT);
+        }
+        let whole = self.need(Key::Shape(*root));
+        members.iter().fold(whole, |shape, member| {
+            let ty =
+                self.program.types.members(self.b.ty(shape)).map_or(TypeId::UNIT, |types| types[*member]);
+            self.b.emit_at(depth, Operation::Get(*member), [shape], ty)
+        })
+    }
+
+    /// Steps of the IR, and the operands of an instruction that takes them.
+    fn steps(&mut self, whole: ValueId, path: &[At]) -> (Box<[Step]>, Vec<ValueId>) {
+        let mut operands = vec![whole];
+        let steps = path.iter().map(|at| match at {
+            At::Member(member) => Step::Member(*member),
+            At::Taped(layout, member) => Step::Taped(*layout, *member),
+            At::Element(index) => {
+                operands.push(self.need(Key::Value(*index)));
+                Step::Element
+            }
+            At::Here(index) => {
+                operands.push(*index);
+                Step::Element
+            }
+        });
+        (steps.collect(), operands)
+    }
+
+    /// What was added to a value, which nothing is added to any more; nothing for zero.
+    pub(super) fn take(&mut self, root: ValueId) -> Option<ValueId> {
+        let ty = self.source.ty(root);
+        self.take_part(root, &mut Vec::new(), ty)
+    }
+
+    fn take_part(&mut self, root: ValueId, members: &mut Vec<usize>, ty: TypeId) -> Option<ValueId> {
+        if !self.program.types.active(ty) {
+            return None;
+        }
+        let tangent = self.program.types.tangent(ty);
+        let Some(types) = self.program.types.members(ty).map(<[_]>::to_vec) else {
+            return match self.leaves.remove(&(root, members.clone()))? {
+                Leaf::Whole(value) => Some(value),
+                Leaf::Accumulator(accumulator) => Some(self.b.emit(Operation::Read, [accumulator], tangent)),
+            };
+        };
+        let mut parts = Vec::new();
+        for (member, ty) in types.iter().enumerate() {
+            members.push(member);
+            parts.push(self.take_part(root, members, *ty));
+            members.pop();
+        }
+        if parts.iter().all(Option::is_none) {
+            return None;
+        }
+        let parts: Vec<_> = parts
+            .into_iter()
+            .zip(&types)
+            .enumerate()
+            .map(|(member, (part, ty))| {
+                part.unwrap_or_else(|| {
+                    members.push(member);
+                    let shape = self.shape_of(&(root, members.clone()), *ty);
+                    members.pop();
+                    self.b.zero(self.program.types.tangent(*ty), shape)
+                })
+            })
+            .collect();
+        Some(self.b.tuple(&mut self.program.types, &parts))
+    }
+
+    /// The same, where zero is a value too.
+    pub(super) fn take_or_zero(&mut self, root: ValueId) -> ValueId {
+        match self.take(root) {
+            Some(cotangent) => cotangent,
+            None => {
+                let ty = self.source.ty(root);
+                let shape = self.shape_of(&(root, Vec::new()), ty);
+                self.b.zero(self.program.types.tangent(ty), shape)
+            }
+        }
+    }
+
+    /// Accumulators for an operand, one for each part of its type that is no tuple and has a tangent. No two operands of
+    /// a call share one: those that would get their own, which `later` has with the part that it is to be added to.
+    pub(super) fn parts(
+        &mut self,
+        value: ValueId,
+        path: Vec<At>,
+        ty: TypeId,
+        given: &mut Vec<ValueId>,
+        used: &mut Vec<LeafId>,
+        later: &mut Vec<(ValueId, Vec<At>, ValueId)>,
+    ) {
+        if !self.program.types.active(ty) {
+            return;
+        }
+        if let Some(members) = self.program.types.members(ty).map(<[_]>::to_vec) {
+            for (member, ty) in members.into_iter().enumerate() {
+                let path = path.iter().copied().chain([At::Member(member)]).collect();
+                self.parts(value, path, ty, given, used, later);
+            }
+            return;
+        }
+        let tangent = self.program.types.tangent(ty);
+        let accumulator_ty = self.program.types.intern(Type::Accumulator(tangent));
+        let target = match self.root(value, path.clone()) {
+            Root::Part(root, path) => Some(self.target(root, path)),
+            Root::Members(_) | Root::None => None,
+        };
+        match target {
+            Some(Target { leaf, ty, rest }) if !used.contains(&leaf) && self.program.types.active(ty) => {
+                used.push(leaf.clone());
+                let whole = self.accumulator(leaf, ty);
+                if rest.is_empty() {
+                    return given.push(whole);
+                }
+                let (steps, operands) = self.steps(whole, &rest);
+                given.push(self.b.emit(Operation::Part(steps), operands, accumulator_ty));
+            }
+            _ => {
+                let mut shape = self.need(Key::Shape(value));
+                for at in &path {
+                    if let At::Member(member) = at {
+                        shape = self.b.get(&self.program.types, shape, *member);
+                    }
+                }
+                let own = self.b.emit(Operation::Accumulator, [shape], accumulator_ty);
+                given.push(own);
+                later.push((value, path, own));
+            }
+        }
+    }
+}
