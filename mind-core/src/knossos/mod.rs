@@ -1,6 +1,6 @@
 //! Knossos IR, a second language: S-expressions with tensors of any structure, control flow and recursion.
 //!
-//! A text is read to nested lists ([`read`]), checked and turned into functions of a small typed IR ([`ir`]), which
+//! A text is read to nested lists (`read`), checked and turned into functions of a small typed IR ([`ir`]), which
 //! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. `docs/knossos.md` describes the
 //! language.
 //!

@@ -58,7 +58,7 @@ impl Deref for Optimised {
 }
 
 /// Removes what is computed twice, what nothing needs, what algebra makes simpler without a change of bits
-/// ([`algebra`]), and the barriers that only differentiation sees.
+/// (`opt/algebra.rs`), and the barriers that only differentiation sees.
 ///
 /// Requirements are those of the whole canonical module: what is optimised away must still be possible to run.
 pub fn optimise(module: &Canonical) -> Optimised {

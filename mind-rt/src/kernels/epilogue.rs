@@ -24,7 +24,7 @@ pub struct Block<'a, T> {
 /// The result is a matrix whose rows are those of every matrix of the batch, or every pixel, one below the other. Every
 /// element is handed over exactly once, in an order that is not told. Kernels call [`block`](Self::block) through a
 /// reference to the trait, so that they are compiled once and not for each program; an implementation enters
-/// [`dispatch`](crate::dispatch) for its loops.
+/// `dispatch` for its loops.
 pub trait Epilogue<T>: Send {
     /// The parts that take the rows before `row` and those from it on. Rows keep their numbers.
     fn split(self, row: usize) -> (Self, Self)
