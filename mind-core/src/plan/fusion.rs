@@ -75,6 +75,13 @@ impl Space {
         Some(Self { kernel, dtype: item.dtype, extents, row_axes, sums, feeds_check: item.feeds_check })
     }
 
+    /// The space of the rows alone.
+    pub(super) fn of_rows(&self, graph: &Graph, row_axes: usize) -> Self {
+        let extents = self.extents[..row_axes].to_vec();
+        let sums = self.sums.iter().copied().filter(|sum| graph.items[*sum].space == extents).collect();
+        Self { extents, row_axes: None, sums, ..self.clone() }
+    }
+
     /// How many axes count rows: those before the ones that a sum takes away, or enough for sums over rows.
     pub(super) fn rows(&self, graph: &Graph) -> usize {
         let last = |item: &ItemId| match &graph.items[*item].work {

@@ -33,12 +33,24 @@ pub(super) fn nest(cluster: &Cluster<'_>) -> Option<Nest> {
     let mut builder = Builder::new(cluster);
     builder.schedule();
     let last = builder.sinks.iter().flatten().map(|pass| pass + 1).max()?;
+    if builder.makes_numbers_only() {
+        return nest_of_rows(cluster, builder.row_axes);
+    }
     builder.needs = vec![vec![false; cluster.members.len()]; last];
     for pass in (0..last).rev() {
         builder.find_needs(pass);
     }
     let passes = (0..last).map(|pass| builder.pass(pass)).collect();
     Some(builder.finish(passes))
+}
+
+/// The nest of what is computed once a row, where nothing is left to do for each element: a row is an index then.
+fn nest_of_rows(cluster: &Cluster<'_>, row_axes: usize) -> Option<Nest> {
+    let space = cluster.space.of_rows(cluster.graph, row_axes);
+    let members = cluster.members.iter().zip(cluster.buffers);
+    let members = members.filter(|(member, _)| cluster.graph.items[**member].space == space.extents);
+    let (members, buffers): (Vec<ItemId>, Vec<Option<BufferId>>) = members.unzip();
+    nest(&Cluster { space: &space, members: &members, buffers: &buffers, ..*cluster })
 }
 
 /// What a member is to the nest.
@@ -110,6 +122,13 @@ impl<'a> Builder<'a> {
             _ if of_elements => Role::Element,
             _ => Role::Number,
         }
+    }
+
+    fn makes_numbers_only(&self) -> bool {
+        self.roles.iter().zip(&self.sinks).all(|(role, sink)| match role {
+            Role::Number | Role::SumOfNumbers => true,
+            Role::Element | Role::RowSum | Role::Sum | Role::SumOfRowSums => sink.is_none(),
+        })
     }
 
     /// The position of an item among the members.
