@@ -5,6 +5,7 @@
 //! accumulators. [`Derivative`] lists what is made; only what a program asks for is.
 
 mod forward;
+mod loops;
 mod partials;
 mod place;
 mod replay;

@@ -14,14 +14,12 @@ use std::collections::HashMap;
 use super::{
     gather, is_accumulator,
     partials::{needs, partials},
-    place::{At, Leaf, LeafId},
+    place::{Leaf, LeafId},
     spread,
 };
 use crate::knossos::{
     build::Builder,
-    ir::{
-        BlockId, Body, Derivative, FunctionId, Instruction, LayoutId, Loop, Operation, Program, Step, ValueId,
-    },
+    ir::{BlockId, Body, Derivative, FunctionId, Instruction, LayoutId, Operation, Program, Step, ValueId},
     prelude::Scalar,
     types::{Type, TypeId},
 };
@@ -200,7 +198,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    fn open_frame(&mut self, block: BlockId, tape: ValueId) {
+    pub(super) fn open_frame(&mut self, block: BlockId, tape: ValueId) {
         self.program.layouts.push(Box::new([]));
         let layout = LayoutId::new(self.program.layouts.len() - 1);
         let (depth, mark) = (self.b.depth() - 1, self.b.mark());
@@ -208,13 +206,13 @@ impl<'p> Reverse<'p> {
         self.frames.push(Frame { block, depth, mark, tape, kept, types: Vec::new(), known: HashMap::new() });
     }
 
-    fn close_frame(&mut self) -> Kept {
+    pub(super) fn close_frame(&mut self) -> Kept {
         let frame = self.frames.pop().expect("whoever closes a frame opened it");
         self.program.layouts[frame.kept.layout.index()] = frame.types.into();
         frame.kept
     }
 
-    fn know(&mut self, key: Key, value: ValueId) {
+    pub(super) fn know(&mut self, key: Key, value: ValueId) {
         self.frames.last_mut().expect("a frame is open").known.insert(key, value);
     }
 
@@ -280,7 +278,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// Puts the first half of the innermost frame's block before what is written of its second half.
-    fn run_again(&mut self, mut map: HashMap<ValueId, ValueId>) {
+    pub(super) fn run_again(&mut self, mut map: HashMap<ValueId, ValueId>) {
         let frame = self.frames.last().expect("a frame is open");
         let written = self.b.take(frame.mark);
         let (block, tape) = (frame.block, frame.tape);
@@ -294,7 +292,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// The second half of a block, whose result has this cotangent.
-    fn block(&mut self, id: BlockId, change: Option<ValueId>) {
+    pub(super) fn block(&mut self, id: BlockId, change: Option<ValueId>) {
         let block = self.source.block(id);
         if let Some(change) = change {
             self.contribute(block.result, Vec::new(), change);
@@ -395,31 +393,6 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    fn unzip(&mut self, instruction: &Instruction) {
-        let Some(change) = self.take(instruction.result) else { return };
-        let tensors = self.b.members(&self.program.types, change);
-        for (member, tensor) in tensors.into_iter().enumerate() {
-            let (_, element) = self.program.types.element(self.b.ty(tensor)).unwrap_or((1, TypeId::UNIT));
-            if !self.program.types.active(element) {
-                continue;
-            }
-            let size = self.b.size(&mut self.program.types, tensor);
-            let counter = self.b.begin(&[self.b.ty(size)])[0];
-            let part = self.b.index(&self.program.types, counter, tensor);
-            self.contribute(instruction.operands[0], vec![At::Here(counter), At::Member(member)], part);
-            self.end_effects(size);
-        }
-    }
-
-    /// Ends the body of a loop that only adds.
-    fn end_effects(&mut self, size: ValueId) {
-        let unit = self.b.unit();
-        let body = self.b.end(unit);
-        let rank = self.program.types.rank_of_index(self.b.ty(size)).unwrap_or(1);
-        let ty = self.program.types.tensor(rank, TypeId::UNIT);
-        self.b.emit(Operation::Loop(Loop::Build, body), [size], ty);
-    }
-
     /// What the sum in an accumulator is multiplied with; nothing, or a zero, where nothing came of the sum.
     fn cotangent(&mut self, accumulator: ValueId, zero: bool) -> Option<ValueId> {
         if let Some(found) = self.cotangents.get(&accumulator) {
@@ -460,7 +433,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// Whether the second half of a block does anything even where its result has no cotangent.
-    fn adds(&self, block: BlockId) -> bool {
+    pub(super) fn adds(&self, block: BlockId) -> bool {
         self.source.block(block).instructions.iter().any(|instruction| match &instruction.operation {
             Operation::AddTo(_) => true,
             Operation::Call(_) => self.gives_accumulator(instruction),
@@ -488,110 +461,6 @@ impl<'p> Reverse<'p> {
         });
         self.records.insert(instruction.result, Record::Branch(then.0, otherwise.0));
         self.b.emit(Operation::If(then.1, otherwise.1), [condition], TypeId::UNIT);
-    }
-
-    fn turns(&mut self, instruction: &'p Instruction, form: Loop, body: BlockId) {
-        let change = self.take(instruction.result);
-        if change.is_none() && !self.adds(body) {
-            return;
-        }
-        match form {
-            Loop::Build | Loop::Sum => self.independent_turns(instruction, form, body, change),
-            Loop::Fold | Loop::Scan => self.dependent_turns(instruction, form, body, change),
-        }
-    }
-
-    fn independent_turns(
-        &mut self,
-        instruction: &'p Instruction,
-        form: Loop,
-        body: BlockId,
-        change: Option<ValueId>,
-    ) {
-        let size = self.need(Key::Value(instruction.operands[0]));
-        let own = self.source.block(body).parameters[0];
-        let again = !self.is_dear(body);
-        let tapes = (!again).then(|| self.need(Key::Record(instruction.result)));
-        let counter = self.b.begin(&[self.source.ty(own)])[0];
-        let tape = match tapes {
-            Some(tapes) => self.b.index(&self.program.types, counter, tapes),
-            None => self.b.value(TypeId::TAPE),
-        };
-        self.open_frame(body, tape);
-        self.know(Key::Value(own), counter);
-        let change = change.map(|change| match form {
-            Loop::Build => self.b.index(&self.program.types, counter, change),
-            _ => change,
-        });
-        self.block(body, change);
-        if again {
-            self.run_again(HashMap::from([(own, counter)]));
-        } else {
-            let kept = self.close_frame();
-            self.records.insert(instruction.result, Record::Turns(kept));
-        }
-        self.end_effects(size);
-    }
-
-    /// Whether a turn should not be run again: it calls functions, or prints.
-    fn is_dear(&self, block: BlockId) -> bool {
-        self.source.block(block).instructions.iter().any(|instruction| match &instruction.operation {
-            Operation::Call(_) | Operation::Print => true,
-            operation => operation.blocks().any(|inner| self.is_dear(inner)),
-        })
-    }
-
-    /// Backwards through the turns of a fold or a scan, carrying the cotangent of what they carry.
-    fn dependent_turns(
-        &mut self,
-        instruction: &'p Instruction,
-        form: Loop,
-        body: BlockId,
-        change: Option<ValueId>,
-    ) {
-        let block = self.source.block(body);
-        let (own_counter, own_carried) = (block.parameters[0], block.parameters[1]);
-        let carried = self.source.ty(own_carried);
-        let count = self.need(Key::Value(instruction.operands[0]));
-        let tapes = self.need(Key::Record(instruction.result));
-        let change = match change {
-            Some(change) => change,
-            None => {
-                let shape = self.need(Key::Shape(instruction.result));
-                let ty = self.program.types.tangent(self.source.ty(instruction.result));
-                self.b.zero(ty, shape)
-            }
-        };
-        let (last, kept_changes) = match form {
-            Loop::Scan => {
-                let types = &self.program.types;
-                (self.b.get(types, change, 0), Some(self.b.get(types, change, 1)))
-            }
-            _ => (change, None),
-        };
-        let one = self.b.integer(1);
-        let last_turn = self.b.scalar(Scalar::SubI, &[count, one]);
-        let given = self.b.begin(&[TypeId::INTEGER, self.b.ty(last)]);
-        let counter = self.b.scalar(Scalar::SubI, &[last_turn, given[0]]);
-        let tape = self.b.index(&self.program.types, counter, tapes);
-        self.open_frame(body, tape);
-        self.know(Key::Value(own_counter), counter);
-        let turn_change = match kept_changes {
-            Some(changes) => {
-                let kept = self.b.index(&self.program.types, counter, changes);
-                self.b.tuple(&mut self.program.types, &[given[1], kept])
-            }
-            None => given[1],
-        };
-        self.block(body, Some(turn_change));
-        let before =
-            if self.program.types.active(carried) { self.take_or_zero(own_carried) } else { given[1] };
-        let kept = self.close_frame();
-        let turn = self.b.end(before);
-        let ty = self.b.ty(last);
-        let first = self.b.emit(Operation::Loop(Loop::Fold, turn), [count, last], ty);
-        self.records.insert(instruction.result, Record::Turns(kept));
-        self.contribute(instruction.operands[1], Vec::new(), first);
     }
 
     fn call(&mut self, instruction: &'p Instruction, id: FunctionId) {
