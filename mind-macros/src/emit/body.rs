@@ -227,7 +227,7 @@ impl Body<'_> {
 
     fn scalar(&mut self, step: &ScalarStep) {
         let operands: Vec<_> = step.operands.iter().map(|operand| self.scalar_text(operand)).collect();
-        let text = expression(step.op, &operands, step.dtype);
+        let text = expression(step.op, &operands, step.dtype, "rt");
         self.define_local(step.result, &text);
     }
 
@@ -323,8 +323,9 @@ pub(super) fn generics(plan: &Plan) -> String {
     if symbols.is_empty() { String::new() } else { format!("<{}>", symbols.join(", ")) }
 }
 
-/// An elementwise operation on operands that are single words or indexed.
-pub(super) fn expression(op: ScalarOp, operands: &[String], dtype: DType) -> String {
+/// An elementwise operation on operands that are single words or indexed. `functions` has `exp` and `ln`: the run time, or
+/// the type parameter by which it tells a loop how to compute products and sums.
+pub(super) fn expression(op: ScalarOp, operands: &[String], dtype: DType, functions: &str) -> String {
     let wrapping = |function: &str| match operands {
         [a] => format!("{a}.{function}()"),
         [a, b] => format!("{a}.{function}({b})"),
@@ -343,8 +344,8 @@ pub(super) fn expression(op: ScalarOp, operands: &[String], dtype: DType) -> Str
         ScalarOp::Div => infix("/"),
         ScalarOp::Neg if float => format!("-{}", operands[0]),
         ScalarOp::Neg => wrapping("wrapping_neg"),
-        ScalarOp::Exp => format!("rt::exp({})", operands[0]),
-        ScalarOp::Log => format!("rt::ln({})", operands[0]),
+        ScalarOp::Exp => format!("{functions}::exp({})", operands[0]),
+        ScalarOp::Log => format!("{functions}::ln({})", operands[0]),
         ScalarOp::Relu => format!("rt::relu({})", operands[0]),
         ScalarOp::ReluGrad => format!("rt::relu_grad({}, {})", operands[0], operands[1]),
     }

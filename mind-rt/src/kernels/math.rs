@@ -4,12 +4,14 @@
 //! at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two differ in the last
 //! place. Reductions and polynomials are those of FreeBSD's msun (Sun Microsystems, 1993) and Cephes (Moshier, 1984).
 //!
-//! | function | error, in units in the last place | separate, among all floats | fused |
+//! Errors are in units in the last place, the bound and the largest among all floats:
+//!
+//! | function | bound | separate | fused |
 //! | --- | --- | --- | --- |
-//! | `exp` of `f32` | ≤ 1 | EXPS | EXPF |
-//! | `ln` of `f32` | ≤ 1 | LNS | LNF |
-//! | `exp` of `f64` | ≤ 2 | | |
-//! | `ln` of `f64` | ≤ 2 | | |
+//! | `exp` of `f32` | 1 | 0.991, at 70.4031 | 0.895, at 26.688702 |
+//! | `ln` of `f32` | 1 | 0.835, at 1.40546 | 0.835, at 1.40546 |
+//! | `exp` of `f64` | 2 | | |
+//! | `ln` of `f64` | 2 | | |
 //!
 //! All are exact at zeros, infinities and NaN, and right within the bound for subnormal arguments and results.
 

@@ -97,13 +97,27 @@ impl Call<'_, '_> {
             let implementation = split::implementation(self.body, fields, &names, &sizes);
             format!("impl<{bounds}> rt::Split for Kernel{of_any} {{ {implementation} }}\n")
         });
+        let run = format!("#[inline(always)] fn run(self) -> {output}");
+        // What has `exp` or `ln` is told how the SIMD level computes products and sums. Symbols begin
+        // with capital letters, or Rust warns of them.
+        let (run, by, turbofish) = match has_functions(self.nest) {
+            false => (run, "", ""),
+            true => (
+                format!(
+                    "{run} {{ self.run_by::<rt::Separate>() }}\n\
+                     #[inline(always)] fn run_by<by: rt::MultiplyAdd>(self) -> {output}"
+                ),
+                "<by: rt::MultiplyAdd>",
+                "::<by>",
+            ),
+        };
         // A function that takes slices tells LLVM that they do not overlap, which a struct does not.
         format!(
             "{binding}{{ struct Kernel{declared} {{ {declaration}}}\n\
              impl<{bounds}> rt::Kernel for Kernel{of_any} {{ type Output = {output};\n\
-             #[inline(always)] fn run(self) -> {output} {{\n\
-             #[inline(always)] fn nest({parameters}) -> {output} {{\n{loops}}}\n\
-             let Self {{ {names}}} = self; {sizes}nest({arguments}) }} }}\n\
+             {run} {{\n\
+             #[inline(always)] fn nest{by}({parameters}) -> {output} {{\n{loops}}}\n\
+             let Self {{ {names}}} = self; {sizes}nest{turbofish}({arguments}) }} }}\n\
              {split}{call} }};",
             binding = match totals.is_empty() {
                 true => String::new(),
@@ -127,6 +141,12 @@ impl Call<'_, '_> {
             Some(_) | None => format!("rt::dispatch({kernel})"),
         }
     }
+}
+
+/// Whether elements or numbers of rows are results of `exp` or `ln`.
+fn has_functions(nest: &Nest) -> bool {
+    let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
+    nodes.any(|node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log))
 }
 
 /// What is read and where it is stored, if the nest does nothing but copy elements that do not follow each other.

@@ -241,7 +241,11 @@ impl Loops<'_, '_> {
 
     pub(super) fn node(&self, node: &Node, nodes: &[String], variables: &Variables, at: At) -> String {
         let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
-        expression(node.op, &operands.collect::<Vec<_>>(), node.dtype)
+        let functions = match self.frame {
+            Frame::Nest => "by",
+            Frame::Block | Frame::Row => "rt",
+        };
+        expression(node.op, &operands.collect::<Vec<_>>(), node.dtype, functions)
     }
 
     pub(super) fn operand(
