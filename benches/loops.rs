@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mind::__private::{
-    Combine, Kernel, LANES_F32, MultiplyAdd, Separate, Split, copy_strided, reduce_lanes, run, sum,
+    Combine, Kernel, LANES_F32, MultiplyAdd, Separate, Split, copy_strided, join, reduce_lanes, run, sum,
 };
 use mind::set_threads;
 
@@ -144,6 +144,11 @@ fn measure(rows: &mut [Row<'_>]) {
     for _ in 0..ROUNDS {
         for threads in [1, 2] {
             set_threads(threads);
+            // The second thread begins and comes to where it waits.
+            let start = Instant::now();
+            while start.elapsed() < 10 * SAMPLE {
+                join(|| (), || ());
+            }
             for (row, calls) in rows.iter_mut().zip(&calls) {
                 let start = Instant::now();
                 for _ in 0..*calls {
