@@ -41,7 +41,7 @@ impl Workspace {
     /// # Errors
     /// E6004 if the memory cannot be had.
     pub fn try_with_bytes(bytes: usize) -> Result<Self, Error> {
-        match bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::zeroed) {
+        match bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::scratch) {
             Some(memory) => Ok(Self { memory: Some(memory) }),
             None => Err(Error::Allocation { shape: format!("a workspace of {bytes} bytes") }),
         }

@@ -64,7 +64,7 @@ pub(super) fn release(memory: Memory) {
 
 /// Zeros, from the allocator.
 #[inline]
-fn new(layout: Layout) -> Option<Memory> {
+pub(super) fn new(layout: Layout) -> Option<Memory> {
     if layout.size() > SMALL {
         // SAFETY: the caller's promise: the size is not 0.
         let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
@@ -90,8 +90,9 @@ fn keep(memory: Memory) {
     given_up.into_iter().for_each(free);
 }
 
+/// Gives memory back to the allocator.
 #[inline]
-fn free(memory: Memory) {
+pub(super) fn free(memory: Memory) {
     // SAFETY: `new` allocated it with this layout, and its owner is done with it.
     unsafe { alloc::dealloc(memory.start.as_ptr(), memory.layout) };
 }

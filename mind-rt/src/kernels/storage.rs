@@ -275,6 +275,8 @@ enum Origin {
     Nothing,
     /// Memory of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
     Aligned { start: NonNull<u8> },
+    /// The same, but given back to the allocator at once.
+    Scratch { start: NonNull<u8> },
     /// A `Vec<T>` of this capacity.
     Vec { capacity: usize },
 }
@@ -296,17 +298,27 @@ impl<T: Plain> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
-        Self::aligned(len, memory::zeroed)
+        Self::aligned(len, memory::zeroed, |start| Origin::Aligned { start })
     }
 
     /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
     #[inline]
     pub(crate) fn stale(len: usize) -> Option<Self> {
-        Self::aligned(len, memory::stale)
+        Self::aligned(len, memory::stale, |start| Origin::Aligned { start })
+    }
+
+    /// `len` zeros, 64-byte aligned, whose memory is not kept when they are dropped: for what lives long. `None` if they
+    /// cannot be had.
+    pub(crate) fn scratch(len: usize) -> Option<Self> {
+        Self::aligned(len, memory::new, |start| Origin::Scratch { start })
     }
 
     #[inline]
-    fn aligned(len: usize, take: impl FnOnce(Layout) -> Option<Memory>) -> Option<Self> {
+    fn aligned(
+        len: usize,
+        take: impl FnOnce(Layout) -> Option<Memory>,
+        origin: impl FnOnce(NonNull<u8>) -> Origin,
+    ) -> Option<Self> {
         if len == 0 {
             return Some(Self { pointer: NonNull::dangling(), len, origin: Origin::Nothing });
         }
@@ -316,7 +328,7 @@ impl<T: Plain> Buffer<T> {
         // SAFETY: `skip < ALIGN`, which is what the layout has beyond the elements. Memory is initialised, and any bits
         // are elements of a plain type.
         let pointer = unsafe { start.add(skip) }.cast();
-        Some(Self { pointer, len, origin: Origin::Aligned { start } })
+        Some(Self { pointer, len, origin: origin(start) })
     }
 
     /// Keeps the `Vec`'s memory.
@@ -334,7 +346,7 @@ impl<T: Plain> Buffer<T> {
                 // SAFETY: `from_vec` took these three from a `Vec`, and the buffer no longer frees them.
                 unsafe { Vec::from_raw_parts(buffer.pointer.as_ptr(), buffer.len, capacity) }
             }
-            Origin::Nothing | Origin::Aligned { .. } => self.as_slice().to_vec(),
+            Origin::Nothing | Origin::Aligned { .. } | Origin::Scratch { .. } => self.as_slice().to_vec(),
         }
     }
 }
@@ -361,6 +373,10 @@ impl<T> Drop for Buffer<T> {
             Origin::Aligned { start } => {
                 let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
                 memory::release(Memory { start, layout });
+            }
+            Origin::Scratch { start } => {
+                let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
+                memory::free(Memory { start, layout });
             }
             Origin::Vec { capacity } => {
                 // SAFETY: `from_vec` took these three from a `Vec`, and nothing uses them after this.
