@@ -45,7 +45,7 @@ fn the_plan_shows_what_was_fused_and_how_long_buffers_live() {
         plan,
         "\
 1 step
-  1  product  x @ w  (N × 3 × 2)
+  1  matmul   x @ w  (N × 3 × 2)
          N5 = b + product
          N6 = relu(N5)
          N6 <- N6
@@ -80,7 +80,7 @@ fn conv(x: f32[1, 6, 6, 1], w: f32[3, 3, 1, 2]) -> f32[1, 4, 4, 2] { conv2d(x, w
         "gather  ",
         "scatter  ",
         "number  ",
-        "product ",
+        "dot  ",
         "nest  ",
     ] {
         assert!(said.contains(words), "{words}: {said}");

@@ -69,7 +69,7 @@ impl Listing<'_> {
             Step::MatMul(MatMul { lhs, rhs, batch, extents, finish }) => {
                 let batch: String = batch.iter().map(|dim| format!("{} of ", self.dim(dim))).collect();
                 let head = format!(
-                    "product  {} @ {}  ({batch}{})",
+                    "matmul   {} @ {}  ({batch}{})",
                     self.view(lhs),
                     self.view(rhs),
                     self.extents(extents)
@@ -78,7 +78,7 @@ impl Listing<'_> {
             }
             Step::Dot { result, operands: [lhs, rhs] } => {
                 format!(
-                    "product  {} = {} · {}  ({})",
+                    "dot      {} = {} · {}  ({})",
                     self.name(*result),
                     self.view(lhs),
                     self.view(rhs),
