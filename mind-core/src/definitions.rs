@@ -91,13 +91,13 @@ pub(crate) struct Numbering {
     count: usize,
     /// The number of each value; where one does not ascend, the greatest before it. Empty while there is no gap.
     numbers: Vec<u64>,
-    /// Those that do not ascend.
-    disordered: BTreeMap<u64, ValueId>,
+    /// Those that do not ascend; nothing while there is none.
+    disordered: Option<BTreeMap<u64, ValueId>>,
 }
 
 impl Numbering {
     pub(crate) const fn new(prefix: &'static str) -> Self {
-        Self { prefix, first: 0, count: 0, numbers: Vec::new(), disordered: BTreeMap::new() }
+        Self { prefix, first: 0, count: 0, numbers: Vec::new(), disordered: None }
     }
 
     /// How many there are.
@@ -137,7 +137,7 @@ impl Numbering {
             return Ok(());
         }
         let prefix = self.prefix;
-        self.disordered.entry(number).or_insert(ValueId::new(position));
+        self.disordered.get_or_insert_default().entry(number).or_insert(ValueId::new(position));
         self.numbers.push(last);
         Err(if twice {
             format!("{prefix}{number} is defined twice")
@@ -149,13 +149,18 @@ impl Numbering {
     /// The value of a number so far.
     #[inline]
     pub(crate) fn get(&self, number: u64) -> Option<ValueId> {
-        if self.numbers.is_empty() {
-            let position = usize::try_from(number.wrapping_sub(self.first)).ok()?;
-            return (position < self.count).then(|| ValueId::new(position));
+        if !self.numbers.is_empty() {
+            return self.get_among_gaps(number);
         }
+        let position = usize::try_from(number.wrapping_sub(self.first)).ok()?;
+        (position < self.count).then(|| ValueId::new(position))
+    }
+
+    #[inline(never)]
+    fn get_among_gaps(&self, number: u64) -> Option<ValueId> {
         match self.numbers.partition_point(|other| *other < number) {
             position if self.numbers.get(position) == Some(&number) => Some(ValueId::new(position)),
-            _ => self.disordered.get(&number).copied(),
+            _ => self.disordered.as_ref()?.get(&number).copied(),
         }
     }
 

@@ -71,6 +71,7 @@ impl Dim {
     }
 
     /// The value, where it is known.
+    #[inline]
     pub fn as_literal(&self) -> Option<i64> {
         match &self.0 {
             Repr::Literal(value) => Some(*value),
@@ -341,13 +342,19 @@ impl Dim {
     }
 
     /// Calls `visit` with each symbol, in a fixed order, possibly more than once.
+    #[inline]
     pub fn for_each_symbol(&self, visit: &mut dyn FnMut(&Symbol)) {
-        let Repr::Sum(terms) = &self.0 else { return };
-        for (atom, _) in terms.iter().flat_map(|term| &term.factors) {
-            match atom {
-                Atom::Symbol(name) => visit(name),
-                Atom::Floor(inner, _) => inner.for_each_symbol(visit),
-            }
+        if let Repr::Sum(terms) = &self.0 {
+            for_each_symbol(terms, visit);
+        }
+    }
+}
+
+fn for_each_symbol(terms: &[Term], visit: &mut dyn FnMut(&Symbol)) {
+    for (atom, _) in terms.iter().flat_map(|term| &term.factors) {
+        match atom {
+            Atom::Symbol(name) => visit(name),
+            Atom::Floor(inner, _) => inner.for_each_symbol(visit),
         }
     }
 }

@@ -141,14 +141,14 @@ pub enum Op {
         /// The input's shape, and the result's.
         shape: Shape,
         /// The convolution.
-        convolution: Convolution,
+        convolution: Box<Convolution>,
     },
     /// The derivative of `Conv2d` by its filter, of `(input, dy)`; an extension.
     Conv2dGradFilter {
         /// The filter's shape, and the result's.
         shape: Shape,
         /// The convolution.
-        convolution: Convolution,
+        convolution: Box<Convolution>,
     },
     /// The operand, taken as constant by differentiation; an extension.
     StopGradient,

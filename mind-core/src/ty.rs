@@ -1,6 +1,12 @@
 //! Element types, shapes and the types of values.
 
-use std::{fmt, ops::Deref, sync::Arc};
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    ops::Deref,
+    sync::Arc,
+};
 
 use crate::{
     diag::Code,
@@ -74,18 +80,35 @@ impl fmt::Display for DType {
 }
 
 /// The extents of a tensor, outermost first; cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shape(Arc<[Dim]>);
+#[derive(Clone)]
+pub struct Shape(Extents);
+
+/// Up to two extents in place, which most shapes have, and more in an allocation that clones share. How many there are
+/// says which: every shape has one representation.
+#[derive(Clone)]
+enum Extents {
+    Few(Few, [Dim; 2]),
+    Many(Arc<[Dim]>),
+}
+
+/// How many of the extents in place there are; the rest are 0. A whole word, so that moving a shape moves words.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+enum Few {
+    Zero,
+    One,
+    Two,
+}
 
 impl Shape {
     /// The shape of a single number.
-    pub fn scalar() -> Self {
-        Self(Arc::new([]))
+    pub const fn scalar() -> Self {
+        Self(Extents::Few(Few::Zero, [Dim::ZERO; 2]))
     }
 
     /// The shape with these extents.
-    pub fn new(dims: impl Into<Arc<[Dim]>>) -> Self {
-        Self(dims.into())
+    pub fn new(dims: impl IntoIterator<Item = Dim>) -> Self {
+        dims.into_iter().collect()
     }
 
     /// The shape with these known extents.
@@ -95,12 +118,12 @@ impl Shape {
 
     /// The shape with copies of these extents.
     pub fn from_slice(dims: &[Dim]) -> Self {
-        Self(dims.iter().cloned().collect())
+        dims.iter().cloned().collect()
     }
 
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
-        self.0.len()
+        self.len()
     }
 
     /// The number of elements.
@@ -111,17 +134,17 @@ impl Shape {
         if let Some(count) = self.literal_count() {
             return Ok(Dim::literal(count));
         }
-        self.0.iter().try_fold(Dim::ONE, |product, dim| product.mul(dim))
+        self.iter().try_fold(Dim::ONE, |product, dim| product.mul(dim))
     }
 
     /// The number of elements where every extent is known and it fits 64 bits.
     fn literal_count(&self) -> Option<i64> {
-        self.0.iter().try_fold(1i64, |product, dim| product.checked_mul(dim.as_literal()?))
+        self.iter().try_fold(1i64, |product, dim| product.checked_mul(dim.as_literal()?))
     }
 
     /// The extents where all are known.
     pub fn as_literals(&self) -> Option<Vec<i64>> {
-        self.0.iter().map(Dim::as_literal).collect()
+        self.iter().map(Dim::as_literal).collect()
     }
 
     /// With every bound symbol replaced.
@@ -132,32 +155,86 @@ impl Shape {
         if bindings.is_empty() {
             return Ok(self.clone());
         }
-        self.0.iter().map(|dim| dim.substitute(bindings)).collect()
+        self.iter().map(|dim| dim.substitute(bindings)).collect()
     }
 }
 
 impl Deref for Shape {
     type Target = [Dim];
+    #[inline]
     fn deref(&self) -> &[Dim] {
-        &self.0
+        match &self.0 {
+            Extents::Few(Few::Zero, _) => &[],
+            Extents::Few(Few::One, dims) => &dims[..1],
+            Extents::Few(Few::Two, dims) => dims,
+            Extents::Many(dims) => dims,
+        }
     }
 }
 
 impl FromIterator<Dim> for Shape {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = Dim>>(dims: I) -> Self {
-        // Nearly every shape is within the limit, and then takes one allocation.
         let mut dims = dims.into_iter();
-        let mut few = [const { Dim::ONE }; MAX_RANK];
-        let mut count = 0;
-        for (place, dim) in few.iter_mut().zip(&mut dims) {
-            *place = dim;
-            count += 1;
+        let Some(first) = dims.next() else { return Self::scalar() };
+        let Some(second) = dims.next() else { return Self(Extents::Few(Few::One, [first, Dim::ZERO])) };
+        let Some(third) = dims.next() else { return Self(Extents::Few(Few::Two, [first, second])) };
+        Self(Extents::Many(many([first, second, third].into_iter().chain(dims))))
+    }
+}
+
+#[inline(never)]
+fn many(mut dims: impl Iterator<Item = Dim>) -> Arc<[Dim]> {
+    // Nearly every shape is within the limit, and then takes one allocation.
+    let mut few = [const { Dim::ZERO }; MAX_RANK];
+    let mut count = 0;
+    for (place, dim) in few.iter_mut().zip(&mut dims) {
+        *place = dim;
+        count += 1;
+    }
+    let few = few.into_iter().take(count);
+    match if count == MAX_RANK { dims.next() } else { None } {
+        None => few.collect(),
+        Some(next) => few.chain([next]).chain(dims).collect::<Vec<_>>().into(),
+    }
+}
+
+// Compared and shown as the list of its extents.
+
+impl PartialEq for Shape {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            // Clones share their extents.
+            (Extents::Many(dims), Extents::Many(others)) => dims == others,
+            _ => **self == **other,
         }
-        let few = few.into_iter().take(count);
-        match if count == MAX_RANK { dims.next() } else { None } {
-            None => Self(few.collect()),
-            Some(next) => Self(few.chain([next]).chain(dims).collect::<Vec<_>>().into()),
-        }
+    }
+}
+
+impl Eq for Shape {}
+
+impl PartialOrd for Shape {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Shape {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(other)
+    }
+}
+
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Shape").field(&&**self).finish()
     }
 }
 
@@ -207,6 +284,19 @@ impl Type {
         Self::new(self.dtype, shape)
     }
 
+    /// Whether it is plain that any value may have this type, but for the element type: of up to two extents, all known,
+    /// at least 1, and their product within 64 bits.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        let Extents::Few(few, [first, second]) = &self.shape.0 else { return false };
+        let (Some(first), Some(second)) = (first.as_literal(), second.as_literal()) else { return false };
+        match few {
+            Few::Zero => true,
+            Few::One => first >= 1,
+            Few::Two => first >= 1 && second >= 1 && first.checked_mul(second).is_some(),
+        }
+    }
+
     /// With every bound symbol replaced.
     ///
     /// # Errors
@@ -217,7 +307,14 @@ impl Type {
 }
 
 /// What is wrong with a type whatever value has it: rank, extents and element count are within the limits.
+#[inline]
 pub(crate) fn type_fault(ty: &Type) -> Option<(Code, String)> {
+    if ty.is_plain() { None } else { unusual_type_fault(ty) }
+}
+
+/// The same of a type that is not plainly right.
+#[inline(never)]
+fn unusual_type_fault(ty: &Type) -> Option<(Code, String)> {
     let positive = |dim: &Dim| dim.as_literal().is_some_and(|extent| extent >= 1);
     if ty.rank() <= MAX_RANK && ty.shape.iter().all(positive) && ty.shape.literal_count().is_some() {
         return None;

@@ -1,13 +1,13 @@
 //! The verifier: the only way from a module to one that later phases trust.
 
-use std::{collections::BTreeSet, fmt, ops::Deref};
+use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 
 use crate::{
     diag::Code,
     dim::Symbol,
     interp::bindable,
     ir::{Inst, Module, Op, Operands, ValueId},
-    ops::{self, OpError, Profile, Requirement},
+    ops::{self, OpError, OpInfo, Profile, Requirement},
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
@@ -143,8 +143,8 @@ struct Checker<'a> {
     errors: Vec<VerifyError>,
     /// The names of the inputs so far, while they are more than a glance finds.
     input_names: BTreeSet<&'a str>,
-    /// The symbols that the inputs give, and those that were reported as missing.
-    known_symbols: BTreeSet<Symbol>,
+    /// The symbols that the inputs give, and those that were reported as missing; nothing before the first symbol.
+    known_symbols: Option<BTreeSet<Symbol>>,
     /// The values so far whose declared type is one that no value may have: what reads them is not judged.
     impossible: BTreeSet<ValueId>,
 }
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
             name,
             errors: Vec::new(),
             input_names: BTreeSet::new(),
-            known_symbols: bindable(module.inputs().map(|(_, ty)| ty)),
+            known_symbols: None,
             impossible: BTreeSet::new(),
         }
     }
@@ -169,56 +169,72 @@ impl<'a> Checker<'a> {
             self.error(Code::E4013, value, message);
         }
         let before = self.errors.len();
-        let judged = self.types(value, inst);
+        let judged = match &inst.op {
+            Op::Input { name } => self.input(value, inst, name),
+            _ => self.operation(value, inst, row),
+        };
         // A type that was inferred is possible; only a declared one need not be.
         let inferred = judged && self.errors.len() == before;
         if !inferred && ops::check_type(|| inst.op.clone(), &inst.ty).is_err() {
             self.impossible.insert(value);
         }
-        self.symbols(value, inst);
+        self.symbols(value, inst, row);
+    }
+
+    /// Its place, name and type; the declared type is judged.
+    #[inline]
+    fn input(&mut self, value: ValueId, inst: &'a Inst, name: &'a Arc<str>) -> bool {
+        if !inst.operands.is_empty() {
+            self.later_operands(value, inst);
+            let message = format!("`Input`: {} operands given, 0 needed", inst.operands.len());
+            self.error(Code::E2007, value, message);
+        }
+        let before = value.index().checked_sub(1).map(|before| &self.module.insts()[before].op);
+        let taken = self.is_taken(value, name);
+        if let Err(error) = ops::check_input(before, taken, name, &inst.ty) {
+            self.error(error.code, value, error.to_string());
+        }
+        true
     }
 
     /// Operands, shapes and element types; whether the declared type could be judged.
-    fn types(&mut self, value: ValueId, inst: &'a Inst) -> bool {
-        let mut defined = true;
-        for operand in inst.operands.iter().filter(|operand| **operand >= value) {
-            let known = operand.index() < self.module.insts().len();
-            let why = if known { "which is not defined before it" } else { "which is never defined" };
-            let message = format!("`{}` reads {}, {why}", inst.op.info().name, (self.name)(*operand));
-            self.error(Code::E4001, value, message);
-            defined = false;
-        }
-        if let Op::Input { name } = &inst.op {
-            if !inst.operands.is_empty() {
-                let message = format!("`Input`: {} operands given, 0 needed", inst.operands.len());
-                self.error(Code::E2007, value, message);
-            }
-            let before = value.index().checked_sub(1).map(|before| &self.module.insts()[before].op);
-            let taken = self.is_taken(value, name);
-            if let Err(error) = ops::check_input(before, taken, name, &inst.ty) {
-                self.error(error.code, value, error.to_string());
-            }
-            return true;
-        }
-        if !defined || inst.operands.iter().any(|operand| self.impossible.contains(operand)) {
-            return false;
-        }
+    #[inline]
+    fn operation(&mut self, value: ValueId, inst: &'a Inst, row: &OpInfo) -> bool {
         let mut operands = [&inst.ty; Operands::MAX];
         for (place, operand) in operands.iter_mut().zip(&*inst.operands) {
+            if *operand >= value {
+                self.later_operands(value, inst);
+                return false;
+            }
             *place = self.module.ty(*operand);
         }
-        let operands = &operands[..inst.operands.len()];
-        match ops::infer(&inst.op, operands) {
+        if !self.impossible.is_empty()
+            && inst.operands.iter().any(|operand| self.impossible.contains(operand))
+        {
+            return false;
+        }
+        match ops::infer_by(row, &inst.op, &operands[..inst.operands.len()]) {
             Ok(inferred) if inferred == inst.ty => {}
             Ok(inferred) => {
                 let error = OpError::new(&inst.op, Code::E4012)
                     .problem(format!("declared {}, inferred {inferred}", inst.ty))
-                    .operands(&(0..operands.len()).collect::<Vec<_>>());
+                    .operands(&(0..inst.operands.len()).collect::<Vec<_>>());
                 self.rule(value, inst, &error);
             }
             Err(error) => self.rule(value, inst, &error),
         }
         true
+    }
+
+    /// Reports the operands that are not defined before.
+    #[cold]
+    fn later_operands(&mut self, value: ValueId, inst: &Inst) {
+        for operand in inst.operands.iter().filter(|operand| **operand >= value) {
+            let known = operand.index() < self.module.insts().len();
+            let why = if known { "which is not defined before it" } else { "which is never defined" };
+            let message = format!("`{}` reads {}, {why}", inst.op.info().name, (self.name)(*operand));
+            self.error(Code::E4001, value, message);
+        }
     }
 
     /// Whether an input before has this name.
@@ -239,9 +255,18 @@ impl<'a> Checker<'a> {
     }
 
     /// Every symbol is given by an input; each that is not is reported once.
-    fn symbols(&mut self, value: ValueId, inst: &Inst) {
+    #[inline]
+    fn symbols(&mut self, value: ValueId, inst: &Inst, row: &OpInfo) {
+        let known = row.fields.is_empty() || matches!(inst.op, Op::Input { .. });
+        if !known || inst.ty.shape.iter().any(|dim| dim.as_literal().is_none()) {
+            self.missing_symbols(value, inst);
+        }
+    }
+
+    fn missing_symbols(&mut self, value: ValueId, inst: &Inst) {
         let mut missing = Vec::new();
-        let known = &mut self.known_symbols;
+        let inputs = || self.module.inputs().map(|(_, ty)| ty);
+        let known = self.known_symbols.get_or_insert_with(|| bindable(inputs()));
         let mut visit = |symbol: &Symbol| {
             if !known.contains(symbol) {
                 known.insert(symbol.clone());

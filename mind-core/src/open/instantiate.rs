@@ -179,11 +179,11 @@ impl Emitter<'_> {
                 self.push(Op::ScatterAdd { shape: own.shape }, &[self.operand(1), self.operand(0)])
             }
             Open::Conv2dGradInput(convolution) => {
-                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone() };
+                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone().into() };
                 self.push(op, &[self.operand(0), self.operand(2)])
             }
             Open::Conv2dGradFilter(convolution) => {
-                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone() };
+                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone().into() };
                 self.push(op, &[self.operand(1), self.operand(0)])
             }
             Open::ReluGrad => self.push(Op::ReluGrad, &[self.operand(0), self.operand(1)]),

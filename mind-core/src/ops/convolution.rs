@@ -73,11 +73,13 @@ pub(super) static CONV2D: OpInfo = OpInfo {
         let (image, filter, dy) = (p.operand(0), p.operand(1), p.cotangent());
         let Op::Conv2d(convolution) = p.op().clone() else { foreign(p.op()) };
         if p.wants(0) {
-            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution: convolution.clone() };
+            let convolution = convolution.clone().into();
+            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution };
             let value = p.push(op, &[dy, filter])?;
             p.contribute(0, value)?;
         }
         if p.wants(1) {
+            let convolution = convolution.into();
             let op = Op::Conv2dGradFilter { shape: p.ty(filter).shape, convolution };
             let value = p.push(op, &[image, dy])?;
             p.contribute(1, value)?;
@@ -132,7 +134,7 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
         let (dy, filter, cotangent) = (p.operand(0), p.operand(1), p.cotangent());
         let Op::Conv2dGradInput { convolution, .. } = p.op().clone() else { foreign(p.op()) };
         if p.wants(0) {
-            let value = p.push(Op::Conv2d(convolution.clone()), &[cotangent, filter])?;
+            let value = p.push(Op::Conv2d((*convolution).clone()), &[cotangent, filter])?;
             p.contribute(0, value)?;
         }
         if p.wants(1) {
@@ -145,7 +147,8 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     sample: Sampling {
         cases: |dtype| {
             cases(dtype, |convolution, image, filter, dy| {
-                let op = Op::Conv2dGradInput { shape: Shape::literal(image), convolution };
+                let op =
+                    Op::Conv2dGradInput { shape: Shape::literal(image), convolution: convolution.into() };
                 Case { op, operands: vec![dy, Type::new(dtype, Shape::literal(filter))] }
             })
         },
@@ -196,7 +199,7 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
             p.contribute(0, value)?;
         }
         if p.wants(1) {
-            let value = p.push(Op::Conv2d(convolution), &[image, cotangent])?;
+            let value = p.push(Op::Conv2d(*convolution), &[image, cotangent])?;
             p.contribute(1, value)?;
         }
         Ok(())
@@ -204,7 +207,8 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     sample: Sampling {
         cases: |dtype| {
             cases(dtype, |convolution, image, filter, dy| {
-                let op = Op::Conv2dGradFilter { shape: Shape::literal(filter), convolution };
+                let op =
+                    Op::Conv2dGradFilter { shape: Shape::literal(filter), convolution: convolution.into() };
                 Case { op, operands: vec![Type::new(dtype, Shape::literal(image)), dy] }
             })
         },
@@ -405,7 +409,7 @@ const PADDING: Field = Field::key("padding", "p", FieldKind::Padding);
 
 fn gradient_attributes(op: &Op) -> Attributes {
     if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } = op {
-        let Convolution { strides, padding } = convolution.clone();
+        let Convolution { strides, padding } = (**convolution).clone();
         [
             Some(Attribute::Dims(shape.to_vec())),
             Some(Attribute::Integers(strides)),
@@ -416,13 +420,13 @@ fn gradient_attributes(op: &Op) -> Attributes {
     }
 }
 
-fn made(attributes: Attributes) -> (Shape, Convolution) {
+fn made(attributes: Attributes) -> (Shape, Box<Convolution>) {
     let [Some(Attribute::Dims(shape)), Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding))] =
         attributes
     else {
         not_these_fields()
     };
-    (Shape::new(shape), Convolution { strides, padding })
+    (Shape::new(shape), Convolution { strides, padding }.into())
 }
 
 /// The shapes of image and filter, strides and padding.

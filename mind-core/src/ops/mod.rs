@@ -193,21 +193,28 @@ table! {
 /// The rule that is broken; E2007 where the number of operands is wrong; E3006 and E1008 where the result is not a
 /// type a value may have.
 pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
-    let row = info(op);
+    infer_by(info(op), op, operands)
+}
+
+/// As [`infer`], with the row of the operation.
+#[inline(always)]
+pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     if operands.len() != row.arity {
-        return Err(OpError::new(op, Code::E2007)
-            .problem(format!("{} operands given, {} needed", operands.len(), row.arity))
-            .into());
+        let problem = format!("{} operands given, {} needed", operands.len(), row.arity);
+        return Err(OpError::new(op, Code::E2007).problem(problem).into());
     }
-    let ty = (row.infer)(op, operands)?;
-    if let Some(position) = operands.iter().position(|operand| operand.dtype == DType::Bool) {
-        return Err(OpError::dtype(op, position, DType::Bool, &DType::NUMERIC).into());
+    let inferred = (row.infer)(op, operands);
+    if let Ok(ty) = &inferred {
+        if let Some(position) = operands.iter().position(|operand| operand.dtype == DType::Bool) {
+            return Err(OpError::dtype(op, position, DType::Bool, &DType::NUMERIC).into());
+        }
+        check_type(|| op.clone(), ty)?;
     }
-    check_type(|| op.clone(), &ty)?;
-    Ok(ty)
+    inferred
 }
 
 /// Whether a value may have this type: element type, rank, extents and element count are within the limits.
+#[inline]
 pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpError>> {
     if ty.dtype == DType::Bool {
         let allowed = DType::NUMERIC.map(DType::name).join(", ");

@@ -317,9 +317,15 @@ impl Generator {
         if let Some((y, convolution, operands)) = made.filter(|_| self.random.once_in(2)) {
             let shape = |operand: usize| self.builder.ty(operands[operand]).shape.clone();
             return Some(if self.random.once_in(2) {
-                (Op::Conv2dGradInput { shape: shape(0), convolution }, vec![y, operands[1]])
+                (
+                    Op::Conv2dGradInput { shape: shape(0), convolution: convolution.into() },
+                    vec![y, operands[1]],
+                )
             } else {
-                (Op::Conv2dGradFilter { shape: shape(1), convolution }, vec![operands[0], y])
+                (
+                    Op::Conv2dGradFilter { shape: shape(1), convolution: convolution.into() },
+                    vec![operands[0], y],
+                )
             });
         }
         let padding = match self.random.below(3) {

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diag, Diags},
-    ir::{Inst, Module, Operands, Padding, Slice, ValueId},
+    ir::{Inst, Module, Op, Operands, Padding, Slice, ValueId},
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     surface::lower::names::nearest,
     ty::{Shape, Type},
@@ -93,7 +93,7 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 /// stands nowhere above and ids that do not ascend, E3006 and E1008 for what is no type, E4005 and E4010 for data and
 /// padding that do not fit.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
-    let mut reader = Reader::new(text, limits, Form::CoreIr)?;
+    let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
     let mut cursor = Cursor::new(text);
     let mut ended = false;
     while !cursor.is_at_end() && !reader.is_full() {
@@ -267,7 +267,9 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
         }
     }
     let mut op = (row.make)(attributes);
-    reader.resolve(cursor, attributes_start, &mut op, &operands)?;
+    if let Op::Reshape { shape } = &mut op {
+        reader.resolve(*cursor, attributes_start, shape, &operands)?;
+    }
     reader.push(op, operands, ty);
     Ok(())
 }
@@ -336,7 +338,7 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Op
             FieldKind::Dims => Attribute::Dims(read::dims(cursor, Spaces::Allowed)?),
             FieldKind::Padding => Attribute::Padding(read::padding(cursor, Spaces::Allowed)?),
             FieldKind::Data => {
-                literal = Some(cursor.clone());
+                literal = Some(*cursor);
                 skip_literal(cursor);
                 Attribute::Data(vec![0i32].into())
             }
@@ -357,7 +359,7 @@ fn separator(cursor: &mut Cursor<'_>) -> Read<()> {
 
 fn name(cursor: &mut Cursor<'_>, name: &str) -> Read<()> {
     cursor.skip_spaces();
-    let start = cursor.clone();
+    let start = *cursor;
     if cursor.identifier("").is_ok_and(|found| found == name) {
         cursor.skip_spaces();
         if cursor.eat(b'=') {
@@ -409,7 +411,7 @@ fn outputs(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     loop {
         let start = cursor.position();
         let number = value(cursor, "a result such as `%0`")?;
-        reader.output(cursor, start, number);
+        reader.output(*cursor, start, number);
         cursor.skip_spaces();
         if cursor.is_at_line_end() {
             return Ok(());

@@ -22,11 +22,14 @@ pub mod core_ir;
 mod cursor;
 #[cfg(feature = "json")]
 pub mod json;
+mod lines;
 pub mod mic;
 mod read;
 mod write;
 
 use std::sync::Arc;
+
+use lines::Lines;
 
 use crate::{
     definitions::Numbering,
@@ -90,8 +93,10 @@ pub struct Document {
     pub comments: Vec<Comment>,
     /// The numbers of the values.
     numbers: Numbering,
-    /// The line of each value, then of each output.
-    lines: Vec<u32>,
+    /// The line of each value.
+    lines: Lines,
+    /// The line of each output.
+    output_lines: Lines,
     /// The last line.
     end: u32,
 }
@@ -129,14 +134,13 @@ impl Document {
 
     /// The line of a value.
     pub fn site(&self, value: ValueId) -> Site {
-        let line = self.lines[..self.numbers.count()].get(value.index());
-        line.map_or(Site::Nowhere, |line| Site::Text { line: *line, column: 1 })
+        let line = self.lines.get(value.index());
+        line.map_or(Site::Nowhere, |line| Site::Text { line, column: 1 })
     }
 
     /// The line of an output, by its position; the last line where there is no such output.
     pub fn output_site(&self, position: usize) -> Site {
-        let line = self.lines.get(self.numbers.count() + position);
-        Site::Text { line: line.copied().unwrap_or(self.end), column: 1 }
+        Site::Text { line: self.output_lines.get(position).unwrap_or(self.end), column: 1 }
     }
 
     /// The verified module.

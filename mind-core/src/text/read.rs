@@ -1,10 +1,9 @@
 //! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
 
-use std::sync::Arc;
-
 use super::{
     Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
+    lines::Lines,
 };
 use crate::{
     definitions::Numbering,
@@ -12,7 +11,7 @@ use crate::{
     dim::Dim,
     ir::{Inst, Module, Op, Operands, Padding, ValueId},
     ops::OpInfo,
-    ty::{DType, Shape, Type, type_fault},
+    ty::{DType, MAX_RANK, Shape, Type, type_fault},
 };
 
 /// A module as it is read.
@@ -23,8 +22,8 @@ pub(super) struct Reader<'a> {
     numbers: Numbering,
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,
-    /// The lines of the values, then those of the outputs.
-    lines: Vec<u32>,
+    lines: Lines,
+    output_lines: Lines,
     /// References to what stood nowhere above: at the end it is known whether it stands below.
     missing: Vec<Missing>,
 }
@@ -47,54 +46,58 @@ fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
 }
 
-impl<'a> Reader<'a> {
-    /// # Errors
-    /// E1008 where the text has too many bytes or lines.
-    pub(super) fn new(text: &str, limits: &'a Limits, form: Form) -> Result<Self, Diags> {
+/// About how many nodes a text has, so that memory is taken once.
+///
+/// # Errors
+/// E1008 where the text has too many bytes or lines.
+pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags> {
+    let fail = |diag: Diag| {
         let mut diags = Diags::new();
-        if text.len() > limits.bytes {
-            diags.push(too_long(text.len(), limits));
-            return Err(diags);
-        }
-        // A text of few bytes has few lines; the shortest node takes 12 bytes.
-        let small = text.len() <= limits.lines.min(4096);
-        let lines = if small { text.len() / 12 } else { line_count(text) };
-        if lines > limits.lines {
-            let site = Site::Text { line: u32::try_from(limits.lines + 1).unwrap_or(u32::MAX), column: 1 };
-            let message = format!("the text has {lines} lines, more than the limit of {}", limits.lines);
-            diags.push(Diag::new(Code::E1008, site, message));
-            return Err(diags);
-        }
-        let nodes = lines.min(limits.nodes);
+        diags.push(diag);
+        Err(diags)
+    };
+    if text.len() > limits.bytes {
+        return fail(too_long(text.len(), limits));
+    }
+    // A text of few bytes has few lines, a node with what it refers to mostly takes 32 bytes of them.
+    let small = text.len() <= limits.lines.min(4096);
+    let lines = if small { text.len() / 32 } else { line_count(text) };
+    if lines > limits.lines {
+        let site = Site::Text { line: u32::try_from(limits.lines + 1).unwrap_or(u32::MAX), column: 1 };
+        let message = format!("the text has {lines} lines, more than the limit of {}", limits.lines);
+        return fail(Diag::new(Code::E1008, site, message));
+    }
+    Ok(lines.min(limits.nodes))
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    pub(super) fn new(nodes: usize, limits: &'a Limits, form: Form) -> Self {
         let prefix = match form {
             Form::CoreIr => "%",
             Form::Mic => "N",
         };
-        Ok(Self {
+        Self {
             limits,
             form,
-            diags,
+            diags: Diags::new(),
             numbers: Numbering::new(prefix),
             insts: Vec::with_capacity(nodes),
-            outputs: Vec::new(),
-            lines: Vec::with_capacity(nodes + 1),
+            outputs: Vec::with_capacity(1),
+            lines: Lines::default(),
+            output_lines: Lines::default(),
             missing: Vec::new(),
-        })
+        }
     }
 
-    /// Numbers the next value.
-    #[inline]
+    /// Numbers the next value, which starts at this position.
+    #[inline(always)]
     pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
         if self.insts.len() == self.limits.nodes {
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
             return cursor.fault_at(start, Code::E1008, message);
         }
-        if self.outputs.is_empty() {
-            self.lines.push(cursor.line());
-        } else {
-            // Outputs nearly always come after the values.
-            self.lines.insert(self.insts.len(), cursor.line());
-        }
+        self.lines.push(cursor.line());
         if let Err(message) = self.numbers.define(number) {
             self.diags.push(Diag::new(Code::E4002, cursor.site_of(start), message));
         }
@@ -102,7 +105,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes in the instruction of the value that was numbered last.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, op: Op, operands: Operands, ty: Type) {
         self.insts.push(Inst { op, operands, ty });
     }
@@ -115,6 +118,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes in any instruction, where what is wrong was reported.
+    #[cold]
     pub(super) fn push_any(&mut self) {
         self.push(Op::StopGradient, Operands::NONE, Type::scalar(DType::Bool));
     }
@@ -123,7 +127,8 @@ impl<'a> Reader<'a> {
         self.diags.as_slice().len() >= self.limits.errors
     }
 
-    /// The value of an operand; one that is not defined above is reported and stands for any.
+    /// The value of an operand, which starts at this position; one that is not defined above is reported and stands for any.
+    #[inline(always)]
     pub(super) fn operand(
         &mut self,
         cursor: &Cursor<'_>,
@@ -132,9 +137,20 @@ impl<'a> Reader<'a> {
         row: &'static OpInfo,
     ) -> ValueId {
         // The value that is being defined has its number already.
-        if let Some(value) = self.numbers.get(number).filter(|value| value.index() < self.insts.len()) {
-            return value;
+        match self.numbers.get(number) {
+            Some(value) if value.index() < self.insts.len() => value,
+            Some(_) | None => self.missing_operand(*cursor, start, number, row),
         }
+    }
+
+    #[cold]
+    fn missing_operand(
+        &mut self,
+        cursor: Cursor<'_>,
+        start: usize,
+        number: u64,
+        row: &'static OpInfo,
+    ) -> ValueId {
         self.missing.push(Missing {
             diag: self.diags.as_slice().len(),
             number,
@@ -145,7 +161,8 @@ impl<'a> Reader<'a> {
         ValueId::new(0)
     }
 
-    pub(super) fn output(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) {
+    /// Takes in an output, which starts at this position.
+    pub(super) fn output(&mut self, cursor: Cursor<'_>, start: usize, number: u64) {
         let value = self.numbers.get(number);
         if value.is_none() {
             let (diag, output) = (self.diags.as_slice().len(), self.outputs.len());
@@ -153,7 +170,7 @@ impl<'a> Reader<'a> {
             self.diags.push(Diag::new(Code::E4003, cursor.site_of(start), ""));
         }
         self.outputs.push(value.unwrap_or(ValueId::new(0)));
-        self.lines.push(cursor.line());
+        self.output_lines.push(cursor.line());
     }
 
     pub(super) fn values(&self) -> usize {
@@ -164,7 +181,8 @@ impl<'a> Reader<'a> {
         self.outputs.len()
     }
 
-    /// E2007 unless an operation has as many operands as it takes.
+    /// E2007 unless an operation, which starts at this position, has as many operands as it takes.
+    #[inline(always)]
     pub(super) fn check_count(
         &self,
         cursor: &Cursor<'_>,
@@ -172,12 +190,13 @@ impl<'a> Reader<'a> {
         row: &OpInfo,
         count: usize,
     ) -> Read<()> {
-        if count == row.arity {
-            return Ok(());
-        }
-        let needed = row.arity;
-        let message = format!("`{}`: {count} operands given, {needed} needed", self.name_of(row));
-        cursor.fault_at(start, Code::E2007, message)
+        if count == row.arity { Ok(()) } else { self.wrong_count(*cursor, start, row, count) }
+    }
+
+    #[cold]
+    fn wrong_count(&self, cursor: Cursor<'_>, start: usize, row: &OpInfo, count: usize) -> Read<()> {
+        let (name, needed) = (self.name_of(row), row.arity);
+        cursor.fault_at(start, Code::E2007, format!("`{name}`: {count} operands given, {needed} needed"))
     }
 
     fn name_of(&self, row: &OpInfo) -> &'static str {
@@ -187,15 +206,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Replaces the extent -1 of a reshape by what the operand's elements leave for it.
+    /// Replaces the extent -1 of a reshape, whose attributes start at this position, by what the operand's elements leave for it.
     pub(super) fn resolve(
         &self,
-        cursor: &Cursor<'_>,
+        cursor: Cursor<'_>,
         start: usize,
-        op: &mut Op,
+        shape: &mut Shape,
         operands: &Operands,
     ) -> Read<()> {
-        let Op::Reshape { shape } = op else { return Ok(()) };
         let unknown = Dim::literal(-1);
         let Some(axis) = shape.iter().position(|dim| *dim == unknown) else { return Ok(()) };
         if shape[axis + 1..].contains(&unknown) {
@@ -245,12 +263,13 @@ impl<'a> Reader<'a> {
             comments: Vec::new(),
             numbers: self.numbers,
             lines: self.lines,
+            output_lines: self.output_lines,
             end,
         })
     }
 }
 
-/// What is wrong with a type whatever has it.
+/// What is wrong with a type, which starts at this position, whatever has it.
 pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<()> {
     match type_fault(ty) {
         None => Ok(()),
@@ -258,47 +277,45 @@ pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<(
     }
 }
 
-/// The extents of a type, up to `]`; the bracket before is read.
+/// The extents of a type and `]`; the bracket before is read.
 pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) -> Read<Shape> {
-    let limit = limits.rank.min(crate::ty::MAX_RANK);
-    // One extent more than commas; what is malformed is found where it is read.
-    let mut rank = 1;
-    for ahead in 0.. {
-        match cursor.ahead(ahead) {
-            b',' => rank += 1,
-            b']' | b'\n' => break,
-            _ => {}
+    let start = *cursor;
+    let limit = limits.rank.min(MAX_RANK);
+    let mut dims = [const { Dim::ZERO }; MAX_RANK];
+    for (rank, place) in (1..=limit).zip(&mut dims) {
+        match extent(cursor, spaced) {
+            Ok((dim, last)) => {
+                *place = dim;
+                if last {
+                    return Ok(dims.into_iter().take(rank).collect());
+                }
+            }
+            Err(fault) => return no_shape(start, limit, Some(fault)),
         }
     }
-    if rank > limit {
-        return cursor.fault(Code::E1008, format!("rank {rank} exceeds the limit of {limit}"));
+    no_shape(start, limit, None)
+}
+
+/// An extent, and whether it is the last.
+fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<(Dim, bool)> {
+    let dim = cursor::dim(cursor, spaced)?;
+    spaced.skip(cursor);
+    if cursor.eat(b']') {
+        return Ok((dim, true));
     }
-    let mut fault = None;
-    let mut extent = |axis: usize| -> Read<Dim> {
-        if axis > 0 {
-            cursor.expect(b',', "`,` or `]`")?;
-            spaced.skip(cursor);
-        }
-        let dim = cursor::dim(cursor, spaced)?;
-        spaced.skip(cursor);
-        Ok(dim)
-    };
-    // Written where they stay.
-    let dims: Arc<[Dim]> = (0..rank)
-        .map(|axis| match &fault {
-            None => extent(axis).unwrap_or_else(|diag| {
-                fault = Some(diag);
-                Dim::ONE
-            }),
-            Some(_) => Dim::ONE,
-        })
-        .collect();
+    cursor.expect(b',', "`,` or `]`")?;
+    spaced.skip(cursor);
+    Ok((dim, false))
+}
+
+/// What is wrong with extents that begin here: first that they are too many.
+#[cold]
+fn no_shape<T>(start: Cursor<'_>, limit: usize, fault: Option<Box<Diag>>) -> Read<T> {
+    let rest = (0..).map(|ahead| start.ahead(ahead)).take_while(|byte| !matches!(byte, b']' | b'\n'));
+    let rank = 1 + rest.filter(|byte| *byte == b',').count();
     match fault {
-        Some(fault) => Err(fault),
-        None => {
-            cursor.expect(b']', "`,` or `]`")?;
-            Ok(Shape::new(dims))
-        }
+        Some(fault) if rank <= limit => Err(fault),
+        Some(_) | None => start.fault(Code::E1008, format!("rank {rank} exceeds the limit of {limit}")),
     }
 }
 

@@ -486,11 +486,11 @@ fn conv2d_c5() {
 }
 
 fn grad_input(of: &str) -> Op {
-    Op::Conv2dGradInput { shape: shape(of), convolution: valid() }
+    Op::Conv2dGradInput { shape: shape(of), convolution: valid().into() }
 }
 
 fn grad_filter(of: &str) -> Op {
-    Op::Conv2dGradFilter { shape: shape(of), convolution: valid() }
+    Op::Conv2dGradFilter { shape: shape(of), convolution: valid().into() }
 }
 
 #[test]

@@ -141,10 +141,10 @@ fn convolution_gradients_are_its_transposes() {
         let y = evaluate(Op::Conv2d(convolution.clone()), &[x.clone(), f.clone()]);
         let dy = Value::new(y.shape.clone(), numbers(y.elements.len(), 4));
         let shape_of_x = shape("2, 5, 4, 2");
-        let dx = Op::Conv2dGradInput { shape: shape_of_x, convolution: convolution.clone() };
+        let dx = Op::Conv2dGradInput { shape: shape_of_x, convolution: convolution.clone().into() };
         let dx = evaluate(dx, &[dy.clone(), f.clone()]);
         let df = evaluate(
-            Op::Conv2dGradFilter { shape: shape("3, 2, 2, 3"), convolution },
+            Op::Conv2dGradFilter { shape: shape("3, 2, 2, 3"), convolution: convolution.into() },
             &[x.clone(), dy.clone()],
         );
         let inner = |a: &Value, b: &Value| -> f64 {

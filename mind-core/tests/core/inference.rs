@@ -117,11 +117,13 @@ fn convolutions_follow_their_padding() {
 #[test]
 fn derivatives_have_the_shape_they_are_of() {
     let convolution = Convolution { strides: vec![2, 1], padding: Padding::Same };
-    let of_input = Op::Conv2dGradInput { shape: shape("N, H, 5, 2"), convolution: convolution.clone() };
+    let of_input =
+        Op::Conv2dGradInput { shape: shape("N, H, 5, 2"), convolution: convolution.clone().into() };
     assert!(infer_types(&of_input, &["f32[N, H, 5, 4]", "f32[3, 3, 2, 4]"]).is_err());
-    let of_input = Op::Conv2dGradInput { shape: shape("N, 2*H, 5, 2"), convolution: convolution.clone() };
+    let of_input =
+        Op::Conv2dGradInput { shape: shape("N, 2*H, 5, 2"), convolution: convolution.clone().into() };
     assert_eq!(inferred(&of_input, &["f32[N, H, 5, 4]", "f32[3, 3, 2, 4]"]), "f32[N, 2 * H, 5, 2]");
-    let of_filter = Op::Conv2dGradFilter { shape: shape("3, 3, 2, 4"), convolution };
+    let of_filter = Op::Conv2dGradFilter { shape: shape("3, 3, 2, 4"), convolution: convolution.into() };
     assert_eq!(inferred(&of_filter, &["f32[N, 2*H, 5, 2]", "f32[N, H, 5, 4]"]), "f32[3, 3, 2, 4]");
     assert_eq!(inferred(&Op::ReluGrad, &["f32[N, 2]", "f32[N, 2]"]), "f32[N, 2]");
     let slice = Slice { starts: vec![Dim::ONE], ends: vec![dim("N")], steps: vec![1] };

@@ -56,7 +56,7 @@ fn gradient_text(module: &Canonical, profile: Profile) -> String {
 /// Two dense layers with a symbolic batch and a cross-entropy.
 pub fn network() -> Canonical {
     let n = Dim::symbol("N");
-    let f32s = |dims: &[Dim]| Type::new(DType::F32, Shape::new(dims));
+    let f32s = |dims: &[Dim]| Type::new(DType::F32, Shape::from_slice(dims));
     let types = [
         f32s(&[n.clone(), 8.into()]),
         f32s(&[n.clone(), 3.into()]),

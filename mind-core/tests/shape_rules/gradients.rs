@@ -185,8 +185,9 @@ fn convolutions_pass_back_as_the_compiler_says() {
                 (Padding::Pairs(pairs), ir::Padding::Custom(pairs.to_vec())),
             ] {
                 let convolution = ir::Convolution { strides: strides.to_vec(), padding: written };
-                let of_input = Op::Conv2dGradInput { shape: shape(&x), convolution: convolution.clone() };
-                let of_filter = Op::Conv2dGradFilter { shape: shape(&f), convolution };
+                let of_input =
+                    Op::Conv2dGradInput { shape: shape(&x), convolution: convolution.clone().into() };
+                let of_filter = Op::Conv2dGradFilter { shape: shape(&f), convolution: convolution.into() };
                 for dy in &cotangents {
                     let input = answered(conv2d_grad_input(*dy, x, f, strides, padding));
                     assert_eq!(input, inferred(&of_input, &[*dy, f]), "{dy} of {x} and {f}");

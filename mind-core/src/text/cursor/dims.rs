@@ -12,14 +12,22 @@ use crate::{
 pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
     // Nearly always an integer.
     let start = cursor.position();
-    if cursor.peek().is_ascii_digit() {
-        let value = cursor.digits("a dimension")?;
-        if let (b',' | b']' | b':', Ok(value)) = (cursor.peek(), i64::try_from(value)) {
-            return Ok(Dim::literal(value));
-        }
-        cursor.rewind(start);
+    let (value, digits) = cursor.decimal();
+    if matches!(digits, 1..=18) && matches!(cursor.peek(), b',' | b']' | b':') {
+        return Ok(Dim::literal(value.cast_signed()));
     }
-    DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start }.read(cursor, spaced)
+    cursor.rewind(start);
+    let (dim, end) = computed(*cursor, spaced)?;
+    cursor.rewind(end);
+    Ok(dim)
+}
+
+/// What is computed from extents, and where it ends.
+#[inline(never)]
+fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> Read<(Dim, usize)> {
+    let start = cursor.position();
+    let reader = DimReader { levels: Vec::new(), level: Level::default(), operations: 0, start };
+    Ok((reader.read(&mut cursor, spaced)?, cursor.position()))
 }
 
 /// The most operators of one dimension.
@@ -57,7 +65,7 @@ impl DimReader {
             self.multiply(cursor, factor)?;
             // What stands between two factors.
             loop {
-                let end = cursor.clone();
+                let end = *cursor;
                 spaced.skip(cursor);
                 match cursor.peek() {
                     b'*' => {

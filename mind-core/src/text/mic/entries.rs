@@ -1,0 +1,250 @@
+//! The parser: lines, and every entry but nodes.
+
+use std::{borrow::Cow, sync::Arc};
+
+use super::{HEADER, table::Table};
+use crate::{
+    diag::{Code, Diag, Diags},
+    dim::Dim,
+    ir::ValueId,
+    text::{
+        Above, Comment, Document, Form, Limits,
+        cursor::{Cursor, Read, Spaces},
+        read::{self, Reader},
+    },
+    ty::{Shape, Type},
+};
+
+/// A text as it was read.
+pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
+    let nodes = read::expected_nodes(text, limits)?;
+    let mut parser = Parser {
+        reader: Reader::new(nodes, limits, Form::Mic),
+        symbols: Table::new("S"),
+        types: Table::new("T"),
+        name: None,
+        docs: Vec::new(),
+        pending: Vec::new(),
+        comments: Vec::new(),
+    };
+    let mut cursor = Cursor::new(text);
+    match parser.header(cursor) {
+        Ok(end) => cursor = end,
+        Err(diag) => {
+            parser.reader.diags.push(*diag);
+            return parser.reader.finish(cursor.line());
+        }
+    }
+    while !cursor.is_at_end() && !parser.reader.is_full() {
+        match parser.line(&cursor) {
+            Ok(end) => cursor.rewind(end),
+            Err(diag) => parser.reader.diags.push(*diag),
+        }
+        cursor.next_line();
+    }
+    if !parser.pending.is_empty() {
+        parser.place_comments(Above::End);
+    }
+    let name = parser.name.and_then(|number| parser.symbols.get(number)?).map(|name| Arc::from(&**name));
+    let mut document = parser.reader.finish(cursor.line());
+    if let Ok(document) = &mut document {
+        (document.name, document.docs, document.comments) = (name, parser.docs, parser.comments);
+    }
+    document
+}
+
+/// What the lines so far have made. Each line is read by a copy of the cursor; its reader gives the position where the
+/// line ends, or anything before.
+pub(super) struct Parser<'a> {
+    pub(super) reader: Reader<'a>,
+    pub(super) symbols: Table<Cow<'a, str>>,
+    pub(super) types: Table<Type>,
+    /// The first symbol while no node uses it.
+    pub(super) name: Option<u64>,
+    docs: Vec<String>,
+    /// Comments whose next entry is still to come.
+    pending: Vec<String>,
+    comments: Vec<Comment>,
+}
+
+impl<'a> Parser<'a> {
+    /// Comments and empty lines, then `mic@1`; gives where the next line starts.
+    fn header(&mut self, mut cursor: Cursor<'a>) -> Read<Cursor<'a>> {
+        loop {
+            cursor.skip_spaces();
+            if cursor.is_at_end() {
+                return cursor.unexpected("the header `mic@1`");
+            }
+            if cursor.peek() == b'#' {
+                self.comment(cursor);
+            } else if !cursor.is_at_line_end() {
+                break;
+            }
+            cursor.next_line();
+        }
+        if !cursor.eat_str("mic@") {
+            return cursor.unexpected("the header `mic@1`");
+        }
+        let start = cursor.position();
+        let version = cursor.digits("the version, 1")?;
+        if version != 1 {
+            let message = format!("unsupported version mic@{version}, supported: {HEADER}");
+            return cursor.fault_at(start, Code::E1009, message);
+        }
+        cursor.line_end()?;
+        cursor.next_line();
+        Ok(cursor)
+    }
+
+    #[inline(always)]
+    fn line(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+        let first = cursor.peek();
+        if !self.pending.is_empty() {
+            match first {
+                b'N' => self.place_comments(Above::Node(ValueId::new(self.reader.values()))),
+                b'T' | b'S' => self.place_comments(Above::Nodes),
+                b'O' => self.place_comments(Above::Output(self.reader.outputs())),
+                _ => {}
+            }
+        }
+        match first {
+            b'N' => self.node(cursor),
+            b'T' => self.type_entry(cursor),
+            b'S' => self.symbol_entry(cursor),
+            b'O' => self.output_entry(cursor),
+            b'#' => {
+                self.comment(*cursor);
+                Ok(cursor.position())
+            }
+            b' ' | b'\t' => empty(*cursor),
+            _ if cursor.is_at_line_end() => Ok(cursor.position()),
+            _ => cursor.unexpected("an entry: `S…`, `T…`, `N…`, `O` or `#`"),
+        }
+    }
+
+    fn comment(&mut self, mut cursor: Cursor<'a>) {
+        cursor.advance(1);
+        let text = cursor.rest_of_line();
+        let text = text.strip_prefix(' ').unwrap_or(text).to_owned();
+        if self.symbols.count() == 0 && self.types.count() == 0 && self.reader.values() == 0 {
+            self.docs.push(text);
+        } else {
+            self.pending.push(text);
+        }
+    }
+
+    fn place_comments(&mut self, above: Above) {
+        self.comments.extend(self.pending.drain(..).map(|text| Comment { above, text }));
+    }
+
+    /// `S0 "x"`.
+    #[inline(never)]
+    fn symbol_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+        let mut cursor = *cursor;
+        let start = cursor.position();
+        cursor.advance(1);
+        let number = cursor.digits("the id of a symbol")?;
+        if let Err(message) = self.symbols.define(number) {
+            self.reader.diags.push(Diag::new(Code::E4002, cursor.site_of(start), message));
+        }
+        self.symbols.set(symbol(&mut cursor)?);
+        if self.symbols.count() == 1 {
+            self.name = Some(number);
+        }
+        Ok(cursor.position())
+    }
+
+    /// `T0 [f32;N,3]`.
+    #[inline(never)]
+    fn type_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+        let mut cursor = *cursor;
+        let start = cursor.position();
+        cursor.advance(1);
+        let number = cursor.digits("the id of a type")?;
+        if let Err(message) = self.types.define(number) {
+            self.reader.diags.push(Diag::new(Code::E4002, cursor.site_of(start), message));
+        }
+        cursor.space("a space and the type")?;
+        if let Some(ty) = plain_type(&mut cursor, self.reader.limits) {
+            self.types.set(ty);
+            return Ok(cursor.position());
+        }
+        let (ty, end) = typed(cursor, self.reader.limits)?;
+        cursor.rewind(end);
+        cursor.line_end()?;
+        self.types.set(ty);
+        Ok(cursor.position())
+    }
+
+    /// `O N3`.
+    #[inline(never)]
+    fn output_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
+        let mut cursor = *cursor;
+        cursor.advance(1);
+        cursor.space("a space and the value, `N…`")?;
+        let start = cursor.position();
+        cursor.expect(b'N', "a value, `N…`")?;
+        let number = cursor.digits("the id of a value")?;
+        cursor.line_end()?;
+        self.reader.output(cursor, start, number);
+        Ok(cursor.position())
+    }
+}
+
+/// A line that begins with a space, of which there may be nothing but spaces.
+fn empty(mut cursor: Cursor<'_>) -> Read<usize> {
+    cursor.skip_spaces();
+    if cursor.is_at_line_end() {
+        return Ok(cursor.position());
+    }
+    cursor.fault(Code::E1007, "spaces before an entry, needed at the start of its line")
+}
+
+/// What follows the id of a symbol: ` "x"`.
+#[inline(always)]
+fn symbol<'a>(cursor: &mut Cursor<'a>) -> Read<Cow<'a, str>> {
+    cursor.space("a space and the name in double quotes")?;
+    let name = cursor.quoted("the name in double quotes")?;
+    cursor.line_end()?;
+    Ok(name)
+}
+
+/// A type of one or two known extents which ends the line, as most do; everything else is read by [`typed`].
+#[inline(always)]
+fn plain_type(cursor: &mut Cursor<'_>, limits: &Limits) -> Option<Type> {
+    let mut end = *cursor;
+    if !end.eat(b'[') {
+        return None;
+    }
+    let dtype = end.known_dtype()?;
+    if !end.eat(b';') {
+        return None;
+    }
+    let first = end.extent()?;
+    let (second, rank) = if end.eat(b',') { (end.extent()?, 2) } else { (1, 1) };
+    let fits = rank <= limits.rank && first.checked_mul(second).is_some();
+    if !end.eat(b']') || end.peek() != b'\n' || !fits {
+        return None;
+    }
+    *cursor = end;
+    let (first, second) = (Dim::literal(first), Dim::literal(second));
+    Some(Type::new(dtype, if rank == 1 { Shape::new([first]) } else { Shape::new([first, second]) }))
+}
+
+/// `f32` or `[f32;N,3]`, and where it ends.
+#[inline(never)]
+fn typed(mut cursor: Cursor<'_>, limits: &Limits) -> Read<(Type, usize)> {
+    let start = cursor.position();
+    if !cursor.eat(b'[') {
+        return Ok((Type::scalar(cursor.dtype()?), cursor.position()));
+    }
+    let dtype = cursor.dtype()?;
+    cursor.expect(b';', "`;` and the extents")?;
+    if cursor.peek() == b'?' {
+        let message = "a type of unknown rank, `?`, needed extents or symbols for them";
+        return cursor.fault_at(start, Code::E4004, message);
+    }
+    let ty = Type::new(dtype, read::shape(&mut cursor, Spaces::None, limits)?);
+    read::check_type(&cursor, start, &ty)?;
+    Ok((ty, cursor.position()))
+}

@@ -1,0 +1,224 @@
+//! The printer.
+
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+use super::HEADER;
+use crate::{
+    dim::Dim,
+    ir::{Inst, Module, Op, Padding, Slice, ValueId},
+    ops::{Attribute, InMic},
+    text::{Above, Comment, write},
+    ty::Type,
+};
+
+/// The text of a module with what stands beside it.
+pub(super) fn text(
+    module: &Module,
+    name: Option<&Arc<str>>,
+    docs: &[String],
+    comments: &[Comment],
+) -> String {
+    let mut symbols = Interner::default();
+    let mut types = Interner::default();
+    if let Some(name) = name {
+        symbols.intern(name);
+    }
+    let mut uses = Vec::with_capacity(module.insts().len());
+    for inst in module.insts() {
+        let symbol = if let Op::Input { name } = &inst.op { symbols.intern(name) } else { 0 };
+        uses.push((symbol, types.intern(&inst.ty)));
+    }
+    let mut text =
+        String::with_capacity(64 + 24 * (module.insts().len() + symbols.items.len() + types.items.len()));
+    text.push_str(HEADER);
+    text.push('\n');
+    for line in docs {
+        push_comment(&mut text, line);
+    }
+    for (number, name) in symbols.items.iter().enumerate() {
+        push_id(&mut text, 'S', number);
+        text.push(' ');
+        write::quoted(&mut text, name);
+        text.push('\n');
+    }
+    for (number, ty) in types.items.iter().enumerate() {
+        push_id(&mut text, 'T', number);
+        text.push(' ');
+        push_type(&mut text, ty);
+        text.push('\n');
+    }
+    // Comments stand in the order of what they are above.
+    let mut comments = comments.iter().peekable();
+    let mut push_comments = |text: &mut String, above: &dyn Fn(Above) -> bool| {
+        while let Some(comment) = comments.next_if(|comment| above(comment.above)) {
+            push_comment(text, &comment.text);
+        }
+    };
+    for ((value, inst), (symbol, ty)) in module.iter().zip(uses) {
+        push_comments(&mut text, &|above| match above {
+            Above::Nodes => true,
+            Above::Node(other) => other <= value,
+            Above::Output(_) | Above::End => false,
+        });
+        push_node(&mut text, value, inst, symbol, ty);
+    }
+    for (position, output) in module.outputs().iter().enumerate() {
+        push_comments(&mut text, &|above| match above {
+            Above::Nodes | Above::Node(_) => true,
+            Above::Output(other) => other <= position,
+            Above::End => false,
+        });
+        text.push_str("O ");
+        push_value(&mut text, *output);
+        text.push('\n');
+    }
+    push_comments(&mut text, &|_| true);
+    text
+}
+
+fn push_comment(text: &mut String, comment: &str) {
+    text.push('#');
+    if !comment.is_empty() {
+        text.push(' ');
+        text.push_str(comment);
+    }
+    text.push('\n');
+}
+
+fn push_node(text: &mut String, value: ValueId, inst: &Inst, symbol: usize, ty: usize) {
+    let row = inst.op.info();
+    push_value(text, value);
+    text.push(' ');
+    text.push_str(row.mnemonic);
+    for operand in &*inst.operands {
+        text.push(' ');
+        push_value(text, *operand);
+    }
+    if !row.fields.is_empty() {
+        for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
+            match field.mic {
+                InMic::Type => continue,
+                InMic::Place => text.push(' '),
+                InMic::Key(key) => {
+                    text.push(' ');
+                    text.push_str(key);
+                    text.push('=');
+                }
+            }
+            push_attribute(text, &attribute, symbol);
+        }
+    }
+    text.push(' ');
+    push_id(text, 'T', ty);
+    text.push('\n');
+}
+
+fn push_id(text: &mut String, table: char, number: usize) {
+    text.push(table);
+    write::unsigned(text, number as u64);
+}
+
+/// Values count from 1.
+fn push_value(text: &mut String, value: ValueId) {
+    push_id(text, 'N', value.index() + 1);
+}
+
+fn push_type(text: &mut String, ty: &Type) {
+    if ty.rank() == 0 {
+        text.push_str(ty.dtype.name());
+        return;
+    }
+    text.push('[');
+    text.push_str(ty.dtype.name());
+    for (axis, dim) in ty.shape.iter().enumerate() {
+        text.push(if axis == 0 { ';' } else { ',' });
+        push_dim(text, dim);
+    }
+    text.push(']');
+}
+
+fn push_dim(text: &mut String, dim: &Dim) {
+    match dim.as_literal() {
+        Some(extent) => write::integer(text, extent),
+        None => write::shown(text, format_args!("{dim:#}")),
+    }
+}
+
+fn push_integers(text: &mut String, integers: &[i64]) {
+    write::list(text, integers, ",", |text, value| write::integer(text, *value));
+}
+
+fn push_attribute(text: &mut String, attribute: &Attribute, symbol: usize) {
+    match attribute {
+        Attribute::Text(_) => push_id(text, 'S', symbol),
+        Attribute::Flag(flag) => text.push(if *flag { '1' } else { '0' }),
+        Attribute::I64(value) => write::integer(text, *value),
+        Attribute::F32(value) => write::float32(text, *value),
+        Attribute::F64(value) => write::float64(text, *value),
+        Attribute::DType(dtype) => text.push_str(dtype.name()),
+        Attribute::Integers(integers) => push_integers(text, integers),
+        Attribute::Dims(dims) => write::list(text, dims, ",", push_dim),
+        Attribute::Data(data) => write::data(text, data, ","),
+        Attribute::Slice(slice) => push_ranges(text, slice),
+        Attribute::Padding(Padding::Valid) => text.push_str("valid"),
+        Attribute::Padding(Padding::Same) => text.push_str("same"),
+        Attribute::Padding(Padding::Custom(pairs)) => {
+            write::list(text, pairs, ",", |text, pair| push_integers(text, pair));
+        }
+        Attribute::LeadingAxis => text.push('0'),
+    }
+}
+
+fn push_ranges(text: &mut String, slice: &Slice) {
+    let Slice { starts, ends, steps } = slice;
+    let count = starts.len().max(ends.len()).max(steps.len());
+    if count == 0 {
+        text.push_str("[]");
+    }
+    // Lists of one length, but that a module may be invalid.
+    for axis in 0..count {
+        if axis > 0 {
+            text.push(',');
+        }
+        starts.get(axis).into_iter().for_each(|start| push_dim(text, start));
+        text.push(':');
+        ends.get(axis).into_iter().for_each(|end| push_dim(text, end));
+        text.push(':');
+        steps.get(axis).into_iter().for_each(|step| write::integer(text, *step));
+    }
+}
+
+/// Numbers things in the order of their first use.
+struct Interner<'a, T> {
+    items: Vec<&'a T>,
+    /// Empty while there are few.
+    places: HashMap<&'a T, usize>,
+}
+
+impl<T> Default for Interner<'_, T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), places: HashMap::new() }
+    }
+}
+
+impl<'a, T: Eq + Hash> Interner<'a, T> {
+    /// How many are found faster by looking at each.
+    const FEW: usize = 16;
+
+    fn intern(&mut self, item: &'a T) -> usize {
+        let found = if self.items.len() <= Self::FEW {
+            self.items.iter().position(|other| *other == item)
+        } else {
+            self.places.get(item).copied()
+        };
+        found.unwrap_or_else(|| {
+            self.items.push(item);
+            if self.items.len() > Self::FEW {
+                let known = self.places.len();
+                self.places
+                    .extend(self.items.iter().enumerate().skip(known).map(|(place, item)| (*item, place)));
+            }
+            self.items.len() - 1
+        })
+    }
+}
