@@ -254,8 +254,8 @@ kernel!(Add { x, y; out; }, (), A, |k| {
 kernel!(Exp { x; out; }, (), A, |k| {
     let len = k.out.len();
     let x = &k.x[..len];
-    for j in 0..len {
-        k.out[j] = A::exp(x[j]);
+    for (out, x) in k.out.iter_mut().zip(x) {
+        *out = A::exp(*x);
     }
 });
 
