@@ -8,8 +8,6 @@
 //! - A kernel that folds is cut along a tree that depends on sizes alone: leaves of [`LEAF`] elements, combined in the
 //!   tree's order. The tree is the same on one thread, which walks it by itself.
 
-#[cfg(feature = "threads")]
-mod pool;
 #[cfg(test)]
 mod tests;
 
@@ -154,7 +152,7 @@ impl<R, F: FnOnce() -> R> Call<F, R> {
 fn join_calls(worth: bool, first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     #[cfg(feature = "threads")]
     if worth && threads() > 1 {
-        return pool::join(first, second);
+        return crate::kernels::pool::join(first, second);
     }
     let _ = worth;
     first();
@@ -200,7 +198,7 @@ pub fn threads() -> usize {
 pub fn set_threads(threads: usize) {
     THREADS.store(threads.min(MAX_THREADS), Ordering::Relaxed);
     #[cfg(feature = "threads")]
-    pool::retire();
+    crate::kernels::pool::retire();
 }
 
 #[cold]

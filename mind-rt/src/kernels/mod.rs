@@ -14,6 +14,8 @@ pub mod math;
 pub mod matmul;
 mod matvec;
 mod memory;
+#[cfg(feature = "threads")]
+pub(crate) mod pool;
 pub mod reduce;
 pub mod storage;
 mod transpose;

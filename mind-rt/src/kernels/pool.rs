@@ -1,4 +1,5 @@
-//! The threads beside the calling one.
+//! The threads beside the calling one. Among the kernels since what a caller lends to another thread cannot be told in safe
+//! Rust.
 //!
 //! The caller of [`join`] queues the second half, runs the first, and takes the second back if nobody has begun it. So
 //! one thread suffices for progress, and a call costs little where no thread is free. While it waits for a half that
@@ -7,8 +8,6 @@
 //! A thread that finds nothing to do spins for about 100 µs before it sleeps: waking one takes some ten microseconds, which is
 //! longer than the smallest loop that is worth cutting. It does not yield meanwhile, since a busy machine takes
 //! milliseconds to return from that.
-#![allow(unsafe_code)]
-
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -22,7 +21,7 @@ use std::thread::{self, Thread};
 const SPINS: u32 = 5000;
 
 /// Runs both halves and returns when both have ended.
-pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     let half = Half {
         work: UnsafeCell::new(second),
         panic: UnsafeCell::new(None),
@@ -48,7 +47,7 @@ pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
 }
 
 /// Lets threads go that are more than are wanted.
-pub(super) fn retire() {
+pub(crate) fn retire() {
     drop(POOL.lock());
     POOL.queued.notify_all();
 }
@@ -121,7 +120,7 @@ impl Pool {
         let mut state = self.lock();
         state.queue.push_back(entry);
         self.len.store(state.queue.len(), Ordering::Relaxed);
-        let wanted = super::threads() - 1;
+        let wanted = crate::parallel::threads() - 1;
         while state.threads < wanted && self.spawn() {
             state.threads += 1;
         }
@@ -191,7 +190,7 @@ impl Pool {
                 spins = 0;
                 let mut state = self.lock();
                 while state.queue.is_empty() {
-                    if state.threads >= super::threads() {
+                    if state.threads >= crate::parallel::threads() {
                         state.threads -= 1;
                         return;
                     }
