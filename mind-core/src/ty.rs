@@ -337,3 +337,30 @@ impl fmt::Display for Type {
         if self.rank() == 0 { Ok(()) } else { self.shape.fmt(f) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::hash::{BuildHasher, RandomState};
+
+    use super::*;
+
+    #[test]
+    fn shapes_compare_as_their_extents_whatever_holds_them() {
+        let all: Vec<Vec<Dim>> = [vec![], vec!["N".into()], vec![1.into()], vec![1.into(), 0.into()]]
+            .into_iter()
+            .chain((2..=10).map(|rank| (0..rank).map(Dim::literal).collect()))
+            .collect();
+        let state = RandomState::new();
+        for dims in &all {
+            let shape = Shape::from_slice(dims);
+            assert_eq!((&shape[..], shape.rank()), (&dims[..], dims.len()));
+            assert_eq!(format!("{shape:?}"), format!("Shape({dims:?})"));
+            assert_eq!(state.hash_one(&shape), state.hash_one(&dims[..]));
+            for others in &all {
+                let other = Shape::new(others.clone());
+                assert_eq!(shape == other, dims == others, "{shape} and {other}");
+                assert_eq!(shape.cmp(&other), dims.cmp(others), "{shape} and {other}");
+            }
+        }
+    }
+}

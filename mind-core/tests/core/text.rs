@@ -207,6 +207,30 @@ fn one_mistake_is_one_error_and_every_one_is_found() {
 }
 
 #[test]
+fn a_mistake_at_the_end_of_a_line_hides_nothing_below() {
+    let text = "mic@1\nS0 \"x\\\nS1 7\nT0 [f32;]\nT1 f32[\nO N1\n";
+    assert_eq!(
+        faults(text, &Limits::default()),
+        [(Code::E1004, 2), (Code::E1007, 3), (Code::E1007, 4), (Code::E1007, 5), (Code::E4003, 6)]
+    );
+}
+
+#[test]
+fn every_limit_of_rank_is_kept() {
+    let is_read = |ty: &str, rank: usize| {
+        let text = format!("mic@1\nT0 {ty}\n");
+        mic::parse(&text, &Limits { rank, ..Limits::default() }).is_ok()
+    };
+    for rank in 0..=9 {
+        let extents = vec!["2"; rank].join(",");
+        let ty = if rank == 0 { "f32".to_owned() } else { format!("[f32;{extents}]") };
+        for limit in 0..=9 {
+            assert_eq!(is_read(&ty, limit), rank <= limit.min(8), "{ty}, {limit}");
+        }
+    }
+}
+
+#[test]
 fn errors_of_verification_stand_at_the_lines_of_their_nodes() {
     let text = "mic@1\nS0 \"x\"\nT0 [f32;2,3]\nN10 input S0 T0\nO N10\n# Not a product.\nN20 matmul N10 N10 T0\nO N20\n";
     let errors = mic::parse_document(text, &Limits::default()).unwrap().verify(Profile::CoreV1).unwrap_err();
