@@ -69,6 +69,7 @@
 //! - [`interp`]: the reference interpreter, the oracle of every test.
 //! - [`opt`], [`plan`], [`stats`], [`pipeline`]: less work, steps over memory, costs, and all phases in a row.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
+//! - [`random`]: numbers for tests and samples.
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
@@ -88,6 +89,7 @@ pub mod opt;
 pub mod pipeline;
 pub mod plan;
 pub mod provenance;
+pub mod random;
 pub mod snippet;
 pub mod stats;
 pub mod surface;

@@ -1,8 +1,8 @@
 //! Knossos IR, a second language: S-expressions with tensors of any structure, control flow and recursion.
 //!
 //! A text is read to nested lists (`read`), checked and turned into functions of a small typed IR ([`ir`]), which
-//! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. `docs/knossos.md` describes the
-//! language.
+//! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. [`verify`] checks what the IR
+//! promises, [`print`] shows it. `docs/knossos.md` describes the language.
 //!
 //! ```
 //! use mind_core::knossos::{check, interp::{Options, run}};
@@ -22,11 +22,17 @@ pub mod ir;
 mod names;
 pub mod prelude;
 mod primitives;
+mod print;
 mod read;
+pub mod rules;
+pub mod sample;
 pub mod types;
+mod verify;
 
 pub use ir::{FunctionId, Program};
+pub use print::print;
 pub use read::MAX_NESTING;
+pub use verify::{Fault, verify};
 
 use crate::diag::Diags;
 

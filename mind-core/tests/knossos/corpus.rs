@@ -12,6 +12,7 @@ use mind_core::{
     knossos::{
         check,
         interp::{Options, Precision, run},
+        verify,
     },
     snippet,
 };
@@ -66,6 +67,7 @@ fn programs_give_what_is_recorded() {
             Ok(program) => program,
             Err(diags) => return "mistakes\n".to_owned() + &comments(&rendered(diags, name, source)),
         };
+        assert_eq!(verify(&program), Ok(()), "{name}");
         let main = program.overloads("main")[0];
         let outcome = |precision| {
             let options = Options { precision, ..Options::default() };

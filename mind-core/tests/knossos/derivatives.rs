@@ -7,6 +7,7 @@ use mind_core::knossos::{
     interp::{Options, Value, run},
     ir::{Definition, Derivative},
     types::{Type, TypeId, Types},
+    verify,
 };
 
 /// A function for every primitive and construct that has a derivative. Each `def` is differentiated.
@@ -102,6 +103,7 @@ fn check_at(program: &mut Program, id: FunctionId, x: &[Value], random: &mut Ran
         [Derivative::Fwd, Derivative::Rev, Derivative::SufFwdPass, Derivative::SufRevPass, Derivative::Shape]
             .map(|derivative| program.derivative(derivative, id));
     program.complete().unwrap_or_else(|diags| panic!("{name}: {:?}", diags.as_slice()));
+    assert_eq!(verify(program), Ok(()), "{name}");
     for made in [fwd, rev, first, second, shape] {
         assert!(matches!(program.function(made).definition, Definition::Defined(_)), "{name}");
     }

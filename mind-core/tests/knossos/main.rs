@@ -5,3 +5,4 @@
 mod corpus;
 mod derivatives;
 mod limits;
+mod verifier;

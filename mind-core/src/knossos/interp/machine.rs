@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use super::{
-    Failure, Options, Outcome, Tensor, Value, scalar,
-    value::{Accumulator, Tape},
+    Failure, Options, Outcome, Value,
+    accumulators::Accumulators,
+    scalar,
+    structure::{
+        float, greatest, integers, members, nothing, position, shape, size_value, sum, tensor, zero,
+    },
+    value::Tape,
 };
 use crate::{
     diag::Code,
     knossos::{
-        ir::{
-            Block, Body, Check, Definition, FunctionId, Instruction, Loop, Operation, Program, Step, ValueId,
-        },
-        types::{Type, TypeId},
+        ir::{Block, Body, Check, Definition, FunctionId, Instruction, Loop, Operation, Program, ValueId},
+        types::Type,
     },
 };
 
@@ -28,8 +31,7 @@ pub(super) fn run(
         options,
         calls: Vec::new(),
         tasks: Vec::new(),
-        accumulators: Vec::new(),
-        free: Vec::new(),
+        accumulators: Accumulators::default(),
         printed: String::new(),
         steps: 0,
     };
@@ -46,9 +48,9 @@ pub(super) fn run(
 }
 
 /// What went wrong, before the machine says where.
-type Fault = (Code, String);
+pub(super) type Fault = (Code, String);
 
-fn fault<T>(code: Code, message: impl Into<String>) -> Result<T, Fault> {
+pub(super) fn fault<T>(code: Code, message: impl Into<String>) -> Result<T, Fault> {
     Err((code, message.into()))
 }
 
@@ -57,9 +59,7 @@ struct Machine<'p> {
     options: &'p Options,
     calls: Vec<Call<'p>>,
     tasks: Vec<Task<'p>>,
-    accumulators: Vec<Value>,
-    /// Positions of accumulators that were read.
-    free: Vec<usize>,
+    accumulators: Accumulators,
     printed: String,
     steps: u64,
 }
@@ -109,6 +109,10 @@ impl<'p> Machine<'p> {
             if let Some(instruction) = task.block.instructions.get(task.next) {
                 task.next += 1;
                 self.steps += 1;
+                if self.steps > self.options.most_steps {
+                    let limit = self.options.most_steps;
+                    return fault(Code::E6010, format!("more instructions ran than the limit of {limit}"));
+                }
                 self.step(instruction)?;
                 continue;
             }
@@ -201,8 +205,8 @@ impl<'p> Machine<'p> {
                 Value::Tuple((0..count).map(part).collect())
             }
             Operation::Shape => shape(operands[0]),
-            Operation::Zero => self.zero(ty, operands[0]),
-            Operation::Add => self.sum(operands[0], operands[1])?,
+            Operation::Zero => zero(self.program, ty, operands[0]),
+            Operation::Add => sum(self.options.precision, operands[0], operands[1])?,
             Operation::Negate => operands[0].map_floats(&mut |value| -value),
             Operation::Scale => {
                 let factor = float(operands[0]);
@@ -250,31 +254,19 @@ impl<'p> Machine<'p> {
                     Type::Accumulator(tangent) => *tangent,
                     _ => unreachable!("an accumulator is of its type"),
                 };
-                let zero = self.zero(tangent, operands[0]);
-                let slot = match self.free.pop() {
-                    Some(slot) => {
-                        self.accumulators[slot] = zero;
-                        slot
-                    }
-                    None => {
-                        self.accumulators.push(zero);
-                        self.accumulators.len() - 1
-                    }
-                };
-                Value::Accumulator(Accumulator { slot, path: Arc::new([]) })
+                let zero = zero(self.program, tangent, operands[0]);
+                self.accumulators.make(zero)
             }
             Operation::AddTo(steps) => {
-                let part = self.part(operands[0], steps, &operands[1..operands.len() - 1])?;
-                let value = operands[operands.len() - 1].clone();
-                self.add_to(&part, &value)?;
+                let (value, indices) = operands[1..].split_last().expect("there is what is added");
+                let part = self.accumulators.part(operands[0], steps, indices)?;
+                self.accumulators.add_to(self.options.precision, &part, value)?;
                 Value::unit()
             }
-            Operation::Part(steps) => Value::Accumulator(self.part(operands[0], steps, &operands[1..])?),
-            Operation::Read => {
-                let slot = accumulator(operands[0]).slot;
-                self.free.push(slot);
-                std::mem::replace(&mut self.accumulators[slot], Value::Integer(0))
+            Operation::Part(steps) => {
+                Value::Accumulator(self.accumulators.part(operands[0], steps, &operands[1..])?)
             }
+            Operation::Read => self.accumulators.read(operands[0]),
             Operation::Pack(layout) => {
                 Value::Tape(Tape { layout: *layout, values: operands.into_iter().cloned().collect() })
             }
@@ -347,7 +339,7 @@ impl<'p> Machine<'p> {
             Loop::Build => turns.elements.push(result),
             Loop::Sum => {
                 turns.carried = Some(match turns.carried.take() {
-                    Some(sum) => self.sum(&sum, &result)?,
+                    Some(before) => sum(self.options.precision, &before, &result)?,
                     None => result,
                 });
             }
@@ -372,7 +364,7 @@ impl<'p> Machine<'p> {
             }
             (Loop::Sum | Loop::Fold, None) => {
                 let ty = self.calls.last().expect("a call is under way").body.ty(instruction.result);
-                match self.nothing(ty) {
+                match nothing(&self.program.types, ty) {
                     Some(zero) => zero,
                     None => {
                         let ty = self.program.types.show(ty);
@@ -386,222 +378,6 @@ impl<'p> Machine<'p> {
         };
         self.set(instruction.result, value);
         Ok(())
-    }
-
-    /// The zero of a type that has only one.
-    fn nothing(&self, ty: TypeId) -> Option<Value> {
-        match self.program.types.get(ty) {
-            Type::Integer => Some(Value::Integer(0)),
-            Type::Float => Some(Value::Float(0.0)),
-            Type::Tuple(members) => {
-                let members: Option<Arc<[_]>> = members.iter().map(|ty| self.nothing(*ty)).collect();
-                members.map(Value::Tuple)
-            }
-            Type::Bool | Type::String | Type::Tensor(..) | Type::Lambda(..) | Type::LinearMap(..) => None,
-            Type::Tape | Type::Accumulator(_) => None,
-        }
-    }
-
-    /// The zero of a tangent type with this shape.
-    fn zero(&self, ty: TypeId, shape: &Value) -> Value {
-        let types = &self.program.types;
-        match (types.get(ty), shape) {
-            (Type::Float, _) => Value::Float(0.0),
-            (Type::Tuple(members), Value::Tuple(shapes)) => {
-                Value::Tuple(members.iter().zip(&**shapes).map(|(ty, shape)| self.zero(*ty, shape)).collect())
-            }
-            (Type::Tensor(_, element), Value::Tensor(shapes)) => {
-                let elements = shapes.elements.iter().map(|shape| self.zero(*element, shape)).collect();
-                Value::tensor(shapes.size.clone(), elements)
-            }
-            (Type::Tape, Value::Tape(tape)) => {
-                let layout = &self.program.layouts[tape.layout.index()];
-                let zero = |(ty, shape): (&TypeId, &Value)| self.zero(types.tangent(*ty), shape);
-                let values = layout.iter().zip(&*tape.values).map(zero).collect();
-                Value::Tape(Tape { layout: tape.layout, values })
-            }
-            _ => Value::unit(),
-        }
-    }
-
-    fn sum(&self, x: &Value, y: &Value) -> Result<Value, Fault> {
-        let mut sum = x.clone();
-        self.add(&mut sum, y)?;
-        Ok(sum)
-    }
-
-    /// Adds a tangent, or another value of the same type.
-    fn add(&self, to: &mut Value, value: &Value) -> Result<(), Fault> {
-        match (to, value) {
-            (Value::Float(to), Value::Float(value)) => *to = self.options.precision.round(*to + value),
-            (Value::Integer(to), Value::Integer(value)) => *to = to.wrapping_add(*value),
-            (Value::Tuple(to), Value::Tuple(value)) if to.len() == value.len() => {
-                let to = Arc::make_mut(to);
-                to.iter_mut().zip(&**value).try_for_each(|(to, value)| self.add(to, value))?;
-            }
-            (Value::Tensor(to), Value::Tensor(value)) if to.size == value.size => {
-                let to = Arc::make_mut(to);
-                to.elements
-                    .iter_mut()
-                    .zip(&value.elements)
-                    .try_for_each(|(to, value)| self.add(to, value))?;
-            }
-            (Value::Tensor(to), Value::Tensor(value)) => {
-                let (to, value) = (size_value(&to.size), size_value(&value.size));
-                return fault(Code::E6010, format!("tensors of size {to} and {value} are added"));
-            }
-            (Value::Tape(to), Value::Tape(value)) if to.layout == value.layout => {
-                let to = Arc::make_mut(&mut to.values);
-                to.iter_mut().zip(&*value.values).try_for_each(|(to, value)| self.add(to, value))?;
-            }
-            (Value::Tape(_), Value::Tape(_)) => {
-                return fault(Code::E6010, "tapes of different branches are added");
-            }
-            // The tangent of an Integer, a Bool or a String.
-            (_, _) => {}
-        }
-        Ok(())
-    }
-
-    /// The part of an accumulator that steps lead to.
-    fn part(&self, whole: &Value, steps: &[Step], indices: &[&Value]) -> Result<Accumulator, Fault> {
-        let whole = accumulator(whole);
-        let mut path = whole.path.to_vec();
-        let mut indices = indices.iter();
-        let mut at = self.at(whole);
-        for step in steps {
-            let next = match (step, at) {
-                (Step::Member(member), Value::Tuple(_)) => *member,
-                (Step::Element, Value::Tensor(tensor)) => {
-                    position(indices.next().expect("each such step has an index"), &tensor.size)?
-                }
-                (Step::Taped(layout, member), Value::Tape(tape)) if tape.layout == *layout => *member,
-                _ => return fault(Code::E6010, "the tape is another function's"),
-            };
-            path.push(next);
-            at = child(at, next);
-        }
-        Ok(Accumulator { slot: whole.slot, path: path.into() })
-    }
-
-    fn at(&self, part: &Accumulator) -> &Value {
-        part.path.iter().fold(&self.accumulators[part.slot], |value, next| child(value, *next))
-    }
-
-    fn add_to(&mut self, part: &Accumulator, value: &Value) -> Result<(), Fault> {
-        let mut slot = std::mem::replace(&mut self.accumulators[part.slot], Value::Integer(0));
-        let to = part.path.iter().fold(&mut slot, |value, next| match value {
-            Value::Tuple(members) => &mut Arc::make_mut(members)[*next],
-            Value::Tensor(tensor) => &mut Arc::make_mut(tensor).elements[*next],
-            Value::Tape(tape) => &mut Arc::make_mut(&mut tape.values)[*next],
-            other => other,
-        });
-        let added = self.add(to, value);
-        self.accumulators[part.slot] = slot;
-        added
-    }
-}
-
-fn child(value: &Value, position: usize) -> &Value {
-    match value {
-        Value::Tuple(members) => &members[position],
-        Value::Tensor(tensor) => &tensor.elements[position],
-        Value::Tape(tape) => &tape.values[position],
-        other => unreachable!("{other} has no parts"),
-    }
-}
-
-fn members(value: &Value) -> &[Value] {
-    match value {
-        Value::Tuple(members) => members,
-        other => unreachable!("a tuple is taken apart, not {other}"),
-    }
-}
-
-fn tensor(value: &Value) -> &Tensor {
-    match value {
-        Value::Tensor(tensor) => tensor,
-        other => unreachable!("a tensor is needed, not {other}"),
-    }
-}
-
-fn float(value: &Value) -> f64 {
-    match value {
-        Value::Float(value) => *value,
-        other => unreachable!("a Float is needed, not {other}"),
-    }
-}
-
-fn accumulator(value: &Value) -> &Accumulator {
-    match value {
-        Value::Accumulator(accumulator) => accumulator,
-        other => unreachable!("an accumulator is needed, not {other}"),
-    }
-}
-
-/// The integers of an index or a size.
-fn integers(value: &Value) -> Vec<i64> {
-    let one = |value: &Value| match value {
-        Value::Integer(value) => *value,
-        other => unreachable!("an Integer is needed, not {other}"),
-    };
-    match value {
-        Value::Tuple(members) => members.iter().map(one).collect(),
-        value => vec![one(value)],
-    }
-}
-
-/// Extents or positions as programs have them.
-fn size_value(size: &[usize]) -> Value {
-    let integer = |extent: &usize| Value::Integer(*extent as i64);
-    match size {
-        [one] => integer(one),
-        several => Value::Tuple(several.iter().map(integer).collect()),
-    }
-}
-
-fn position(index: &Value, size: &[usize]) -> Result<usize, Fault> {
-    let mut position = 0;
-    for (index_here, extent) in integers(index).into_iter().zip(size) {
-        match usize::try_from(index_here) {
-            Ok(here) if here < *extent => position = position * extent + here,
-            _ => {
-                let size = size_value(size);
-                return fault(
-                    Code::E6001,
-                    format!("index {index} is out of range of a tensor of size {size}"),
-                );
-            }
-        }
-    }
-    Ok(position)
-}
-
-fn greatest(elements: &[Value]) -> Result<Value, Fault> {
-    let Some(first) = elements.first() else {
-        return fault(Code::E6010, "the greatest of no elements");
-    };
-    let mut best = (0, float(first));
-    for (position, element) in elements.iter().enumerate() {
-        if float(element) > best.1 {
-            best = (position, float(element));
-        }
-    }
-    Ok(Value::Integer(best.0 as i64))
-}
-
-fn shape(value: &Value) -> Value {
-    match value {
-        Value::Tuple(members) => Value::Tuple(members.iter().map(shape).collect()),
-        Value::Tensor(tensor) => {
-            Value::tensor(tensor.size.clone(), tensor.elements.iter().map(shape).collect())
-        }
-        Value::Tape(tape) => {
-            Value::Tape(Tape { layout: tape.layout, values: tape.values.iter().map(shape).collect() })
-        }
-        Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::String(_) | Value::Accumulator(_) => {
-            Value::unit()
-        }
     }
 }
 

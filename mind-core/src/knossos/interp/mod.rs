@@ -3,9 +3,11 @@
 //! A machine with stacks of its own, so that a program that calls itself without end meets a limit and not the end of
 //! the thread's stack. It is naive and slow; every other way to run a program is judged by it.
 
+mod accumulators;
 mod machine;
 mod number;
 mod scalar;
+mod structure;
 mod value;
 
 use std::thread;
@@ -25,11 +27,13 @@ pub struct Options {
     pub most_calls: usize,
     /// How many elements a tensor may have, and how many turns a loop.
     pub most_elements: usize,
+    /// How many instructions may run.
+    pub most_steps: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { precision: Precision::F64, most_calls: 10_000, most_elements: 1 << 28 }
+        Self { precision: Precision::F64, most_calls: 10_000, most_elements: 1 << 28, most_steps: u64::MAX }
     }
 }
 

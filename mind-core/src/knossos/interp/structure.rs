@@ -1,0 +1,190 @@
+//! What is done to values through their structure: parts, shapes, zeros and sums.
+
+use std::sync::Arc;
+
+use super::{
+    Precision, Tensor, Value,
+    machine::{Fault, fault},
+    value::{Accumulator, Tape},
+};
+use crate::{
+    diag::Code,
+    knossos::{
+        ir::Program,
+        types::{Type, TypeId, Types},
+    },
+};
+
+/// The sum of two values of one structure.
+pub(super) fn sum(precision: Precision, x: &Value, y: &Value) -> Result<Value, Fault> {
+    let mut sum = x.clone();
+    add(precision, &mut sum, y)?;
+    Ok(sum)
+}
+
+/// Adds a tangent, or another value of the same type.
+pub(super) fn add(precision: Precision, to: &mut Value, value: &Value) -> Result<(), Fault> {
+    match (to, value) {
+        (Value::Float(to), Value::Float(value)) => *to = precision.round(*to + value),
+        (Value::Integer(to), Value::Integer(value)) => *to = to.wrapping_add(*value),
+        (Value::Tuple(to), Value::Tuple(value)) if to.len() == value.len() => {
+            let to = Arc::make_mut(to);
+            to.iter_mut().zip(&**value).try_for_each(|(to, value)| add(precision, to, value))?;
+        }
+        (Value::Tensor(to), Value::Tensor(value)) if to.size == value.size => {
+            let to = Arc::make_mut(to);
+            to.elements
+                .iter_mut()
+                .zip(&value.elements)
+                .try_for_each(|(to, value)| add(precision, to, value))?;
+        }
+        (Value::Tensor(to), Value::Tensor(value)) => {
+            let (to, value) = (size_value(&to.size), size_value(&value.size));
+            return fault(Code::E6010, format!("tensors of size {to} and {value} are added"));
+        }
+        (Value::Tape(to), Value::Tape(value)) if to.layout == value.layout => {
+            let to = Arc::make_mut(&mut to.values);
+            to.iter_mut().zip(&*value.values).try_for_each(|(to, value)| add(precision, to, value))?;
+        }
+        (Value::Tape(_), Value::Tape(_)) => {
+            return fault(Code::E6010, "tapes of different branches are added");
+        }
+        // The tangent of an Integer, a Bool or a String.
+        (_, _) => {}
+    }
+    Ok(())
+}
+
+/// The zero of a tangent type with this shape.
+pub(super) fn zero(program: &Program, ty: TypeId, shape: &Value) -> Value {
+    let types = &program.types;
+    match (types.get(ty), shape) {
+        (Type::Float, _) => Value::Float(0.0),
+        (Type::Tuple(members), Value::Tuple(shapes)) => {
+            Value::Tuple(members.iter().zip(&**shapes).map(|(ty, shape)| zero(program, *ty, shape)).collect())
+        }
+        (Type::Tensor(_, element), Value::Tensor(shapes)) => {
+            let elements = shapes.elements.iter().map(|shape| zero(program, *element, shape)).collect();
+            Value::tensor(shapes.size.clone(), elements)
+        }
+        (Type::Tape, Value::Tape(tape)) => {
+            let layout = &program.layouts[tape.layout.index()];
+            let zero_of = |(ty, shape): (&TypeId, &Value)| zero(program, types.tangent(*ty), shape);
+            let values = layout.iter().zip(&*tape.values).map(zero_of).collect();
+            Value::Tape(Tape { layout: tape.layout, values })
+        }
+        _ => Value::unit(),
+    }
+}
+
+/// The zero of a type that has only one.
+pub(super) fn nothing(types: &Types, ty: TypeId) -> Option<Value> {
+    match types.get(ty) {
+        Type::Integer => Some(Value::Integer(0)),
+        Type::Float => Some(Value::Float(0.0)),
+        Type::Tuple(members) => {
+            let members: Option<Arc<[_]>> = members.iter().map(|ty| nothing(types, *ty)).collect();
+            members.map(Value::Tuple)
+        }
+        Type::Bool | Type::String | Type::Tensor(..) | Type::Lambda(..) | Type::LinearMap(..) => None,
+        Type::Tape | Type::Accumulator(_) => None,
+    }
+}
+
+/// The structure without the numbers.
+pub(super) fn shape(value: &Value) -> Value {
+    match value {
+        Value::Tuple(members) => Value::Tuple(members.iter().map(shape).collect()),
+        Value::Tensor(tensor) => {
+            Value::tensor(tensor.size.clone(), tensor.elements.iter().map(shape).collect())
+        }
+        Value::Tape(tape) => {
+            Value::Tape(Tape { layout: tape.layout, values: tape.values.iter().map(shape).collect() })
+        }
+        Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::String(_) | Value::Accumulator(_) => {
+            Value::unit()
+        }
+    }
+}
+
+/// The first position of the greatest of some Floats.
+pub(super) fn greatest(elements: &[Value]) -> Result<Value, Fault> {
+    let Some(first) = elements.first() else {
+        return fault(Code::E6010, "the greatest of no elements");
+    };
+    let mut best = (0, float(first));
+    for (position, element) in elements.iter().enumerate() {
+        if float(element) > best.1 {
+            best = (position, float(element));
+        }
+    }
+    Ok(Value::Integer(best.0 as i64))
+}
+
+/// Where in the elements an index leads.
+pub(super) fn position(index: &Value, size: &[usize]) -> Result<usize, Fault> {
+    let mut position = 0;
+    for (index_here, extent) in integers(index).into_iter().zip(size) {
+        match usize::try_from(index_here) {
+            Ok(here) if here < *extent => position = position * extent + here,
+            _ => {
+                let size = size_value(size);
+                return fault(
+                    Code::E6001,
+                    format!("index {index} is out of range of a tensor of size {size}"),
+                );
+            }
+        }
+    }
+    Ok(position)
+}
+
+/// Extents or positions as programs have them.
+pub(super) fn size_value(size: &[usize]) -> Value {
+    let integer = |extent: &usize| Value::Integer(*extent as i64);
+    match size {
+        [one] => integer(one),
+        several => Value::Tuple(several.iter().map(integer).collect()),
+    }
+}
+
+/// The integers of an index or a size.
+pub(super) fn integers(value: &Value) -> Vec<i64> {
+    let one = |value: &Value| match value {
+        Value::Integer(value) => *value,
+        other => unreachable!("an Integer is needed, not {other}"),
+    };
+    match value {
+        Value::Tuple(members) => members.iter().map(one).collect(),
+        value => vec![one(value)],
+    }
+}
+
+/// The members of a tuple.
+pub(super) fn members(value: &Value) -> &[Value] {
+    match value {
+        Value::Tuple(members) => members,
+        other => unreachable!("a tuple is taken apart, not {other}"),
+    }
+}
+
+pub(super) fn tensor(value: &Value) -> &Tensor {
+    match value {
+        Value::Tensor(tensor) => tensor,
+        other => unreachable!("a tensor is needed, not {other}"),
+    }
+}
+
+pub(super) fn float(value: &Value) -> f64 {
+    match value {
+        Value::Float(value) => *value,
+        other => unreachable!("a Float is needed, not {other}"),
+    }
+}
+
+pub(super) fn accumulator(value: &Value) -> &Accumulator {
+    match value {
+        Value::Accumulator(accumulator) => accumulator,
+        other => unreachable!("an accumulator is needed, not {other}"),
+    }
+}

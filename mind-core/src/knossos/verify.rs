@@ -1,0 +1,503 @@
+//! What the IR promises, checked: [`verify`] judges what the elaborator and the derivatives make.
+//!
+//! - A value is made once, by an instruction or as a parameter, and used after that in its block or in one within it.
+//! - Operands, blocks and results have the types that [`Operation`] says.
+//! - A block is one instruction's, or the body's.
+//! - An accumulator is an operand only of what adds to it, takes a part of it, reads it, or is called with it. It is read
+//!   in the block that makes it, and nothing has it afterwards. No two operands of a call belong to the same one.
+
+use std::sync::Arc;
+
+use super::{
+    ir::{
+        Block, BlockId, Body, Definition, Function, FunctionId, Instruction, LayoutId, Loop, Operation,
+        Program, Step, ValueId,
+    },
+    primitives::is_summable,
+    print::mnemonic,
+    types::{Type, TypeId, Types},
+};
+
+/// A rule of the IR that a function breaks. It is a mistake of this crate and never of a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{function}: value {value}: {message}")]
+pub struct Fault {
+    /// The function.
+    pub function: Arc<str>,
+    /// The value that the instruction in question makes, or the result of the block.
+    pub value: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Checks every function that has a body.
+///
+/// # Errors
+/// Every rule that is broken, in the order of functions and instructions.
+pub fn verify(program: &Program) -> Result<(), Vec<Fault>> {
+    let faults: Vec<_> =
+        (0..program.functions.len()).flat_map(|index| faults(program, FunctionId::new(index))).collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+fn faults(program: &Program, id: FunctionId) -> Vec<Fault> {
+    let function = program.function(id);
+    let Definition::Defined(body) = &function.definition else { return Vec::new() };
+    let mut checker = Checker {
+        program,
+        types: &program.types,
+        function,
+        body,
+        values: vec![Made::NotYet; body.values.len()],
+        owned: vec![false; body.blocks.len()],
+        makers: makers(body),
+        open: Vec::new(),
+        faults: Vec::new(),
+    };
+    checker.function();
+    checker.faults
+}
+
+/// The instruction that makes each value; parameters have none.
+fn makers(body: &Body) -> Vec<Option<&Instruction>> {
+    let mut makers = vec![None; body.values.len()];
+    for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
+        makers[instruction.result.index()] = Some(instruction);
+    }
+    makers
+}
+
+/// Where a value stands as the instructions are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    NotYet,
+    /// In the open block with so many around it.
+    At(usize),
+    /// In a block that has ended.
+    Gone,
+    /// An accumulator that was read.
+    Read,
+}
+
+struct Checker<'p> {
+    program: &'p Program,
+    types: &'p Types,
+    function: &'p Function,
+    body: &'p Body,
+    values: Vec<Made>,
+    /// The blocks that an instruction has, or the body.
+    owned: Vec<bool>,
+    makers: Vec<Option<&'p Instruction>>,
+    /// What the open blocks made so far, the innermost last.
+    open: Vec<Vec<ValueId>>,
+    faults: Vec<Fault>,
+}
+
+/// What is wrong, before the checker says where.
+type Rule<T = ()> = Result<T, String>;
+
+/// `Err` of the message, unless the rule is kept.
+fn rule(kept: bool, message: impl FnOnce() -> String) -> Rule {
+    if kept { Ok(()) } else { Err(message()) }
+}
+
+impl<'p> Checker<'p> {
+    fn function(&mut self) {
+        let (function, body) = (self.function, self.body);
+        let entry = body.block(body.entry);
+        let parameters: Vec<_> = entry.parameters.iter().map(|parameter| body.ty(*parameter)).collect();
+        if *parameters != *function.parameters {
+            self.fault(entry.result, "the parameters of the body are not the function's".into());
+            return;
+        }
+        self.block(body.entry);
+        if body.ty(entry.result) != function.result {
+            let message = self.differ("the result", function.result, body.ty(entry.result));
+            self.fault(entry.result, message);
+        }
+    }
+
+    fn fault(&mut self, value: ValueId, message: String) {
+        let function = self.function.name.clone();
+        self.faults.push(Fault { function, value: value.index(), message });
+    }
+
+    fn block(&mut self, id: BlockId) {
+        let block = self.body.block(id);
+        if std::mem::replace(&mut self.owned[id.index()], true) {
+            return self.fault(block.result, format!("block {} is run by two instructions", id.index()));
+        }
+        self.open.push(Vec::new());
+        block.parameters.iter().for_each(|parameter| self.make(*parameter));
+        for instruction in &block.instructions {
+            self.instruction(instruction);
+        }
+        let result = self.known(block.result).and_then(|()| {
+            rule(self.accumulator(block.result).is_none(), || {
+                "an accumulator is the result of a block".into()
+            })
+        });
+        if let Err(message) = result {
+            self.fault(block.result, message);
+        }
+        for value in self.open.pop().unwrap_or_default() {
+            self.values[value.index()] = Made::Gone;
+        }
+    }
+
+    fn make(&mut self, value: ValueId) {
+        if self.values[value.index()] != Made::NotYet {
+            self.fault(value, "it is made twice".into());
+        }
+        self.values[value.index()] = Made::At(self.open.len() - 1);
+        self.open.last_mut().expect("a block is open").push(value);
+    }
+
+    /// Whether a value can be used here.
+    fn known(&self, value: ValueId) -> Rule {
+        let index = value.index();
+        match self.values.get(index) {
+            Some(Made::At(_)) => Ok(()),
+            Some(Made::NotYet) => Err(format!("value {index} is used before it is made")),
+            Some(Made::Gone) => Err(format!("value {index} is used after its block has ended")),
+            Some(Made::Read) => Err(format!("accumulator {index} is used after it was read")),
+            None => Err(format!("there is no value {index}")),
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        let Instruction { result, operation, operands, .. } = instruction;
+        let known = operands.iter().try_for_each(|operand| self.known(*operand));
+        let checked = known.and_then(|()| {
+            let found = self.body.ty(*result);
+            self.is("the result", self.operation(operation, operands, found)?, found)?;
+            self.accumulators(operation, operands)
+        });
+        for block in operation.blocks() {
+            self.block(block);
+        }
+        if let Err(message) = checked {
+            self.fault(*result, format!("{}: {message}", mnemonic(operation)));
+        }
+        if let (Operation::Read, [accumulator]) = (operation, &operands[..])
+            && self.known(*accumulator).is_ok()
+        {
+            self.values[accumulator.index()] = Made::Read;
+        }
+        self.make(*result);
+    }
+
+    fn differ(&self, what: &str, expected: TypeId, found: TypeId) -> String {
+        format!("{what}: expected {}, found {}", self.types.show(expected), self.types.show(found))
+    }
+
+    fn is(&self, what: &str, expected: TypeId, found: TypeId) -> Rule {
+        rule(expected == found, || self.differ(what, expected, found))
+    }
+
+    /// What an accumulator holds; nothing for another value.
+    fn accumulator(&self, value: ValueId) -> Option<TypeId> {
+        match self.types.get(self.body.ty(value)) {
+            Type::Accumulator(ty) => Some(*ty),
+            _ => None,
+        }
+    }
+
+    /// The rules of accumulators.
+    fn accumulators(&self, operation: &Operation, operands: &[ValueId]) -> Rule {
+        let first = match operation {
+            Operation::AddTo(_) | Operation::Part(_) | Operation::Read => 1,
+            Operation::Call(_) => operands.len(),
+            _ => 0,
+        };
+        let elsewhere = operands[first.min(operands.len())..].iter();
+        for operand in elsewhere {
+            rule(self.accumulator(*operand).is_none(), || "an accumulator is used as a value".into())?;
+        }
+        match operation {
+            Operation::Read => {
+                let here = Made::At(self.open.len() - 1);
+                let made = self.makers[operands[0].index()].map(|made| &made.operation);
+                let own = made == Some(&Operation::Accumulator);
+                rule(own && self.values[operands[0].index()] == here, || {
+                    "what is read is no accumulator that this block makes".into()
+                })
+            }
+            Operation::Call(_) => {
+                let given = operands.iter().filter(|operand| self.accumulator(**operand).is_some());
+                let mut roots: Vec<_> = given.map(|operand| self.whole(*operand)).collect();
+                let count = roots.len();
+                roots.sort_unstable();
+                roots.dedup();
+                rule(roots.len() == count, || "two operands are parts of one accumulator".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The accumulator that another is a part of.
+    fn whole(&self, mut value: ValueId) -> ValueId {
+        while let Some(Instruction { operation: Operation::Part(_), operands, .. }) =
+            self.makers[value.index()]
+        {
+            value = operands[0];
+        }
+        value
+    }
+
+    /// The type of what an instruction makes. Where the operands do not say it alone, `result` is the type that it has.
+    fn operation(&self, operation: &Operation, operands: &[ValueId], result: TypeId) -> Rule<TypeId> {
+        let tys: Vec<_> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
+        Ok(match operation {
+            Operation::Integer(_) => self.given::<0>(&tys).map(|[]| TypeId::INTEGER)?,
+            Operation::Float(_) => self.given::<0>(&tys).map(|[]| TypeId::FLOAT)?,
+            Operation::Bool(_) => self.given::<0>(&tys).map(|[]| TypeId::BOOL)?,
+            Operation::String(_) => self.given::<0>(&tys).map(|[]| TypeId::STRING)?,
+            Operation::Scalar(scalar) => {
+                let (name, parameters, result) = scalar.signature();
+                rule(parameters == tys, || format!("`{name}` is given other operands"))?;
+                result
+            }
+            Operation::Tuple => {
+                rule(self.types.members(result) == Some(&*tys), || "the result is another tuple".into())?;
+                result
+            }
+            Operation::Get(member) => {
+                let [tuple] = self.given(&tys)?;
+                let members = self.types.members(tuple).ok_or("no tuple is taken apart")?;
+                *members.get(*member).ok_or("the tuple has no such member")?
+            }
+            Operation::Equal => {
+                let [x, y] = self.given(&tys)?;
+                self.is("the second operand", x, y)?;
+                TypeId::BOOL
+            }
+            Operation::Size => {
+                let [tensor] = self.given(&tys)?;
+                let (rank, _) = self.tensor(tensor)?;
+                rule(self.types.rank_of_index(result) == Some(rank), || {
+                    "the size is of another rank".into()
+                })?;
+                result
+            }
+            Operation::Index => {
+                let [index, tensor] = self.given(&tys)?;
+                self.element(tensor, index)?
+            }
+            Operation::VecInit => {
+                let first = *tys.first().ok_or("nothing says the type")?;
+                tys.iter().try_for_each(|ty| self.is("an element", first, *ty))?;
+                self.is_tensor(result, 1, first)?
+            }
+            Operation::ArgMax => {
+                let [vector] = self.given(&tys)?;
+                self.is("the operand", TypeId::VECTOR, vector)?;
+                TypeId::INTEGER
+            }
+            Operation::Unzip => {
+                let [tensor] = self.given(&tys)?;
+                let (rank, element) = self.tensor(tensor)?;
+                let members = self.types.members(element).ok_or("the elements are no tuples")?;
+                let parts = self.types.members(result).ok_or("the result is no tuple")?;
+                rule(parts.len() == members.len(), || "the result has other members".into())?;
+                for (part, member) in parts.iter().zip(members) {
+                    self.is_tensor(*part, rank, *member)?;
+                }
+                result
+            }
+            Operation::Shape => {
+                let [value] = self.given(&tys)?;
+                self.types.shape(value)
+            }
+            Operation::Zero => {
+                let [shape] = self.given(&tys)?;
+                self.is_tangent(result)?;
+                self.is("the shape", self.types.shape(result), shape)?;
+                result
+            }
+            Operation::Add => {
+                let [value, tangent] = self.given(&tys)?;
+                self.is("the tangent", self.types.tangent(value), tangent)?;
+                value
+            }
+            Operation::Negate => {
+                let [value] = self.given(&tys)?;
+                self.is_tangent(value)?;
+                value
+            }
+            Operation::Scale => {
+                let [factor, value] = self.given(&tys)?;
+                self.is("the factor", TypeId::FLOAT, factor)?;
+                self.is_tangent(value)?;
+                value
+            }
+            Operation::Dot => {
+                let [x, y] = self.given(&tys)?;
+                self.is_tangent(x)?;
+                self.is("the second operand", x, y)?;
+                TypeId::FLOAT
+            }
+            Operation::Loop(form, body) => self.turns(*form, self.body.block(*body), &tys, result)?,
+            Operation::If(then, otherwise) => {
+                let [condition] = self.given(&tys)?;
+                self.is("the condition", TypeId::BOOL, condition)?;
+                for block in [then, otherwise].map(|block| self.body.block(*block)) {
+                    rule(block.parameters.is_empty(), || "a branch has parameters".into())?;
+                    self.is("a branch", result, self.body.ty(block.result))?;
+                }
+                result
+            }
+            Operation::Assert(_) => {
+                let [condition] = self.given(&tys)?;
+                self.is("the condition", TypeId::BOOL, condition)?;
+                TypeId::UNIT
+            }
+            Operation::Print => TypeId::INTEGER,
+            Operation::Call(id) => {
+                let function = self.program.functions.get(id.index()).ok_or("there is no such function")?;
+                rule(*function.parameters == *tys, || format!("`{}` takes other operands", function.name))?;
+                function.result
+            }
+            Operation::Accumulator => {
+                let [shape] = self.given(&tys)?;
+                let Type::Accumulator(held) = *self.types.get(result) else {
+                    return Err("the result is no accumulator".into());
+                };
+                self.is_tangent(held)?;
+                self.is("the shape", self.types.shape(held), shape)?;
+                result
+            }
+            Operation::AddTo(steps) => {
+                let (value, rest) = tys.split_last().ok_or("nothing is added")?;
+                self.is("what is added", self.part(steps, rest)?, *value)?;
+                TypeId::UNIT
+            }
+            Operation::Part(steps) => {
+                let part = self.part(steps, &tys)?;
+                rule(*self.types.get(result) == Type::Accumulator(part), || "the part is another".into())?;
+                result
+            }
+            Operation::Read => {
+                let [accumulator] = self.given(&tys)?;
+                self.held(accumulator)?
+            }
+            Operation::Pack(layout) => {
+                let values = self.layout(*layout)?;
+                let tangents: Vec<_> = values.iter().map(|ty| self.types.tangent(*ty)).collect();
+                rule(*values == *tys || tangents == tys, || "the layout holds other values".into())?;
+                TypeId::TAPE
+            }
+            Operation::Unpack(layout, member) => {
+                let [tape] = self.given(&tys)?;
+                self.is("the operand", TypeId::TAPE, tape)?;
+                let ty = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
+                // Of a tape that is a tangent come tangents.
+                if result == self.types.tangent(ty) { result } else { ty }
+            }
+        })
+    }
+
+    fn given<const N: usize>(&self, tys: &[TypeId]) -> Rule<[TypeId; N]> {
+        tys.try_into().map_err(|_| format!("it needs {N} operands, and has {}", tys.len()))
+    }
+
+    fn tensor(&self, ty: TypeId) -> Rule<(u32, TypeId)> {
+        self.types.element(ty).ok_or_else(|| format!("{} is no tensor", self.types.show(ty)))
+    }
+
+    fn is_tensor(&self, ty: TypeId, rank: u32, element: TypeId) -> Rule<TypeId> {
+        rule(self.types.element(ty) == Some((rank, element)), || {
+            format!("{} is no tensor of rank {rank} of {}", self.types.show(ty), self.types.show(element))
+        })?;
+        Ok(ty)
+    }
+
+    /// The element type of a tensor that this type is an index of.
+    fn element(&self, tensor: TypeId, index: TypeId) -> Rule<TypeId> {
+        let (rank, element) = self.tensor(tensor)?;
+        rule(self.types.rank_of_index(index) == Some(rank), || "the index is of another rank".into())?;
+        Ok(element)
+    }
+
+    fn is_tangent(&self, ty: TypeId) -> Rule {
+        rule(self.types.tangent(ty) == ty, || format!("{} is no tangent", self.types.show(ty)))
+    }
+
+    fn layout(&self, layout: LayoutId) -> Rule<&'p [TypeId]> {
+        let layout = self.program.layouts.get(layout.index());
+        layout.map(|layout| &**layout).ok_or_else(|| "there is no such layout".into())
+    }
+
+    fn held(&self, accumulator: TypeId) -> Rule<TypeId> {
+        match self.types.get(accumulator) {
+            Type::Accumulator(held) => Ok(*held),
+            _ => Err(format!("{} is no accumulator", self.types.show(accumulator))),
+        }
+    }
+
+    /// What a part of an accumulator holds; the operands are it and the indices.
+    fn part(&self, steps: &[Step], operands: &[TypeId]) -> Rule<TypeId> {
+        let (whole, mut indices) = operands.split_first().ok_or("there is no accumulator")?;
+        let mut ty = self.held(*whole)?;
+        for step in steps {
+            ty = match step {
+                Step::Member(member) => {
+                    let members = self.types.members(ty).ok_or("a step goes into no tuple")?;
+                    *members.get(*member).ok_or("the tuple has no such member")?
+                }
+                Step::Element => {
+                    let (index, rest) = indices.split_first().ok_or("an index is missing")?;
+                    indices = rest;
+                    self.element(ty, *index)?
+                }
+                Step::Taped(layout, member) => {
+                    self.is("what a step goes into", TypeId::TAPE, ty)?;
+                    let taped = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
+                    self.types.tangent(taped)
+                }
+            };
+        }
+        rule(indices.is_empty(), || "there are more indices than steps".into())?;
+        Ok(ty)
+    }
+
+    fn turns(&self, form: Loop, turn: &Block, tys: &[TypeId], result: TypeId) -> Rule<TypeId> {
+        let parameters: Vec<_> = turn.parameters.iter().map(|parameter| self.body.ty(*parameter)).collect();
+        let left = self.body.ty(turn.result);
+        let rank = |size| self.types.rank_of_index(size).ok_or("the size is of no tensor");
+        match form {
+            Loop::Build | Loop::Sum => {
+                let ([size], [counter]) = (self.given(tys)?, self.given(&parameters)?);
+                let rank = rank(size)?;
+                self.is("the counter", size, counter)?;
+                if form == Loop::Build {
+                    return self.is_tensor(result, rank, left);
+                }
+                rule(is_summable(self.types, left) || self.types.tangent(left) == left, || {
+                    format!("{} cannot be summed", self.types.show(left))
+                })?;
+                Ok(left)
+            }
+            Loop::Fold | Loop::Scan => {
+                let ([size, first], [counter, carried]) = (self.given(tys)?, self.given(&parameters)?);
+                self.is("the size", TypeId::INTEGER, size)?;
+                self.is("the counter", TypeId::INTEGER, counter)?;
+                self.is("what is carried", first, carried)?;
+                if form == Loop::Fold {
+                    self.is("what a turn leaves", carried, left)?;
+                    return Ok(carried);
+                }
+                let Some(&[next, kept]) = self.types.members(left) else {
+                    return Err("a turn leaves no pair".into());
+                };
+                let Some(&[last, all]) = self.types.members(result) else {
+                    return Err("the result is no pair".into());
+                };
+                self.is("what a turn leaves", carried, next)?;
+                self.is("what is left", carried, last)?;
+                self.is_tensor(all, 1, kept)?;
+                Ok(result)
+            }
+        }
+    }
+}
