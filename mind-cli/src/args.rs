@@ -287,6 +287,7 @@ pub struct GraphArguments {
 #[command(after_help = "\
 Examples:
   mind ks check gmm.ks
+  mind ks check --rules gmm.ks                    tries its rules on samples
   mind ks run gmm.ks                              runs `main`
   mind ks run gmm.ks square 3.0                   runs (square 3.0)
   mind ks run gmm.ks norm '(Vec_init 3.0 4.0)'    arguments are expressions
@@ -310,13 +311,28 @@ pub enum KsCommand {
 
 /// `mind ks check`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+--rules runs both sides of each `(rule \"name\" params left right)` on samples of its parameters. They have to give
+the same but for rounding; where the left side fails, the rule says nothing. A rule that does not hold is a mistake,
+one whose left side fails on every sample is named as untested.
+
+Examples:
+  mind ks check gmm.ks
+  mind ks check --rules algebra.ks
+  mind ks check --quiet --print-ir gmm.ks | less")]
 pub struct KsCheckArguments {
     /// The files, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Print mistakes only
+    /// Print mistakes only, and the IR where it is asked for
     #[arg(short, long)]
     pub quiet: bool,
+    /// Try the rules on samples
+    #[arg(long)]
+    pub rules: bool,
+    /// Print what the programs became, with every derivative that they ask for
+    #[arg(long)]
+    pub print_ir: bool,
 }
 
 /// `mind ks run`.

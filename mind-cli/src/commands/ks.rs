@@ -7,6 +7,7 @@ use mind_core::{
     knossos::{
         self, FunctionId, Program,
         interp::{self, Options, Outcome as Ran, Precision},
+        rules::{Verdict, try_rule},
     },
 };
 
@@ -32,23 +33,42 @@ pub fn run(arguments: &KsArguments, out: &Style, err: &Style) -> Outcome {
 fn check_all(arguments: &KsCheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
-        let checked = read(file).and_then(|(program, source)| {
-            let functions = counted(program.functions.len(), "function");
-            let rules = counted(program.rules.len(), "rule");
-            match arguments.quiet {
-                true => Ok(()),
-                false => {
-                    output::print(&format!("{}: {}, {functions}, {rules}\n", source.name, out.good("ok")))
-                }
-            }
-        });
-        match checked {
+        match check(file, arguments, out) {
             Ok(()) => {}
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
             Err(failure) => worst = worst.max(failure.tell(err)),
         }
     }
     if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+}
+
+fn check(file: &Path, arguments: &KsCheckArguments, out: &Style) -> Outcome {
+    let (program, source) = read(file)?;
+    let say = |text: &str| if arguments.quiet { Ok(()) } else { output::print(text) };
+    let functions = counted(program.functions.len(), "function");
+    let rules = counted(program.rules.len(), "rule");
+    say(&format!("{}: {}, {functions}, {rules}\n", source.name, out.good("ok")))?;
+    if arguments.print_ir {
+        output::print(&knossos::print(&program))?;
+    }
+    if !arguments.rules {
+        return Ok(());
+    }
+    let mut broken = Vec::new();
+    for rule in &program.rules {
+        match try_rule(&program, rule) {
+            Verdict::Holds(samples) => {
+                say(&format!("rule {:?}: holds on {}\n", rule.name, counted(samples, "sample")))?;
+            }
+            Verdict::Untested => {
+                say(&format!("rule {:?}: untested, its left side fails on every sample\n", rule.name))?;
+            }
+            Verdict::Fails(counterexample) => {
+                broken.push(Mistake::of_diag(&counterexample.diag(rule), &source));
+            }
+        }
+    }
+    if broken.is_empty() { Ok(()) } else { Err(Failure::Mistakes(broken)) }
 }
 
 fn read(file: &Path) -> Outcome<(Program, Rc<Source>)> {

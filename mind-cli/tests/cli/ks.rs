@@ -23,6 +23,69 @@ fn programs_are_checked() {
 }
 
 #[test]
+fn the_ir_is_printed_where_it_is_asked_for() {
+    let text = "(def twice Float (x : Float) (add x x))\n(gdef fwd twice)\n";
+    let said = Folder::new().with("twice.ks", text).mind("ks check -q --print-ir twice.ks").fine();
+    let listing = "\
+twice : Float -> Float
+  (x : Float)
+  %1 : Float = add x x
+  -> %1
+
+[fwd twice] : Float Float -> Float
+  (%0 : Float) (%1 : Float)
+  %2 : (Tuple Float Float) = call [dual twice] %0 %1
+  %3 : Float = %2.1
+  -> %3
+
+[dual twice] : Float Float -> (Tuple Float Float)
+  (%0 : Float) (%1 : Float)
+  %2 : Float = add %0 %0
+  %3 : Float = add %1 %1
+  %4 : (Tuple Float Float) = tuple %2 %3
+  -> %4
+";
+    assert_eq!(said, listing);
+}
+
+const RULES: &str = "\
+(rule \"mul1\" (x : Float) (mul x 1.0) x)
+(rule \"sum\" ((v : Vec Float) (w : Vec Float)) (sum (sub v w)) (sub (sum v) (sum w)))
+(rule \"beyond\" (v : Vec Float) (index (size v) v) 1.0)
+";
+
+#[test]
+fn rules_are_tried_where_it_is_asked_for() {
+    let folder = Folder::new().with("rules.ks", RULES);
+    let said = folder.mind("ks check --rules rules.ks").fine();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines[0], "rules.ks: ok, 6 functions, 3 rules");
+    assert_eq!(lines[1], "rule \"mul1\": holds on 200 samples");
+    assert!(lines[2].starts_with("rule \"sum\": holds on 1"), "{said}");
+    assert_eq!(lines[3], "rule \"beyond\": untested, its left side fails on every sample");
+    assert_eq!(folder.mind("ks check --rules --quiet rules.ks").fine(), "");
+}
+
+#[test]
+fn a_rule_that_does_not_hold_is_a_mistake_with_a_counterexample() {
+    let wrong = "(rule \"abs\" (x : Float) (abs x) x)\n\
+                 (rule \"first\" (v : Vec Float) (sum v) (index 0 v))\n\
+                 (rule \"add0\" (n : Integer) (add n 0) n)\n";
+    let folder = Folder::new().with("wrong.ks", wrong);
+    assert_eq!(folder.mind("ks check wrong.ks").fine(), "wrong.ks: ok, 6 functions, 3 rules\n");
+    let answer = folder.mind("ks check --rules wrong.ks");
+    assert_eq!(answer.code, 1);
+    assert!(answer.out.contains("rule \"add0\": holds on 200 samples\n"), "{}", answer.out);
+    let said = &answer.err;
+    assert!(said.starts_with("ks:1: error[E6010]: rule \"abs\" does not hold\n --> wrong.ks:1\n"), "{said}");
+    assert!(said.contains("= where x is -2.0\n") && said.contains("= the left side gives 2.0\n"), "{said}");
+    assert!(said.contains("= the right side gives -2.0\n"), "{said}");
+    assert!(said.contains("= where v is []\n") && said.contains("= the left side gives 0.0\n"), "{said}");
+    let fault = "= the right side fails: index 0 is out of range of a tensor of size 0\n";
+    assert!(said.contains(fault) && said.contains("2 mistakes"), "{said}");
+}
+
+#[test]
 fn mistakes_are_shown_in_the_file() {
     let wrong = NORM.replace("(mul x x)", "(mul x 2 3)").replace("(norm (Vec", "(nrom (Vec");
     let said = Folder::new().with("norm.ks", wrong).mind("ks check norm.ks").mistakes();

@@ -54,7 +54,8 @@ pub(super) const E6009: Explanation = Explanation {
 
 pub(super) const E6010: Explanation = Explanation {
     text: "A program in Knossos failed as it ran: an assertion, too deep a recursion, a negative size, the maximum of \
-           nothing, an integer divided by zero, a function that is declared and not defined.",
+           nothing, an integer divided by zero, a function that is declared and not defined. Or the sides of a rule differ, \
+           where `mind ks check --rules` tries them.",
     example: Example::Knossos {
         wrong: "(def main Integer () (div 1 0))",
         right: "(def main Integer () (div 1 1))",
