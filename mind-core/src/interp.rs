@@ -27,6 +27,21 @@ use crate::{
 /// dimension that the extents make less than 1; E6009 for extents that contradict the declared ones; E6001 for an index
 /// out of range.
 pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> {
+    let Trace { values, .. } = trace(module, inputs)?;
+    Ok(module.outputs().iter().map(|output| values[output.index()].clone()).collect())
+}
+
+/// What a run computes.
+pub(crate) struct Trace {
+    /// The value of each instruction.
+    pub(crate) values: Vec<Value>,
+    /// The extent of each symbol.
+    #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for what looks at a run again"))]
+    pub(crate) bindings: Bindings,
+}
+
+/// Runs every instruction; errors as those of [`run`].
+pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunError> {
     let bindings = bind(module, inputs)?;
     check_requirements(&requirements(module), &bindings)?;
     let mut values: Vec<Value> = Vec::with_capacity(module.insts().len());
@@ -42,7 +57,7 @@ pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> 
         };
         values.push(value);
     }
-    Ok(module.outputs().iter().map(|output| values[output.index()].clone()).collect())
+    Ok(Trace { values, bindings })
 }
 
 /// A tensor of known values.

@@ -1,4 +1,5 @@
-//! Random well-typed modules with inputs to run them on, and smaller modules to replace a failing one by.
+//! Random well-typed modules with inputs to run them on, how far their results may be off, and smaller modules to
+//! replace a failing one by.
 //!
 //! Everything is a function of its seed, on every machine.
 
@@ -6,11 +7,13 @@ mod expressions;
 mod generate;
 mod patterns;
 pub mod properties;
+mod rounding;
 mod shrink;
 
 pub use crate::random::Random;
 pub use expressions::{RandomExpression, leaf_types, open_program, random_expression};
 pub use generate::{module_from_bytes, random_core_v1_module, random_module};
+pub use rounding::{Bounded, run_bounded};
 pub use shrink::shrink;
 
 use std::collections::BTreeSet;
@@ -18,6 +21,8 @@ use std::collections::BTreeSet;
 use crate::{
     dim::{Bindings, Dim, Symbol},
     interp::{Elements, Value, check_requirements},
+    ir::Module,
+    plan::Update,
     ty::{DType, Shape, Type},
     verify::{Verified, requirements},
 };
@@ -59,6 +64,21 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
         DType::Bool => return None,
     };
     Some(Value::new(shape, elements))
+}
+
+/// Outputs that could go to inputs: each input is updated by the last output of its type that no other input has.
+pub fn possible_updates(module: &Module) -> Vec<Update> {
+    let mut updates: Vec<Update> = Vec::new();
+    for (input, (_, ty)) in module.inputs().enumerate() {
+        let fits = |output: &usize| {
+            module.ty(module.outputs()[*output]) == ty
+                && !updates.iter().any(|update| update.output == *output)
+        };
+        if let Some(output) = (0..module.outputs().len()).rev().find(fits) {
+            updates.push(Update { output, input });
+        }
+    }
+    updates
 }
 
 /// Whether two values are equal to the bit, but that every NaN equals every other.

@@ -3,7 +3,7 @@
 //!
 //! A property that does not hold panics with the module in question.
 
-use super::{module_from_bytes, random_inputs, same};
+use super::{module_from_bytes, possible_updates, random_inputs, same};
 use crate::{
     canon::{Canonical, canonicalise},
     diag::Diags,
@@ -11,7 +11,7 @@ use crate::{
     interp::run,
     ir::{Module, ValueId},
     ops::Profile,
-    opt::optimise,
+    opt::{optimise, unoptimised},
     plan::plan,
     text::{Document, Limits, core_ir, mic},
     verify::{Verified, verify},
@@ -108,7 +108,11 @@ fn goes_on(canonical: &Canonical) {
     reads_back(canonical);
     let optimised = optimise(canonical);
     assert!(verify((*optimised).clone(), Profile::Extended).is_ok(), "optimised modules are valid");
-    let _ = plan(&optimised, &[]);
+    let updates = possible_updates(&optimised);
+    for program in [optimised, unoptimised(canonical)] {
+        let _ = plan(&program, &[]);
+        let _ = plan(&program, &updates);
+    }
 }
 
 /// The gradients that exist, with respect to each float input alone.

@@ -1,0 +1,359 @@
+//! How far a result may be off that adds in another order and rounds in other places.
+//!
+//! A running error analysis (N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.3): beside each
+//! value stands a bound on its distance from what any other evaluation gives that takes the same operations, adds in an
+//! order of its own and may fuse a product with a sum. An operation adds what is rounded in it to what its operands are
+//! off by, as far as it magnifies that. So a difference of large numbers that nearly cancel may be off by much, and
+//! everything else by little.
+
+use crate::{
+    dim::Bindings,
+    interp::{Elements, RunError, Trace, Value, broadcast_offset, positions, trace},
+    ir::{Inst, Op},
+    ops::Concrete,
+    ty::DType,
+    verify::Verified,
+};
+
+/// A result of the interpreter, and how far others may be off.
+#[derive(Clone, Debug)]
+pub struct Bounded {
+    /// What the interpreter gives.
+    pub value: Value,
+    /// The largest distance from each element: 0 for integers, infinite where nothing can be said. That is where the
+    /// element is not finite, and after a sum that may overflow, a divisor that may be 0 or a logarithm of what may be.
+    pub bounds: Vec<f64>,
+}
+
+impl Bounded {
+    /// The first element of `found` that is off by more than it may be, or that the shapes differ.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self, found: &Value) -> Result<(), String> {
+        if (found.dtype(), &found.shape) != (self.value.dtype(), &self.value.shape) {
+            let [found, expected] =
+                [found, &self.value].map(|value| format!("{}{:?}", value.dtype(), value.shape));
+            return Err(format!("a tensor {found}, expected {expected}"));
+        }
+        let (found, expected) = (found.elements.to_f64(), self.value.elements.to_f64());
+        for (position, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let bound = self.bounds[position];
+            let near = found == expected || bound.is_infinite() || (found - expected).abs() <= bound;
+            if !near {
+                return Err(format!("element {position} is {found}, expected {expected} within {bound:e}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The results of a module on these inputs with their bounds.
+///
+/// # Errors
+/// As those of [`crate::interp::run`].
+pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, RunError> {
+    let Trace { values, bindings } = trace(module, inputs)?;
+    let mut bounds: Vec<Vec<f64>> = Vec::with_capacity(values.len());
+    for (inst, result) in module.insts().iter().zip(&values) {
+        let operands = inst
+            .operands
+            .iter()
+            .map(|operand| Operand { value: &values[operand.index()], bounds: &bounds[operand.index()] });
+        let operands: Vec<Operand<'_>> = operands.collect();
+        bounds.push(match Format::of(result.dtype()) {
+            Some(format) => {
+                Step { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
+            }
+            None => vec![0.0; result.elements.len()],
+        });
+    }
+    let bounded = |output: usize| Bounded { value: values[output].clone(), bounds: bounds[output].clone() };
+    Ok(module.outputs().iter().map(|output| bounded(output.index())).collect())
+}
+
+/// What a float type can hold.
+#[derive(Clone, Copy)]
+struct Format {
+    /// Twice the largest relative error of a rounding: that of this evaluation and that of the other.
+    epsilon: f64,
+    smallest: f64,
+    largest: f64,
+}
+
+impl Format {
+    fn of(dtype: DType) -> Option<Self> {
+        match dtype {
+            DType::F32 => Some(Self {
+                epsilon: f32::EPSILON.into(),
+                smallest: f32::MIN_POSITIVE.into(),
+                largest: f32::MAX.into(),
+            }),
+            DType::F64 => {
+                Some(Self { epsilon: f64::EPSILON, smallest: f64::MIN_POSITIVE, largest: f64::MAX })
+            }
+            DType::Bool | DType::I32 | DType::I64 => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Operand<'a> {
+    value: &'a Value,
+    bounds: &'a [f64],
+}
+
+/// An element of an operand and how far it may be off.
+#[derive(Clone, Copy)]
+struct Near {
+    element: f64,
+    bound: f64,
+}
+
+impl Near {
+    fn magnitude(self) -> f64 {
+        self.element.abs()
+    }
+}
+
+/// What makes an element be off.
+struct Error {
+    /// What the operands are off by, as the operation magnifies it.
+    inherited: f64,
+    /// The sum of the magnitudes that are added up, or the magnitude of the result: what roundings are relative to.
+    magnitude: f64,
+    /// How many roundings there are.
+    roundings: f64,
+}
+
+/// One instruction with a result of floats.
+struct Step<'a> {
+    inst: &'a Inst,
+    operands: &'a [Operand<'a>],
+    result: &'a Value,
+    bindings: &'a Bindings,
+    format: Format,
+}
+
+impl Step<'_> {
+    fn bounds(&self) -> Result<Vec<f64>, RunError> {
+        let bounds = match &self.inst.op {
+            Op::Input { .. }
+            | Op::ConstI64(_)
+            | Op::ConstF32(_)
+            | Op::ConstF64(_)
+            | Op::ConstTensor { .. } => {
+                vec![0.0; self.result.elements.len()]
+            }
+            Op::Neg | Op::Relu | Op::StopGradient => self.operands[0].bounds.to_vec(),
+            Op::Reshape { .. }
+            | Op::Transpose { .. }
+            | Op::ExpandDims { .. }
+            | Op::Squeeze { .. }
+            | Op::Index { .. }
+            | Op::Slice(_)
+            | Op::BroadcastTo { .. }
+            | Op::SliceGrad { .. }
+            | Op::Gather => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            Op::Add | Op::Sub => self.each_pair(|a, b, result| Error {
+                inherited: a.bound + b.bound,
+                magnitude: result,
+                roundings: 1.0,
+            }),
+            Op::Mul => self.each_pair(|a, b, _| Error {
+                inherited: a.magnitude() * b.bound + a.bound * (b.magnitude() + b.bound),
+                magnitude: a.magnitude() * b.magnitude(),
+                roundings: 1.0,
+            }),
+            Op::Div => self.each_pair(|a, b, _| {
+                let quotient = a.magnitude() / b.magnitude();
+                let certain = b.magnitude() - b.bound;
+                let inherited =
+                    if certain > 0.0 { (a.bound + quotient * b.bound) / certain } else { f64::INFINITY };
+                Error { inherited, magnitude: quotient, roundings: 1.0 }
+            }),
+            // Both functions are within a unit in the last place, as the interpreter's are within half of one.
+            Op::Exp => self.each(|x, _| Error {
+                inherited: x.element.exp() * x.bound.exp_m1(),
+                magnitude: x.element.exp(),
+                roundings: 2.0,
+            }),
+            Op::Log => self.each(|x, result| {
+                let inherited =
+                    if x.bound < x.element { -(-x.bound / x.element).ln_1p() } else { f64::INFINITY };
+                Error { inherited, magnitude: result, roundings: 2.0 }
+            }),
+            Op::ReluGrad => self.each_pair(|dy, x, _| {
+                // Which way a mask falls is open as long as its operand may be on either side of 0.
+                let inherited = if x.magnitude() <= x.bound && x.bound > 0.0 {
+                    dy.magnitude() + dy.bound
+                } else if x.element > 0.0 {
+                    dy.bound
+                } else {
+                    0.0
+                };
+                Error { inherited, magnitude: 0.0, roundings: 0.0 }
+            }),
+            Op::Sum(_) | Op::Mean(_) => self.sums(self.length(0) / self.result.elements.len())?,
+            Op::Dot | Op::MatMul => self.sums(self.shape(0)[self.shape(0).len() - 1])?,
+            Op::Conv2d(_) => self.sums(self.length(1) / self.shape(1)[3])?,
+            Op::Conv2dGradInput { .. } => self.sums(self.length(1) / self.shape(1)[2])?,
+            Op::Conv2dGradFilter { .. } => self.sums(self.length(1) / self.shape(1)[3])?,
+            Op::ScatterAdd { .. } => self.sums(self.length(0))?,
+        };
+        let elements = self.result.elements.to_f64();
+        let known = |(bound, element): (f64, &f64)| {
+            if bound.is_nan() || !element.is_finite() { f64::INFINITY } else { bound }
+        };
+        Ok(bounds.into_iter().zip(&elements).map(known).collect())
+    }
+
+    fn shape(&self, operand: usize) -> &[usize] {
+        &self.operands[operand].value.shape
+    }
+
+    fn length(&self, operand: usize) -> usize {
+        self.operands[operand].value.elements.len()
+    }
+
+    /// Bounds of sums of `count` numbers or products.
+    fn sums(&self, count: usize) -> Result<Vec<f64>, RunError> {
+        let magnitudes = self.apply([Near::magnitude, Near::magnitude])?;
+        let first = self.apply([|x: Near| x.bound, |x: Near| x.magnitude() + x.bound])?;
+        let second = match self.float_operands() {
+            2 => self.apply([Near::magnitude, |x: Near| x.bound])?,
+            _ => vec![0.0; first.len()],
+        };
+        // A mean divides too, and a product is rounded before it is added.
+        let roundings = count as f64 + 1.0;
+        let inherited = first.into_iter().zip(second).map(|(first, second)| first + second);
+        let bound = |(magnitude, inherited)| self.bound(&Error { inherited, magnitude, roundings });
+        Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
+    }
+
+    fn float_operands(&self) -> usize {
+        self.operands.iter().filter(|operand| operand.value.dtype().is_float()).count()
+    }
+
+    /// The operation on other numbers: what stands for an element of each float operand. It has to be linear in each.
+    fn apply(&self, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
+        let mut stands_for = stands_for.into_iter();
+        let operands = self.operands.iter().map(|operand| {
+            if !operand.value.dtype().is_float() {
+                return operand.value.clone();
+            }
+            let stands_for = stands_for.next().expect("no operation takes three tensors of floats");
+            let elements: Vec<f64> = operand.near().map(stands_for).collect();
+            Value::new(operand.value.shape.clone(), elements)
+        });
+        let operands: Vec<Value> = operands.collect();
+        let to = Concrete { dtype: DType::F64, shape: &self.result.shape, bindings: self.bindings };
+        let value = (self.inst.op.info().evaluate)(&self.inst.op, &operands.iter().collect::<Vec<_>>(), &to)?;
+        let Elements::F64(elements) = value.elements else { unreachable!("the operands are of f64") };
+        Ok(elements)
+    }
+
+    fn each(&self, error: impl Fn(Near, f64) -> Error) -> Vec<f64> {
+        let results = self.result.elements.to_f64();
+        let elements = self.operands[0].near().zip(results);
+        elements.map(|(x, result)| self.bound(&error(x, result.abs()))).collect()
+    }
+
+    fn each_pair(&self, error: impl Fn(Near, Near, f64) -> Error) -> Vec<f64> {
+        let [lhs, rhs] = [0, 1].map(|operand| self.operands[operand].near().collect::<Vec<_>>());
+        let results = self.result.elements.to_f64();
+        let elements = positions(&self.result.shape).zip(results).map(|(position, result)| {
+            let [a, b] = [(0, &lhs), (1, &rhs)]
+                .map(|(operand, elements)| elements[broadcast_offset(self.shape(operand), &position)]);
+            self.bound(&error(a, b, result.abs()))
+        });
+        elements.collect()
+    }
+
+    fn bound(&self, error: &Error) -> f64 {
+        let Error { inherited, magnitude, roundings } = error;
+        let Format { epsilon, smallest, largest } = self.format;
+        let reached = magnitude + inherited;
+        if reached > largest / 2.0 {
+            return f64::INFINITY;
+        }
+        // Below the smallest normal number errors are not relative, and may be all there is.
+        let underflow =
+            if reached > 0.0 && *magnitude < smallest / epsilon { smallest * roundings } else { 0.0 };
+        inherited + roundings * epsilon * reached + underflow
+    }
+}
+
+impl<'a> Operand<'a> {
+    fn near(self) -> impl Iterator<Item = Near> + 'a {
+        let elements = self.value.elements.to_f64();
+        elements.into_iter().zip(self.bounds).map(|(element, bound)| Near { element, bound: *bound })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        ir::{Builder, Reduction},
+        ops::Profile,
+        ty::{Shape, Type},
+        verify::verify,
+    };
+
+    use super::*;
+
+    /// What an operation on vectors gives for these.
+    fn bounds(op: Op, operands: &[&[f32]]) -> Vec<f64> {
+        let mut b = Builder::new();
+        let extent = |elements: &[f32]| Shape::literal(&[elements.len() as i64]);
+        let ids: Vec<_> = (0..operands.len())
+            .map(|i| b.input(format!("x{i}"), Type::new(DType::F32, extent(operands[i]))).expect("an input"))
+            .collect();
+        let result = b.push(op, &ids).expect("the operands fit");
+        // Off by one rounding, so that errors are passed on.
+        let one = b.constant(DType::F32, 1.0);
+        let off = b.push(Op::Mul, &[result, one]).expect("a number fits");
+        let module = verify(b.finish([off]), Profile::Extended).expect("it is valid");
+        let inputs: Vec<_> = operands.iter().map(|x| Value::new([x.len()], x.to_vec())).collect();
+        run_bounded(&module, &inputs).expect("it runs").remove(0).bounds
+    }
+
+    const EPSILON: f64 = f32::EPSILON as f64;
+
+    #[test]
+    fn roundings_are_relative_to_results_and_add_up() {
+        let bounds = bounds(Op::Add, &[&[1.0, 1e8, 0.0], &[2.0, -1e8, 0.0]]);
+        assert!((bounds[0] / (6.0 * EPSILON) - 1.0).abs() < 1e-6, "{bounds:?}");
+        assert_eq!(bounds[1..], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn sums_may_be_off_by_what_cancels() {
+        let all = Reduction { axes: vec![], keepdims: false };
+        let [cancelling, plain] =
+            [[1e6, -1e6, 1.0], [1.0, 1.0, 1.0]].map(|x| bounds(Op::Sum(all.clone()), &[&x])[0]);
+        assert!(cancelling > 2e6 * EPSILON && cancelling < 1e7 * EPSILON, "{cancelling}");
+        assert!(plain < 20.0 * EPSILON, "{plain}");
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_not_finite() {
+        let bounds = bounds(Op::Div, &[&[1.0, 0.0, 1.0, 3e38], &[0.0, 0.0, 2.0, 0.9]]);
+        assert_eq!(
+            bounds.iter().map(|bound| bound.is_infinite()).collect::<Vec<_>>(),
+            [true, true, false, true]
+        );
+    }
+
+    #[test]
+    fn an_element_is_wrong_beyond_its_bound() {
+        let bounded =
+            Bounded { value: Value::new([2], vec![1.0_f32, 5.0]), bounds: vec![0.5, f64::INFINITY] };
+        let check = |elements: Vec<f32>| bounded.check(&Value::new([elements.len()], elements));
+        assert_eq!(check(vec![1.5, f32::NAN]), Ok(()));
+        for wrong in [vec![1.6, 5.0], vec![f32::NAN, 5.0], vec![f32::INFINITY, 5.0], vec![1.0, 5.0, 5.0]] {
+            assert!(check(wrong.clone()).is_err(), "{wrong:?}");
+        }
+        assert!(bounded.check(&Value::new([2], vec![1.0, 5.0])).is_err(), "of f64");
+    }
+}
