@@ -91,7 +91,7 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 /// Every independent mistake with its line and column, one a line at most: E1002 to E1008 for what is malformed or too
 /// large, E2002 for an unknown operation, E2007 for a wrong number of operands, E4001 to E4003 for references to what
 /// stands nowhere above and ids that do not ascend, E3006 and E1008 for what is no type, E4005 and E4010 for data and
-/// padding that do not fit.
+/// padding that do not fit. Where there is one, also what breaks the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
     let mut cursor = Cursor::new(text);

@@ -158,6 +158,17 @@ impl Document {
         }
     }
 
+    /// What is wrong with the operands and types of instructions beside those known to be wrong, which ascend. Inputs and
+    /// symbols are not judged: what would be wrong with them may follow from what is known.
+    fn type_mistakes(&self, known: &[ValueId]) -> impl Iterator<Item = Diag> {
+        let errors = verify_named(&self.module, Profile::Extended, &|value| self.value_name(value));
+        let follows = |error: &VerifyError| {
+            matches!(error.code, Code::E2003 | Code::E4004)
+                || error.value.is_none_or(|value| known.binary_search(&value).is_ok())
+        };
+        errors.into_iter().filter(move |error| !follows(error)).map(|error| self.diag(error))
+    }
+
     /// An error of the module as one of the text.
     pub fn diag(&self, error: VerifyError) -> Diag {
         let site = match (error.value, error.output) {

@@ -1,5 +1,7 @@
 //! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
 
+use std::mem;
+
 use super::{
     Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
@@ -26,6 +28,8 @@ pub(super) struct Reader<'a> {
     output_lines: Lines,
     /// References to what stood nowhere above: at the end it is known whether it stands below.
     missing: Vec<Missing>,
+    /// The values whose lines are known to be wrong.
+    reported: Vec<ValueId>,
 }
 
 /// A reference to a value that is not defined above it.
@@ -87,6 +91,7 @@ impl<'a> Reader<'a> {
             lines: Lines::default(),
             output_lines: Lines::default(),
             missing: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
@@ -120,6 +125,7 @@ impl<'a> Reader<'a> {
     /// Takes in any instruction, where what is wrong was reported.
     #[cold]
     pub(super) fn push_any(&mut self) {
+        self.reported.push(ValueId::new(self.insts.len()));
         self.push(Op::StopGradient, Operands::NONE, Type::scalar(DType::Bool));
     }
 
@@ -158,6 +164,7 @@ impl<'a> Reader<'a> {
             output: 0,
         });
         self.diags.push(Diag::new(Code::E4001, cursor.site_of(start), ""));
+        self.reported.push(ValueId::new(self.insts.len()));
         ValueId::new(0)
     }
 
@@ -242,20 +249,35 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Every mistake.
-    pub(super) fn finish(mut self, end: u32) -> Result<Document, Diags> {
-        if !self.diags.is_empty() {
-            let mut diags: Vec<Diag> = self.diags.into_iter().collect();
-            for Missing { diag, number, reader, output } in self.missing {
-                diags[diag].message = match reader {
-                    Some(reader) => self.numbers.missing(number, reader),
-                    None => self.numbers.missing_output(output, number),
-                };
-            }
-            self.diags = Diags::new();
-            self.diags.extend(diags);
-            return Err(self.diags);
+    pub(super) fn finish(self, end: u32) -> Result<Document, Diags> {
+        if self.diags.is_empty() { Ok(self.document(end)) } else { Err(self.mistakes(end)) }
+    }
+
+    /// What was found while reading, and what is wrong with the types of all other instructions, in the order of lines.
+    /// The declared type of a line in error counts for what reads it.
+    #[cold]
+    fn mistakes(mut self, end: u32) -> Diags {
+        let (limit, reported) = (self.limits.errors, mem::take(&mut self.reported));
+        let mut diags: Vec<Diag> = mem::take(&mut self.diags).into_iter().collect();
+        for Missing { diag, number, reader, output } in &self.missing {
+            diags[*diag].message = match reader {
+                Some(reader) => self.numbers.missing(*number, reader),
+                None => self.numbers.missing_output(*output, *number),
+            };
         }
-        Ok(Document {
+        diags.extend(self.document(end).type_mistakes(&reported));
+        diags.sort_by_key(|diag| match diag.site {
+            Site::Text { line, .. } => line,
+            Site::Nowhere | Site::Tokens { .. } => u32::MAX,
+        });
+        diags.truncate(limit);
+        let mut all = Diags::new();
+        all.extend(diags);
+        all
+    }
+
+    fn document(self, end: u32) -> Document {
+        Document {
             form: self.form,
             module: Module::from_parts(self.insts, self.outputs),
             name: None,
@@ -265,7 +287,7 @@ impl<'a> Reader<'a> {
             lines: self.lines,
             output_lines: self.output_lines,
             end,
-        })
+        }
     }
 }
 

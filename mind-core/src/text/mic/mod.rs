@@ -82,6 +82,7 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 /// for what is malformed or too large, E2002 for an unknown operation, E2007 for a wrong number of operands, E4001 to
 /// E4003 for references to what stands nowhere above and ids that do not ascend, E3006, E1008 and E4004 for what is no
 /// type, E4005 and E4010 for data and padding that do not fit, E4013 for a gather along another axis than the first.
+/// Where there is one, also what breaks the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     entries::document(text, limits)
 }
