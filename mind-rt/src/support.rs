@@ -21,7 +21,7 @@ pub const fn slot_len<T>(len: usize) -> usize {
 ///
 /// # Errors
 /// E6004 if the memory cannot be had.
-#[inline]
+#[inline(always)]
 pub fn allocate<T: Element, S: Shape>(shape: S) -> Result<Tensor<T, S>, Error> {
     Tensor::try_stale_with(shape)
 }

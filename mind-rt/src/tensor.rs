@@ -72,17 +72,26 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     }
 
     /// Elements of any value, for who writes them all.
-    #[inline]
+    // A call of a small program takes little longer than a copy of its result between places on the stack: nothing but a
+    // block's address is to come out of line.
+    #[inline(always)]
     pub(crate) fn try_stale_with(dims: S) -> Result<Self, Error> {
         Self::try_from_memory(dims, Buffer::stale)
     }
 
     #[inline(always)]
-    fn try_from_memory(dims: S, take: impl FnOnce(usize) -> Option<Buffer<T>>) -> Result<Self, Error> {
-        match dims.checked_len().and_then(take) {
+    fn try_from_memory(dims: S, take: fn(usize) -> Option<Buffer<T>>) -> Result<Self, Error> {
+        let Some(len) = dims.checked_len() else { return Err(Self::not_to_be_had(dims)) };
+        match take(len) {
             Some(buffer) => Ok(Self::from_buffer(dims, buffer)),
-            None => Err(Error::allocation::<T, S>(&dims)),
+            None => Err(Self::not_to_be_had(dims)),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_to_be_had(dims: S) -> Error {
+        Error::allocation::<T, S>(&dims)
     }
 
     /// All one value, of the shape given.

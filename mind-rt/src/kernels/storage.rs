@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use super::memory::{self, Memory};
+use super::memory::{self, BlockSize, Memory};
 use crate::element::Element;
 use crate::shape::Shape;
 
@@ -140,7 +140,7 @@ fn check_len<S: Shape>(shape: &S, len: usize) {
 }
 
 impl<T: Element, S: Shape> Tensor<T, S> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn from_buffer(shape: S, buffer: Buffer<T>) -> Self {
         check_len(&shape, buffer.len);
         Self { head: TensorRef::new(buffer.pointer, buffer.len, shape), buffer }
@@ -269,8 +269,12 @@ pub(crate) struct Buffer<T> {
 }
 
 /// Whose memory a buffer is, and so how it is given back.
+// Words, so that a tensor is moved by whole registers.
 #[derive(Clone, Copy)]
+#[repr(usize)]
 enum Origin {
+    /// A block that begins with the elements.
+    Block { size: BlockSize },
     /// None: there are no elements.
     Nothing,
     /// Memory of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
@@ -286,6 +290,13 @@ unsafe impl<T: Send> Send for Buffer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Buffer<T> {}
 
+/// The block that has room for `len` elements, if they are some and not too many for any.
+#[inline(always)]
+fn block_size<T>(len: usize) -> Option<BlockSize> {
+    let bytes = len.checked_mul(size_of::<T>())?;
+    if bytes == 0 { None } else { BlockSize::of(bytes) }
+}
+
 /// Room for `len` elements from the first 64-byte boundary on, wherever the allocator starts. Asking for little alignment
 /// lets it hand out zero pages without clearing them.
 #[inline]
@@ -298,13 +309,26 @@ impl<T: Plain> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
-        Self::aligned(len, memory::zeroed, |start| Origin::Aligned { start })
+        match block_size::<T>(len) {
+            Some(size) => Some(Self::block(len, size, memory::zeroed_block(size, len * size_of::<T>())?)),
+            None => Self::aligned(len, memory::zeroed, |start| Origin::Aligned { start }),
+        }
     }
 
     /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stale(len: usize) -> Option<Self> {
-        Self::aligned(len, memory::stale, |start| Origin::Aligned { start })
+        match block_size::<T>(len) {
+            Some(size) => Some(Self::block(len, size, memory::stale_block(size)?)),
+            None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start }),
+        }
+    }
+
+    /// The first `len` elements of a block, which has room for them. Blocks are initialised, and any bits are elements of
+    /// a plain type.
+    #[inline(always)]
+    fn block(len: usize, size: BlockSize, block: NonNull<u8>) -> Self {
+        Self { pointer: block.cast(), len, origin: Origin::Block { size } }
     }
 
     /// `len` zeros, 64-byte aligned, whose memory is not kept when they are dropped: for what lives long. `None` if they
@@ -313,7 +337,6 @@ impl<T: Plain> Buffer<T> {
         Self::aligned(len, memory::new, |start| Origin::Scratch { start })
     }
 
-    #[inline]
     fn aligned(
         len: usize,
         take: impl FnOnce(Layout) -> Option<Memory>,
@@ -346,7 +369,9 @@ impl<T: Plain> Buffer<T> {
                 // SAFETY: `from_vec` took these three from a `Vec`, and the buffer no longer frees them.
                 unsafe { Vec::from_raw_parts(buffer.pointer.as_ptr(), buffer.len, capacity) }
             }
-            Origin::Nothing | Origin::Aligned { .. } | Origin::Scratch { .. } => self.as_slice().to_vec(),
+            Origin::Nothing | Origin::Block { .. } | Origin::Aligned { .. } | Origin::Scratch { .. } => {
+                self.as_slice().to_vec()
+            }
         }
     }
 }
@@ -369,7 +394,21 @@ impl<T> Drop for Buffer<T> {
     #[inline]
     fn drop(&mut self) {
         match self.origin {
-            Origin::Nothing => {}
+            Origin::Block { size } => memory::release_block(self.pointer.cast(), size),
+            Origin::Nothing | Origin::Aligned { .. } | Origin::Scratch { .. } | Origin::Vec { .. } => {
+                self.release_others();
+            }
+        }
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Gives back what is no block. It stands apart so that dropping a small tensor is little code.
+    #[cold]
+    #[inline(never)]
+    fn release_others(&mut self) {
+        match self.origin {
+            Origin::Block { .. } | Origin::Nothing => {}
             Origin::Aligned { start } => {
                 let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
                 memory::release(Memory { start, layout });

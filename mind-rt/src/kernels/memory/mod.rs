@@ -1,18 +1,20 @@
 //! Where the memory of buffers comes from, and where it goes.
 //!
-//! Large memory that was given back is kept for the next buffer of its size, up to [`KEPT`] bytes in the process. A loop
-//! that calls a function makes results of the same sizes again and again; an allocator that hands their pages back to the
-//! system has them cleared and mapped anew each time, which takes ten to a hundred times as long as writing them.
+//! Memory that was given back is kept for the next buffer of its size: a loop that calls a function makes results of the
+//! same sizes again and again. Small memory comes in [`blocks`], which each thread keeps for itself. Large memory is kept up
+//! to [`KEPT`] bytes in the process; an allocator that hands its pages back to the system has them cleared and mapped anew
+//! each time, which takes ten to a hundred times as long as writing them.
 //!
 //! All memory here is initialised: with zeros when it is new, else with what its last user left.
+
+mod blocks;
 
 use std::alloc::{self, Layout};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Memory of less than so many bytes is asked of the allocator each time.
-pub(super) const LARGE: usize = 32 * 1024;
+pub(super) use blocks::BlockSize;
 
 /// So many bytes are kept at most.
 const KEPT: usize = 32 * 1024 * 1024;
@@ -29,37 +31,56 @@ pub(super) struct Memory {
 // SAFETY: memory belongs to whoever has it, on any thread.
 unsafe impl Send for Memory {}
 
-/// Bytes of any value. `None` if they cannot be had. The layout's size must not be 0.
+/// A block of any value, with the alignment of buffers. `None` if none can be had.
+#[inline(always)]
+pub(super) fn stale_block(size: BlockSize) -> Option<NonNull<u8>> {
+    let block = blocks::take(size)?;
+    // SAFETY: the block is ours, and as large as its size says.
+    unsafe { mark_stale(block, size.bytes()) };
+    Some(block)
+}
+
+/// A block whose first `bytes` are zeros. `None` if none can be had.
 #[inline]
+pub(super) fn zeroed_block(size: BlockSize, bytes: usize) -> Option<NonNull<u8>> {
+    let block = blocks::take(size)?;
+    // SAFETY: the block is ours, and no more is written than it has.
+    unsafe { block.write_bytes(0, bytes.min(size.bytes())) };
+    Some(block)
+}
+
+/// Gives a block back.
+#[inline]
+pub(super) fn release_block(block: NonNull<u8>, size: BlockSize) {
+    blocks::keep(block, size);
+}
+
+/// Large memory of any value. `None` if it cannot be had. The layout's size must not be 0.
 pub(super) fn stale(layout: Layout) -> Option<Memory> {
-    let memory = if layout.size() < LARGE { new(layout) } else { take(layout).or_else(|| new(layout)) }?;
-    if cfg!(debug_assertions) {
-        // Whoever reads what nobody wrote shall find no plausible number.
-        // SAFETY: the memory is ours, and as large as its layout says.
-        unsafe { memory.start.write_bytes(0xff, layout.size()) };
-    }
+    let memory = take(layout).or_else(|| new(layout))?;
+    // SAFETY: the memory is ours, and as large as its layout says.
+    unsafe { mark_stale(memory.start, layout.size()) };
     Some(memory)
 }
 
-/// Zeros. `None` if they cannot be had. The layout's size must not be 0.
-#[inline]
+/// Zeros in large memory. `None` if it cannot be had. The layout's size must not be 0.
 pub(super) fn zeroed(layout: Layout) -> Option<Memory> {
-    if layout.size() < LARGE {
-        return new(layout);
-    }
     let Some(memory) = take(layout) else { return new(layout) };
     // SAFETY: the memory is ours, and as large as its layout says.
     unsafe { memory.start.write_bytes(0, layout.size()) };
     Some(memory)
 }
 
-/// Gives memory back.
-#[inline]
-pub(super) fn release(memory: Memory) {
-    if memory.layout.size() < LARGE {
-        return free(memory);
+/// Where assertions are checked, whoever reads what nobody wrote shall find no plausible number.
+///
+/// # Safety
+/// So many bytes from `start` on are the caller's to write.
+#[inline(always)]
+unsafe fn mark_stale(start: NonNull<u8>, bytes: usize) {
+    if cfg!(debug_assertions) {
+        // SAFETY: the caller's promise.
+        unsafe { start.write_bytes(0xff, bytes) };
     }
-    keep(memory);
 }
 
 /// Zeros, from the allocator.
@@ -81,7 +102,8 @@ fn take(layout: Layout) -> Option<Memory> {
     lock().take(layout)
 }
 
-fn keep(memory: Memory) {
+/// Gives large memory back.
+pub(super) fn release(memory: Memory) {
     if memory.layout.size() > KEPT {
         return free(memory);
     }
@@ -161,7 +183,7 @@ mod tests {
 
     #[test]
     fn zeros_are_zeros_whoever_had_them_before() {
-        for bytes in [64, SMALL, SMALL + 1, LARGE - 1, LARGE, LARGE + 64, KEPT + 1] {
+        for bytes in [64, SMALL, SMALL + 1, 1 << 16, KEPT + 1] {
             for _ in 0..2 {
                 let memory = zeroed(layout(bytes)).expect("memory");
                 // SAFETY: so many bytes were asked for, and all are initialised.
@@ -169,6 +191,17 @@ mod tests {
                 assert!(slice.iter().all(|byte| *byte == 0), "{bytes}");
                 slice.fill(7);
                 release(memory);
+            }
+        }
+        for bytes in [1, 64, 100, 4000] {
+            let size = BlockSize::of(bytes).expect("small");
+            for _ in 0..2 {
+                let block = zeroed_block(size, bytes).expect("memory");
+                // SAFETY: a block of that size has room for so many, and all are initialised.
+                let slice = unsafe { std::slice::from_raw_parts_mut(block.as_ptr(), bytes) };
+                assert!(slice.iter().all(|byte| *byte == 0), "{bytes}");
+                slice.fill(7);
+                release_block(block, size);
             }
         }
     }
