@@ -17,13 +17,19 @@ fn every_mistake_is_shown_with_its_line() {
     assert_eq!(
         said,
         "\
+mic:13: error[E3003]: `@`: inner dimensions differ, 2 and N: N2 is f32[3, 2], N1 is f32[N, 3]
+  --> net.mic:13
+   |
+13 | N4 matmul N2 N1 T3
+   | ^^^^^^^^^^^^^^^^^^
+
 mic:16: error[E4003]: output 0 is N9, which is never defined
   --> net.mic:16:3
    |
 16 | O N9
    |   ^^
 
-1 mistake; `mind explain E4003` says more
+2 mistakes; `mind explain E3003` says more
 "
     );
     let wrong = LAYER.replace("N4 matmul N1 N2", "N4 matmul N2 N1").replace("N6 relu N5 T3", "N6 relu N5 T2");
