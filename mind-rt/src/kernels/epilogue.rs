@@ -1,5 +1,7 @@
 //! What generated code does with the results of kernels while they are still in cache.
 
+use std::hint::black_box;
+
 use crate::simd::{Kernel, dispatch};
 
 /// A block of elements of a matrix that a kernel has just computed.
@@ -86,6 +88,14 @@ impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
     fn block(&mut self, block: Block<'_, T>) {
         dispatch(AtLevel(&mut self.0, block));
     }
+}
+
+/// Stands in a loop over vectors of a row, so that the compiler takes them one by one. It unrolls the lanes of each first,
+/// and may then put the same lane of several vectors together, by gathers and scatters, which takes some ten times as
+/// long. No code results.
+#[inline(always)]
+pub fn one_by_one() {
+    black_box(());
 }
 
 struct AtLevel<'a, F, T>(&'a mut F, Block<'a, T>);

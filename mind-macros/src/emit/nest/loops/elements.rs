@@ -147,13 +147,25 @@ impl Loops<'_, '_> {
             let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
         }
         let _ = writeln!(self.text, "for block in 0..{len} / {width} {{ let start = block * {width};");
+        if self.frame == Frame::Block {
+            self.text.push_str("rt::one_by_one();\n");
+        }
+        let mut back = String::new();
         for (row, written, _) in &rows {
-            let borrow = if *written { "&mut " } else { "&" };
-            let _ = writeln!(self.text, "let {row} = {borrow}{row}[block];");
+            let _ = match (written, self.frame) {
+                (false, _) => writeln!(self.text, "let {row} = &{row}[block];"),
+                (true, Frame::Nest | Frame::Row) => writeln!(self.text, "let {row} = &mut {row}[block];"),
+                // Written as a whole, since LLVM does not know that sums are elsewhere: rustc inlines before it says so.
+                (true, Frame::Block) => {
+                    let to = self.names.fresh(&format!("{row}_to"));
+                    let _ = write!(back, "*{to} = {row}; ");
+                    writeln!(self.text, "let {to} = &mut {row}[block]; let mut {row} = *{to};")
+                }
+            };
         }
         let _ = writeln!(self.text, "for lane in 0..{width} {{");
         self.element(pass, variables, sums, At::Block);
-        self.text.push_str("} }\n");
+        let _ = writeln!(self.text, "}} {back} }}");
         if known.is_some_and(|len| len % width == 0) {
             return;
         }
