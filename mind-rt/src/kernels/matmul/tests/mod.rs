@@ -117,6 +117,30 @@ fn products_of_small_matrices_in_all_layouts() {
     all_layouts::<i64>(&[1, 2, 3, 17]);
 }
 
+/// Every extent from 0 to 40 in each place, beside odd ones; operands lie in order, transposed and with gaps.
+#[test]
+fn every_size_up_to_forty() {
+    fn of<T: Element>(others: [usize; 2]) {
+        let data = (small::<T>(4000, 9), small::<T>(4000, 10));
+        for size in 0..=40 {
+            for place in 0..3 {
+                let mut dims = [size, others[0], others[1]];
+                dims.rotate_right(place);
+                let [m, k, n] = dims;
+                for layout in 0..3 {
+                    let [row_stride, col_stride] = layouts(m, k)[layout];
+                    let lhs = MatRef { data: &data.0, offset: 3, row_stride, col_stride };
+                    let [row_stride, col_stride] = layouts(k, n)[(layout + size) % 3];
+                    agrees(&[], dims, lhs, MatRef { data: &data.1, offset: 1, row_stride, col_stride });
+                }
+            }
+        }
+    }
+    of::<f32>([17, 31]);
+    of::<f64>([1, 13]);
+    of::<i32>([5, 3]);
+}
+
 #[test]
 fn empty_extents() {
     let mat = MatRef { data: &[] as &[f32], offset: 0, row_stride: 1, col_stride: 1 };
