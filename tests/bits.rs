@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use mind::{Element, Shape, Tensor, TensorRef, mind};
+use mind::{Const, Element, Shape, Tensor, TensorRef, mind, set_threads};
 
 /// Where a child process writes its results.
 const CHILD_WRITES: &str = "MIND_BITS_CHILD_WRITES";
@@ -50,16 +50,38 @@ mind! {
 
     fn small(x: f32[3, 4], w: f32[4, 5]) -> f32[3, 5] { relu(x @ w) }
 
-    #[grad(k)]
+    #[grad(x, k)]
     fn convolution<N>(x: f32[N, 20, 20, 5], k: f32[3, 3, 5, 17]) -> f32 {
         sum(relu(conv2d(x, k, strides = [1, 1], padding = same)))
     }
+
+    fn step<N>(x: f32[N, 200], w: &mut f32[200, 250], b: &mut f32[250], rate: f32) -> f32 {
+        let (l, (dw, db)) = value_and_grad(loss, wrt = (w, b))(x, w, b);
+        w -= rate * dw;
+        b -= rate * db;
+        l
+    }
+
+    fn batched<N>(x: f64[N, 60, 70], y: f64[N, 60, 50]) -> f64[N, 70, 50] { transpose(x, [0, 2, 1]) @ y }
+
+    fn by_vector<N>(x: f32[N, 500], v: f32[500]) -> (f32[N], f32) {
+        let y = dot(x, v);
+        (y, dot(v, v) + sum(y))
+    }
+
+    #[grad(table)]
+    fn picked<N>(table: f32[1000, 33], rows: i64[N]) -> f32 {
+        let t = gather(table, rows);
+        sum(t * t)
+    }
+
+    fn moved<N>(x: f32[N, 300, 7]) -> f32[7, N, 150] { transpose(x[0.., ..;2, 0..], [2, 0, 1]) * 2.0 }
 }
 
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 22);
+    assert_eq!(usual.len(), 33);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -71,6 +93,18 @@ fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
         for (usual, other) in usual.iter().zip(&other).filter(|(line, _)| !differs(line)) {
             assert_eq!(usual, other, "{level}");
         }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_threads_that_are_set() {
+    let of = |threads| {
+        set_threads(threads);
+        computed()
+    };
+    let alone = of(1);
+    for threads in [2, 5] {
+        assert_eq!(of(threads), alone, "{threads} threads");
     }
 }
 
@@ -93,6 +127,9 @@ fn results(level: &str, threads: &str) -> Vec<String> {
 #[test]
 fn a_child_process_writes_its_results() {
     if let Some(path) = std::env::var_os(CHILD_WRITES) {
+        let asked = |name| std::env::var(name).expect("the parent says it");
+        assert_eq!(mind::threads().to_string(), asked("MIND_NUM_THREADS"));
+        assert!(format!("{:?}", mind::simd_level()).to_lowercase() <= asked("MIND_SIMD"));
         fs::write(path, computed()).expect("the folder of the target can be written");
     }
 }
@@ -105,7 +142,7 @@ fn computed() -> String {
     lines.number("exp: total", value);
     lines.tensor("exp: total by x", &dx);
     lines.tensor("exp: total by y", &dy);
-    let x = Tensor::from_fn_with((9_001, mind::Const), |[i, j]| ((i * 7 + j) % 1013) as f64 * 0.003 - 1.5);
+    let x = Tensor::from_fn_with((9_001, Const), |[i, j]| ((i * 7 + j) % 1013) as f64 * 0.003 - 1.5);
     let (rows, columns, sum) = double(&x);
     lines.tensor("exp: double rows", &rows);
     lines.tensor("exp: double columns", &columns);
@@ -116,26 +153,42 @@ fn computed() -> String {
         lines.number(&format!("exp: {name} cross entropy"), value);
         lines.tensor(&format!("exp: {name} cross entropy by z"), &dz);
     }
-    lines.tensor("exp: normal", &normal(&uneven((501, mind::Const)), &uneven((mind::Const,))));
-    let (first, second, third) = inner(&uneven((203, mind::Const, mind::Const)));
+    lines.tensor("exp: normal", &normal(&uneven((501, Const)), &uneven((Const,))));
+    let (first, second, third) = inner(&uneven((203, Const, Const)));
     lines.tensor("inner", &first);
     lines.tensor("inner over two axes", &second);
     lines.number("inner mean", third);
-    let (x, w, b) = (uneven((301, mind::Const)), uneven((mind::Const, mind::Const)), uneven((mind::Const,)));
+    let (x, w, b) = (uneven((301, Const)), uneven((Const, Const)), uneven((Const,)));
     lines.tensor("product layer", &layer(&x, &w, &b));
     let (value, (dw, db)) = loss_grad(&x, &w, &b);
     lines.number("product loss", value);
     lines.tensor("product loss by w", &dw);
     lines.tensor("product loss by b", &db);
-    lines.tensor(
-        "small product",
-        &small(&uneven((mind::Const, mind::Const)), &uneven((mind::Const, mind::Const))),
-    );
-    let x = uneven((9, mind::Const, mind::Const, mind::Const));
-    let k = uneven((mind::Const, mind::Const, mind::Const, mind::Const));
-    let (value, dk) = convolution_grad(&x, &k);
+    lines.tensor("small product", &small(&uneven((Const, Const)), &uneven((Const, Const))));
+    let x = uneven((9, Const, Const, Const));
+    let k = uneven((Const, Const, Const, Const));
+    let (value, (dx, dk)) = convolution_grad(&x, &k);
     lines.number("product of a convolution", value);
+    lines.tensor("product of a convolution by its image", &dx);
     lines.tensor("product of a convolution by its filter", &dk);
+    let (mut w, mut b) = (uneven((Const, Const)), uneven((Const,)));
+    for _ in 0..2 {
+        lines.number("product step", step(&uneven((301, Const)), &mut w, &mut b, 0.01));
+    }
+    lines.tensor("product updated w", &w);
+    lines.tensor("product updated b", &b);
+    let whole =
+        |shape| Tensor::from_fn_with(shape, |[i, j, k]| ((i * 31 + j * 7 + k) % 101) as f64 * 0.01 - 0.5);
+    let (x, y) = (whole((40, Const::<60>, Const::<70>)), Tensor::full_with((40, Const, Const), 0.3));
+    lines.tensor("product of a batch", &batched(&x, &y));
+    let (y, total) = by_vector(&uneven((2003, Const)), &uneven((Const,)));
+    lines.tensor("product by a vector", &y);
+    lines.number("product by a vector: sum", total);
+    let rows = Tensor::from_fn_with((5000,), |[i]| (i * 7919 % 1000) as i64);
+    let (value, dtable) = picked_grad(&uneven((Const, Const)), &rows);
+    lines.number("picked", value);
+    lines.tensor("picked by the table", &dtable);
+    lines.tensor("moved", &moved(&uneven((129, Const, Const))));
     lines.0
 }
 

@@ -1,0 +1,83 @@
+//! Functions that are compiled with `MIND_PROFILE` set note how long their steps take; others note nothing. A program is
+//! built both ways, with this test and as a crate of its own.
+
+mod program;
+
+use std::{fs, path::Path, process::Command};
+
+use mind::__private::profile;
+
+/// How often the crate calls the program.
+const RUNS: usize = 3;
+
+#[test]
+fn steps_are_timed_where_the_environment_of_the_build_asks() {
+    let output = profiled();
+    let (results, records) = output.split_once('\n').expect("results, and a line for each record");
+    assert_eq!(results, format!("{:?}", program::results()), "clocks change no bit");
+    let records: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
+
+    // What the listing of the plan says of the steps.
+    let titles = program::layer::PLAN.lines().take_while(|line| !line.is_empty());
+    let titles: Vec<&str> =
+        titles.filter(|line| line.starts_with(|c: char| " 0123456789".contains(c))).collect();
+    let (rows, inner, columns) = (40, 300, 70);
+    let [product, sum] = &records[..] else { panic!("a product and a sum: {output}") };
+    for (record, flops, functions, bytes) in [
+        // The sum of a product, a bias and a rectifier; operands and the result in memory.
+        (
+            product,
+            rows * columns * (2 * inner + 2),
+            0,
+            4 * (rows * inner + inner * columns + columns + rows * columns),
+        ),
+        (sum, rows * columns * 2, rows * columns, 4 * rows * columns),
+    ] {
+        let [function, position, title, found @ .., least, total] = &record[..] else { panic!("{record:?}") };
+        assert_eq!(*function, "layer");
+        let position: usize = position.parse().expect("a position");
+        let listed = titles.iter().any(|line| *line == format!("{:>3}  {title}", position + 1));
+        assert!(listed, "{title:?} is not in\n{}", program::layer::PLAN);
+        assert_eq!(found, [flops, functions, bytes, RUNS].map(|number| number.to_string()), "{title}");
+        let [least, total]: [u128; 2] = [least, total].map(|time| time.parse().expect("nanoseconds"));
+        assert!(least > 0 && least * RUNS as u128 <= total, "{least} ns at least, {total} ns in all");
+    }
+}
+
+#[test]
+fn nothing_is_noted_otherwise() {
+    let _ = program::results();
+    assert!(profile::take().is_empty());
+}
+
+/// What the program prints as a crate that is built with `MIND_PROFILE` set.
+fn profiled() -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiled");
+    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"profiled\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    let main = format!(
+        "#[path = {:?}]\nmod program;\n\nfn main() {{\n    for run in 0..{RUNS} {{\n        let results = program::results();\n        \
+         if run == 0 {{ println!(\"{{results:?}}\"); }}\n    }}\n    for r in mind::__private::profile::take() {{\n        let s = r.step;\n        \
+         println!(\"{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}\", s.function, s.position, s.title, s.flops, s.functions, s.bytes, r.runs, \
+         r.least.as_nanos(), r.total.as_nanos());\n    }}\n}}\n",
+        root.join("tests/profile/program.rs")
+    );
+    for (file, text) in [("Cargo.toml", manifest), ("src/main.rs", main)] {
+        fs::write(folder.join(file), text).expect("the target folder can be written");
+    }
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--target-dir"])
+        // The dependencies are those of the emitted programs, built once for both.
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
+        .current_dir(&folder)
+        .env("MIND_PROFILE", "1")
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the program prints text")
+}
