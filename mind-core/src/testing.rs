@@ -5,6 +5,7 @@
 
 mod expressions;
 mod generate;
+pub mod knossos;
 mod patterns;
 pub mod properties;
 mod rounding;

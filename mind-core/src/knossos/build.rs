@@ -166,12 +166,13 @@ impl Builder {
         self.emit(Operation::Shape, [value], ty)
     }
 
-    /// The zero of a type; `shape` has its structure.
-    pub fn zero(&mut self, ty: TypeId, shape: ValueId) -> ValueId {
+    /// The zero of a tangent type; `shape` has its structure.
+    pub fn zero(&mut self, types: &Types, ty: TypeId, shape: ValueId) -> ValueId {
         if ty == TypeId::FLOAT {
             return self.float(0.0);
         }
-        if self.ty(shape) == ty && ty != TypeId::TAPE {
+        // Without numbers it is its shape. That a tape's shape is a tape too does not make it zero.
+        if !types.active(ty) {
             return shape;
         }
         self.emit(Operation::Zero, [shape], ty)
@@ -183,7 +184,7 @@ impl Builder {
             return self.unit();
         }
         let shape = self.shape(types, value);
-        self.zero(types.tangent(self.ty(value)), shape)
+        self.zero(types, types.tangent(self.ty(value)), shape)
     }
 
     pub fn assert(&mut self, condition: ValueId, check: Check) {

@@ -5,4 +5,5 @@
 mod corpus;
 mod derivatives;
 mod limits;
+mod random;
 mod verifier;

@@ -82,7 +82,7 @@ impl<'p> Reverse<'p> {
             None => {
                 let shape = self.need(Key::Shape(instruction.result));
                 let ty = self.program.types.tangent(self.source.ty(instruction.result));
-                self.b.zero(ty, shape)
+                self.b.zero(&self.program.types, ty, shape)
             }
         };
         let (last, kept_changes) = match form {

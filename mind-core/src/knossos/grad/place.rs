@@ -241,7 +241,7 @@ impl<'p> Reverse<'p> {
                     members.push(member);
                     let shape = self.shape_of(&(root, members.clone()), *ty);
                     members.pop();
-                    self.b.zero(self.program.types.tangent(*ty), shape)
+                    self.b.zero(&self.program.types, self.program.types.tangent(*ty), shape)
                 })
             })
             .collect();
@@ -255,7 +255,7 @@ impl<'p> Reverse<'p> {
             None => {
                 let ty = self.source.ty(root);
                 let shape = self.shape_of(&(root, Vec::new()), ty);
-                self.b.zero(self.program.types.tangent(ty), shape)
+                self.b.zero(&self.program.types, self.program.types.tangent(ty), shape)
             }
         }
     }

@@ -409,7 +409,7 @@ impl<'p> Reverse<'p> {
                 let Type::Accumulator(ty) = *self.program.types.get(self.source.ty(accumulator)) else {
                     unreachable!("an accumulator is of its type")
                 };
-                Some(self.b.zero(ty, shape))
+                Some(self.b.zero(&self.program.types, ty, shape))
             }
             _ => None,
         }
@@ -478,7 +478,7 @@ impl<'p> Reverse<'p> {
                     TypeId::UNIT => self.b.unit(),
                     _ => self.need(Key::Shape(*result)),
                 };
-                self.b.zero(tangent, shape)
+                self.b.zero(&self.program.types, tangent, shape)
             }
         };
         let written = |derivative| self.program.written_derivative(derivative, id);

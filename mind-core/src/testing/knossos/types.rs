@@ -1,0 +1,140 @@
+//! Types with sizes.
+
+use std::fmt;
+
+use crate::{knossos::interp::Value, random::Random};
+
+/// A type, and what the generator knows of its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ty {
+    Integer,
+    /// An Integer from 0 up to but not including this.
+    Index(usize),
+    Float,
+    Bool,
+    Tuple(Vec<Ty>),
+    /// A tensor of these extents.
+    Tensor(Vec<usize>, Box<Ty>),
+    /// A `Vec Float` of a size that is not known.
+    Vector,
+}
+
+/// As programs write it.
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer | Self::Index(_) => f.write_str("Integer"),
+            Self::Float => f.write_str("Float"),
+            Self::Bool => f.write_str("Bool"),
+            Self::Tuple(members) => {
+                f.write_str("(Tuple")?;
+                members.iter().try_for_each(|member| write!(f, " {member}"))?;
+                f.write_str(")")
+            }
+            Self::Tensor(extents, element) => match extents.len() {
+                1 => write!(f, "(Vec {element})"),
+                rank => write!(f, "(Tensor {rank} {element})"),
+            },
+            Self::Vector => f.write_str("(Vec Float)"),
+        }
+    }
+}
+
+impl Ty {
+    pub fn tensor(extents: impl Into<Vec<usize>>, element: Self) -> Self {
+        Self::Tensor(extents.into(), Box::new(element))
+    }
+
+    pub fn pair(first: Self, second: Self) -> Self {
+        Self::Tuple(vec![first, second])
+    }
+
+    /// What tensors of these extents are indexed by.
+    pub fn index(extents: &[usize]) -> Self {
+        match extents {
+            [extent] => Self::Index(*extent),
+            several => Self::Tuple(several.iter().copied().map(Self::Index).collect()),
+        }
+    }
+
+    pub fn tangent(&self) -> Self {
+        match self {
+            Self::Integer | Self::Index(_) | Self::Bool => Self::Tuple(Vec::new()),
+            Self::Float => Self::Float,
+            Self::Tuple(members) => Self::Tuple(members.iter().map(Self::tangent).collect()),
+            Self::Tensor(extents, element) => Self::tensor(extents.clone(), element.tangent()),
+            Self::Vector => Self::Vector,
+        }
+    }
+
+    pub fn is_tangent(&self) -> bool {
+        self.tangent() == *self
+    }
+
+    /// Whether the tangent holds a number.
+    pub fn is_active(&self) -> bool {
+        match self {
+            Self::Integer | Self::Index(_) | Self::Bool => false,
+            Self::Float | Self::Vector => true,
+            Self::Tuple(members) => members.iter().any(Self::is_active),
+            Self::Tensor(_, element) => element.is_active(),
+        }
+    }
+
+    /// Whether the size of every tensor is known.
+    pub fn is_sized(&self) -> bool {
+        match self {
+            Self::Integer | Self::Index(_) | Self::Bool | Self::Float => true,
+            Self::Vector => false,
+            Self::Tuple(members) => members.iter().all(Self::is_sized),
+            Self::Tensor(_, element) => element.is_sized(),
+        }
+    }
+
+    /// Whether values can be added to each other whatever they are.
+    pub fn is_summable(&self) -> bool {
+        match self {
+            Self::Integer | Self::Float => true,
+            Self::Index(_) | Self::Bool | Self::Vector => false,
+            Self::Tuple(members) => members.iter().all(Self::is_summable),
+            Self::Tensor(_, element) => element.is_summable(),
+        }
+    }
+
+    /// Whether a variable of this type can stand where the other is wanted.
+    pub fn fits(&self, wanted: &Self) -> bool {
+        match (self, wanted) {
+            (Self::Index(_), Self::Integer) => true,
+            (Self::Index(own), Self::Index(bound)) => own <= bound,
+            (Self::Tuple(own), Self::Tuple(wanted)) => {
+                own.len() == wanted.len() && own.iter().zip(wanted).all(|(own, wanted)| own.fits(wanted))
+            }
+            (Self::Tensor(own, x), Self::Tensor(wanted, y)) => own == wanted && x.fits(y),
+            (own, wanted) => own == wanted,
+        }
+    }
+
+    /// A value that any program may be given: Floats between -1.5 and 1.5 that are no round numbers.
+    pub fn value(&self, random: &mut Random) -> Value {
+        match self {
+            Self::Integer => Value::Integer(random.below(4) as i64),
+            Self::Index(bound) => Value::Integer(random.below((*bound).max(1)) as i64),
+            Self::Float => {
+                let fraction = (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+                Value::Float(3.0 * fraction - 1.5)
+            }
+            Self::Bool => Value::Bool(random.once_in(2)),
+            Self::Tuple(members) => {
+                Value::tuple(members.iter().map(|member| member.value(random)).collect::<Vec<_>>())
+            }
+            Self::Tensor(extents, element) => {
+                let count = extents.iter().product();
+                Value::tensor(extents.clone(), (0..count).map(|_| element.value(random)).collect())
+            }
+            Self::Vector => {
+                let extent = random.below(4);
+                Value::tensor([extent], (0..extent).map(|_| Self::Float.value(random)).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Random well-typed programs: what must hold of each, on a fixed number of seeds.
+
+use mind_core::{
+    knossos::{
+        check,
+        interp::{Options, run},
+        verify,
+    },
+    testing::{
+        Random,
+        knossos::{Checked, RandomProgram, check_derivatives, check_second_derivatives, random_program},
+    },
+};
+
+const PROGRAMS: u64 = 300;
+
+/// What must hold of a program; else what is wrong.
+type Property = fn(&RandomProgram, u64) -> Result<Checked, String>;
+
+/// Tries a property on every seed; the message has the smallest program that breaks it.
+fn holds(property: Property, seeds: std::ops::Range<u64>, size: usize) -> Vec<Checked> {
+    seeds
+        .map(|seed| {
+            let program = random_program(seed, 4 + seed as usize % size);
+            property(&program, seed).unwrap_or_else(|message| {
+                panic!("seed {seed}: {}", smallest(program, seed, property, message))
+            })
+        })
+        .collect()
+}
+
+fn smallest(mut program: RandomProgram, seed: u64, property: Property, mut message: String) -> String {
+    // What comes before the first colon is the kind of mistake: a smaller program is to have the same.
+    let kind = message.split(':').next().unwrap_or_default().to_owned();
+    let breaks = |smaller: RandomProgram| {
+        let message = property(&smaller, seed).err()?;
+        message.starts_with(&kind).then_some((smaller, message))
+    };
+    while let Some((smaller, new)) = program.shrink().find_map(breaks) {
+        (program, message) = (smaller, new);
+    }
+    format!(
+        "{message}\n{program}on {:?}",
+        program.arguments(seed).iter().map(ToString::to_string).collect::<Vec<_>>()
+    )
+}
+
+fn runs(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
+    let checked = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
+    verify(&checked).map_err(|faults| faults[0].to_string())?;
+    let id = checked.overloads(RandomProgram::NAME)[0];
+    let options = Options { most_steps: 5_000_000, ..Options::default() };
+    match run(&checked, id, &program.arguments(seed), &options) {
+        Ok(outcome) => match outcome.value.is_of(&checked.types, checked.function(id).result) {
+            true => Ok(Checked::Right),
+            false => Err(format!("it gives {}", outcome.value)),
+        },
+        Err(failure) if failure.message.contains("instructions") => Ok(Checked::Rough),
+        Err(failure) => Err(format!("it fails: {failure}")),
+    }
+}
+
+fn has_right_derivatives(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
+    let mut checked = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
+    let id = checked.overloads(RandomProgram::NAME)[0];
+    check_derivatives(&mut checked, id, &program.arguments(seed), &mut Random::new(seed))
+}
+
+fn has_right_second_derivatives(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
+    let mut checked = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
+    let id = checked.overloads(RandomProgram::NAME)[0];
+    check_second_derivatives(&mut checked, id, &program.arguments(seed), &mut Random::new(seed))
+}
+
+#[test]
+fn random_programs_check_verify_and_run() {
+    let found = holds(runs, 0..4 * PROGRAMS, 80);
+    assert!(found.iter().all(|checked| *checked == Checked::Right));
+}
+
+#[test]
+fn derivatives_of_random_programs_are_right() {
+    let found = holds(has_right_derivatives, 0..PROGRAMS, 40);
+    let right = found.iter().filter(|checked| **checked == Checked::Right).count();
+    assert!(right as u64 > PROGRAMS * 9 / 10, "{right}");
+}
+
+#[test]
+fn derivatives_of_derivatives_of_random_programs_are_right() {
+    let found = holds(has_right_second_derivatives, 0..PROGRAMS / 2, 30);
+    let right = found.iter().filter(|checked| **checked == Checked::Right).count();
+    assert!(right as u64 > PROGRAMS / 2 * 9 / 10, "{right}");
+}
