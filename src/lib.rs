@@ -196,7 +196,7 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Initialiser, MAX_RANK, Parameter,
+    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Initialiser, MAX_RANK, Nested, Parameter,
     ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef, TensorView,
     TensorViewMut, Workspace, Xoshiro256, dim, set_threads, simd_level, threads,
 };
@@ -230,7 +230,7 @@ pub use mind_macros::angle;
 /// crate under whatever name a manifest gives it.
 #[doc(hidden)]
 pub mod __macros {
-    pub use mind_macros::{include, include_mic, linked, mind};
+    pub use mind_macros::{include, include_ks, include_mic, ks, linked, mind};
 }
 
 /// Tensor programs, compiled while Rust compiles.
@@ -264,4 +264,43 @@ macro_rules! include {
 #[macro_export]
 macro_rules! include_mic {
     ($($tokens:tt)*) => { $crate::__macros::include_mic! { [$crate] $($tokens)* } };
+}
+
+/// The functions of a Knossos program in a file: `mind::include_ks!("gmm.ks");`, or with options,
+/// `mind::include_ks!("gmm.ks", precision = f32, export = [objective], grad = [objective]);`.
+///
+/// Each function that the file defines becomes `f`, which panics where the program fails, and `try_f`, which returns the
+/// failure as an [`Error`] with its place in the file; `main` of no argument only where `export` names it. `export` says which
+/// functions there are to be, `grad` of which there are to be derivatives: `rev_f(x, y, d_result)` gives the cotangents
+/// of all parameters, `fwd_f(x, y, d_x, d_y)` the tangent of the result. `precision = f32` makes every Float an `f32`.
+///
+/// A Float is an `f64`, an Integer an `i64`, a tuple a tuple; a `(Tensor n Float)` is a [`Tensor`](struct@Tensor) of `n` dynamic extents, taken
+/// as a `&TensorRef`; a `Vec` of anything but numbers is a `Vec`, taken as a slice, and of higher rank a [`Nested`]. A
+/// tensor of tuples is the tuple of its members' tensors.
+///
+/// The path is relative to the Rust file, as that of [`include_str!`]. Mistakes are reported with the file's name and
+/// line, all that are independent at once, and the crate is compiled anew when the file changes. `docs/knossos.md`
+/// describes the language.
+#[macro_export]
+macro_rules! include_ks {
+    ($($tokens:tt)*) => { $crate::__macros::include_ks! { [$crate] $($tokens)* } };
+}
+
+/// What [`include_ks!`] makes of a file, of a program in place.
+///
+/// ```
+/// mind::ks!(r#"
+///     (def norm Float (v : Vec Float)
+///       (sqrt (sum (map (lam (x : Float) (mul x x)) v))))
+/// "#, grad = [norm]);
+///
+/// # fn main() {
+/// let v = mind::Tensor::from_vec((2,), vec![3.0, 4.0]).expect("two elements");
+/// assert_eq!(norm(&v), 5.0);
+/// assert_eq!(rev_norm(&v, 1.0).as_slice(), [0.6, 0.8]);
+/// # }
+/// ```
+#[macro_export]
+macro_rules! ks {
+    ($($tokens:tt)*) => { $crate::__macros::ks! { [$crate] $($tokens)* } };
 }

@@ -52,7 +52,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 const HEAD: &str = "__mind_head";
 
 /// Puts what is meant in the place of the placeholders, and every token at `span`.
-fn adopt(tokens: TokenStream, facade: &TokenStream, head: &TokenStream, span: Span) -> TokenStream {
+pub(crate) fn adopt(
+    tokens: TokenStream,
+    facade: &TokenStream,
+    head: &TokenStream,
+    span: Span,
+) -> TokenStream {
     let adopt_tree = |mut tree: TokenTree| match &tree {
         TokenTree::Ident(word) if word == HEAD => head.clone(),
         TokenTree::Ident(word) if word == Root::PLACEHOLDER => facade.clone(),
@@ -163,6 +168,11 @@ impl Source {
             Diag::new(Code::E1001, Site::Text { line: number(line), column: number(column) }, message)
                 .help("save the file as UTF-8")
         })
+    }
+
+    /// The file as messages name it.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// The file's name without its extension.

@@ -9,6 +9,7 @@ mod emit;
 mod expand;
 mod include;
 mod include_mic;
+mod knossos;
 mod link;
 mod positions;
 mod report;
@@ -41,6 +42,18 @@ pub fn include(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn include_mic(input: TokenStream) -> TokenStream {
     timed("include_mic!", input, |input| positions::in_rustc(|| include_mic::expand(input)))
+}
+
+/// `mind::include_ks!`.
+#[proc_macro]
+pub fn include_ks(input: TokenStream) -> TokenStream {
+    timed("include_ks!", input, |input| positions::in_rustc(|| knossos::expand_file(input)))
+}
+
+/// `mind::ks!`.
+#[proc_macro]
+pub fn ks(input: TokenStream) -> TokenStream {
+    timed("ks!", input, |input| positions::in_rustc(|| knossos::expand_text(input)))
 }
 
 /// What a block with imports becomes once the functions that it imports are known.

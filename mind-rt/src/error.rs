@@ -123,6 +123,22 @@ pub enum Error {
         /// The type needed, `?` for what may be anything.
         needed: String,
     },
+    /// A Knossos program failed as it ran.
+    #[error("{code}: {file}:{line}:{column}: {message}, in `{function}`")]
+    Knossos {
+        /// The stable code: E6001 for an index out of range, E6004 for a size that is too large, else E6010.
+        code: &'static str,
+        /// What happened.
+        message: String,
+        /// The program's file.
+        file: &'static str,
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+        /// The function that was running, as the program writes it.
+        function: &'static str,
+    },
 }
 
 impl Error {
@@ -139,6 +155,7 @@ impl Error {
             Self::DimensionMismatch { .. } | Self::BoundOutsideDim { .. } | Self::ShapeMismatch { .. } => {
                 "E6009"
             }
+            Self::Knossos { code, .. } => code,
         }
     }
 

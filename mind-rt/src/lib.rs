@@ -33,6 +33,8 @@ mod initialise;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod kernels;
+#[doc(hidden)]
+pub mod knossos;
 mod parallel;
 mod parameters;
 #[doc(hidden)]
@@ -52,6 +54,7 @@ pub use element::{DType, Element};
 pub use error::Error;
 pub use initialise::Initialiser;
 pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
+pub use knossos::Nested;
 pub use parallel::{set_threads, threads};
 pub use parameters::{Elements, ElementsMut, Parameter, ParameterMut, Parameters};
 pub use random::{Rng, Xoshiro256};

@@ -11,12 +11,13 @@ mod by_hand;
 mod emit;
 #[path = "../differential/execute/mod.rs"]
 mod execute;
+mod knossos;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -40,20 +41,32 @@ const PROGRAMS: u64 = 100;
 
 #[test]
 fn emitted_programs_compute_what_the_interpreter_does() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted");
-    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manifest = format!(
-        "[package]\nname = \"emitted\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
     let random = (0..).filter_map(case).take(PROGRAMS as usize);
     let mut cases: Vec<Case> = random.collect();
     assert_varied(&cases);
     cases.extend(by_hand::plans().into_iter().map(case_by_hand));
-    fs::write(folder.join("src/main.rs"), program(&cases)).expect("the target folder can be written");
+    let text = run("emitted", &program(&cases));
+    assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
+}
+
+/// Where the crate of a test stands.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
+    folder
+}
+
+/// Builds a program as a crate of this name and runs it; what it prints.
+fn run(name: &str, program: &str) -> String {
+    let folder = folder(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    fs::write(folder.join("src/main.rs"), program).expect("the target folder can be written");
     let output = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--offline", "--target-dir"])
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
@@ -63,7 +76,7 @@ fn emitted_programs_compute_what_the_interpreter_does() {
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");
-    assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
+    text
 }
 
 /// A program with inputs and what the interpreter makes of them.
@@ -257,7 +270,7 @@ fn in_a_file(elements: &Elements, name: &str) -> Option<String> {
         return None;
     }
     let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted/src").join(format!("{name}.bin"));
+    let path = folder("emitted").join("src").join(format!("{name}.bin"));
     fs::write(&path, bytes).expect("the target folder can be written");
     Some(format!("floats(include_bytes!({path:?}))"))
 }

@@ -59,6 +59,15 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// The place in a whole of a place in a part that begins here.
+    #[must_use]
+    pub fn of(self, part: Self) -> Self {
+        let column = if part.line == 1 { self.column + part.column - 1 } else { part.column };
+        Self { line: self.line + part.line - 1, column }
+    }
+}
+
 impl From<Place> for Site {
     fn from(place: Place) -> Self {
         Self::Text { line: place.line, column: place.column }

@@ -16,6 +16,7 @@
 
 mod build;
 mod elaborate;
+pub mod emit;
 mod grad;
 pub mod interp;
 pub mod ir;

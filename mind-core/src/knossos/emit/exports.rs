@@ -1,0 +1,137 @@
+//! Which functions users see, and what they are called.
+
+use std::collections::BTreeSet;
+
+use super::names::{plain_name, rust_name, type_name};
+use crate::{
+    diag::{Diag, Diags, Site},
+    knossos::ir::{Definition, Derivative, FunctionId, Program},
+    surface::lower::names::undefined,
+};
+
+/// What is asked for, by names of functions as programs or as Rust have them, and where that is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The functions to export; nothing for all but `main`.
+    pub export: Option<Vec<(String, Site)>>,
+    /// The functions whose derivatives are exported.
+    pub grad: Vec<(String, Site)>,
+}
+
+/// A function that users see.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// The function.
+    pub function: FunctionId,
+    /// What Rust calls it.
+    pub name: String,
+    /// Of which function it is a derivative whose arguments are that function's.
+    pub(super) of: Option<(Derivative, FunctionId)>,
+}
+
+impl Export {
+    /// A function under a name that Rust takes.
+    pub fn new(function: FunctionId, name: impl Into<String>) -> Self {
+        Self { function, name: name.into(), of: None }
+    }
+}
+
+/// The functions that a request is about. Derivatives are made that are not there.
+///
+/// # Errors
+/// E2002 for a name that the program does not define; E5001 for the derivative of a function that is declared only.
+pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, Diags> {
+    let mut diags = Diags::new();
+    let mut named = all(program);
+    let mut chosen: Vec<Export> = match &request.export {
+        None => named.iter().filter(|(name, _)| name != "main").map(|(_, export)| export.clone()).collect(),
+        Some(wanted) => {
+            let found = wanted.iter().filter_map(|(name, site)| find(&named, name, *site, &mut diags));
+            found.flatten().collect()
+        }
+    };
+    let wanted = request.grad.iter().filter_map(|(name, site)| find(&named, name, *site, &mut diags));
+    let wanted: Vec<Export> = wanted.flatten().collect();
+    for Export { function, name, .. } in wanted {
+        for derivative in [Derivative::Fwd, Derivative::Rev] {
+            let id = program.derivative(derivative, function);
+            if chosen.iter().all(|export| export.function != id) {
+                let name = unique(format!("{}_{name}", derivative.name()), &named);
+                let export = Export { function: id, name, of: Some((derivative, function)) };
+                named.push((String::new(), export.clone()));
+                chosen.push(export);
+            }
+        }
+    }
+    if let Err(unmade) = program.complete() {
+        unmade.into_iter().for_each(|diag| diags.push(diag));
+    }
+    diags.into_result(chosen)
+}
+
+/// Every function that the program itself defines, with its name there.
+fn all(program: &Program) -> Vec<(String, Export)> {
+    let names: Vec<String> = program.function_names().map(str::to_owned).collect();
+    let mut functions: Vec<_> = names
+        .iter()
+        .flat_map(|name| program.overloads(name).iter().map(move |id| (*id, name.clone())))
+        .collect();
+    functions.sort_unstable();
+    let mut named: Vec<(String, Export)> = Vec::new();
+    for (id, name) in functions {
+        let function = program.function(id);
+        if matches!(function.definition, Definition::Defined(_)) {
+            let plain = rust_name(&name);
+            let free = named.iter().all(|(_, export)| export.name != plain);
+            let rust = match free {
+                true => plain,
+                false => unique(format!("{plain}_{}", type_name(&program.types, function.argument)), &named),
+            };
+            named.push((name.clone(), Export::new(id, rust)));
+        }
+        for derivative in [
+            Derivative::Fwd,
+            Derivative::Rev,
+            Derivative::SufFwdPass,
+            Derivative::SufRevPass,
+            Derivative::Shape,
+        ] {
+            let Some(written) = program.written_derivative(derivative, id) else { continue };
+            let function = program.function(written);
+            let rust = unique(plain_name(&function.name), &named);
+            // The halves of the program's own are what it likes.
+            let of = matches!(derivative, Derivative::Fwd | Derivative::Rev).then_some((derivative, id));
+            let known = named.iter().any(|(_, export)| export.function == written);
+            if !known && matches!(function.definition, Definition::Defined(_)) {
+                named.push((function.name.to_string(), Export { function: written, name: rust, of }));
+            }
+        }
+    }
+    named
+}
+
+/// The functions of a name: every overload, or the one that Rust calls so.
+fn find(named: &[(String, Export)], name: &str, site: Site, diags: &mut Diags) -> Option<Vec<Export>> {
+    let of_name = |wanted: &dyn Fn(&(String, Export)) -> bool| -> Vec<Export> {
+        named.iter().filter(|named| wanted(named)).map(|(_, export)| export.clone()).collect()
+    };
+    let mut found = of_name(&|(own, _)| rust_name(own) == name);
+    if found.is_empty() {
+        found = of_name(&|(_, export)| export.name == name);
+    }
+    if found.is_empty() {
+        let known: BTreeSet<_> = named.iter().map(|(_, export)| export.name.as_str()).collect();
+        let diag: Diag = undefined("function", name, site, known);
+        diags.push(diag);
+        return None;
+    }
+    Some(found)
+}
+
+fn unique(name: String, named: &[(String, Export)]) -> String {
+    let taken = |name: &str| named.iter().any(|(_, export)| export.name == name);
+    if !taken(&name) {
+        return name;
+    }
+    (2..).map(|count| format!("{name}_{count}")).find(|name| !taken(name)).expect("some number is free")
+}

@@ -1,0 +1,167 @@
+//! What types become: trees of kinds, and their Rust types.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Options;
+use crate::knossos::{
+    interp::Precision,
+    ir::{Place, Program},
+    types::{Type, TypeId},
+};
+
+/// The kind of a leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Float,
+    Integer,
+    Bool,
+    String,
+    Tape,
+    /// The empty tuple, as an element only.
+    Unit,
+    Tensor(usize, Box<Kind>),
+}
+
+/// The leaves of a type. A tensor of tuples is the tuple of its members' tensors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Tree {
+    Tuple(Vec<Tree>),
+    Leaf(Kind),
+}
+
+impl Kind {
+    /// Whether values are copied wherever they are used.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self, Self::Float | Self::Integer | Self::Bool)
+    }
+
+    /// Whether it is a tensor of numbers, which lies in a `Tensor`.
+    pub fn is_numeric_tensor(&self) -> bool {
+        matches!(self, Self::Tensor(_, element) if matches!(**element, Self::Float | Self::Integer))
+    }
+}
+
+impl Tree {
+    /// Every leaf, in order.
+    pub fn leaves(&self) -> Vec<&Kind> {
+        match self {
+            Self::Leaf(kind) => vec![kind],
+            Self::Tuple(members) => members.iter().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
+/// The kinds of a program's types.
+pub(super) struct Kinds<'p> {
+    pub program: &'p Program,
+    pub options: &'p Options,
+    trees: RefCell<HashMap<TypeId, Rc<Tree>>>,
+}
+
+impl<'p> Kinds<'p> {
+    pub fn new(program: &'p Program, options: &'p Options) -> Self {
+        Self { program, options, trees: RefCell::default() }
+    }
+
+    /// The leaves of a type; those of an accumulator are of what it adds up.
+    pub fn tree(&self, ty: TypeId) -> Rc<Tree> {
+        if let Some(tree) = self.trees.borrow().get(&ty) {
+            return tree.clone();
+        }
+        let tree = Rc::new(match self.program.types.get(ty) {
+            Type::Float => Tree::Leaf(Kind::Float),
+            Type::Integer => Tree::Leaf(Kind::Integer),
+            Type::Bool => Tree::Leaf(Kind::Bool),
+            Type::String => Tree::Leaf(Kind::String),
+            Type::Tape => Tree::Leaf(Kind::Tape),
+            Type::Tuple(members) => {
+                Tree::Tuple(members.iter().map(|member| (*self.tree(*member)).clone()).collect())
+            }
+            Type::Tensor(rank, element) => tensor_of(*rank as usize, &self.tree(*element)),
+            Type::Accumulator(ty) => (*self.tree(*ty)).clone(),
+            Type::Lambda(..) | Type::LinearMap(..) => Tree::Tuple(Vec::new()),
+        });
+        self.trees.borrow_mut().insert(ty, tree.clone());
+        tree
+    }
+
+    /// A place of the program in its file, as an expression.
+    pub fn at(&self, function: &str, place: Place) -> String {
+        // Functions of the prelude stand nowhere.
+        let known = place.line > 0;
+        let Place { line, column } = if known { self.options.start.of(place) } else { place };
+        format!("at({function:?}, {line}, {column})")
+    }
+
+    /// `f64` or `f32`.
+    pub fn float(&self) -> &'static str {
+        match self.options.precision {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        }
+    }
+
+    /// The Rust type of what owns a leaf.
+    pub fn owned(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Float => self.float().into(),
+            Kind::Integer => "i64".into(),
+            Kind::Bool => "bool".into(),
+            Kind::String => "String".into(),
+            Kind::Tape => "Tape".into(),
+            Kind::Unit => "()".into(),
+            Kind::Tensor(rank, element) if kind.is_numeric_tensor() => {
+                format!("Tensor<{}, ({})>", self.owned(element), "usize, ".repeat(*rank))
+            }
+            Kind::Tensor(1, element) => format!("Vec<{}>", self.owned(element)),
+            Kind::Tensor(rank, element) => format!("k::Nested<{}, {rank}>", self.owned(element)),
+        }
+    }
+
+    /// The Rust type of a leaf that is read.
+    pub fn borrowed(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Float | Kind::Integer | Kind::Bool | Kind::Unit => self.owned(kind),
+            Kind::String => "&str".into(),
+            Kind::Tape => "&Tape".into(),
+            Kind::Tensor(rank, element) => format!("k::View<'_, {}, [usize; {rank}]>", self.owned(element)),
+        }
+    }
+
+    /// The Rust type of a leaf that is added to.
+    pub fn added_to(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Tensor(rank, element) => {
+                format!("k::ViewMut<'_, {}, [usize; {rank}]>", self.owned(element))
+            }
+            _ => format!("&mut {}", self.owned(kind)),
+        }
+    }
+
+    /// The Rust type of what owns a value taken apart: nothing, the one leaf, or a tuple of all.
+    pub fn owned_leaves(&self, tree: &Tree) -> String {
+        let types: Vec<_> = tree.leaves().into_iter().map(|kind| self.owned(kind)).collect();
+        tuple(&types)
+    }
+}
+
+fn tensor_of(rank: usize, element: &Tree) -> Tree {
+    match element {
+        Tree::Leaf(kind) => Tree::Leaf(Kind::Tensor(rank, Box::new(kind.clone()))),
+        Tree::Tuple(members) if members.is_empty() => Tree::Leaf(Kind::Tensor(rank, Box::new(Kind::Unit))),
+        Tree::Tuple(members) => Tree::Tuple(members.iter().map(|member| tensor_of(rank, member)).collect()),
+    }
+}
+
+/// Several expressions, patterns or types as one; one stands for itself.
+pub(super) fn tuple(parts: &[impl AsRef<str>]) -> String {
+    match parts {
+        [one] => one.as_ref().to_owned(),
+        several => {
+            let parts: String = several.iter().map(|part| format!("{}, ", part.as_ref())).collect();
+            format!("({parts})")
+        }
+    }
+}

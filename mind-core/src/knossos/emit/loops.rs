@@ -1,0 +1,298 @@
+//! Loops.
+
+use super::{
+    body::Writer,
+    kinds::{Kind, Tree, tuple},
+    repr::{Borrowed, Leaf, Repr},
+};
+use crate::knossos::ir::{BlockId, Instruction, Loop};
+
+impl Writer<'_> {
+    pub(super) fn turns(&mut self, instruction: &Instruction, form: Loop, body: BlockId) -> Repr {
+        let size = self.get(instruction.operands[0]).clone();
+        let mut extents = Vec::new();
+        for leaf in size.leaves() {
+            let Leaf::Scalar(scalar) = leaf else { unreachable!("a size is of Integers") };
+            let name = self.fresh("n");
+            match &scalar.count {
+                Some(count) => self.line(format!("let {name}: usize = {count};")),
+                None => self.line(format!("let {name} = k::extent({}, {})?;", scalar.text, self.at())),
+            }
+            extents.push(name);
+        }
+        if extents.len() > 1 {
+            self.line(format!("k::total([{}], {})?;", extents.join(", "), self.at()));
+        }
+        match form {
+            Loop::Build => self.build(instruction, body, &extents),
+            Loop::Sum => self.sum_of_turns(instruction, body, &extents),
+            Loop::Fold | Loop::Scan => self.carried(instruction, form, body, &extents),
+        }
+    }
+
+    /// The loops over the extents around statements, with the counters that they use.
+    fn nest(&mut self, extents: &[String], counters: &[String], statements: &str) {
+        for (counter, extent) in counters.iter().zip(extents) {
+            self.line(format!("for {counter} in 0..{extent} {{"));
+        }
+        self.out.push_str(statements);
+        self.line("}".repeat(extents.len()));
+    }
+
+    fn counters(&mut self, extents: &[String]) -> (Vec<String>, Repr) {
+        let names: Vec<_> = extents.iter().map(|_| self.fresh("i")).collect();
+        let mut reprs: Vec<_> = names.iter().map(|name| Repr::count(name)).collect();
+        let repr = if reprs.len() == 1 { reprs.remove(0) } else { Repr::Tuple(reprs) };
+        (names, repr)
+    }
+
+    fn build(&mut self, instruction: &Instruction, body: BlockId, extents: &[String]) -> Repr {
+        let tree = self.tree_of(instruction.result);
+        let kept = self.is_used(instruction.result);
+        let buffers: Vec<Buffer> = match kept {
+            true => tree.leaves().into_iter().map(|kind| self.buffer(kind, extents)).collect(),
+            false => Vec::new(),
+        };
+        let (counters, counter) = self.counters(extents);
+        let block = self.body.block(body);
+        let position = self.fresh("at");
+        if extents.len() > 1 {
+            self.line(format!("let mut {position} = 0_usize;"));
+        }
+        let (statements, ()) = self.nested(|this| {
+            this.set(block.parameters[0], counter);
+            let result = this.block(body);
+            if kept {
+                let element = this.tree_of(block.result);
+                this.at = (body, usize::MAX);
+                let owned = this.own(&[(&result, &element)]);
+                let place = if extents.len() == 1 { &counters[0] } else { &position };
+                this.store(&buffers, &owned, place);
+            }
+            if extents.len() > 1 {
+                this.line(format!("{position} += 1;"));
+            }
+        });
+        self.nest(extents, &counters, &statements);
+        if !kept {
+            return Repr::unit();
+        }
+        self.finish(&buffers, &tree)
+    }
+
+    /// Memory for a leaf of what a loop leaves.
+    fn buffer(&mut self, kind: &Kind, extents: &[String]) -> Buffer {
+        let (name, size) = (self.fresh("o"), format!("[{}]", extents.join(", ")));
+        let slice = self.fresh("w");
+        let (owned, at) = (self.kinds.owned(kind), self.at());
+        let element = match kind {
+            Kind::Tensor(_, element) => (**element).clone(),
+            kind => unreachable!("a loop leaves no {kind:?}"),
+        };
+        match element {
+            Kind::Float | Kind::Integer => {
+                self.line(format!("let mut {name}: {owned} = k::stale({size}, {at})?;"));
+                match extents {
+                    [extent] => self.line(format!("let {slice} = &mut {name}.data_mut()[..{extent}];")),
+                    _ => self.line(format!("let {slice} = {name}.data_mut();")),
+                }
+            }
+            _ => self.line(format!(
+                "let mut {slice} = k::elements::<{}, _>({size}, {at})?;",
+                self.kinds.owned(&element)
+            )),
+        }
+        Buffer { name, slice, size, element, kind: kind.clone() }
+    }
+
+    /// Puts the leaves that a turn leaves into buffers, of which units have no leaf.
+    fn store(&mut self, buffers: &[Buffer], owned: &[String], position: &str) {
+        let mut owned = owned.iter();
+        for Buffer { slice, element, .. } in buffers {
+            let line = match element {
+                Kind::Unit => format!("{slice}.push(());"),
+                Kind::Float | Kind::Integer => {
+                    format!("{slice}[{position}] = {};", owned.next().expect("one for each leaf"))
+                }
+                _ => format!("{slice}.push({});", owned.next().expect("one for each leaf")),
+            };
+            self.line(line);
+        }
+    }
+
+    /// The tensors of filled buffers.
+    fn finish(&mut self, buffers: &[Buffer], tree: &Tree) -> Repr {
+        let mut made = Vec::new();
+        for Buffer { name, slice, size, element, kind } in buffers {
+            if !matches!(element, Kind::Float | Kind::Integer) {
+                let owned = self.kinds.owned(kind);
+                self.line(format!("let {name} = <{owned} as k::Array>::from_parts({size}, {slice});"));
+            }
+            made.push(self.owned_by(kind, name.clone()));
+        }
+        let mut made = made.into_iter();
+        Repr::of(tree, &mut |_| made.next().expect("one for each leaf"))
+    }
+
+    fn sum_of_turns(&mut self, instruction: &Instruction, body: BlockId, extents: &[String]) -> Repr {
+        let tree = self.tree_of(instruction.result);
+        let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
+        let sums: Vec<_> = kinds.iter().map(|_| self.fresh("s")).collect();
+        let float = self.kinds.float();
+        for (kind, sum) in kinds.iter().zip(&sums) {
+            self.line(match kind {
+                // What is added to it is left as it is, down to the sign of a zero.
+                Kind::Float => format!("let mut {sum} = -0.0_{float};"),
+                Kind::Integer => format!("let mut {sum} = 0_i64;"),
+                kind => format!("let mut {sum}: Option<{}> = None;", self.kinds.owned(kind)),
+            });
+        }
+        let (counters, counter) = self.counters(extents);
+        let block = self.body.block(body);
+        let (statements, ()) = self.nested(|this| {
+            this.set(block.parameters[0], counter);
+            let result = this.block(body);
+            this.at = (body, usize::MAX);
+            this.place = instruction.place;
+            let at = this.at();
+            let leaves: Vec<Leaf> = result.leaves().into_iter().cloned().collect();
+            for ((kind, sum), leaf) in kinds.iter().zip(&sums).zip(leaves) {
+                let value = this.nominal(&leaf, kind).text().to_owned();
+                match kind {
+                    Kind::Float => this.line(format!("{sum} += {value};")),
+                    Kind::Integer => this.line(format!("{sum} = i64::wrapping_add({sum}, {value});")),
+                    kind => {
+                        let (copy, owned) = this.nested(|this| {
+                            this.depth -= 1;
+                            let owned = this.own(&[(&Repr::Leaf(leaf.clone()), &Tree::Leaf(kind.clone()))]);
+                            this.depth += 1;
+                            owned
+                        });
+                        this.line(format!(
+                            "match &mut {sum} {{ Some(sum) => sum.grow(&{value}, {at})?, \
+                             None => {{ {copy}{sum} = Some({}); }} }}",
+                            owned[0]
+                        ));
+                    }
+                }
+            }
+        });
+        self.nest(extents, &counters, &statements);
+        let ty = self.kinds.program.types.show(self.body.ty(instruction.result));
+        let nothing = format!("a sum of nothing, whose type {ty} has no one zero");
+        let empty: Vec<_> = extents.iter().map(|extent| format!("{extent} == 0")).collect();
+        let empty = empty.join(" || ");
+        let mut made = Vec::new();
+        for (kind, sum) in kinds.iter().zip(sums) {
+            made.push(match kind {
+                Kind::Float => {
+                    self.local(&format!("if {empty} {{ 0.0_{float} }} else {{ {sum} }}")).first().clone()
+                }
+                Kind::Integer => Leaf::scalar(sum),
+                kind => {
+                    let at = self.at();
+                    let name = self.fresh("o");
+                    self.line(format!(
+                        "let Some({name}) = {sum} else {{ return Err({at}.failure({nothing:?})); }};"
+                    ));
+                    self.owned_by(kind, name)
+                }
+            });
+        }
+        let mut made = made.into_iter();
+        Repr::of(&tree, &mut |_| made.next().expect("one for each leaf"))
+    }
+
+    /// A fold or a scan.
+    fn carried(&mut self, instruction: &Instruction, form: Loop, body: BlockId, extents: &[String]) -> Repr {
+        let first = instruction.operands[1];
+        let carried_tree = self.tree_of(first);
+        let repr = self.get(first).clone();
+        let owned = self.own(&[(&repr, &carried_tree)]);
+        let kinds: Vec<Kind> = carried_tree.leaves().into_iter().cloned().collect();
+        let names: Vec<_> = kinds.iter().map(|_| self.fresh("c")).collect();
+        for ((kind, name), owned) in kinds.iter().zip(&names).zip(owned) {
+            self.line(format!("let mut {name}: {} = {owned};", self.kinds.owned(kind)));
+        }
+        let tree = self.tree_of(instruction.result);
+        let kept_tree = match (&*tree, form) {
+            (Tree::Tuple(members), Loop::Scan) => Some(members[1].clone()),
+            _ => None,
+        };
+        let buffers: Vec<Buffer> = match &kept_tree {
+            Some(tree) => tree.leaves().into_iter().map(|kind| self.buffer(kind, extents)).collect(),
+            None => Vec::new(),
+        };
+        let (counters, counter) = self.counters(extents);
+        let block = self.body.block(body);
+        let (statements, ()) = self.nested(|this| {
+            this.set(block.parameters[0], counter);
+            let mut given = Vec::new();
+            for (kind, name) in kinds.iter().zip(&names) {
+                given.push(if kind.is_scalar() {
+                    Leaf::scalar(this.local(name).text())
+                } else {
+                    let text = this.fresh("v");
+                    this.line(format!("let {text} = {};", super::body::borrow(kind, name)));
+                    let (kind, depth) = (kind.clone(), this.depth);
+                    Leaf::Borrowed(Borrowed { text, kind, owner: None, roots: Vec::new(), depth })
+                });
+            }
+            let before = given.clone();
+            let mut given = given.into_iter();
+            let carried = Repr::of(&carried_tree, &mut |_| given.next().expect("one for each leaf"));
+            this.set(block.parameters[1], carried);
+            let result = this.block(body);
+            this.at = (body, usize::MAX);
+            let result_tree = this.tree_of(block.result);
+            // What is only handed on stays where it is.
+            let (next, kept) = match form {
+                Loop::Scan => (result.member(0).clone(), Some(result.member(1).clone())),
+                _ => (result, None),
+            };
+            let next: Vec<Leaf> = next.leaves().into_iter().cloned().collect();
+            let changed: Vec<usize> =
+                (0..next.len()).filter(|leaf| next[*leaf].text() != before[*leaf].text()).collect();
+            let mut parts: Vec<(Repr, Tree)> = changed
+                .iter()
+                .map(|leaf| (Repr::Leaf(next[*leaf].clone()), Tree::Leaf(kinds[*leaf].clone())))
+                .collect();
+            if let (Some(kept), Tree::Tuple(trees)) = (kept, &*result_tree) {
+                parts.push((kept, trees[1].clone()));
+            }
+            let parts: Vec<_> = parts.iter().map(|(repr, tree)| (repr, tree)).collect();
+            let owned = this.own(&parts);
+            let (next, kept) = owned.split_at(changed.len());
+            this.store(&buffers, kept, &counters[0]);
+            let assigned: Vec<_> = changed.iter().map(|leaf| names[*leaf].clone()).collect();
+            if !assigned.is_empty() {
+                this.line(format!("{} = {};", tuple(&assigned), tuple(next)));
+            }
+        });
+        self.nest(extents, &counters, &statements);
+        let mut made = Vec::new();
+        for (kind, name) in kinds.iter().zip(names) {
+            made.push(self.owned_by(kind, name));
+        }
+        let mut made = made.into_iter();
+        let last = Repr::of(&carried_tree, &mut |_| made.next().expect("one for each leaf"));
+        match &kept_tree {
+            Some(tree) => {
+                let kept = self.finish(&buffers, tree);
+                Repr::Tuple(vec![last, kept])
+            }
+            None => last,
+        }
+    }
+}
+
+/// Memory that the turns of a loop fill.
+struct Buffer {
+    /// What owns the tensor in the end.
+    name: String,
+    /// What is written to: a slice, or a `Vec` that is pushed to.
+    slice: String,
+    size: String,
+    element: Kind,
+    kind: Kind,
+}

@@ -1,0 +1,102 @@
+//! Programs as Rust.
+//!
+//! Every function that can be reached becomes a Rust function of a module that users do not see; those that are exported
+//! have two more, `f` and `try_f` (`interface`). The text names what `mind_rt::knossos` has.
+//!
+//! A value of the IR is a tree of Rust values ([`repr`]): tuples are taken apart, a tensor of tuples is the tuple of its
+//! members' tensors ([`kinds`]), so that a leaf is a number, a truth value, a text, a tape or a tensor of one of these.
+//! A leaf that owns memory stands in a variable and is read through a view of it; it moves where nothing reads it
+//! afterwards, and is copied where something does.
+
+mod body;
+mod calls;
+mod exports;
+mod instructions;
+mod interface;
+mod kinds;
+mod loops;
+mod names;
+mod places;
+mod repr;
+mod structure;
+mod tapes;
+
+use std::fmt::Write;
+
+pub use exports::{Export, Request, exports};
+
+use super::{
+    interp::Precision,
+    ir::{Place, Program},
+};
+use calls::Reached;
+use kinds::Kinds;
+
+/// How a program is written.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What a Float is.
+    pub precision: Precision,
+    /// The program's file, for messages.
+    pub file: String,
+    /// Where the program begins in the file.
+    pub start: Place,
+    /// The path of what generated code may name, as `::mind::__private`.
+    pub root: String,
+    /// The name of the module that holds the functions, which no other in the same place may have.
+    pub module: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            precision: Precision::F64,
+            file: "program.ks".into(),
+            start: Place { line: 1, column: 1 },
+            root: "::mind::__private".into(),
+            module: "__mind_ks".into(),
+        }
+    }
+}
+
+/// The Rust of a program: items that define what is exported.
+///
+/// ```
+/// use mind_core::knossos::{check, emit::{Options, Request, emit, exports}};
+///
+/// let mut program = check("(def square Float (x : Float) (mul x x))")?;
+/// let exports = exports(&mut program, &Request::default()).expect("everything there can be exported");
+/// let rust = emit(&program, &exports, &Options::default());
+/// assert!(rust.contains("pub fn square(x: f64) -> f64"));
+/// # Ok::<(), mind_core::diag::Diags>(())
+/// ```
+pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String {
+    let reached = Reached::from(program, exports.iter().map(|export| export.function));
+    let kinds = Kinds::new(program, options);
+    let Options { root, module, .. } = options;
+    let mut text = format!(
+        "#[doc(hidden)] #[allow(warnings, clippy::all)] pub mod {module} {{\n\
+         use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, Show as _, Zeros as _}};\n\
+         use {root}::{{Tensor, TensorRef}};\n\
+         use {root}::std::{{self, boxed::Box, option::Option::{{self, None, Some}}, prelude::v1::*, \
+         result::Result::{{self, Err, Ok}}, string::String, vec::Vec}};\n\
+         const fn at(function: &'static str, line: u32, column: u32) -> k::At {{ k::At {{ function, line, column }} }}\n"
+    );
+    text.push_str(&tapes::tapes(&kinds, &reached));
+    for id in &reached.order {
+        body::function(&kinds, &reached, *id, &mut text);
+    }
+    for export in exports {
+        text.push_str(&interface::functions(&kinds, &reached, export));
+    }
+    text.push_str("}\n");
+    let names: Vec<_> = exports.iter().map(|export| format!("{0}, try_{0}", export.name)).collect();
+    if !names.is_empty() {
+        let _ = writeln!(
+            text,
+            "#[doc(inline)] #[allow(unused_imports)] pub use {module}::{{{}}};",
+            names.join(", ")
+        );
+    }
+    text
+}

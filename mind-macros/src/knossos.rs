@@ -1,0 +1,260 @@
+//! Knossos programs, in files and in place.
+
+use mind_core::{
+    diag::{Code, Diag, Note, Site},
+    knossos::{
+        Program, check,
+        emit::{Options, Request, emit, exports},
+        interp::Precision,
+        ir::Place,
+    },
+    snippet,
+};
+use proc_macro2::{Delimiter, Literal, Span, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::{
+    emit::Root,
+    include::{Source, adopt},
+    report::{compile_error, compile_error_at},
+};
+
+/// What `mind::include_ks!("gmm.ks", grad = [f])` becomes: the functions of the file, and the mistakes with their places
+/// in it.
+pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
+    let (facade, input) = facade(input);
+    let (path, wanted) = split_at_comma(input);
+    let opened = Source::open(path).and_then(|opened| Ok((opened, Wanted::read(wanted, INCLUDE)?)));
+    let ((source, span), wanted) = match opened {
+        Ok(opened) => opened,
+        Err(diag) => return compile_error(&diag),
+    };
+    let in_file = |diags: &[Diag]| -> TokenStream {
+        let messages = source.messages(diags);
+        messages.iter().map(|message| compile_error_at(span, span, message)).collect()
+    };
+    let text = match source.text() {
+        Ok(text) => text,
+        Err(diag) => return in_file(&[diag]),
+    };
+    let options = wanted.options(source.shown(), span);
+    match compile(text, &wanted, &options) {
+        Ok(items) => {
+            let items = adopt(items, &facade, &TokenStream::new(), span.resolved_at(Span::call_site()));
+            let tracking = source.tracking();
+            quote! { #tracking #items }
+        }
+        Err(diags) => {
+            let (of_call, of_file) = apart(diags);
+            let errors: TokenStream = of_call.iter().map(compile_error).collect();
+            let in_file = in_file(&of_file);
+            quote! { #errors #in_file }
+        }
+    }
+}
+
+/// What `mind::ks!(r#"(def …)"#, grad = [f])` becomes.
+pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
+    let (facade, input) = facade(input);
+    let (literal, wanted) = split_at_comma(input);
+    let read = InPlace::read(literal).and_then(|text| Ok((text, Wanted::read(wanted, IN_PLACE)?)));
+    let (place, wanted) = match read {
+        Ok(read) => read,
+        Err(diag) => return compile_error(&diag),
+    };
+    let options = Options { start: place.start, ..wanted.options(&place.file, place.span) };
+    match compile(&place.text, &wanted, &options) {
+        Ok(items) => adopt(items, &facade, &TokenStream::new(), place.span.resolved_at(Span::call_site())),
+        Err(diags) => {
+            let (of_call, of_text) = apart(diags);
+            let errors = of_call.iter().map(compile_error);
+            let messages = of_text.into_iter().map(|diag| place.message(diag));
+            let span = place.span;
+            errors.chain(messages.map(|message| compile_error_at(span, span, &message))).collect()
+        }
+    }
+}
+
+const INCLUDE: &str = "write `include_ks!(\"gmm.ks\", precision = f32, export = [f, g], grad = [f])`; all options may be left out";
+const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export = [f, g], grad = [f])`; all options may be left out";
+
+/// The items of a program, with a placeholder for the facade.
+fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream, Vec<Diag>> {
+    let mut program: Program = check(text).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
+    let exports =
+        exports(&mut program, &wanted.request).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
+    let items = emit(&program, &exports, options);
+    Ok(items.parse().expect("what is emitted lexes as tokens"))
+}
+
+/// Mistakes of the macro's call, and those of the program.
+fn apart(diags: Vec<Diag>) -> (Vec<Diag>, Vec<Diag>) {
+    diags.into_iter().partition(|diag| matches!(diag.site, Site::Tokens { .. }))
+}
+
+/// The path of the facade, and what is behind it.
+fn facade(input: TokenStream) -> (TokenStream, TokenStream) {
+    let facade = match input.clone().into_iter().next() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => group.stream(),
+        _ => quote! { ::mind },
+    };
+    (facade, Root::take(input).1)
+}
+
+/// A program that stands in a Rust file.
+struct InPlace {
+    text: String,
+    span: Span,
+    /// The Rust file, or what stands for it where the places of the program are not those of the file.
+    file: String,
+    /// Where the program begins there.
+    start: Place,
+    /// The file's text, where it can be read.
+    source: Option<String>,
+}
+
+impl InPlace {
+    /// Reads the one string literal that `input` is.
+    ///
+    /// # Errors
+    /// E1007 where it is something else.
+    fn read(input: TokenStream) -> Result<Self, Diag> {
+        const EXPECTED: &str = "expected a program as a string literal, as `r#\"(def f …)\"#`";
+        let mut trees = input.into_iter();
+        let unexpected = |tree: Option<TokenTree>| {
+            let (span, found) = match &tree {
+                Some(tree) => (tree.span(), format!("`{tree}`")),
+                None => (Span::call_site(), "the end".to_owned()),
+            };
+            Diag::new(Code::E1007, Site::token(span), format!("found {found}, {EXPECTED}")).help(IN_PLACE)
+        };
+        let literal = match trees.next() {
+            Some(TokenTree::Literal(literal)) => literal,
+            // What a macro's `$program:literal` stands for.
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::None => {
+                return Self::read(group.stream());
+            }
+            other => return Err(unexpected(other)),
+        };
+        let syn::Lit::Str(string) = syn::Lit::new(literal.clone()) else {
+            return Err(unexpected(Some(TokenTree::Literal(literal))));
+        };
+        if let Some(rest) = trees.next() {
+            return Err(unexpected(Some(rest)));
+        }
+        Ok(Self::of(literal, string.value()))
+    }
+
+    fn of(literal: Literal, text: String) -> Self {
+        let span = literal.span();
+        let written = literal.to_string();
+        let (line, column) = (span.start().line, span.start().column);
+        // Escapes would have the places of the program drift from those of the file.
+        let quote = written.find('"').filter(|_| written.starts_with('r') || !written.contains('\\'));
+        let source = span.local_file().and_then(|file| std::fs::read_to_string(file).ok());
+        match quote {
+            Some(quote) if line > 0 => {
+                let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+                let start = Place { line: number(line), column: number(column + quote + 2) };
+                Self { text, span, file: span.file(), start, source }
+            }
+            _ => {
+                let file = format!("`ks!` in {}:{line}", span.file());
+                let source = Some(text.clone());
+                Self { text, span, file, start: Place { line: 1, column: 1 }, source }
+            }
+        }
+    }
+
+    /// A mistake with its place in the file.
+    fn message(&self, diag: Diag) -> String {
+        let shift = |site: Site| match site {
+            Site::Text { line, column } => self.start.of(Place { line, column }).into(),
+            Site::Nowhere | Site::Tokens { .. } => site,
+        };
+        let notes = diag.notes.into_iter().map(|note| Note { site: shift(note.site), ..note }).collect();
+        let diag = Diag { site: shift(diag.site), notes, ..diag };
+        snippet::render(&diag, &self.file, self.source.as_deref().unwrap_or_default())
+    }
+}
+
+/// What is written behind the program.
+#[derive(Default)]
+struct Wanted {
+    precision: Option<Precision>,
+    request: Request,
+}
+
+impl Wanted {
+    /// # Errors
+    /// E1007 for what is no option.
+    fn read(mut input: TokenStream, usage: &str) -> Result<Self, Diag> {
+        let mut wanted = Self::default();
+        let unexpected =
+            |span: Span, what: String| Diag::new(Code::E1007, Site::token(span), what).help(usage);
+        while !input.is_empty() {
+            let (option, rest) = split_at_comma(input);
+            input = rest;
+            let mut trees = option.into_iter();
+            let (Some(TokenTree::Ident(key)), Some(TokenTree::Punct(equals)), Some(value), None) =
+                (trees.next(), trees.next(), trees.next(), trees.next())
+            else {
+                return Err(unexpected(Span::call_site(), "an option is malformed".into()));
+            };
+            match (key.to_string().as_str(), equals.as_char(), &value) {
+                ("precision", '=', TokenTree::Ident(precision)) if wanted.precision.is_none() => {
+                    wanted.precision = Some(match precision.to_string().as_str() {
+                        "f32" => Precision::F32,
+                        "f64" => Precision::F64,
+                        _ => {
+                            let message = format!("found `{precision}`, expected `f32` or `f64`");
+                            return Err(unexpected(precision.span(), message));
+                        }
+                    });
+                }
+                ("export", '=', TokenTree::Group(list)) if wanted.request.export.is_none() => {
+                    wanted.request.export = Some(names(list.stream(), usage)?);
+                }
+                ("grad", '=', TokenTree::Group(list)) if wanted.request.grad.is_empty() => {
+                    wanted.request.grad = names(list.stream(), usage)?;
+                }
+                _ => return Err(unexpected(key.span(), format!("`{key}` is no option, or given twice"))),
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn options(&self, file: &str, span: Span) -> Options {
+        let start = span.start();
+        Options {
+            precision: self.precision.unwrap_or(Precision::F64),
+            file: file.to_owned(),
+            root: format!("{}::__private", Root::PLACEHOLDER),
+            module: format!("__mind_ks_{}_{}", start.line, start.column),
+            ..Options::default()
+        }
+    }
+}
+
+/// `f, g`.
+fn names(list: TokenStream, usage: &str) -> Result<Vec<(String, Site)>, Diag> {
+    let mut names = Vec::new();
+    for tree in list {
+        match tree {
+            TokenTree::Ident(name) => names.push((name.to_string(), Site::token(name.span()))),
+            TokenTree::Punct(comma) if comma.as_char() == ',' => {}
+            tree => {
+                let message = format!("found `{tree}`, expected the name of a function");
+                return Err(Diag::new(Code::E1007, Site::token(tree.span()), message).help(usage));
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
+    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
+    let mut trees = input.into_iter();
+    let first = trees.by_ref().take_while(|tree| !is_comma(tree)).collect();
+    (first, trees.collect())
+}

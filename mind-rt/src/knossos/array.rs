@@ -1,0 +1,267 @@
+//! Owned tensors.
+
+use super::{
+    fault::{At, Fault},
+    view::{Extents, View, ViewMut},
+};
+use crate::{Element, Rank, Tensor, TensorRef};
+
+/// A tensor, owned or not.
+pub trait Nest {
+    /// Its extents.
+    type Size: Extents;
+    /// What it holds.
+    type Element;
+
+    /// Its extents.
+    fn size(&self) -> Self::Size;
+
+    /// Its elements in row-major order.
+    fn data(&self) -> &[Self::Element];
+}
+
+/// An owned tensor.
+pub trait Array: Nest + Sized {
+    /// Its elements in row-major order.
+    fn data_mut(&mut self) -> &mut [Self::Element];
+
+    /// A tensor of these elements, of which there are as many as the extents say.
+    fn from_parts(size: Self::Size, elements: Vec<Self::Element>) -> Self;
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// E6004 where there is no memory for it.
+    fn copy_of(view: View<'_, Self::Element, Self::Size>, at: At) -> Result<Self, Fault>
+    where
+        Self::Element: Clone,
+    {
+        let mut elements = elements(view.size, at)?;
+        elements.extend_from_slice(view.data);
+        Ok(Self::from_parts(view.size, elements))
+    }
+
+    /// To read it.
+    #[inline(always)]
+    fn view(&self) -> View<'_, Self::Element, Self::Size> {
+        View { size: self.size(), data: self.data() }
+    }
+
+    /// To add to it.
+    #[inline(always)]
+    fn view_mut(&mut self) -> ViewMut<'_, Self::Element, Self::Size> {
+        ViewMut { size: self.size(), data: self.data_mut() }
+    }
+}
+
+/// A tensor of rank 2 or more of what a [`Tensor`](struct@Tensor) cannot hold: truth values, texts, tensors that may differ in size.
+///
+/// ```
+/// use mind_rt::Nested;
+///
+/// let words = Nested::new([2, 2], vec!["a", "b", "c", "d"]).expect("four elements");
+/// assert_eq!((words.size(), words.elements()[2]), ([2, 2], "c"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nested<T, const N: usize> {
+    size: Sizes<N>,
+    elements: Vec<T>,
+}
+
+/// Extents that have a default: none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sizes<const N: usize>([usize; N]);
+
+impl<const N: usize> Default for Sizes<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<T, const N: usize> Nested<T, N> {
+    /// A tensor of these elements in row-major order; nothing where they are not as many as the extents say.
+    #[must_use]
+    pub fn new(size: [usize; N], elements: Vec<T>) -> Option<Self> {
+        let count = size.iter().try_fold(1_usize, |count, extent| count.checked_mul(*extent))?;
+        (count == elements.len()).then_some(Self { size: Sizes(size), elements })
+    }
+
+    /// The extents.
+    #[must_use]
+    pub fn size(&self) -> [usize; N] {
+        self.size.0
+    }
+
+    /// The elements in row-major order.
+    #[must_use]
+    pub fn elements(&self) -> &[T] {
+        &self.elements
+    }
+
+    /// The elements in row-major order.
+    #[must_use]
+    pub fn into_elements(self) -> Vec<T> {
+        self.elements
+    }
+}
+
+impl<T, const N: usize> Nest for Nested<T, N> {
+    type Size = [usize; N];
+    type Element = T;
+
+    fn size(&self) -> [usize; N] {
+        self.size.0
+    }
+
+    fn data(&self) -> &[T] {
+        &self.elements
+    }
+}
+
+impl<T, const N: usize> Array for Nested<T, N> {
+    fn data_mut(&mut self) -> &mut [T] {
+        &mut self.elements
+    }
+
+    fn from_parts(size: [usize; N], elements: Vec<T>) -> Self {
+        Self { size: Sizes(size), elements }
+    }
+}
+
+impl<T> Nest for Vec<T> {
+    type Size = [usize; 1];
+    type Element = T;
+
+    fn size(&self) -> [usize; 1] {
+        [self.len()]
+    }
+
+    fn data(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T> Array for Vec<T> {
+    fn data_mut(&mut self) -> &mut [T] {
+        self
+    }
+
+    fn from_parts(_: [usize; 1], elements: Self) -> Self {
+        elements
+    }
+}
+
+impl<T, S: Extents> Nest for View<'_, T, S> {
+    type Size = S;
+    type Element = T;
+
+    #[inline(always)]
+    fn size(&self) -> S {
+        self.size
+    }
+
+    #[inline(always)]
+    fn data(&self) -> &[T] {
+        self.data
+    }
+}
+
+macro_rules! tensor_of_rank {
+    ($rank:literal; $($extent:ident: $dim:ty),*) => {
+        impl<T: Element> Nest for Tensor<T, ($($dim,)*)> {
+            type Size = [usize; $rank];
+            type Element = T;
+
+            #[inline(always)]
+            fn size(&self) -> [usize; $rank] {
+                self.shape().extents()
+            }
+
+            #[inline(always)]
+            fn data(&self) -> &[T] {
+                self.as_slice()
+            }
+        }
+
+        impl<T: Element> Array for Tensor<T, ($($dim,)*)> {
+            #[inline(always)]
+            fn data_mut(&mut self) -> &mut [T] {
+                self.as_mut_slice()
+            }
+
+            fn from_parts([$($extent),*]: [usize; $rank], elements: Vec<T>) -> Self {
+                Self::from_vec(($($extent,)*), elements).expect("there are as many elements as the extents say")
+            }
+
+            #[inline]
+            fn copy_of(view: View<'_, T, [usize; $rank]>, at: At) -> Result<Self, Fault> {
+                let mut copy: Self = stale(view.size, at)?;
+                copy.as_mut_slice().copy_from_slice(view.data);
+                Ok(copy)
+            }
+        }
+
+        impl<T: Element> Stale for Tensor<T, ($($dim,)*)> {
+            #[inline]
+            fn stale([$($extent),*]: [usize; $rank]) -> Option<Self> {
+                Self::try_stale_with(($($extent,)*)).ok()
+            }
+        }
+    };
+}
+
+tensor_of_rank!(1; a: usize);
+tensor_of_rank!(2; a: usize, b: usize);
+tensor_of_rank!(3; a: usize, b: usize, c: usize);
+tensor_of_rank!(4; a: usize, b: usize, c: usize, d: usize);
+tensor_of_rank!(5; a: usize, b: usize, c: usize, d: usize, e: usize);
+tensor_of_rank!(6; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize);
+tensor_of_rank!(7; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize);
+tensor_of_rank!(8; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize, h: usize);
+
+/// A tensor whose elements need not be written before they are there.
+pub trait Stale: Array {
+    /// Elements of any value; nothing where there is no memory for them.
+    fn stale(size: Self::Size) -> Option<Self>;
+}
+
+/// A tensor of numbers of any value, to be written.
+///
+/// # Errors
+/// E6004 where there is no memory for it.
+#[inline]
+pub fn stale<A: Stale>(size: A::Size, at: At) -> Result<A, Fault> {
+    A::stale(size).ok_or_else(|| at.no_memory(size.as_slice()))
+}
+
+/// Room for the elements of a tensor.
+///
+/// # Errors
+/// E6004 where there is no memory for them.
+#[inline]
+pub fn elements<T, S: Extents>(size: S, at: At) -> Result<Vec<T>, Fault> {
+    let count = size.as_slice().iter().try_fold(1_usize, |count, extent| count.checked_mul(*extent));
+    let mut elements = Vec::new();
+    match count.map(|count| elements.try_reserve_exact(count)) {
+        Some(Ok(())) => Ok(elements),
+        Some(Err(_)) | None => Err(at.no_memory(size.as_slice())),
+    }
+}
+
+/// A copy of a tensor.
+///
+/// # Errors
+/// E6004 where there is no memory for it.
+#[inline]
+pub fn owned<A: Array>(view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
+where
+    A::Element: Clone,
+{
+    A::copy_of(view, at)
+}
+
+/// An argument that is a tensor of numbers.
+#[inline(always)]
+pub fn tensor<T: Element, S: Rank<N>, const N: usize>(tensor: &TensorRef<T, S>) -> View<'_, T, [usize; N]> {
+    View { size: tensor.shape().extents(), data: tensor.as_slice() }
+}

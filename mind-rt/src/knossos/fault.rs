@@ -1,0 +1,70 @@
+//! Failures of programs that run, and where the program asks for what failed.
+
+use crate::Error;
+
+/// A place in a program.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The function, as the program writes it.
+    pub function: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// A failure, of the size of a pointer so that results of functions stay small.
+#[derive(Debug)]
+pub struct Fault(Box<(At, &'static str, String)>);
+
+impl Fault {
+    /// The failure as users see it, of a program in this file.
+    #[cold]
+    pub fn in_file(self, file: &'static str) -> Error {
+        let (at, code, message) = *self.0;
+        Error::Knossos { code, message, file, line: at.line, column: at.column, function: at.function }
+    }
+}
+
+impl At {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fault(self, code: &'static str, message: String) -> Fault {
+        Fault(Box::new((self, code, message)))
+    }
+
+    /// Any failure that has no code of its own.
+    #[cold]
+    #[inline(never)]
+    pub fn failure(self, message: &str) -> Fault {
+        self.fault("E6010", message.to_owned())
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn out_of_range(self, index: &[i64], size: &[usize]) -> Fault {
+        let (index, size) = (shown(index), shown(size));
+        self.fault("E6001", format!("index {index} is out of range of a tensor of size {size}"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn sizes_differ(self, left: &[usize], right: &[usize]) -> Fault {
+        self.failure(&format!("tensors of size {} and {} are added", shown(left), shown(right)))
+    }
+
+    /// Memory that cannot be had.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn no_memory(self, size: &[usize]) -> Fault {
+        self.fault("E6004", format!("there is no memory for a tensor of size {}", shown(size)))
+    }
+}
+
+/// An index or a size as programs write it.
+pub(super) fn shown<T: ToString>(extents: &[T]) -> String {
+    match extents {
+        [one] => one.to_string(),
+        several => format!("(tuple {})", several.iter().map(T::to_string).collect::<Vec<_>>().join(" ")),
+    }
+}

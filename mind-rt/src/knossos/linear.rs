@@ -1,0 +1,287 @@
+//! Arithmetic on values of any structure, member by member.
+
+use super::{
+    array::{Array, Nest, Nested, elements, stale},
+    fault::{At, Fault},
+    number::Real,
+    view::{Extents, View},
+};
+use crate::Tensor;
+
+/// What a tangent, or another value of the same type, can be added to.
+pub trait Grow<B: ?Sized> {
+    /// Adds it.
+    ///
+    /// # Errors
+    /// E6010 where sizes differ.
+    fn grow(&mut self, by: &B, at: At) -> Result<(), Fault>;
+}
+
+macro_rules! grow {
+    ($($number:ty)+) => {$(
+        impl Grow<$number> for $number {
+            #[inline(always)]
+            fn grow(&mut self, by: &$number, _: At) -> Result<(), Fault> {
+                *self += by;
+                Ok(())
+            }
+        }
+    )+};
+}
+
+grow!(f64 f32);
+
+impl Grow<i64> for i64 {
+    #[inline(always)]
+    fn grow(&mut self, by: &i64, _: At) -> Result<(), Fault> {
+        *self = self.wrapping_add(*by);
+        Ok(())
+    }
+}
+
+/// The tangent of what has none.
+macro_rules! still {
+    ($($ty:ty),+) => {$(
+        impl Grow<()> for $ty {
+            #[inline(always)]
+            fn grow(&mut self, (): &(), _: At) -> Result<(), Fault> {
+                Ok(())
+            }
+        }
+    )+};
+}
+
+still!(i64, bool, String, ());
+
+/// What has a zero of the structure of another.
+pub trait Zeros<S: ?Sized>: Sized {
+    /// The zero.
+    ///
+    /// # Errors
+    /// E6004 where there is no memory for it.
+    fn zeros(shape: &S, at: At) -> Result<Self, Fault>;
+}
+
+macro_rules! zero {
+    ($($number:ty = $zero:expr;)+) => {$(
+        impl<S: ?Sized> Zeros<S> for $number {
+            #[inline(always)]
+            fn zeros(_: &S, _: At) -> Result<Self, Fault> {
+                Ok($zero)
+            }
+        }
+    )+};
+}
+
+zero! {
+    f64 = 0.0;
+    f32 = 0.0;
+    () = ();
+}
+
+/// What can be scaled.
+pub trait Linear<F>: Clone {
+    /// Multiplies with a number.
+    fn scale(&mut self, factor: F);
+
+    /// Changes every sign.
+    fn negate(&mut self);
+
+    /// Adds the products of the members of two.
+    ///
+    /// # Errors
+    /// E6010 where sizes differ.
+    fn dot(&self, other: &Self, sum: F, at: At) -> Result<F, Fault>;
+}
+
+macro_rules! linear_number {
+    ($($number:ty)+) => {$(
+        impl Linear<$number> for $number {
+            #[inline(always)]
+            fn scale(&mut self, factor: $number) {
+                *self *= factor;
+            }
+
+            #[inline(always)]
+            fn negate(&mut self) {
+                *self = -*self;
+            }
+
+            #[inline(always)]
+            fn dot(&self, other: &Self, sum: $number, _: At) -> Result<$number, Fault> {
+                Ok(sum + self * other)
+            }
+        }
+    )+};
+}
+
+linear_number!(f32 f64);
+
+impl<F> Linear<F> for () {
+    fn scale(&mut self, _: F) {}
+
+    fn negate(&mut self) {}
+
+    fn dot(&self, (): &Self, sum: F, _: At) -> Result<F, Fault> {
+        Ok(sum)
+    }
+}
+
+macro_rules! tensors {
+    ($([$($generics:tt)*] $tensor:ty: $element:ty, $size:ty, [$($bound:tt)*];)+) => {$(
+        impl<$($generics)*, B: Nest<Size = $size>> Grow<B> for $tensor
+        where
+            $element: Grow<B::Element> + $($bound)*,
+        {
+            #[inline]
+            fn grow(&mut self, by: &B, at: At) -> Result<(), Fault> {
+                self.view_mut().grow(by, at)
+            }
+        }
+
+        impl<F: Copy, $($generics)*> Linear<F> for $tensor
+        where
+            $element: Linear<F> + $($bound)*,
+        {
+            fn scale(&mut self, factor: F) {
+                self.data_mut().iter_mut().for_each(|element| element.scale(factor));
+            }
+
+            fn negate(&mut self) {
+                self.data_mut().iter_mut().for_each(Linear::negate);
+            }
+
+            fn dot(&self, other: &Self, sum: F, at: At) -> Result<F, Fault> {
+                dot(self.view(), other.view(), sum, at)
+            }
+        }
+    )+};
+}
+
+tensors! {
+    [T] Vec<T>: T, [usize; 1], [];
+    [T, const N: usize] Nested<T, N>: T, [usize; N], [];
+    [T] Tensor<T, (usize,)>: T, [usize; 1], [crate::Element];
+    [T] Tensor<T, (usize, usize)>: T, [usize; 2], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize)>: T, [usize; 3], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize, usize)>: T, [usize; 4], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize, usize, usize)>: T, [usize; 5], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize)>: T, [usize; 6], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 7], [crate::Element];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 8], [crate::Element];
+}
+
+macro_rules! zeros_of_numbers {
+    ($($size:ty, $shape:ty;)+) => {$(
+        impl<T: crate::Element, S: Nest<Size = $size>> Zeros<S> for Tensor<T, $shape> {
+            #[inline]
+            fn zeros(shape: &S, at: At) -> Result<Self, Fault> {
+                let mut zeros: Self = stale(shape.size(), at)?;
+                zeros.as_mut_slice().fill(T::ZERO);
+                Ok(zeros)
+            }
+        }
+    )+};
+}
+
+zeros_of_numbers! {
+    [usize; 1], (usize,);
+    [usize; 2], (usize, usize);
+    [usize; 3], (usize, usize, usize);
+    [usize; 4], (usize, usize, usize, usize);
+    [usize; 5], (usize, usize, usize, usize, usize);
+    [usize; 6], (usize, usize, usize, usize, usize, usize);
+    [usize; 7], (usize, usize, usize, usize, usize, usize, usize);
+    [usize; 8], (usize, usize, usize, usize, usize, usize, usize, usize);
+}
+
+impl<T: Zeros<S::Element>, S: Nest<Size = [usize; 1]>> Zeros<S> for Vec<T> {
+    fn zeros(shape: &S, at: At) -> Result<Self, Fault> {
+        zero_elements(shape, at)
+    }
+}
+
+impl<T: Zeros<S::Element>, S: Nest<Size = [usize; N]>, const N: usize> Zeros<S> for Nested<T, N> {
+    fn zeros(shape: &S, at: At) -> Result<Self, Fault> {
+        Ok(Self::from_parts(shape.size(), zero_elements(shape, at)?))
+    }
+}
+
+fn zero_elements<T: Zeros<S::Element>, S: Nest>(shape: &S, at: At) -> Result<Vec<T>, Fault> {
+    let mut zeros = elements(shape.size(), at)?;
+    for shape in shape.data() {
+        zeros.push(T::zeros(shape, at)?);
+    }
+    Ok(zeros)
+}
+
+/// The zero of the structure of another value.
+///
+/// # Errors
+/// E6004 where there is no memory for it.
+#[inline]
+pub fn zeros<T: Zeros<S>, S>(shape: &S, at: At) -> Result<T, Fault> {
+    T::zeros(shape, at)
+}
+
+/// The product of a number and a tensor.
+///
+/// # Errors
+/// E6004 where there is no memory for it.
+pub fn scaled<A: Array, F: Real>(factor: F, view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
+where
+    A::Element: Linear<F>,
+{
+    let mut scaled = A::copy_of(view, at)?;
+    scaled.data_mut().iter_mut().for_each(|element| element.scale(factor));
+    Ok(scaled)
+}
+
+/// The negative of a tensor.
+///
+/// # Errors
+/// E6004 where there is no memory for it.
+pub fn negated<A: Array, F: Real>(_: F, view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
+where
+    A::Element: Linear<F>,
+{
+    let mut negated = A::copy_of(view, at)?;
+    negated.data_mut().iter_mut().for_each(Linear::negate);
+    Ok(negated)
+}
+
+/// The sum of a tensor and a tangent.
+///
+/// # Errors
+/// E6010 where a size differs, E6004 where there is no memory.
+pub fn sum_of<A: Array, B: Nest<Size = A::Size>>(
+    view: View<'_, A::Element, A::Size>,
+    by: &B,
+    at: At,
+) -> Result<A, Fault>
+where
+    A::Element: Grow<B::Element> + Clone,
+{
+    let mut sum = A::copy_of(view, at)?;
+    sum.view_mut().grow(by, at)?;
+    Ok(sum)
+}
+
+/// Adds the products of the elements of two tensors to a sum.
+///
+/// # Errors
+/// E6010 where sizes differ.
+pub fn dot<T: Linear<F>, S: Extents, F>(
+    x: View<'_, T, S>,
+    y: View<'_, T, S>,
+    mut sum: F,
+    at: At,
+) -> Result<F, Fault> {
+    if x.size != y.size {
+        return Err(at.failure("`ts_dot` of values of different sizes"));
+    }
+    for (x, y) in x.data.iter().zip(y.data) {
+        sum = x.dot(y, sum, at)?;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,24 @@
+//! What the Rust of Knossos programs is written in: tensors of any structure, failures with their places, numbers.
+//!
+//! A tensor of tuples is the tuple of its members' tensors, so a tensor has elements of one kind: numbers, truth values,
+//! texts, other tensors, tapes. Who owns one has an [`Array`], who reads one a [`View`], and who adds to one a
+//! [`ViewMut`].
+
+mod array;
+mod calls;
+mod fault;
+mod linear;
+mod number;
+mod show;
+mod view;
+
+pub use array::{Array, Nest, Nested, elements, owned, stale, tensor};
+pub use calls::{FIRST_CALL, deeper};
+pub use fault::{At, Fault};
+pub use linear::{Grow, Linear, Zeros, dot, negated, scaled, sum_of, zeros};
+pub use number::{
+    Real, arg_max, divide, erf, extent, from_integer, lgamma, maximum, minimum, polygamma, power,
+    random_hash, total,
+};
+pub use show::{Show, print, show_elements};
+pub use view::{Extents, View, ViewMut};

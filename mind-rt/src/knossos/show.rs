@@ -1,0 +1,48 @@
+//! Values as programs print them.
+
+use std::fmt::Write;
+
+/// What shows as programs write it.
+pub trait Show {
+    /// Appends it.
+    fn show(&self, text: &mut String);
+}
+
+macro_rules! show {
+    ($($ty:ty)+) => {$(
+        impl Show for $ty {
+            fn show(&self, text: &mut String) {
+                write!(text, "{self:?}").expect("writing to a string cannot fail");
+            }
+        }
+    )+};
+}
+
+show!(i64 f32 f64 bool str String);
+
+/// Appends the elements of a tensor in brackets; `show` appends the element at a position.
+pub fn show_elements(size: &[usize], text: &mut String, show: &mut dyn FnMut(usize, &mut String)) {
+    show_from(size, 0, text, show);
+}
+
+fn show_from(size: &[usize], first: usize, text: &mut String, show: &mut dyn FnMut(usize, &mut String)) {
+    text.push('[');
+    if let [outer, inner @ ..] = size {
+        let count = inner.iter().product::<usize>();
+        for position in 0..*outer {
+            if position > 0 {
+                text.push(' ');
+            }
+            match inner {
+                [] => show(first + position, text),
+                _ => show_from(inner, first + position * count, text, show),
+            }
+        }
+    }
+    text.push(']');
+}
+
+/// Writes to standard output.
+pub fn print(text: &str) {
+    print!("{text}");
+}

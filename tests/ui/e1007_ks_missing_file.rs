@@ -1,0 +1,3 @@
+mind::include_ks!("nothing.ks");
+
+fn main() {}

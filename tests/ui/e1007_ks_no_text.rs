@@ -1,0 +1,3 @@
+mind::ks!(def square Float (x : Float) (mul x x));
+
+fn main() {}

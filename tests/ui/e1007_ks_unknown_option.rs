@@ -1,0 +1,3 @@
+mind::ks!("(def square Float (x : Float) (mul x x))", precison = f32);
+
+fn main() {}

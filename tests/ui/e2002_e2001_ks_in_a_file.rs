@@ -1,0 +1,3 @@
+mind::include_ks!("mistakes.ks");
+
+fn main() {}
