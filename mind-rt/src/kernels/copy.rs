@@ -12,6 +12,18 @@ pub fn fill<T: Element>(out: &mut [T], value: T) {
     out.fill(value);
 }
 
+/// The elements followed by zeros.
+///
+/// # Panics
+/// If they are more than `N`.
+#[inline(always)]
+#[must_use]
+pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
+    let mut block = [T::ZERO; N];
+    block[..elements.len()].copy_from_slice(elements);
+    block
+}
+
 /// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`, `dst` being contiguous in the order of
 /// `dims`: transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
 pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {

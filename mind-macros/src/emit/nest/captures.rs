@@ -78,7 +78,7 @@ impl Captures {
         let mut names = Names::new();
         let own = [
             "nest", "most", "r", "steps", "start", "lane", "rest", "at", "j", "block", "row", "column",
-            "rows", "columns", "sums", "stride", "first",
+            "rows", "columns", "sums", "stride", "first", "counts",
         ];
         for own in own {
             names.fresh(own);

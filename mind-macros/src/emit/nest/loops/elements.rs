@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{Node, Operand, Pass, Target, View},
+    plan::{Node, Operand, Pass, ScalarOp, Target, View},
     ty::DType,
 };
 
@@ -15,6 +15,12 @@ use crate::emit::{body::expression, nest::Along};
 const fn register(dtype: DType) -> usize {
     64 / dtype.bytes()
 }
+
+/// Elements of a block where no sum decides it: two registers, so that one `exp` hides the latency of another.
+const PLAIN: usize = 32;
+
+/// So few elements, known ahead, are computed one by one as fast as in a block.
+const FEW: usize = 8;
 
 impl Loops<'_, '_> {
     /// Names for what a pass reads, computes and writes.
@@ -85,6 +91,8 @@ impl Loops<'_, '_> {
             Frame::Nest | Frame::Row => sums.iter().flatten().map(Sum::width).max(),
             Frame::Block => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
         };
+        let is_short = self.inner_known().is_some_and(|len| len <= PLAIN);
+        let width = width.or_else(|| (!is_short && self.is_padded(pass, variables, PLAIN)).then_some(PLAIN));
         match width {
             None => {
                 let _ = writeln!(self.text, "for j in 0..{len} {{");
@@ -129,6 +137,10 @@ impl Loops<'_, '_> {
     fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], width: usize) {
         let (len, known) = (grouped(&self.inner_len()), self.inner_known());
         if known.is_some_and(|len| len <= width) {
+            if known != Some(width) && self.is_padded(pass, variables, width) {
+                let rows = self.consecutive(variables);
+                return self.padded(pass, variables, sums, width, &len, &rows);
+            }
             let _ = writeln!(self.text, "let start = 0; for lane in 0..{len} {{");
             self.element(pass, variables, sums, At::Block);
             self.text.push_str("}\n");
@@ -186,8 +198,62 @@ impl Loops<'_, '_> {
                 Sum::Number(name) => Sum::Number(name.clone()),
             }));
         }
+        if self.is_padded(pass, variables, width) {
+            let rows: Vec<_> = rows.into_iter().map(|(row, written, _)| (row, written)).collect();
+            let _ = writeln!(self.text, "if start < {len} {{");
+            self.padded(pass, variables, &rests, width, &format!("({len} - start)"), &rows);
+            let _ = writeln!(self.text, "}}\n{back}");
+            return;
+        }
         let _ = writeln!(self.text, "for lane in 0..{len} - start {{");
         self.element(pass, variables, &rests, At::Block);
+        let _ = writeln!(self.text, "}}\n{back}");
+    }
+
+    /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
+    /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
+    fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
+        let inner = self.rank() - 1;
+        let is_little =
+            self.inner_known().is_some_and(|len| (len / width > 0 && len % width <= FEW) || len <= FEW);
+        let is_slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log);
+        let loads = variables.loads.iter().zip(&self.nest.loads).filter(|(row, _)| row.is_some());
+        let targets = variables.targets.iter().map(|(view, _)| view);
+        !is_little
+            && pass.elements.iter().any(is_slow)
+            // The quotient of two integers that nobody asked for may be one by 0.
+            && pass.elements.iter().all(|node| node.dtype.is_float())
+            && loads.map(|(_, view)| view).all(|view| !matches!(Along::of(view, inner), Along::Strided))
+            && targets.into_iter().all(|view| matches!(Along::of(view, inner), Along::Consecutive))
+    }
+
+    /// The `len` elements of rows that are no whole block, as a block of which only so many count.
+    fn padded(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<Sum>],
+        width: usize,
+        len: &str,
+        rows: &[(String, bool)],
+    ) {
+        let mut back = String::new();
+        for (row, written) in rows {
+            let block = self.names.fresh(&format!("{row}_block"));
+            let _ = match written {
+                true => writeln!(
+                    self.text,
+                    "let mut {block} = rt::padded::<_, {width}>({row});\n\
+                     let ({row}, {block}) = (&mut {block}, {row});"
+                ),
+                false => writeln!(self.text, "let {row} = &rt::padded::<_, {width}>({row});"),
+            };
+            if *written {
+                let _ = writeln!(back, "{block}.copy_from_slice(&{row}[..{len}]);");
+            }
+        }
+        let _ = writeln!(self.text, "for lane in 0..{width} {{ let counts = lane < {len};");
+        self.element(pass, variables, sums, At::Padded);
         let _ = writeln!(self.text, "}}\n{back}");
     }
 
@@ -247,7 +313,11 @@ impl Loops<'_, '_> {
                 (_, Some(Sum::Lanes(name, lanes))) => format!("{name}[lane % {lanes}]"),
                 (_, Some(Sum::Number(_)) | None) => unreachable!("sums along a row have lanes"),
             };
-            let _ = writeln!(self.text, "{place} = {};", add(&place, &value, fold.dtype));
+            let sum = add(&place, &value, fold.dtype);
+            let _ = match at {
+                At::Row | At::Block => writeln!(self.text, "{place} = {sum};"),
+                At::Padded => writeln!(self.text, "{place} = if counts {{ {sum} }} else {{ {place} }};"),
+            };
         }
     }
 
@@ -280,7 +350,7 @@ impl Loops<'_, '_> {
             }
             Operand::Sum => match at {
                 At::Row => "sums[j]".to_string(),
-                At::Block => "sums[lane]".to_string(),
+                At::Block | At::Padded => "sums[lane]".to_string(),
             },
         }
     }
@@ -298,9 +368,11 @@ impl Loops<'_, '_> {
             (Along::Still, _) if written => format!("{name}[0]"),
             (Along::Still, _) => name.to_string(),
             (Along::Consecutive, At::Row) => format!("{name}[j]"),
-            (Along::Consecutive, At::Block) => format!("{name}[lane]"),
+            (Along::Consecutive, At::Block | At::Padded) => format!("{name}[lane]"),
             (Along::Strided, At::Row) => format!("{name}[j * {}]", self.stride(view, inner)),
-            (Along::Strided, At::Block) => format!("{name}[(start + lane) * {}]", self.stride(view, inner)),
+            (Along::Strided, At::Block | At::Padded) => {
+                format!("{name}[(start + lane) * {}]", self.stride(view, inner))
+            }
         }
     }
 }

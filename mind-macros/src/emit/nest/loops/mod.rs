@@ -85,6 +85,8 @@ enum At {
     Row,
     /// Index `lane` of the block at `start`.
     Block,
+    /// The same in a block that is filled up with zeros; `counts` tells whether it is an element of the row.
+    Padded,
 }
 
 /// The variables of one pass.
