@@ -161,28 +161,31 @@ fn an_update_in_place_allocates_nothing_once_its_thread_has_a_workspace() {
 }
 
 /// The peak of a training step beside parameters, which are updated in place, is what the backward pass needs: the hidden
-/// activations and their cotangents, those of the result, and gradients of biases. Products pack their operands on top of
-/// that.
+/// activations, the cotangents of two neighbouring layers, and the gradient of a bias. Products pack their operands on top
+/// of that.
 #[test]
 fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangents() {
-    let n = 200;
-    let needed = 4 * (n * (2 * 150 + 2 * 10) + 150 + 10);
-    let sizes = [(n, 200, 150), (n, 150, 10), (n, 10, 150), (150, n, 10), (200, n, 150)];
-    let scratch = sizes.map(|(m, k, n)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n));
-    let most = needed + scratch.into_iter().max().expect("five products");
-    assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));
-    let (x, y) = (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
-    let (mut w1, mut b1, mut w2, mut b2) =
-        (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
-    let mut l = 0.0;
-    let mut run = |bytes| {
-        let mut workspace = Workspace::with_bytes(bytes);
-        step_into(&x, &y, &mut w1, &mut b1, &mut w2, &mut b2, 0.1, &mut l, &mut workspace)
-    };
-    assert!(run(step::peak_bytes(n) - 64).is_err());
-    // The first call may start threads. The memory of its workspace is kept for another one of the same size.
-    run(step::peak_bytes(2 * n)).expect("enough memory");
-    let seen = allocation_counter::measure(|| run(step::peak_bytes(n)).expect("enough memory"));
-    // A workspace is aligned by hand.
-    assert_eq!((seen.bytes_max, seen.count_total), (step::peak_bytes(n) as u64 + 64, 1));
+    for n in [1, 7, 64, 200, 1000] {
+        let needed = 4 * (n * (150 + (150 + 10)) + 150);
+        let sizes = [(n, 200, 150), (n, 150, 10), (n, 10, 150), (150, n, 10), (200, n, 150)];
+        let scratch = sizes.map(|(m, k, n)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n));
+        let most = needed + scratch.into_iter().max().expect("five products");
+        // Each temporary, and what is packed, begins at a cache line.
+        assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));
+        let (x, y) =
+            (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
+        let (mut w1, mut b1, mut w2, mut b2) =
+            (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
+        let mut l = 0.0;
+        let mut run = |bytes| {
+            let mut workspace = Workspace::with_bytes(bytes);
+            step_into(&x, &y, &mut w1, &mut b1, &mut w2, &mut b2, 0.1, &mut l, &mut workspace)
+        };
+        assert!(run(step::peak_bytes(n) - 64).is_err());
+        // The first call may start threads.
+        run(step::peak_bytes(2 * n)).expect("enough memory");
+        let seen = allocation_counter::measure(|| run(step::peak_bytes(n)).expect("enough memory"));
+        // A workspace is aligned by hand.
+        assert_eq!((seen.bytes_max, seen.count_total), (step::peak_bytes(n) as u64 + 64, 1), "{n} rows");
+    }
 }

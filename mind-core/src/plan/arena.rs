@@ -40,8 +40,9 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
         if of_type.is_empty() {
             continue;
         }
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            of_type.iter().partition(|tenant| of_type.len() <= MOST && tenant.len.as_literal().is_some());
+        let (known, unknown): (Vec<_>, Vec<_>) = of_type
+            .iter()
+            .partition(|tenant| of_type.len() <= MOST && tenant.size.len.as_literal().is_some());
         let (mut places, end) = in_gaps(&known);
         let (more, len) = in_slots(&unknown, end);
         places.extend(more);
@@ -55,11 +56,33 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     arenas
 }
 
+/// How many elements there have to be.
+#[derive(Clone, PartialEq)]
+struct Size {
+    /// Those in use.
+    count: Dim,
+    /// Rounded up to the alignment.
+    len: Dim,
+}
+
+impl Size {
+    fn of(buffer: &Buffer) -> Self {
+        let unit = (ALIGNMENT / buffer.ty.dtype.bytes()) as i64;
+        let count = buffer.ty.shape.element_count();
+        let len = count.clone().and_then(|count| count.ceil_div(unit)?.mul(&Dim::literal(unit)));
+        Self { count: or_too_many(count), len: or_too_many(len) }
+    }
+
+    /// Whether it is provably no larger. Counts are compared as they are, since rounded ones are no polynomials.
+    fn at_most(&self, other: &Self) -> bool {
+        self.count.at_most(&other.count) || self.len.at_most(&other.len)
+    }
+}
+
 /// Buffers that take the place of one another.
 struct Tenant {
     dtype: DType,
-    /// Rounded up to the alignment.
-    len: Dim,
+    size: Size,
     buffers: Vec<BufferId>,
     /// The steps in which it is first and last used.
     life: (usize, usize),
@@ -89,7 +112,7 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
             step.for_each_read(|operand| {
                 let fits = is_temporary(operand)
                     && buffers[operand.0].ty.dtype == buffers[result.0].ty.dtype
-                    && len(&buffers[operand.0]) == len(&buffers[result.0])
+                    && Size::of(&buffers[operand.0]).len == Size::of(&buffers[result.0]).len
                     && last_use[operand.0] == position
                     && !taken.contains(&operand)
                     && may_overwrite(step, result, operand);
@@ -99,8 +122,8 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
             });
             taken.extend(overwritten);
             let tenant = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
-                let (dtype, len) = (buffers[result.0].ty.dtype, len(&buffers[result.0]));
-                tenants.push(Tenant { dtype, len, buffers: Vec::new(), life: (position, position) });
+                let (dtype, size) = (buffers[result.0].ty.dtype, Size::of(&buffers[result.0]));
+                tenants.push(Tenant { dtype, size, buffers: Vec::new(), life: (position, position) });
                 tenants.len() - 1
             });
             tenants[tenant].buffers.push(result);
@@ -111,14 +134,6 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
     tenants
 }
 
-/// The elements of a buffer, rounded up to the alignment.
-fn len(buffer: &Buffer) -> Dim {
-    let unit = (ALIGNMENT / buffer.ty.dtype.bytes()) as i64;
-    or_too_many(
-        buffer.ty.shape.element_count().and_then(|count| count.ceil_div(unit)?.mul(&Dim::literal(unit))),
-    )
-}
-
 /// What no memory holds, where the number of elements leaves 64 bits.
 fn or_too_many(elements: DimResult) -> Dim {
     const TOO_MANY: i64 = i64::MAX / 64 * 64;
@@ -127,7 +142,7 @@ fn or_too_many(elements: DimResult) -> Dim {
 
 /// Offsets of known sizes, and where the last one ends.
 fn in_gaps(tenants: &[&Tenant]) -> (Vec<Dim>, Dim) {
-    let size = |tenant: &Tenant| tenant.len.as_literal().expect("only known sizes are placed in gaps");
+    let size = |tenant: &Tenant| tenant.size.len.as_literal().expect("only known sizes are placed in gaps");
     let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
     largest_first.sort_by_key(|tenant| std::cmp::Reverse(size(tenants[*tenant])));
     let mut offsets: Vec<i64> = vec![0; tenants.len()];
@@ -157,7 +172,7 @@ fn in_gaps(tenants: &[&Tenant]) -> (Vec<Dim>, Dim) {
 /// Offsets from `start` on of sizes that may be unknown, and where the last one ends.
 fn in_slots(tenants: &[&Tenant], start: Dim) -> (Vec<Dim>, Dim) {
     struct Slot {
-        len: Dim,
+        size: Size,
         /// The last step of its last tenant.
         until: usize,
     }
@@ -167,18 +182,24 @@ fn in_slots(tenants: &[&Tenant], start: Dim) -> (Vec<Dim>, Dim) {
     for tenant in tenants {
         let free = || (0..slots.len()).filter(|slot| slots[*slot].until < tenant.life.0);
         // The tightest slot that fits, else one that can grow to fit.
-        let fitting = free().filter(|slot| tenant.len.at_most(&slots[*slot].len));
+        let fitting = free().filter(|slot| tenant.size.at_most(&slots[*slot].size));
         let tightest = fitting.reduce(|best, slot| {
-            let is_tighter = slots[slot].len != slots[best].len && slots[slot].len.at_most(&slots[best].len);
-            if is_tighter { slot } else { best }
+            let [slot_size, best_size] = [slot, best].map(|slot| &slots[slot].size);
+            if slot_size != best_size && slot_size.at_most(best_size) { slot } else { best }
         });
-        let slot = tightest.or_else(|| free().find(|slot| slots[*slot].len.at_most(&tenant.len)));
-        let slot = slot.unwrap_or_else(|| {
-            slots.push(Slot { len: tenant.len.clone(), until: 0 });
+        // Of those the largest, which grows least.
+        let growing = free().filter(|slot| slots[*slot].size.at_most(&tenant.size));
+        let growing = growing.reduce(
+            |best, slot| {
+                if slots[slot].size.at_most(&slots[best].size) { best } else { slot }
+            },
+        );
+        let slot = tightest.or(growing).unwrap_or_else(|| {
+            slots.push(Slot { size: tenant.size.clone(), until: 0 });
             slots.len() - 1
         });
-        if !tenant.len.at_most(&slots[slot].len) {
-            slots[slot].len = tenant.len.clone();
+        if !tenant.size.at_most(&slots[slot].size) {
+            slots[slot].size = tenant.size.clone();
         }
         slots[slot].until = tenant.life.1;
         slot_of.push(slot);
@@ -187,7 +208,7 @@ fn in_slots(tenants: &[&Tenant], start: Dim) -> (Vec<Dim>, Dim) {
     let mut offsets = Vec::with_capacity(slots.len());
     for slot in &slots {
         offsets.push(end.clone());
-        end = or_too_many(end.add(&slot.len));
+        end = or_too_many(end.add(&slot.size.len));
     }
     (slot_of.into_iter().map(|slot| offsets[slot].clone()).collect(), end)
 }

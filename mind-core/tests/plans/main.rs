@@ -39,22 +39,69 @@ fn programs_are_planned_as_recorded() {
     assert!(wrong.is_empty(), "bless with MIND_BLESS=1 if this is right:\n{}", wrong.join("\n"));
 }
 
-/// A training step needs the activation, its gradient, and little else beside parameters: no gradient of a parameter, and
-/// nothing of the loss but one small tensor.
+/// The temporaries of a training step are what its backward pass needs: each hidden activation, and the cotangents of two
+/// neighbouring layers and the gradient of one bias at a time. There is no gradient of a weight, and nothing of the loss but
+/// tensors of the result's size.
 #[test]
 fn a_training_step_keeps_activations_only() {
-    let program = include_str!("mlp.txt").split_once(SEPARATOR).expect("a recorded file").0;
+    let recorded = include_str!("mlp.txt").split_once(SEPARATOR).expect("a recorded file").0;
+    // The cotangent of the result goes before that of the hidden layer is summed over rows.
+    let without_bias = peak(32, &[256, 10]) - 256;
+    assert_eq!(temporaries_of_step(recorded), Dim::literal(without_bias));
+    for layers in [&[5][..], &[40, 10], &[10, 40], &[60, 50, 30, 10], &[20, 70, 20, 70, 3], &[8; 12]] {
+        let symbolic = temporaries_of_step(&network(layers));
+        for batch in [1, 8, 100, 4096] {
+            let bindings = Bindings::from([("N".into(), Dim::literal(batch))]);
+            let found = symbolic.evaluate(&bindings).expect("the batch is all that is open");
+            // Each temporary begins at a cache line.
+            let most = peak(batch, layers) + 16 * 2 * layers.len() as i64;
+            assert!(found <= most, "{found} elements, needed {most}: {layers:?}, batch {batch}");
+        }
+    }
+}
+
+/// The elements that a training step of a network of these layers keeps beside parameters.
+fn peak(batch: i64, layers: &[i64]) -> i64 {
+    let hidden: i64 = layers[..layers.len() - 1].iter().sum();
+    let cotangents = layers.windows(2).map(|pair| pair[0] + pair[1]).max();
+    let bias = layers.iter().copied().max();
+    batch * (hidden + cotangents.unwrap_or(layers[0])) + bias.unwrap_or(0)
+}
+
+/// A training step of a network with these layers, whose last is not rectified, on a batch of `N` rows of 20.
+fn network(layers: &[i64]) -> String {
+    let (mut fields, mut body, mut inputs) = (String::new(), "let h = x;\n".to_owned(), 20);
+    for (i, outputs) in layers.iter().enumerate() {
+        fields += &format!("w{i}: f32[{inputs}, {outputs}], b{i}: f32[{outputs}],\n");
+        let layer = format!("h @ p.w{i} + p.b{i}");
+        body += &if i + 1 < layers.len() { format!("let h = relu({layer});\n") } else { layer };
+        inputs = *outputs;
+    }
+    let last = layers[layers.len() - 1];
+    format!(
+        "struct Network {{ {fields} }}
+        fn forward<N>(x: f32[N, 20], p: Network) -> f32[N, {last}] {{ {body} }}
+        fn loss<N>(x: f32[N, 20], y: f32[N, {last}], p: Network) -> f32 {{ let e = forward(x, p) - y; mean(e * e) }}
+        fn step<N>(x: f32[N, 20], y: f32[N, {last}], p: &mut Network) -> f32 {{
+            let (l, g) = value_and_grad(loss, wrt = p)(x, y, p);
+            p -= 0.01 * g;
+            l
+        }}"
+    )
+}
+
+/// The elements of the arena of the function `step`, whose parameters are updated in place.
+fn temporaries_of_step(program: &str) -> Dim {
     let (lowered, diags) = lower(&parse(lex(program).0).0);
     assert!(diags.is_empty(), "{diags:?}");
     let step = lowered.functions.iter().find(|function| function.name == "step").expect("it is there");
     let plan = compile(step).expect("no mistakes").expect("it verifies").plan;
-    let [arena] = &plan.arenas[..] else { panic!("one element type") };
-    let (batch, hidden, outputs) = (32, 256, 10);
-    assert_eq!(arena.len, Dim::literal(2 * batch * hidden + (batch * outputs)));
     assert!(
         !plan.steps.iter().any(|step| matches!(step, Step::Update { .. })),
         "parameters are updated in place"
     );
+    let [arena] = &plan.arenas[..] else { panic!("one element type") };
+    arena.len.clone()
 }
 
 fn plans(text: &str) -> String {
