@@ -7,7 +7,9 @@
 //!
 //! A thread that finds nothing to do spins for about 100 µs before it sleeps: waking one takes some ten microseconds, which is
 //! longer than the smallest loop that is worth cutting. It does not yield meanwhile, since a busy machine takes
-//! milliseconds to return from that.
+//! milliseconds to return from that. One that was woken too late for what it was woken for spins too: a program that calls
+//! again would otherwise be too early for it every time.
+
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -189,7 +191,7 @@ impl Pool {
             } else {
                 spins = 0;
                 let mut state = self.lock();
-                while state.queue.is_empty() {
+                if state.queue.is_empty() {
                     if state.threads >= crate::parallel::threads() {
                         state.threads -= 1;
                         return;
