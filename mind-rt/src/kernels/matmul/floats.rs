@@ -25,6 +25,9 @@ pub fn multiply_at<T: Element + Tiles>(
     sink: Sink<'_, T>,
 ) {
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
+    if all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW {
+        return few(product, sink);
+    }
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let micro = T::micro(level);
     let mut sink = sink;
@@ -43,6 +46,31 @@ pub fn multiply_at<T: Element + Tiles>(
         }
     }
     blocked::multiply(micro, product, scratch, sink);
+}
+
+/// Up to so many multiplications a product is done before any kernel is found.
+const FEW: usize = 8;
+
+/// A product of at most [`FEW`] multiplications.
+#[inline(never)]
+fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sink: Sink<'_, T>) {
+    let mut room = [T::ZERO; FEW];
+    let (sums, taken) = match sink {
+        Sink::Store(out) => (out, None),
+        Sink::Epilogue { epilogue, row } => (&mut room[..m * n], Some((epilogue, row))),
+    };
+    for i in 0..m {
+        for j in 0..n {
+            let mut sum = T::ZERO;
+            for l in 0..k {
+                sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
+            }
+            sums[i * n + j] = sum;
+        }
+    }
+    if let Some((epilogue, row)) = taken {
+        epilogue.block(Block { row, column: 0, rows: m, columns: n, sums, stride: n });
+    }
 }
 
 /// Which way a result that is a vector lies in its matrix.
