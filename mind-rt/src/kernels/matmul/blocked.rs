@@ -46,8 +46,11 @@ const WAITING_ROWS: usize = 512;
 /// Bytes of the sums that an epilogue takes at once, where none wait.
 const SUMS_BYTES: usize = 16 << 10;
 
-/// Bytes of a packed left block.
-const LEFT_BYTES: usize = 1 << 20;
+/// Bytes of a packed left block. The right operand is packed anew for each, so there should be few.
+const LEFT_BYTES: usize = 2 << 20;
+
+/// Bytes of a left operand that stays in cache while it is read where it lies.
+const WORTH_PACKING: usize = 512 << 10;
 
 /// Bytes of a line of a cache.
 const LINE: usize = 64;
@@ -150,8 +153,11 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
     let (left, scratch) = if packs_left(product) {
-        let share = LEFT_BYTES / size_of::<T>();
-        let (left, rest) = scratch.split(share.min(k.min(DEPTH) * m).min(scratch.len / 3));
+        let share = (LEFT_BYTES / size_of::<T>()).min(k.min(DEPTH) * m);
+        // The right block and the sums that wait are no larger than this, each.
+        let others = 2 * RIGHT_BYTES / size_of::<T>();
+        let most = scratch.len.saturating_sub(others).max(scratch.len / 3);
+        let (left, rest) = scratch.split(share.min(most));
         // Without room for some tiles they are read where they lie.
         if left.len >= stack.len { (Some(left), rest) } else { (None, scratch) }
     } else {
@@ -170,14 +176,13 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     Blocks { micro, product, most_depth, most_columns, left, right }.multiply(waiting, sink);
 }
 
-/// Whether the right operand is copied to where its rows are contiguous: where they are not, or where so many of them
-/// begin in the same set of a cache that they push each other out.
+/// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
+/// the same set of a cache that they push each other out, and where it takes much memory and is read often.
 fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
     const SAME_SET: usize = 4096;
-    n > 1 && rhs.col_stride != 1
-        || m > 8 * MAX_ROWS
-            && rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET)
-            && k > MAX_ROWS
+    let same_set = rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET);
+    let large = size_of::<T>() == 8 && m > 32 * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
+    n > 1 && rhs.col_stride != 1 || m > 8 * MAX_ROWS && k > MAX_ROWS && (same_set || large)
 }
 
 /// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
@@ -186,7 +191,7 @@ fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> boo
 }
 
 const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
-    n > 8 * LINE / size_of::<T>() && bytes::<T>(m, k) > LEFT_BYTES / 2
+    n > 8 * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
 }
 
 const fn bytes<T>(rows: usize, columns: usize) -> usize {
