@@ -297,7 +297,8 @@ macro_rules! include_ks {
 /// # fn main() {
 /// let v = mind::Tensor::from_vec((2,), vec![3.0, 4.0]).expect("two elements");
 /// assert_eq!(norm(&v), 5.0);
-/// assert_eq!(rev_norm(&v, 1.0).as_slice(), [0.6, 0.8]);
+/// // d_result * v / |v|
+/// assert_eq!(rev_norm(&v, 10.0).as_slice(), [6.0, 8.0]);
 /// # }
 /// ```
 #[macro_export]
