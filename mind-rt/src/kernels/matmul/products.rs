@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use super::{BatchDim, MatRef, last_index};
+use super::{BatchDim, MatRef, columns, last_index};
 use crate::element::Element;
 use crate::kernels::check;
-use crate::kernels::epilogue::{Block, Epilogue};
+use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::parallel::{join, threads};
 use crate::shape::MAX_RANK;
 
 /// The work of a thread that is worth waking it, in multiply-adds: about 20 µs of AVX-512, where waking takes a few.
 const WORTH_SPLITTING: usize = 2 << 20;
 
-/// Multiply-adds that take as long as reading an element of the left operand that is read only once.
-const COST_OF_READING: usize = 8;
+/// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
+/// whose rows are longer.
+const COST_OF_READING: [usize; 2] = [8, 2];
 
 /// Threads begin at multiples of so many rows of a matrix: those of the tallest tile.
 const GRAIN: usize = 8;
@@ -56,13 +57,21 @@ pub fn store<T: Element>(
     if !check_operands(batch, dims, lhs, rhs) {
         return out.fill(T::ZERO);
     }
-    if batch.is_empty() && parts(m, k, n) == 1 {
-        return multiply(&Product { dims, all_rows: m, lhs, rhs }, scratch, Sink::Store(out));
+    let parts = parts(rows(batch, m), k, n);
+    if batch.is_empty() {
+        let product = Product { dims, all_rows: m, lhs, rhs };
+        if parts == 1 {
+            return multiply(&product, scratch, Sink::Store(out));
+        }
+        if let Some(width) = columns::width(m, n, parts, scratch.len()) {
+            let mut stored = Stored::new(out, n);
+            return columns::multiply(&product, width, scratch, multiply, |block| stored.block(block));
+        }
     }
     let products = Products::new(batch, dims, lhs, rhs);
     products.cut(
         0..products.rows,
-        parts(products.rows, k, n),
+        products.parts(parts),
         scratch,
         out,
         &|out, start, at| out.split_at_mut((at - start) * n),
@@ -84,14 +93,20 @@ pub fn hand_over<T: Element, E: Epilogue<T>>(
     if !check_operands(batch, dims, lhs, rhs) {
         return zeros(rows(batch, m), n, &mut epilogue);
     }
-    if batch.is_empty() && parts(m, k, n) == 1 {
-        let sink = Sink::Epilogue { epilogue: &mut epilogue, row: 0 };
-        return T::multiply(&Product { dims, all_rows: m, lhs, rhs }, scratch, sink);
+    let parts = parts(rows(batch, m), k, n);
+    if batch.is_empty() {
+        let product = Product { dims, all_rows: m, lhs, rhs };
+        if parts == 1 {
+            return T::multiply(&product, scratch, Sink::Epilogue { epilogue: &mut epilogue, row: 0 });
+        }
+        if let Some(width) = columns::width(m, n, parts, scratch.len()) {
+            return columns::multiply(&product, width, scratch, T::multiply, |block| epilogue.block(block));
+        }
     }
     let products = Products::new(batch, dims, lhs, rhs);
     products.cut(
         0..products.rows,
-        parts(products.rows, k, n),
+        products.parts(parts),
         scratch,
         epilogue,
         &|epilogue, _, at| epilogue.split(at),
@@ -117,13 +132,15 @@ fn check_operands<T>(
     true
 }
 
-/// Into how many parts it pays to cut a result of so many rows.
+/// How many threads it pays to have for a result of so many rows.
 fn parts(rows: usize, k: usize, n: usize) -> usize {
-    let work = rows.saturating_mul(k).saturating_mul(n.saturating_add(COST_OF_READING));
+    let [left, right] = COST_OF_READING;
+    let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
+    let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
     if work < 2 * WORTH_SPLITTING {
         return 1;
     }
-    threads().min(work / WORTH_SPLITTING).min(rows / GRAIN).max(1)
+    threads().min(work / WORTH_SPLITTING)
 }
 
 /// Hands over what empty sums give.
@@ -164,6 +181,11 @@ impl<'a, T: Element> Products<'a, T> {
         let rows = rows(batch, *m);
         let (batch, m, lhs) = stack(batch, *m, *lhs);
         Self { batch, dims: [m, *k, *n], lhs, rhs: *rhs, rows }
+    }
+
+    /// Into how many parts, of `most`, the rows can be cut.
+    fn parts(&self, most: usize) -> usize {
+        most.min(self.rows / GRAIN).max(1)
     }
 
     /// Cuts rows of the result into parts, each with its share of the scratch memory, and has `leaf` take them.

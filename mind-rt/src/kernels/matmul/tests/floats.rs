@@ -3,7 +3,7 @@
 
 use super::super::products::{Product, Products, Sink};
 use super::super::tile::{Micro, Tiles};
-use super::super::{BatchDim, Gemm, blocked, floats, matmul_scratch};
+use super::super::{BatchDim, Gemm, blocked, columns, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::element::Element;
 use crate::kernels::epilogue::Epilogue;
@@ -249,5 +249,68 @@ fn parts_of_a_batch_give_the_same_bits() {
     let whole = by_parts(1);
     for parts in [2, 3, 5, 40] {
         assert_eq!(by_parts(parts), whole, "{parts} parts");
+    }
+}
+
+/// Threads that take columns, of few rows and with little scratch memory beside the sums.
+#[test]
+fn columns_give_the_bits_of_the_whole() {
+    for [m, k, n] in [[1, 300, 250], [1, 1100, 250], [7, 600, 250], [31, 40, 300]] {
+        let data = [random::<f32>(m * k, 11), random::<f32>(k * n, 12)];
+        for [row_stride, col_stride] in [[n, 1], [1, k]] {
+            let dims = &[m, k, n];
+            let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+            let rhs = &MatRef { data: &data[1], offset: 0, row_stride, col_stride };
+            let product = Product { dims, all_rows: m, lhs, rhs };
+            let mut whole = vec![f32::NAN; m * n];
+            f32::multiply(&product, &mut [], Sink::Store(&mut whole));
+            for (parts, more) in [(2, 0), (3, 5000), (100, 100_000)] {
+                let mut scratch = vec![f32::NAN; m * n + more];
+                let width = columns::width(m, n, parts, scratch.len()).expect("rows are few");
+                let mut taken = vec![None; m * n];
+                let mut collect = Collect { first: 0, end: m, columns: n, taken: &mut taken };
+                columns::multiply(&product, width, &mut scratch, f32::multiply, |block| collect.block(block));
+                let sums: Vec<_> =
+                    taken.into_iter().map(|sum| sum.expect("every element comes once")).collect();
+                assert!(bits(&sums) == bits(&whole), "{m}x{k}x{n} in {parts} parts");
+            }
+        }
+    }
+}
+
+/// A column or two alone are multiplied in another order.
+#[test]
+fn no_part_has_few_columns() {
+    for n in 1..600 {
+        for parts in 2..8 {
+            let Some(width) = columns::width(1, n, parts, n) else { continue };
+            assert!(
+                width < n && (n % width == 0 || n % width >= 16),
+                "{n} columns in {parts} parts of {width}"
+            );
+        }
+    }
+    assert_eq!(columns::width(1, 256, 2, 255), None, "no room for the sums");
+    assert_eq!(columns::width(32, 256, 2, 1 << 20), None, "rows are enough");
+    assert_eq!(columns::width(31, 256, 2, 1 << 20), Some(128));
+}
+
+/// Large right operands of `f64` are packed, whichever their strides, which does not show beside one that is not since rows
+/// are few.
+#[test]
+fn large_right_operands() {
+    let [m, k, n] = [264, 300, 290];
+    let data = [random::<f64>(m * k, 13), random::<f64>(k * n, 14)];
+    for [row_stride, col_stride] in [[k, 1], [1, m]] {
+        let lhs = &MatRef { data: &data[0], offset: 0, row_stride, col_stride };
+        let rhs = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
+        let product = |m| {
+            let mut out = vec![f64::NAN; m * n];
+            let mut scratch = vec![f64::NAN; matmul_scratch::<f64>(m, k, n)];
+            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            f64::multiply(&product, &mut scratch, Sink::Store(&mut out));
+            bits(&out)
+        };
+        assert!(product(m)[..16 * n] == product(16), "left operand by {row_stride} and {col_stride}");
     }
 }

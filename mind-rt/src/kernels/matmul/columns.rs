@@ -1,0 +1,75 @@
+//! Products of few rows on several threads: each takes some columns.
+//!
+//! There are not enough rows to go round, and threads that took rows would each read the whole right operand, which is what
+//! such a product waits for. Sums go to the scratch memory, each thread's one behind the other, since only whole rows of
+//! what becomes of them can be told apart; to take them from there costs little beside the right operand.
+
+use std::ops::Range;
+
+use super::MatRef;
+use super::products::{Multiply, Product, Sink};
+use crate::element::Element;
+use crate::kernels::epilogue::Block;
+use crate::parallel::join;
+
+/// From so many rows on threads take rows.
+const FEW_ROWS: usize = 32;
+
+/// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
+const GRAIN: usize = 64;
+
+/// A last part of fewer columns might be another kernel's, with another order of sums.
+const FEW_COLUMNS: usize = 16;
+
+/// How many columns each of `parts` threads takes; nothing if they had better take rows, or if the scratch memory has no
+/// room for the sums.
+pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
+    let width = n.div_ceil(parts).next_multiple_of(GRAIN);
+    let whole_kernels = n.is_multiple_of(width) || n % width >= FEW_COLUMNS;
+    (m < FEW_ROWS && width < n && whole_kernels && m.saturating_mul(n) <= scratch).then_some(width)
+}
+
+/// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.
+pub fn multiply<T: Element>(
+    product: &Product<'_, T>,
+    width: usize,
+    scratch: &mut [T],
+    multiply: Multiply<T>,
+    mut take: impl FnMut(Block<'_, T>),
+) {
+    let [m, _, n] = *product.dims;
+    let (sums, scratch) = scratch.split_at_mut(m * n);
+    Parts { product, width, multiply }.multiply(0..n.div_ceil(width), sums, scratch);
+    for column in (0..n).step_by(width) {
+        let columns = width.min(n - column);
+        let sums = &sums[m * column..][..m * columns];
+        take(Block { row: 0, column, rows: m, columns, sums, stride: columns });
+    }
+}
+
+/// A product that is cut into parts of so many columns.
+struct Parts<'a, T> {
+    product: &'a Product<'a, T>,
+    width: usize,
+    multiply: Multiply<T>,
+}
+
+impl<T: Element> Parts<'_, T> {
+    /// Multiplies some parts, whose sums go to `sums`.
+    fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
+        let &Product { dims: &[m, k, n], all_rows, lhs, rhs } = self.product;
+        let start = parts.start * self.width;
+        if parts.len() == 1 {
+            let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
+            let dims = &[m, k, self.width.min(n - start)];
+            return (self.multiply)(&Product { dims, all_rows, lhs, rhs }, scratch, Sink::Store(sums));
+        }
+        let middle = parts.start + parts.len() / 2;
+        let (left, right) = sums.split_at_mut(m * (middle * self.width - start));
+        let (first, later) = scratch.split_at_mut(scratch.len() / parts.len() * (parts.len() / 2));
+        join(
+            || self.multiply(parts.start..middle, left, first),
+            || self.multiply(middle..parts.end, right, later),
+        );
+    }
+}
