@@ -137,6 +137,8 @@ impl Loops<'_, '_> {
     fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], width: usize) {
         let (len, known) = (grouped(&self.inner_len()), self.inner_known());
         if known.is_some_and(|len| len <= width) {
+            // Else rows may be put together, by gathers and scatters.
+            self.text.push_str("rt::one_by_one();\n");
             if known != Some(width) && self.is_padded(pass, variables, width) {
                 let rows = self.consecutive(variables);
                 return self.padded(pass, variables, sums, width, &len, &rows);
