@@ -20,7 +20,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 
 /// How often a thread looks for work before it sleeps, at 10 to 40 ns each.
-const SPINS: u32 = 5000;
+const SPINS: u32 = if cfg!(miri) { 50 } else { 5000 };
 
 /// Runs both halves and returns when both have ended.
 pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {

@@ -153,9 +153,11 @@ impl<T: Element + Tiles> Panel<'_, T> {
         let mut sums =
             down.clone().flat_map(|a| line(a).map(move |row| (row, a * w * c_in + row - a * kw * c_in)));
         let mut unused = [T::ZERO; MAX_WIDTH];
+        // One pointer for all: to borrow the numbers again would end it.
+        let unused = unused.as_mut_ptr();
         let mut tile = Tile {
             lhs: [input; ROWS],
-            to: [unused.as_mut_ptr(); ROWS],
+            to: [unused; ROWS],
             rhs: self.of.cotangent.as_ptr().wrapping_add(pixel * c_out + self.columns.start),
             column: 1,
             columns: self.columns.len(),
@@ -175,7 +177,7 @@ impl<T: Element + Tiles> Panel<'_, T> {
             }
             // A tile with fewer rows sums its last one again, for nothing.
             for r in used..size {
-                (tile.lhs[r], tile.to[r]) = (tile.lhs[used - 1], unused.as_mut_ptr());
+                (tile.lhs[r], tile.to[r]) = (tile.lhs[used - 1], unused);
             }
             // SAFETY: the places of a region are inside the input for all of its pixels; the sums of the part's rows are
             // reached by nothing else, and are initialised.
