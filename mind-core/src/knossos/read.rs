@@ -102,8 +102,8 @@ struct Reader<'a, 'd> {
     at: usize,
     place: Place,
     forms: Forms<'a>,
-    /// Lists that are not closed yet: where they begin and what they hold so far.
-    open: Vec<(Place, Vec<FormId>)>,
+    /// Lists that are not closed yet.
+    open: Vec<Open>,
     /// Whether lists nest too deep, which is reported once.
     too_deep: bool,
     /// Whether the outermost form at hand does.
@@ -111,6 +111,13 @@ struct Reader<'a, 'd> {
     /// Whether the text ends in the middle of a comment or a string, which explains every list that is open.
     is_cut: bool,
     diags: &'d mut Diags,
+}
+
+/// A list that is not closed yet.
+struct Open {
+    begin: Place,
+    bracket: char,
+    members: Vec<FormId>,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -127,7 +134,7 @@ impl<'a> Reader<'a, '_> {
                 '(' | '[' => {
                     self.begin_of_declaration(place);
                     self.advance();
-                    self.open(place);
+                    self.open(place, character);
                 }
                 ')' | ']' => {
                     self.advance();
@@ -183,26 +190,32 @@ impl<'a> Reader<'a, '_> {
         let id = FormId(self.forms.nodes.len() as u32);
         self.forms.nodes.push(Node { place, form });
         match self.open.last_mut() {
-            Some((_, members)) => members.push(id),
+            Some(list) => list.members.push(id),
             None => self.forms.top.push(id),
         }
     }
 
-    fn open(&mut self, place: Place) {
+    fn open(&mut self, begin: Place, bracket: char) {
         if self.open.len() >= MAX_NESTING && !self.too_deep {
             self.too_deep = true;
             let message = format!("lists nest deeper than the limit of {MAX_NESTING}");
-            let diag = Diag::new(Code::E1008, place.into(), message);
+            let diag = Diag::new(Code::E1008, begin.into(), message);
             self.diags.push(diag.help("name the inner parts with `let`, or make them functions"));
         }
-        self.open.push((place, Vec::new()));
+        self.open.push(Open { begin, bracket, members: Vec::new() });
     }
 
     fn close(&mut self, place: Place, bracket: char) {
-        let Some((begin, members)) = self.open.pop() else {
+        let Some(Open { begin, bracket: opening, members }) = self.open.pop() else {
             let message = format!("unexpected `{bracket}`: every list is closed already");
             return self.diags.push(Diag::new(Code::E1007, place.into(), message));
         };
+        let expected = if opening == '(' { ')' } else { ']' };
+        if bracket != expected {
+            let message = format!("expected `{expected}`, found `{bracket}`");
+            let diag = Diag::new(Code::E1007, place.into(), message);
+            self.diags.push(diag.note_at(begin.into(), format!("`{opening}` opens the list")));
+        }
         // Nothing is kept of an outermost form that nests too deep, so that whoever walks forms may recurse.
         self.form_is_deep |= self.open.len() >= MAX_NESTING;
         let form = if self.form_is_deep { Form::Wrong } else { Form::List(members) };
@@ -221,18 +234,17 @@ impl<'a> Reader<'a, '_> {
     /// Reports lists that are still open, innermost last, as one mistake.
     fn abandon(&mut self, when: &str) {
         let count = self.open.len();
-        if let Some((first, _)) = self.open.first() {
-            let (place, _) = self.open.last().unwrap_or(&self.open[0]);
+        if let (Some(first), Some(last)) = (self.open.first(), self.open.last()) {
             let lists = if count == 1 { "the list is".into() } else { format!("{count} lists are") };
             let mut diag =
-                Diag::new(Code::E1007, (*place).into(), format!("expected `)`: {lists} not closed {when}"));
+                Diag::new(Code::E1007, last.begin.into(), format!("expected `)`: {lists} not closed {when}"));
             if count > 1 {
-                diag = diag.note_at((*first).into(), "the outermost begins");
+                diag = diag.note_at(first.begin.into(), "the outermost begins");
             }
             if !self.too_deep && !self.is_cut {
                 self.diags.push(diag);
             }
-            let place = *first;
+            let place = first.begin;
             self.open.clear();
             self.push(place, Form::Wrong);
         }
