@@ -30,11 +30,15 @@ pub mod sample;
 pub mod types;
 mod verify;
 
+pub use grad::MAX_DERIVED;
 pub use ir::{FunctionId, Program};
 pub use print::print;
 pub use read::MAX_NESTING;
 pub use verify::{Fault, verify};
 
+use std::collections::BTreeSet;
+
+use self::types::TypeId;
 use crate::diag::Diags;
 
 /// Reads a text and checks it.
@@ -58,6 +62,14 @@ impl Program {
         self.complete()?;
         Ok(id)
     }
+}
+
+/// Every overload of the prelude: its name, the types of its parameters, and of its result.
+pub fn prelude_overloads() -> impl Iterator<Item = (&'static str, &'static [TypeId], TypeId)> {
+    prelude::names()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .flat_map(|name| prelude::overloads(name).map(move |(parameters, result)| (name, parameters, result)))
 }
 
 /// Every function that programs have without defining it: the primitives and the prelude.

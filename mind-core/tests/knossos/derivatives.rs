@@ -1,13 +1,20 @@
 //! Every derivative against central differences, and against each other.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
-use mind_core::knossos::{
-    FunctionId, Program, check,
-    interp::{Options, Value, run},
-    ir::{Definition, Derivative},
-    types::{Type, TypeId, Types},
-    verify,
+use mind_core::{
+    knossos::{
+        FunctionId, Program, check, function_names,
+        interp::{Options, Value, run},
+        ir::{Definition, Derivative},
+        prelude_overloads,
+        types::{Type, TypeId, Types},
+        verify,
+    },
+    testing::{
+        Random as Changes,
+        knossos::{Checked, check_derivatives, check_second_derivatives},
+    },
 };
 
 /// A function for every primitive and construct that has a derivative. Each `def` is differentiated.
@@ -159,6 +166,47 @@ fn derivatives_of_every_primitive_and_construct_are_right() {
         for seed in 1..4 {
             let name = program.function(id).name.clone();
             assert!(check_function(&mut program, id, seed), "{name} is not defined at its sample");
+        }
+    }
+}
+
+/// A primitive that no function above has would go untested.
+#[test]
+fn every_primitive_has_a_derivative_to_test() {
+    let words: BTreeSet<_> =
+        FUNCTIONS.split(|character: char| character.is_whitespace() || "()[]".contains(character)).collect();
+    let missing: Vec<_> = function_names().filter(|name| !words.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Each overload of the table alone, and what its derivatives are made of: sines and digammas of higher orders too.
+#[test]
+fn derivatives_of_every_overload_of_the_prelude_are_right() {
+    let types = Types::default();
+    for (position, (name, parameters, result)) in prelude_overloads().enumerate() {
+        let names = ["a", "b"];
+        let typed = parameters.iter().zip(names).map(|(ty, name)| format!("({name} : {})", types.show(*ty)));
+        let (typed, given) = (typed.collect::<String>(), names[..parameters.len()].join(" "));
+        let text = format!("(def overload {} ({typed}) ({name} {given}))", types.show(result));
+        let mut program = checked(&text);
+        let id = program.overloads("overload")[0];
+        for seed in 0..3 {
+            let mut random = Random(100 * position as u64 + seed);
+            let at = sample(&program, id, &mut random);
+            let mut changes = Changes::new(seed);
+            for check in [check_derivatives, check_second_derivatives] {
+                let found = check(&mut program, id, &at, &mut changes);
+                assert_eq!(found, Ok(Checked::Right), "{text}");
+            }
+            if program.types.active(result) {
+                let rev = program.derivative(Derivative::Rev, id);
+                let at = [argument(&at), random.tangent(&call(&program, id, &at).unwrap())];
+                assert_eq!(
+                    check_second_derivatives(&mut program, rev, &at, &mut changes),
+                    Ok(Checked::Right),
+                    "{text}"
+                );
+            }
         }
     }
 }

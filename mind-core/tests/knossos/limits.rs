@@ -99,3 +99,36 @@ fn any_bytes_are_read_without_a_panic() {
         drop(check(&text));
     }
 }
+
+/// Types, derivatives and lambdas that double with each line are refused before they fill the memory.
+#[test]
+fn what_doubles_is_limited() {
+    let doubled: String = (0..60).map(|_| "(a (tuple a a)) ").collect();
+    let text = format!("(def f Float (x : Float) (let ((b x) (a x) {doubled}) x))");
+    assert!(codes(&text).contains(&Code::E1008), "{:?}", codes(&text));
+    let of = |count: usize| {
+        let (open, close) = ("[rev ".repeat(count), "]".repeat(count));
+        codes(&format!("(def f Float (x : Float) (mul x x)) (gdef rev {open}f{close})"))
+    };
+    assert_eq!((of(1), of(100)), (vec![], vec![Code::E1008]));
+    let chain: String =
+        (1..40).map(|i| format!("(def f{i} Float (x : Float) (mul x ([rev f{}] x 1.0)))", i - 1)).collect();
+    assert_eq!(codes(&format!("(def f0 Float (x : Float) (mul x x)) {chain}")), [Code::E1008]);
+    let (open, close) = (
+        "($check (lam (x : Float) ".repeat(60),
+        ") (lam (xd : (Tuple Float Float)) (get$2$2 xd)) 1.0 1.0 1.0)".repeat(60),
+    );
+    assert_eq!(codes(&format!("(def main Float () {open}x{close})")), []);
+}
+
+#[test]
+fn a_run_ends_where_its_steps_do() {
+    let options = Options { most_steps: 1_000, ..Options::default() };
+    let message = |text: &str| main_of(text, &options).unwrap_err().message;
+    let limit = "more instructions ran than the limit of 1000";
+    assert_eq!(message("(def main Integer () (sumbuild 1000000 (lam (i : Integer) i)))"), limit);
+    // Its elements are shared: a thousand million of them in little memory.
+    let shared = "(constVec 1000 (constVec 1000 (constVec 1000 1.0)))";
+    assert_eq!(message(&format!("(def main Bool () (let (v {shared}) (eq v v)))")), limit);
+    assert_eq!(message(&format!("(def main (Vec (Vec (Vec Float))) () {shared})")), limit);
+}
