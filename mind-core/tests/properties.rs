@@ -6,7 +6,7 @@
 
 use mind_core::{
     ir::Module,
-    testing::{Random, properties, random_module},
+    testing::{Random, knossos::random_program, properties, random_module},
     text::{core_ir, mic},
 };
 
@@ -41,6 +41,19 @@ fn modules_keep_their_meaning() {
     for _ in 0..MODULES {
         let bytes: Vec<u8> = (0..8 + random.below(200)).map(|_| random.bits() as u8).collect();
         properties::modules_keep_their_meaning(&bytes);
+    }
+}
+
+#[test]
+fn knossos_text_is_read_or_refused() {
+    for seed in 0..TEXTS / 4 {
+        let mut random = Random::new(seed ^ 0x6b73);
+        let mut text = random_program(seed, 1 + random.below(20)).to_string().into_bytes();
+        text.extend_from_slice(b"(def main Float () ([rev sin] 1.0 2.0))");
+        for _ in 0..random.below(5) {
+            change(&mut text, &mut random);
+        }
+        properties::knossos_text_is_read_or_refused(&text);
     }
 }
 

@@ -89,6 +89,8 @@ pub struct Program {
     pub(super) names: super::names::Names,
     /// How many of the functions, from the first, have been looked through for derivatives to make.
     pub(super) completed: usize,
+    /// How many instructions the derivatives that were made have.
+    pub(super) derived: usize,
 }
 
 /// The types of the values of a tape, in order.

@@ -54,6 +54,10 @@ pub enum Type {
 /// The highest rank of a tensor.
 pub const MAX_RANK: u32 = 8;
 
+/// The most parts of the type of an expression, see [`Types::parts`]. A tuple of a variable twice, of that twice, and so on,
+/// would have more than any machine can hold.
+pub const MAX_PARTS: u32 = 1_000;
+
 /// Every type of a program.
 #[derive(Clone, Debug)]
 pub struct Types {
@@ -67,12 +71,13 @@ struct Row {
     tangent: TypeId,
     shape: TypeId,
     active: bool,
+    parts: u32,
 }
 
 impl Default for Types {
     fn default() -> Self {
         let mut types = Self { rows: Vec::new(), ids: HashMap::new() };
-        let scalar = |ty, tangent, shape, active| Row { ty, tangent, shape, active };
+        let scalar = |ty, tangent, shape, active| Row { ty, tangent, shape, active, parts: 1 };
         let unit = TypeId::UNIT;
         for row in [
             scalar(Type::Integer, unit, unit, false),
@@ -122,8 +127,18 @@ impl Types {
                 unreachable!("scalars are there from the beginning")
             }
         };
+        let parts = match &ty {
+            Type::Tensor(_, element) => self.parts(*element).saturating_add(1),
+            Type::Tuple(members) => {
+                members.iter().fold(1, |parts, member| self.parts(*member).saturating_add(parts))
+            }
+            Type::Lambda(from, to) | Type::LinearMap(from, to) => {
+                self.parts(*from).saturating_add(self.parts(*to))
+            }
+            Type::Integer | Type::Float | Type::Bool | Type::String | Type::Tape | Type::Accumulator(_) => 1,
+        };
         let id = TypeId(self.rows.len() as u32);
-        self.insert(Row { ty, tangent: tangent.unwrap_or(id), shape: shape.unwrap_or(id), active })
+        self.insert(Row { ty, tangent: tangent.unwrap_or(id), shape: shape.unwrap_or(id), active, parts })
     }
 
     fn insert(&mut self, row: Row) -> TypeId {
@@ -152,6 +167,11 @@ impl Types {
     /// Whether the tangent holds a number.
     pub fn active(&self, id: TypeId) -> bool {
         self.rows[id.0 as usize].active
+    }
+
+    /// How many types there are in it, itself included and each as often as it is there.
+    pub fn parts(&self, id: TypeId) -> u32 {
+        self.rows[id.0 as usize].parts
     }
 
     /// The tuple of these.

@@ -3,16 +3,22 @@
 //!
 //! A property that does not hold panics with the module in question.
 
-use super::{module_from_bytes, possible_updates, random_inputs, same};
+use super::{
+    Random,
+    knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
+    module_from_bytes, possible_updates, random_inputs, same,
+};
 use crate::{
     canon::{Canonical, canonicalise},
     diag::Diags,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::run,
     ir::{Module, ValueId},
+    knossos::{self, interp::Options},
     ops::Profile,
     opt::{optimise, unoptimised},
     plan::plan,
+    snippet,
     text::{Document, Limits, core_ir, mic},
     verify::{Verified, verify},
 };
@@ -74,6 +80,70 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
         let found = run(module, &inputs).expect("what runs as it was runs in every form");
         let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
         assert!(equal, "the {form} module gives {found:?}, the one as it was {expected:?}:\n{}", *verified);
+    }
+}
+
+/// A text is refused as a program in Knossos, or what it becomes verifies and can be shown, and runs to an end or to a failure, with
+/// its derivatives where they are not many.
+pub fn knossos_text_is_read_or_refused(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut program = match knossos::check(text) {
+        Ok(program) => program,
+        Err(diags) => {
+            let shown: String = diags.into_iter().map(|diag| snippet::render(&diag, "text", text)).collect();
+            return assert!(!shown.is_empty(), "a refusal says why");
+        }
+    };
+    verifies(&program);
+    if program.functions.len() <= 12 {
+        // Those that take accumulators are parts of derivatives, and no program names them.
+        let is_accumulator = |ty: &knossos::types::TypeId| {
+            matches!(program.types.get(*ty), knossos::types::Type::Accumulator(_))
+        };
+        let named = |id: &knossos::FunctionId| !program.function(*id).parameters.iter().any(is_accumulator);
+        let ids: Vec<_> = (0..program.functions.len()).map(knossos::FunctionId::new).filter(named).collect();
+        for id in ids {
+            for derivative in [knossos::ir::Derivative::Fwd, knossos::ir::Derivative::Rev] {
+                program.derivative(derivative, id);
+            }
+        }
+        // A function that is declared only has no derivative.
+        let _ = program.complete();
+        verifies(&program);
+    }
+    let options =
+        Options { most_calls: 200, most_elements: 1 << 12, most_steps: 20_000, ..Options::default() };
+    for (index, function) in program.functions.iter().enumerate() {
+        if function.parameters.is_empty() {
+            match knossos::interp::run(&program, knossos::FunctionId::new(index), &[], &options) {
+                Ok(outcome) => {
+                    assert!(outcome.value.is_of(&program.types, function.result), "{}", function.name)
+                }
+                Err(failure) => assert!(!snippet::render(&failure.diag(), "text", text).is_empty()),
+            }
+        }
+    }
+    for rule in &program.rules {
+        knossos::rules::try_rule(&program, rule);
+    }
+}
+
+fn verifies(program: &knossos::Program) {
+    let listing = knossos::print(program);
+    assert_eq!(knossos::verify(program), Ok(()), "{listing}");
+}
+
+/// A program in Knossos that the bytes choose checks, and its derivatives and theirs are right.
+pub fn knossos_programs_have_right_derivatives(bytes: &[u8]) {
+    let random = program_from_bytes(bytes);
+    let mut program = knossos::check(&random.to_string())
+        .unwrap_or_else(|diags| panic!("{:?}\n{random}", diags.as_slice()));
+    verifies(&program);
+    let id = program.overloads(RandomProgram::NAME)[0];
+    let arguments = random.arguments(1);
+    for check in [check_derivatives, check_second_derivatives] {
+        check(&mut program, id, &arguments, &mut Random::new(1))
+            .unwrap_or_else(|message| panic!("{message}\n{random}"));
     }
 }
 

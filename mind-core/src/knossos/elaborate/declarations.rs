@@ -122,8 +122,7 @@ impl<'a> Elaborator<'_, 'a> {
     fn generate(&mut self, at: FormId, derivative: FormId, name: FormId) -> Found<()> {
         let name = self.derived(derivative, name)?;
         let id = self.base_of(at, &name, None)?;
-        name.derivatives.iter().rev().fold(id, |id, derivative| self.program.derivative(*derivative, id));
-        Some(())
+        self.derive(at, &name.derivatives, id).map(|_| ())
     }
 
     fn rule(

@@ -10,7 +10,7 @@ use crate::{
         prelude,
         primitives::{self, dummy, is_primitive, selector},
         read::{Form, FormId},
-        types::TypeId,
+        types::{MAX_PARTS, TypeId},
     },
     surface::lower::names::undefined,
 };
@@ -20,7 +20,17 @@ impl<'a> Elaborator<'_, 'a> {
         let before = std::mem::replace(&mut self.b.place, self.forms.place(form));
         let found = self.expression_here(form);
         self.b.place = before;
-        found
+        found.filter(|value| self.is_of_few_parts(form, self.b.ty(*value)))
+    }
+
+    /// Whether a type keeps the limit of its parts; else that is reported.
+    pub(super) fn is_of_few_parts(&mut self, at: FormId, ty: TypeId) -> bool {
+        let is_within = self.program.types.parts(ty) <= MAX_PARTS;
+        if !is_within {
+            let message = format!("the type has more parts than the limit of {MAX_PARTS}");
+            self.report(Code::E1008, at, message);
+        }
+        is_within
     }
 
     fn expression_here(&mut self, form: FormId) -> Found {
@@ -308,11 +318,7 @@ impl<'a> Elaborator<'_, 'a> {
         let types: Vec<_> = operands.iter().map(|operand| self.b.ty(*operand)).collect();
         let argument = self.program.argument(&types);
         let base = self.base_of(head, &name, Some(argument))?;
-        let id = name
-            .derivatives
-            .iter()
-            .rev()
-            .fold(base, |id, derivative| self.program.derivative(*derivative, id));
+        let id = self.derive(head, &name.derivatives, base)?;
         let function = self.program.function(id);
         if function.argument == argument {
             return Some(self.call(id, &operands));

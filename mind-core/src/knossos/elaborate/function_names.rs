@@ -6,7 +6,7 @@ use super::{Elaborator, Found};
 use crate::{
     diag::{Code, Diag},
     knossos::{
-        ir::{Derivative, FunctionId, Place},
+        ir::{Derivative, Function, FunctionId, Place},
         prelude,
         primitives::{self, PRIMITIVES, is_primitive},
         read::{Form, FormId},
@@ -113,7 +113,7 @@ impl<'a> Elaborator<'_, 'a> {
     ) -> Found<(Derivative, FunctionId)> {
         let base = self.base_of(at, name, Some(argument))?;
         let (outer, inner) = name.derivatives.split_first()?;
-        let of = inner.iter().rev().fold(base, |id, derivative| self.program.derivative(*derivative, id));
+        let of = self.derive(at, inner, base)?;
         let builtin = self.program.overload(name.base, self.program.function(base).argument).is_none();
         if builtin {
             let message = format!("`{name}` is there already and cannot be defined anew");
@@ -121,6 +121,24 @@ impl<'a> Elaborator<'_, 'a> {
             return None;
         }
         Some((*outer, of))
+    }
+
+    /// A derivative of a derivative of a function, the last one in the list first. Each may have twice the parts of what it is of.
+    pub(super) fn derive(
+        &mut self,
+        at: FormId,
+        derivatives: &[Derivative],
+        of: FunctionId,
+    ) -> Found<FunctionId> {
+        let mut id = of;
+        for derivative in derivatives.iter().rev() {
+            id = self.program.derivative(*derivative, id);
+            let Function { argument, result, .. } = *self.program.function(id);
+            if !self.is_of_few_parts(at, argument) || !self.is_of_few_parts(at, result) {
+                return None;
+            }
+        }
+        Some(id)
     }
 
     /// The function that a name is a derivative of, where the derivative's argument is this.

@@ -342,27 +342,38 @@ impl<'a> Elaborator<'_, 'a> {
             return None;
         };
         let (ty, d_ty, dt_ty) = (self.b.ty(s), self.b.ty(ds), self.b.ty(dt));
-        if d_ty != self.program.types.tangent(ty) {
+        if d_ty != self.program.types.tangent(ty) || dt_ty != self.program.types.tangent(dt_ty) {
             return self.misuse("$check", head, &[ty, d_ty, dt_ty]);
         }
         let pair_ty = self.program.types.tuple([ty, dt_ty]);
         if !self.takes(f, ty) || !self.takes(rev, pair_ty) {
             return None;
         }
-        let before = self.apply(f, Some(s))?;
         let moved = self.b.emit(Operation::Add, [s, ds], ty);
-        let after = self.apply(f, Some(moved))?;
+        // A loop, so that the lambda stands there once: `$check` in `$check` would double it each time.
+        let two = self.b.integer(2);
+        let sums = self.each(two, |this, turn| {
+            let zero = this.b.integer(0);
+            let is_first = this.b.equal(turn, zero);
+            let x = this.b.choose(is_first, |_| s, |_| moved);
+            let y = this.apply(f, Some(x))?;
+            let ty = this.b.ty(y);
+            if ty != dt_ty || this.program.types.tangent(ty) != ty {
+                return this.misuse("$check", head, &[ty, d_ty, dt_ty]);
+            }
+            Some(this.b.emit(Operation::Dot, [y, dt], TypeId::FLOAT))
+        });
         let pair = self.b.tuple(&mut self.program.types, &[s, dt]);
-        let back = self.apply(rev, Some(pair))?;
-        let result_ty = self.b.ty(before);
-        let types = &self.program.types;
-        if types.tangent(result_ty) != dt_ty || self.b.ty(back) != d_ty || result_ty != dt_ty {
+        let (sums, back) = (sums?, self.apply(rev, Some(pair))?);
+        if self.b.ty(back) != d_ty {
             return self.misuse("$check", head, &[ty, d_ty, dt_ty]);
         }
-        let dot = |this: &mut Self, x, y| this.b.emit(Operation::Dot, [x, y], TypeId::FLOAT);
-        let (before, after) = (dot(self, before, dt), dot(self, after, dt));
+        let [before, after] = [0, 1].map(|turn| {
+            let turn = self.b.integer(turn);
+            self.b.index(&self.program.types, turn, sums)
+        });
+        let linear = self.b.emit(Operation::Dot, [back, ds], TypeId::FLOAT);
         let change = self.b.scalar(Scalar::SubF, &[after, before]);
-        let linear = dot(self, back, ds);
         let difference = self.b.scalar(Scalar::SubF, &[change, linear]);
         let sizes = [difference, change, linear].map(|x| self.b.scalar(Scalar::Abs, &[x]));
         let size = self.b.scalar(Scalar::AddF, &[sizes[1], sizes[2]]);

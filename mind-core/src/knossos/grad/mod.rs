@@ -19,11 +19,15 @@ use super::{
 };
 use crate::diag::{Code, Diag, Diags};
 
+/// How many instructions the derivatives of a program may have. Each derivative of a derivative has a few times those of what it is
+/// of, so a chain of twenty would have more than any machine can hold.
+pub const MAX_DERIVED: usize = 1 << 20;
+
 impl Program {
     /// Makes every derivative that was asked for and is not there yet.
     ///
     /// # Errors
-    /// E5001 for the derivative of a function that is declared only.
+    /// E5001 for the derivative of a function that is declared only; E1008 where there are more than [`MAX_DERIVED`] instructions.
     pub fn complete(&mut self) -> Result<(), Diags> {
         let mut diags = Diags::new();
         // Making one may ask for more, which stand behind it.
@@ -38,6 +42,13 @@ impl Program {
                         diags.push(diag);
                     }
                 }
+            }
+            if self.derived > MAX_DERIVED {
+                let function = &self.functions[next];
+                let message = format!("derivatives have more instructions than the limit of {MAX_DERIVED}");
+                let diag = Diag::new(Code::E1008, function.place.into(), message);
+                diags.push(diag.note(format!("the last one that was made is {}", function.name)));
+                break;
             }
             next += 1;
         }
@@ -71,6 +82,7 @@ impl Program {
 
     fn define(&mut self, id: FunctionId, mut body: Body) {
         simplify::simplify(&mut body);
+        self.derived += body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>();
         self.functions[id.index()].definition = Definition::Defined(body);
     }
 

@@ -108,11 +108,7 @@ impl<'p> Machine<'p> {
             let task = self.tasks.last_mut().expect("the first block is there until it ends");
             if let Some(instruction) = task.block.instructions.get(task.next) {
                 task.next += 1;
-                self.steps += 1;
-                if self.steps > self.options.most_steps {
-                    let limit = self.options.most_steps;
-                    return fault(Code::E6010, format!("more instructions ran than the limit of {limit}"));
-                }
+                self.charge(instruction)?;
                 self.step(instruction)?;
                 continue;
             }
@@ -120,6 +116,7 @@ impl<'p> Machine<'p> {
             let result = self.get(task.block.result).clone();
             match task.then {
                 Then::Finish => {
+                    self.charge_for(&[&result])?;
                     let value = without_tapes(result);
                     return Ok(Outcome {
                         value,
@@ -135,6 +132,42 @@ impl<'p> Machine<'p> {
                 Then::Turn(turns) => self.end_turn(turns, result)?,
             }
         }
+    }
+
+    /// Counts an instruction, and, where there is a limit, what it goes through: elements that are shared cost memory once and
+    /// time as often as they are there.
+    fn charge(&mut self, instruction: &Instruction) -> Result<(), Fault> {
+        self.steps += 1;
+        match &instruction.operation {
+            Operation::Equal
+            | Operation::Shape
+            | Operation::Zero
+            | Operation::Accumulator
+            | Operation::Add
+            | Operation::AddTo(_)
+            | Operation::Negate
+            | Operation::Scale
+            | Operation::Dot
+            | Operation::Print => {
+                let values = self.calls.last().map_or(&[][..], |call| &call.values);
+                let operands: Vec<_> =
+                    instruction.operands.iter().map(|operand| values[operand.index()].clone()).collect();
+                self.charge_for(&operands.iter().collect::<Vec<_>>())
+            }
+            _ => self.charge_for(&[]),
+        }
+    }
+
+    fn charge_for(&mut self, values: &[&Value]) -> Result<(), Fault> {
+        let limit = self.options.most_steps;
+        if limit < u64::MAX {
+            let left = limit.saturating_sub(self.steps);
+            self.steps += values.iter().map(|value| value.parts_up_to(left)).sum::<u64>();
+        }
+        if self.steps > limit {
+            return fault(Code::E6010, format!("more instructions ran than the limit of {limit}"));
+        }
+        Ok(())
     }
 
     fn get(&self, value: ValueId) -> &Value {
@@ -338,6 +371,7 @@ impl<'p> Machine<'p> {
         match turns.form {
             Loop::Build => turns.elements.push(result),
             Loop::Sum => {
+                self.charge_for(&[&result])?;
                 turns.carried = Some(match turns.carried.take() {
                     Some(before) => sum(self.options.precision, &before, &result)?,
                     None => result,

@@ -27,7 +27,7 @@ pub struct Options {
     pub most_calls: usize,
     /// How many elements a tensor may have, and how many turns a loop.
     pub most_elements: usize,
-    /// How many instructions may run.
+    /// How many instructions may run; where there is a limit, what goes through a tensor counts as often as it has elements.
     pub most_steps: u64,
 }
 

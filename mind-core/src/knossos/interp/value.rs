@@ -117,6 +117,24 @@ impl Value {
         }
     }
 
+    /// How many values there are in it, tuples and tensors included, counted no further than to a little over the limit.
+    pub(super) fn parts_up_to(&self, limit: u64) -> u64 {
+        let members = match self {
+            Self::Tuple(members) => members,
+            Self::Tensor(tensor) => &tensor.elements[..],
+            Self::Tape(tape) => &tape.values,
+            Self::Integer(_) | Self::Float(_) | Self::Bool(_) | Self::String(_) | Self::Accumulator(_) => &[],
+        };
+        let mut parts = 1;
+        for member in members {
+            if parts > limit {
+                break;
+            }
+            parts += member.parts_up_to(limit - parts);
+        }
+        parts
+    }
+
     /// The same structure with other floats.
     pub fn map_floats(&self, f: &mut impl FnMut(f64) -> f64) -> Self {
         match self {
