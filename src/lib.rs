@@ -272,7 +272,9 @@ macro_rules! include_mic {
 /// Each function that the file defines becomes `f`, which panics where the program fails, and `try_f`, which returns the
 /// failure as an [`Error`] with its place in the file; `main` of no argument only where `export` names it. `export` says which
 /// functions there are to be, `grad` of which there are to be derivatives: `rev_f(x, y, d_result)` gives the cotangents
-/// of all parameters, `fwd_f(x, y, d_x, d_y)` the tangent of the result. `precision = f32` makes every Float an `f32`.
+/// of all parameters, `fwd_f(x, y, d_x, d_y)` the tangent of the result; `grad = [rev f]` makes the first alone.
+/// `bind = [f = path, rev f = path]` says which Rust functions those are that the program declares, and their
+/// derivatives. `precision = f32` makes every Float an `f32`.
 ///
 /// A Float is an `f64`, an Integer an `i64`, a tuple a tuple; a `(Tensor n Float)` is a [`Tensor`](struct@Tensor) of `n` dynamic extents, taken
 /// as a `&TensorRef`; a `Vec` of anything but numbers is a `Vec`, taken as a slice, and of higher rank a [`Nested`]. A

@@ -3,15 +3,20 @@
 use mind_core::{
     diag::{Code, Diag, Note, Site},
     knossos::{
-        Program, check,
+        Binding, Program, Role, check_bound,
         emit::{Options, Request, emit, exports},
         interp::Precision,
-        ir::Place,
+        ir::{Derivative, Place},
     },
     snippet,
 };
-use proc_macro2::{Delimiter, Literal, Span, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{
+    ExprPath, Token,
+    parse::{Parse, ParseStream, Parser},
+    punctuated::Punctuated,
+};
 
 use crate::{
     emit::Root,
@@ -41,6 +46,7 @@ pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
     match compile(text, &wanted, &options) {
         Ok(items) => {
             let items = adopt(items, &facade, &TokenStream::new(), span.resolved_at(Span::call_site()));
+            let items = wanted.with_paths(items);
             let tracking = source.tracking();
             quote! { #tracking #items }
         }
@@ -64,7 +70,10 @@ pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
     };
     let options = Options { start: place.start, ..wanted.options(&place.file, place.span) };
     match compile(&place.text, &wanted, &options) {
-        Ok(items) => adopt(items, &facade, &TokenStream::new(), place.span.resolved_at(Span::call_site())),
+        Ok(items) => {
+            let span = place.span.resolved_at(Span::call_site());
+            wanted.with_paths(adopt(items, &facade, &TokenStream::new(), span))
+        }
         Err(diags) => {
             let (of_call, of_text) = apart(diags);
             let errors = of_call.iter().map(compile_error);
@@ -75,12 +84,13 @@ pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
     }
 }
 
-const INCLUDE: &str = "write `include_ks!(\"gmm.ks\", precision = f32, export = [f, g], grad = [f])`; all options may be left out";
-const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export = [f, g], grad = [f])`; all options may be left out";
+const INCLUDE: &str = "write `include_ks!(\"gmm.ks\", precision = f32, export = [f, g], grad = [f], bind = [h = crate::h])`; all options may be left out";
+const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export = [f, g], grad = [f], bind = [h = crate::h])`; all options may be left out";
 
 /// The items of a program, with a placeholder for the facade.
 fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream, Vec<Diag>> {
-    let mut program: Program = check(text).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
+    let mut program: Program =
+        check_bound(text, &wanted.bindings).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
     let exports =
         exports(&mut program, &wanted.request).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
     let items = emit(&program, &exports, options);
@@ -183,7 +193,13 @@ impl InPlace {
 struct Wanted {
     precision: Option<Precision>,
     request: Request,
+    bindings: Vec<Binding>,
+    /// The Rust function of each binding.
+    paths: Vec<ExprPath>,
 }
+
+/// What stands for the path of a binding, before its number.
+const PATH: &str = "__mind_bound_";
 
 impl Wanted {
     /// # Errors
@@ -213,10 +229,22 @@ impl Wanted {
                     });
                 }
                 ("export", '=', TokenTree::Group(list)) if wanted.request.export.is_none() => {
-                    wanted.request.export = Some(names(list.stream(), usage)?);
+                    let names = parsed::<Ident>(list.stream(), usage)?;
+                    wanted.request.export =
+                        Some(names.iter().map(|name| (name.to_string(), site_of(name))).collect());
                 }
                 ("grad", '=', TokenTree::Group(list)) if wanted.request.grad.is_empty() => {
-                    wanted.request.grad = names(list.stream(), usage)?;
+                    wanted.request.grad = parsed::<Gradient>(list.stream(), usage)?
+                        .into_iter()
+                        .map(|Gradient { derivative, name }| (derivative, name.to_string(), site_of(&name)))
+                        .collect();
+                }
+                ("bind", '=', TokenTree::Group(list)) if wanted.bindings.is_empty() => {
+                    for Bound { role, name, path } in parsed::<Bound>(list.stream(), usage)? {
+                        let site = site_of(&name);
+                        wanted.bindings.push(Binding { role, name: name.to_string(), site });
+                        wanted.paths.push(path);
+                    }
                 }
                 _ => return Err(unexpected(key.span(), format!("`{key}` is no option, or given twice"))),
             }
@@ -231,25 +259,123 @@ impl Wanted {
             file: file.to_owned(),
             root: format!("{}::__private", Root::PLACEHOLDER),
             module: format!("__mind_ks_{}_{}", start.line, start.column),
+            bound: (0..self.paths.len()).map(|number| format!("{PATH}{number}")).collect(),
             ..Options::default()
+        }
+    }
+
+    /// Puts the paths of the bindings where they are called, with the spans that they are written with.
+    fn with_paths(&self, tokens: TokenStream) -> TokenStream {
+        if self.paths.is_empty() {
+            return tokens;
+        }
+        let mut called = None;
+        let place = |tree: TokenTree| match tree {
+            TokenTree::Ident(word) => {
+                let number =
+                    word.to_string().strip_prefix(PATH).and_then(|number| number.parse::<usize>().ok());
+                match number.and_then(|number| self.paths.get(number)) {
+                    Some(path) => {
+                        called = Some(path);
+                        from_within(path)
+                    }
+                    None => word.into_token_stream(),
+                }
+            }
+            TokenTree::Group(group) => {
+                let (mut inner, mut span) = (self.with_paths(group.stream()), group.span());
+                // What is wrong with the arguments is said at the path.
+                if let Some(path) = called.take() {
+                    span = path.path.segments.last().map_or(span, |last| last.ident.span());
+                    inner = at(inner, span);
+                    span = span.resolved_at(group.span());
+                }
+                let mut placed = Group::new(group.delimiter(), inner);
+                placed.set_span(span);
+                placed.into_token_stream()
+            }
+            tree @ (TokenTree::Punct(_) | TokenTree::Literal(_)) => tree.into(),
+        };
+        tokens.into_iter().flat_map(place).collect()
+    }
+}
+
+/// A path of the module that a macro stands in, as the module within the module that the macro makes has it.
+fn from_within(path: &ExprPath) -> TokenStream {
+    let first =
+        path.path.segments.first().filter(|_| path.qself.is_none() && path.path.leading_colon.is_none());
+    match first {
+        Some(first) if first.ident == "self" => {
+            let rest = path.path.segments.iter().skip(1);
+            quote! { super::super #(::#rest)* }
+        }
+        Some(first) if first.ident == "super" => quote! { super::super::#path },
+        _ => path.into_token_stream(),
+    }
+}
+
+/// The same tokens at one place, meaning what they mean.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    let moved = tokens.into_iter().map(|mut tree| {
+        tree.set_span(span.resolved_at(tree.span()));
+        tree
+    });
+    moved.collect()
+}
+
+/// A function whose derivatives are wanted: `f`, `rev f`, `fwd f`.
+struct Gradient {
+    derivative: Option<Derivative>,
+    name: Ident,
+}
+
+impl Parse for Gradient {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let first: Ident = input.parse()?;
+        let derivative = [Derivative::Fwd, Derivative::Rev].into_iter().find(|one| first == one.name());
+        match derivative {
+            Some(_) if input.peek(syn::Ident) => Ok(Self { derivative, name: input.parse()? }),
+            _ => Ok(Self { derivative: None, name: first }),
         }
     }
 }
 
-/// `f, g`.
-fn names(list: TokenStream, usage: &str) -> Result<Vec<(String, Site)>, Diag> {
-    let mut names = Vec::new();
-    for tree in list {
-        match tree {
-            TokenTree::Ident(name) => names.push((name.to_string(), Site::token(name.span()))),
-            TokenTree::Punct(comma) if comma.as_char() == ',' => {}
-            tree => {
-                let message = format!("found `{tree}`, expected the name of a function");
-                return Err(Diag::new(Code::E1007, Site::token(tree.span()), message).help(usage));
+/// A function that is bound: `f = path`, `rev f = path`.
+struct Bound {
+    role: Role,
+    name: Ident,
+    path: ExprPath,
+}
+
+impl Parse for Bound {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let first: Ident = input.parse()?;
+        let (role, name) = match input.peek(syn::Ident) {
+            true => {
+                let role = [Role::Fwd, Role::Rev, Role::Grad].into_iter().find(|role| first == role.name());
+                let message = || format!("found `{first}`, expected `fwd`, `rev`, `grad` or `=`");
+                (role.ok_or_else(|| syn::Error::new(first.span(), message()))?, input.parse()?)
             }
-        }
+            false => (Role::Function, first),
+        };
+        input.parse::<Token![=]>()?;
+        Ok(Self { role, name, path: input.parse()? })
     }
-    Ok(names)
+}
+
+/// What is listed, with commas between.
+///
+/// # Errors
+/// E1007 where something else stands there.
+fn parsed<T: Parse>(list: TokenStream, usage: &str) -> Result<Vec<T>, Diag> {
+    match Punctuated::<T, Token![,]>::parse_terminated.parse2(list) {
+        Ok(parsed) => Ok(parsed.into_iter().collect()),
+        Err(error) => Err(Diag::new(Code::E1007, Site::token(error.span()), error.to_string()).help(usage)),
+    }
+}
+
+fn site_of(name: &Ident) -> Site {
+    Site::token(name.span())
 }
 
 fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {

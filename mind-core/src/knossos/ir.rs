@@ -131,6 +131,8 @@ pub struct Function {
 pub enum Definition {
     /// `edef`: it is somewhere else.
     Declared,
+    /// It is the Rust function of the binding at this position.
+    Bound(usize),
     /// A derivative that nobody has written, to be made when it is needed.
     Pending(Derivative, FunctionId),
     /// Its body is known.

@@ -14,6 +14,7 @@
 //! # Ok::<(), mind_core::diag::Diags>(())
 //! ```
 
+mod bind;
 mod build;
 mod elaborate;
 pub mod emit;
@@ -30,6 +31,7 @@ pub mod sample;
 pub mod types;
 mod verify;
 
+pub use bind::{Binding, Role};
 pub use grad::MAX_DERIVED;
 pub use ir::{FunctionId, Program};
 pub use print::print;
@@ -46,7 +48,16 @@ use crate::diag::Diags;
 /// # Errors
 /// Every independent mistake, at its place in the text.
 pub fn check(text: &str) -> Result<Program, Diags> {
+    check_bound(text, &[])
+}
+
+/// Reads a text, some of whose functions are Rust functions, and checks it.
+///
+/// # Errors
+/// Every independent mistake: of the text at its place there, of a binding where it is written.
+pub fn check_bound(text: &str, bindings: &[Binding]) -> Result<Program, Diags> {
     let mut program = elaborate::elaborate(text)?;
+    program.bind(bindings)?;
     program.complete()?;
     Ok(program)
 }

@@ -64,6 +64,7 @@ fn print_function(program: &Program, function: &Function, listing: &mut String) 
             Printer { program, body, names: names(body), listing }.block(body.entry, 1);
         }
         Definition::Declared => line(listing, 0, &(header + ", declared")),
+        Definition::Bound(_) => line(listing, 0, &(header + ", a Rust function")),
         Definition::Pending(..) | Definition::Wrong => line(listing, 0, &(header + ", without a body")),
     }
 }

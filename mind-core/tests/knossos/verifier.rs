@@ -29,7 +29,7 @@ fn program() -> Program {
 fn body(program: &mut Program, function: usize) -> Option<&mut Body> {
     match &mut program.functions[function].definition {
         Definition::Defined(body) => Some(body),
-        Definition::Declared | Definition::Pending(..) | Definition::Wrong => None,
+        Definition::Declared | Definition::Bound(_) | Definition::Pending(..) | Definition::Wrong => None,
     }
 }
 

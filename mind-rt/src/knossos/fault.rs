@@ -40,6 +40,13 @@ impl At {
         self.fault("E6010", message.to_owned())
     }
 
+    /// The error of a Rust function that the program calls by this name.
+    #[cold]
+    #[inline(never)]
+    pub fn refused(self, function: &str, error: &str) -> Fault {
+        self.fault("E6010", format!("`{function}`: {error}"))
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn out_of_range(self, index: &[i64], size: &[usize]) -> Fault {

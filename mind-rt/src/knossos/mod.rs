@@ -5,6 +5,7 @@
 //! [`ViewMut`].
 
 mod array;
+mod bound;
 mod calls;
 mod fault;
 mod linear;
@@ -13,6 +14,7 @@ mod show;
 mod view;
 
 pub use array::{Array, Nest, Nested, elements, owned, stale, tensor};
+pub use bound::{Given, Gives, Lent, given, lent};
 pub use calls::{FIRST_CALL, deeper};
 pub use fault::{At, Fault};
 pub use linear::{Grow, Linear, Zeros, dot, negated, scaled, sum_of, zeros};

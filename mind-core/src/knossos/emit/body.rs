@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use super::{
+    bound,
     calls::Reached,
     kinds::{Kind, Kinds, Tree, tuple},
     names::plain_name,
@@ -20,6 +21,7 @@ pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &
     let function = kinds.program.function(id);
     let body = match &function.definition {
         Definition::Defined(body) => body,
+        Definition::Bound(_) => return bound::function(kinds, id, text),
         // Calls of it fail where they stand.
         Definition::Declared | Definition::Pending(..) | Definition::Wrong => return,
     };

@@ -18,7 +18,9 @@ impl Reached {
     pub fn from(program: &Program, roots: impl Iterator<Item = FunctionId>) -> Self {
         let callees = |id: FunctionId| match &program.function(id).definition {
             Definition::Defined(body) => callees(body),
-            Definition::Declared | Definition::Pending(..) | Definition::Wrong => Vec::new(),
+            Definition::Declared | Definition::Bound(_) | Definition::Pending(..) | Definition::Wrong => {
+                Vec::new()
+            }
         };
         let graph: Vec<Vec<FunctionId>> =
             (0..program.functions.len()).map(|position| callees(FunctionId::new(position))).collect();

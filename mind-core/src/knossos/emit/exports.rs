@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{plain_name, rust_name, type_name};
+use super::{
+    calls::Reached,
+    names::{plain_name, rust_name, type_name},
+};
 use crate::{
-    diag::{Diag, Diags, Site},
-    knossos::ir::{Definition, Derivative, FunctionId, Program},
+    diag::{Code, Diag, Diags, Site},
+    knossos::ir::{Definition, Derivative, Function, FunctionId, Program},
     surface::lower::names::undefined,
 };
 
@@ -14,8 +17,8 @@ use crate::{
 pub struct Request {
     /// The functions to export; nothing for all but `main`.
     pub export: Option<Vec<(String, Site)>>,
-    /// The functions whose derivatives are exported.
-    pub grad: Vec<(String, Site)>,
+    /// The functions whose derivatives are exported: one of them, or forward and reverse.
+    pub grad: Vec<(Option<Derivative>, String, Site)>,
 }
 
 /// A function that users see.
@@ -39,7 +42,8 @@ impl Export {
 /// The functions that a request is about. Derivatives are made that are not there.
 ///
 /// # Errors
-/// E2002 for a name that the program does not define; E5001 for the derivative of a function that is declared only.
+/// E2002 for a name that the program does not define, and for a function that is called and declared only; E5001 for
+/// the derivative of one, or of a Rust function.
 pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, Diags> {
     let mut diags = Diags::new();
     let mut named = all(program);
@@ -50,23 +54,48 @@ pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, 
             found.flatten().collect()
         }
     };
-    let wanted = request.grad.iter().filter_map(|(name, site)| find(&named, name, *site, &mut diags));
-    let wanted: Vec<Export> = wanted.flatten().collect();
-    for Export { function, name, .. } in wanted {
-        for derivative in [Derivative::Fwd, Derivative::Rev] {
-            let id = program.derivative(derivative, function);
-            if chosen.iter().all(|export| export.function != id) {
-                let name = unique(format!("{}_{name}", derivative.name()), &named);
-                let export = Export { function: id, name, of: Some((derivative, function)) };
-                named.push((String::new(), export.clone()));
-                chosen.push(export);
-            }
+    let mut wanted: Vec<(Derivative, Export)> = Vec::new();
+    for (derivative, name, site) in &request.grad {
+        let both = [Derivative::Fwd, Derivative::Rev];
+        let derivatives = both.into_iter().filter(|one| derivative.is_none_or(|wanted| wanted == *one));
+        for export in find(&named, name, *site, &mut diags).into_iter().flatten() {
+            wanted.extend(derivatives.clone().map(|derivative| (derivative, export.clone())));
         }
     }
-    if let Err(unmade) = program.complete() {
-        unmade.into_iter().for_each(|diag| diags.push(diag));
+    for (derivative, Export { function, name, .. }) in wanted {
+        let id = program.derivative(derivative, function);
+        if chosen.iter().all(|export| export.function != id) {
+            let name = unique(format!("{}_{name}", derivative.name()), &named);
+            let export = Export { function: id, name, of: Some((derivative, function)) };
+            named.push((String::new(), export.clone()));
+            chosen.push(export);
+        }
+    }
+    match program.complete() {
+        Ok(()) => undefined_calls(program, &chosen).for_each(|diag| diags.push(diag)),
+        Err(unmade) => unmade.into_iter().for_each(|diag| diags.push(diag)),
     }
     diags.into_result(chosen)
+}
+
+/// Functions that are called and that nothing defines.
+fn undefined_calls(program: &Program, exports: &[Export]) -> impl Iterator<Item = Diag> {
+    let reached = Reached::from(program, exports.iter().map(|export| export.function));
+    reached.order.into_iter().filter_map(|id| {
+        let Function { name, place, definition, .. } = program.function(id);
+        if !matches!(definition, Definition::Declared) {
+            return None;
+        }
+        let message = format!("`{name}` is declared and called, and nothing defines it");
+        let plain = name.trim_start_matches('[').trim_end_matches(']');
+        let help = match plain.contains('[') {
+            false => {
+                format!("define it, or bind it to a Rust function: `bind = [{plain} = path::to::function]`")
+            }
+            true => "define it: only functions and their first derivatives can be bound".into(),
+        };
+        Some(Diag::new(Code::E2002, (*place).into(), message).help(help))
+    })
 }
 
 /// Every function that the program itself defines, with its name there.

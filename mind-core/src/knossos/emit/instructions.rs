@@ -319,10 +319,11 @@ impl Writer<'_> {
         let at = self.at();
         let callee = self.kinds.program.function(id);
         let expression = match (self.reached.is_recursive(id), self.reached.is_recursive(self.id)) {
-            _ if !matches!(callee.definition, Definition::Defined(_)) => {
+            _ if !matches!(callee.definition, Definition::Defined(_) | Definition::Bound(_)) => {
                 let message = format!("`{}` is declared and not defined", callee.name);
                 format!("Err::<{}, k::Fault>({at}.failure({message:?}))?", self.kinds.owned_leaves(tree))
             }
+            _ if matches!(callee.definition, Definition::Bound(_)) => format!("{name}({at}, {arguments})?"),
             (false, _) => format!("{name}({arguments})?"),
             (true, false) => format!("{name}(k::FIRST_CALL, {arguments})?"),
             (true, true) => format!("k::deeper(calls, {at}, |calls| {name}(calls, {arguments}))?"),

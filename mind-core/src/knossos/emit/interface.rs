@@ -105,7 +105,7 @@ fn names(kinds: &Kinds, id: FunctionId) -> Vec<String> {
     let function = kinds.program.function(id);
     let body = match &function.definition {
         Definition::Defined(body) => Some(body),
-        Definition::Declared | Definition::Pending(..) | Definition::Wrong => None,
+        Definition::Declared | Definition::Bound(_) | Definition::Pending(..) | Definition::Wrong => None,
     };
     let name = |position: usize| {
         let value = body.map(|body| body.block(body.entry).parameters[position]);
@@ -123,7 +123,7 @@ fn signature_shown(kinds: &Kinds, id: FunctionId) -> String {
     format!("{} : {parameters}-> {}", function.name, types.show(function.result))
 }
 
-fn owned_type(kinds: &Kinds, tree: &Tree) -> String {
+pub(super) fn owned_type(kinds: &Kinds, tree: &Tree) -> String {
     match tree {
         Tree::Leaf(kind) => kinds.owned(kind),
         Tree::Tuple(members) => {
@@ -133,7 +133,7 @@ fn owned_type(kinds: &Kinds, tree: &Tree) -> String {
     }
 }
 
-fn argument_type(kinds: &Kinds, tree: &Tree) -> String {
+pub(super) fn argument_type(kinds: &Kinds, tree: &Tree) -> String {
     match tree {
         Tree::Tuple(members) => {
             let members: String = members.iter().map(|tree| argument_type(kinds, tree) + ", ").collect();
@@ -168,7 +168,7 @@ fn argument_views(tree: &Tree, text: &str, views: &mut Vec<String>) {
 }
 
 /// The tensors that are members of a tensor of tuples have one size.
-fn check_sizes(kinds: &Kinds, ty: TypeId, views: &[String], at: &str, checks: &mut String) {
+pub(super) fn check_sizes(kinds: &Kinds, ty: TypeId, views: &[String], at: &str, checks: &mut String) {
     match kinds.program.types.get(ty) {
         Type::Tuple(members) => {
             let mut views = views;

@@ -9,13 +9,14 @@
 //! afterwards, and is copied where something does.
 
 mod body;
+mod bound;
 mod calls;
 mod exports;
 mod instructions;
 mod interface;
 mod kinds;
 mod loops;
-mod names;
+pub(super) mod names;
 mod places;
 mod repr;
 mod structure;
@@ -45,6 +46,8 @@ pub struct Options {
     pub root: String,
     /// The name of the module that holds the functions, which no other in the same place may have.
     pub module: String,
+    /// The Rust function of each binding, as an expression in a module within that module.
+    pub bound: Vec<String>,
 }
 
 impl Default for Options {
@@ -55,6 +58,7 @@ impl Default for Options {
             start: Place { line: 1, column: 1 },
             root: "::mind::__private".into(),
             module: "__mind_ks".into(),
+            bound: Vec::new(),
         }
     }
 }
@@ -83,6 +87,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
          const fn at(function: &'static str, line: u32, column: u32) -> k::At {{ k::At {{ function, line, column }} }}\n"
     );
     text.push_str(&tapes::tapes(&kinds, &reached));
+    text.push_str(&bound::rust_functions(&kinds, &reached));
     for id in &reached.order {
         body::function(&kinds, &reached, *id, &mut text);
     }

@@ -3,7 +3,7 @@
 use crate::knossos::types::{Type, TypeId, Types};
 
 /// A name that Rust takes: `_` for what it does not, and behind a keyword.
-pub(super) fn rust_name(name: &str) -> String {
+pub(in crate::knossos) fn rust_name(name: &str) -> String {
     let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     let mut word: String = name.chars().map(allowed).collect();
     if word.chars().all(|character| character == '_') {
@@ -24,7 +24,7 @@ pub(super) fn plain_name(name: &str) -> String {
 }
 
 /// A type as a part of a name: `tuple_float_vec_integer`.
-pub(super) fn type_name(types: &Types, ty: TypeId) -> String {
+pub(in crate::knossos) fn type_name(types: &Types, ty: TypeId) -> String {
     match types.get(ty) {
         Type::Integer => "integer".into(),
         Type::Float => "float".into(),

@@ -27,7 +27,8 @@ impl Program {
     /// Makes every derivative that was asked for and is not there yet.
     ///
     /// # Errors
-    /// E5001 for the derivative of a function that is declared only; E1008 where there are more than [`MAX_DERIVED`] instructions.
+    /// E5001 for the derivative of a function that is declared only, or is a Rust function; E1008 where there are more
+    /// than [`MAX_DERIVED`] instructions.
     pub fn complete(&mut self) -> Result<(), Diags> {
         let mut diags = Diags::new();
         // Making one may ask for more, which stand behind it.
@@ -61,12 +62,12 @@ impl Program {
             Derivative::Fwd => self.make_fwd(id, of),
             Derivative::Shape => self.make_shape(id, of),
             Derivative::Dual => {
-                let source = self.source(of)?;
+                let source = self.source(Derivative::Fwd, of)?;
                 let body = forward::dual(self, of, &source);
                 self.define(id, body);
             }
             Derivative::Rev => {
-                let source = self.source(of)?;
+                let source = self.source(Derivative::Rev, of)?;
                 let body = reverse::reverse(self, of, &source);
                 self.define(id, body);
             }
@@ -87,17 +88,21 @@ impl Program {
     }
 
     /// The body that a derivative is made of.
-    fn source(&self, of: FunctionId) -> Result<Body, Diag> {
+    fn source(&self, derivative: Derivative, of: FunctionId) -> Result<Body, Diag> {
         let function = self.function(of);
-        match &function.definition {
-            Definition::Defined(body) => Ok(body.clone()),
-            Definition::Declared | Definition::Pending(..) | Definition::Wrong => {
-                let name = &function.name;
-                let message = format!("`{name}` is declared only, so nothing says what its derivative is");
-                let diag = Diag::new(Code::E5001, function.place.into(), message);
-                Err(diag.help(format!("define [fwd {name}] and [rev {name}], or declare them too")))
-            }
-        }
+        let (name, derivative) = (&function.name, derivative.name());
+        let (message, help) = match &function.definition {
+            Definition::Defined(body) => return Ok(body.clone()),
+            Definition::Bound(_) => (
+                format!("`{name}` is a Rust function, and nothing says what [{derivative} {name}] is"),
+                format!("bind that too, `{derivative} {name} = …`, or define [{derivative} {name}]"),
+            ),
+            Definition::Declared | Definition::Pending(..) | Definition::Wrong => (
+                format!("`{name}` is declared only, so nothing says what its derivative is"),
+                format!("define [fwd {name}] and [rev {name}], or declare them too"),
+            ),
+        };
+        Err(Diag::new(Code::E5001, function.place.into(), message).help(help))
     }
 
     /// The second member of the dual.
@@ -130,7 +135,7 @@ impl Program {
 
     /// Both halves agree on what the tape holds, so they are made together.
     fn make_halves(&mut self, of: FunctionId, halves: [Derivative; 2]) -> Result<(), Diag> {
-        let source = self.source(of)?;
+        let source = self.source(Derivative::Rev, of)?;
         let ids = halves.map(|half| self.derivative(half, of));
         let bodies = reverse::halves(self, of, &source, halves[1]);
         for (id, body) in ids.into_iter().zip(bodies) {
@@ -143,12 +148,12 @@ impl Program {
 }
 
 /// The operands of a function with so many parameters, of its one argument.
-fn spread(b: &mut Builder, program: &Program, argument: ValueId, count: usize) -> Vec<ValueId> {
+pub(super) fn spread(b: &mut Builder, program: &Program, argument: ValueId, count: usize) -> Vec<ValueId> {
     if count == 1 { vec![argument] } else { b.members(&program.types, argument) }
 }
 
 /// The one argument that operands are.
-fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId]) -> ValueId {
+pub(super) fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId]) -> ValueId {
     match operands {
         [one] => *one,
         several => b.tuple(&mut program.types, several),

@@ -185,6 +185,10 @@ impl<'p> Machine<'p> {
             Definition::Declared => {
                 return fault(Code::E6010, format!("`{}` is declared and not defined", function.name));
             }
+            Definition::Bound(_) => {
+                let message = format!("`{}` is a Rust function, which compiled programs call", function.name);
+                return fault(Code::E6010, message);
+            }
             Definition::Pending(..) | Definition::Wrong => {
                 return fault(Code::E6010, format!("`{}` has no body", function.name));
             }

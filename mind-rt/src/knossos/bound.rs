@@ -1,0 +1,137 @@
+//! Rust functions that programs call: what they are given, and what they may return.
+
+use std::fmt::Display;
+
+use super::view::View;
+use crate::{Element, Nested, Rank, Tensor, TensorView};
+
+/// What a bound function returned, or its error's words.
+pub type Given<T> = Result<T, String>;
+
+/// What a Rust function may return where a program declares that it gives a `T`: a `T`, a tensor that has its extents
+/// in its type, a tuple of such, or a `Result` of one.
+#[diagnostic::on_unimplemented(
+    message = "a Rust function bound to an `edef` returns `{Self}`, and the program needs `{T}`",
+    label = "returns `{Self}`, needed is `{T}` or a `Result` of it"
+)]
+pub trait Gives<T> {
+    /// It as a `T`.
+    ///
+    /// # Errors
+    /// The words of an error that the function returned.
+    fn given(self) -> Given<T>;
+}
+
+/// What a bound function returned.
+///
+/// # Errors
+/// The words of an error that it returned.
+#[inline(always)]
+pub fn given<T>(returned: impl Gives<T>) -> Given<T> {
+    returned.given()
+}
+
+macro_rules! itself {
+    ($([$($parameter:tt)*] $ty:ty;)+) => {$(
+        impl<$($parameter)*> Gives<$ty> for $ty {
+            #[inline(always)]
+            fn given(self) -> Given<$ty> {
+                Ok(self)
+            }
+        }
+    )+};
+}
+
+itself! {
+    [] f64;
+    [] f32;
+    [] i64;
+    [] bool;
+    [] String;
+    [] ();
+    [T] Vec<T>;
+    [T, const N: usize] Nested<T, N>;
+}
+
+impl<T, R: Gives<T>, E: Display> Gives<T> for Result<R, E> {
+    #[inline]
+    fn given(self) -> Given<T> {
+        self.map_err(|error| error.to_string())?.given()
+    }
+}
+
+macro_rules! members {
+    ($(($($given:ident $wanted:ident),+))+) => {$(
+        impl<$($wanted, $given: Gives<$wanted>),+> Gives<($($wanted,)+)> for ($($given,)+) {
+            #[inline]
+            #[allow(non_snake_case, reason = "a value of each type, under its name")]
+            fn given(self) -> Given<($($wanted,)+)> {
+                let ($($given,)+) = self;
+                Ok(($($given.given()?,)+))
+            }
+        }
+    )+};
+}
+
+members! {
+    (A0 B0)
+    (A0 B0, A1 B1)
+    (A0 B0, A1 B1, A2 B2)
+    (A0 B0, A1 B1, A2 B2, A3 B3)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9, A10 B10)
+    (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9, A10 B10, A11 B11)
+}
+
+/// A view that a Rust function takes: a tensor.
+pub trait Lent<'a> {
+    /// It.
+    type Tensor;
+
+    /// The same elements.
+    fn lent(self) -> Self::Tensor;
+}
+
+/// A tensor as an argument of a Rust function.
+#[inline(always)]
+pub fn lent<'a, V: Lent<'a>>(view: V) -> V::Tensor {
+    view.lent()
+}
+
+macro_rules! tensor_of_rank {
+    ($($rank:literal; $($extent:ident: $dim:ty),*;)+) => {$(
+        impl<T: Element, S: Rank<$rank, Dynamic = ($($dim,)*)>> Gives<Tensor<T, ($($dim,)*)>> for Tensor<T, S> {
+            #[inline]
+            fn given(self) -> Given<Tensor<T, ($($dim,)*)>> {
+                self.try_into_shape().map_err(|error| error.to_string())
+            }
+        }
+
+        impl<'a, T: Element> Lent<'a> for View<'a, T, [usize; $rank]> {
+            type Tensor = TensorView<'a, T, ($($dim,)*)>;
+
+            #[inline]
+            fn lent(self) -> Self::Tensor {
+                let [$($extent),*] = self.size;
+                TensorView::from_slice(($($extent,)*), self.data)
+                    .expect("a view has as many elements as its extents say")
+            }
+        }
+    )+};
+}
+
+tensor_of_rank! {
+    1; a: usize;
+    2; a: usize, b: usize;
+    3; a: usize, b: usize, c: usize;
+    4; a: usize, b: usize, c: usize, d: usize;
+    5; a: usize, b: usize, c: usize, d: usize, e: usize;
+    6; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize;
+    7; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize;
+    8; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize, h: usize;
+}

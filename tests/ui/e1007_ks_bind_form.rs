@@ -1,0 +1,3 @@
+mind::ks!("(edef f Float (Float))", bind = [reverse f = f64::exp]);
+
+fn main() {}

@@ -1,0 +1,3 @@
+mind::ks!("(def f Float (x : Float) x)", bind = [f = f64::exp]);
+
+fn main() {}
