@@ -12,12 +12,13 @@ use super::{Loops, RowNumber, Variables, grouped, zero};
 /// Rows of a block of rows, at most.
 const ROWS: usize = 16;
 
-/// The longest row, in elements, that is passed over in blocks of rows: what a block reads stays in the fastest cache.
-const SHORT_ROW: i64 = 512;
+/// Elements in a block of rows, at most: what its passes read again is still in the fastest cache.
+const BLOCK: i64 = 6 * 1024;
 
 impl Loops<'_, '_> {
     /// Whether rows are passed over in blocks, and how many rows these have at most. Numbers of several rows are computed at
-    /// once: a logarithm of one number costs as much as those of a whole register.
+    /// once: a logarithm of one number costs as much as those of a whole register, and while one row waits for its numbers the
+    /// next is summed.
     pub(super) fn rows_at_once(&self) -> Option<String> {
         let slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log | ScalarOp::Div);
         let numbers = self.nest.passes.iter().flat_map(|pass| &pass.numbers);
@@ -27,11 +28,11 @@ impl Loops<'_, '_> {
         let mut row = self.nest.extents[self.nest.row_axes..].iter();
         let row = row.try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()?;
         match row.as_literal() {
-            Some(len) => (len <= SHORT_ROW).then(|| ROWS.to_string()),
-            None => {
-                let len = self.body.extent(&row);
-                Some(format!("if {len} <= {SHORT_ROW} {{ {ROWS} }} else {{ 1 }}"))
+            Some(len) => {
+                let rows = (BLOCK / len).clamp(1, ROWS as i64);
+                (rows > 1).then(|| rows.to_string())
             }
+            None => Some(format!("({BLOCK} / {}).clamp(1, {ROWS})", grouped(&self.body.extent(&row)))),
         }
     }
 
