@@ -266,7 +266,7 @@ macro_rules! include_mic {
     ($($tokens:tt)*) => { $crate::__macros::include_mic! { [$crate] $($tokens)* } };
 }
 
-/// The functions of a Knossos program in a file: `mind::include_ks!("gmm.ks");`, or with options,
+/// With the feature `knossos`, the functions of a Knossos program in a file: `mind::include_ks!("gmm.ks");`, or with options,
 /// `mind::include_ks!("gmm.ks", precision = f32, export = [objective], grad = [objective]);`.
 ///
 /// Each function that the file defines becomes `f`, which panics where the program fails, and `try_f`, which returns the
@@ -288,7 +288,7 @@ macro_rules! include_ks {
     ($($tokens:tt)*) => { $crate::__macros::include_ks! { [$crate] $($tokens)* } };
 }
 
-/// What [`include_ks!`] makes of a file, of a program in place.
+/// What [`include_ks!`] makes of a file, of a program in place, with the feature `knossos`.
 ///
 /// ```
 /// mind::ks!(r#"

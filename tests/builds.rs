@@ -1,7 +1,11 @@
 //! Mistakes in expressions that `cargo check` cannot see, as they depend on the caller's generic parameters or on a type
 //! that is inferred later: `cargo build` reports them.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 struct Case {
     name: &'static str,
@@ -74,19 +78,7 @@ fn main() {
 
 #[test]
 fn what_check_cannot_see_is_an_error_of_the_build() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds");
-    fs::create_dir_all(folder.join("src/bin")).expect("the target folder can be written");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manifest = format!(
-        "[package]\nname = \"builds\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    for case in &CASES {
-        let path = folder.join("src/bin").join(case.name).with_extension("rs");
-        fs::write(path, case.source).expect("the target folder can be written");
-    }
+    let folder = project("builds", CASES.iter().map(|case| (case.name, case.source)));
     let (checks, text) = cargo(&folder, &["check"]);
     assert!(checks, "{text}");
     let (builds, text) = cargo(&folder, &["build", "--keep-going"]);
@@ -100,6 +92,34 @@ fn what_check_cannot_see_is_an_error_of_the_build() {
         assert!(text.contains(case.says), "{}: {text}", case.name);
         assert!(text.contains(case.at), "{}: {text}", case.name);
     }
+}
+
+#[test]
+fn a_knossos_program_without_its_feature_says_what_to_write() {
+    let source = "mind::ks!(r#\"(def one Float () 1.0)\"#);\nfn main() {}\n";
+    let folder = project("builds-without-knossos", [("knossos", source)]);
+    let (checks, text) = cargo(&folder, &["check"]);
+    assert!(!checks, "{text}");
+    assert!(text.contains("write `features = [\"knossos\"]` at `mind-dsl` in Cargo.toml"), "{text}");
+    assert!(text.contains("src/bin/knossos.rs:1:1"), "{text}");
+}
+
+/// A crate of programs, which has this one with no feature.
+fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(folder.join("src/bin")).expect("the target folder can be written");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    for (name, source) in programs {
+        let path = folder.join("src/bin").join(name).with_extension("rs");
+        fs::write(path, source).expect("the target folder can be written");
+    }
+    folder
 }
 
 /// Whether cargo succeeds, and what it writes.

@@ -43,7 +43,7 @@ impl Project {
         fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
         let manifest = format!(
             "[package]\nname = \"compile\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false, features = [\"threads\"] }}\n"
+             [dependencies]\nmind-dsl = {{ path = {root:?} }}\n"
         );
         fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
         fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");

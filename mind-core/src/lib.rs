@@ -70,6 +70,7 @@
 //! - [`opt`], [`plan`], [`stats`], [`pipeline`]: less work, steps over memory, costs, and all phases in a row.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - [`random`]: numbers for tests and samples.
+//! - `knossos`, with the feature of that name: the second front-end, from its texts to Rust.
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
@@ -81,6 +82,7 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
+#[cfg(feature = "knossos")]
 pub mod knossos;
 mod number;
 pub mod open;

@@ -171,6 +171,7 @@ impl Source {
     }
 
     /// The file as messages name it.
+    #[cfg(feature = "knossos")]
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }

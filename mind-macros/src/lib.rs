@@ -9,6 +9,10 @@ mod emit;
 mod expand;
 mod include;
 mod include_mic;
+#[cfg(feature = "knossos")]
+mod knossos;
+#[cfg(not(feature = "knossos"))]
+#[path = "without_knossos.rs"]
 mod knossos;
 mod link;
 mod positions;
