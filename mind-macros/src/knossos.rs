@@ -3,8 +3,8 @@
 use mind_core::{
     diag::{Code, Diag, Note, Site},
     knossos::{
-        Binding, Program, Role, check_bound,
-        emit::{Options, Request, emit, exports},
+        Binding, Role,
+        emit::{self, Options, Request},
         interp::Precision,
         ir::{Derivative, Place},
     },
@@ -89,11 +89,9 @@ const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export =
 
 /// The items of a program, with a placeholder for the facade.
 fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream, Vec<Diag>> {
-    let mut program: Program =
-        check_bound(text, &wanted.bindings).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
-    let exports =
-        exports(&mut program, &wanted.request).map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
-    let items = emit(&program, &exports, options);
+    let (program, exports) = emit::compile(text, &wanted.bindings, &wanted.request)
+        .map_err(|diags| diags.into_iter().collect::<Vec<_>>())?;
+    let items = emit::emit(&program, &exports, options);
     Ok(items.parse().expect("what is emitted lexes as tokens"))
 }
 

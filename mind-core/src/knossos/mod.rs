@@ -22,6 +22,7 @@ mod grad;
 pub mod interp;
 pub mod ir;
 mod names;
+mod opt;
 pub mod prelude;
 mod primitives;
 mod print;

@@ -21,7 +21,7 @@ use mind_core::{
 const MARK: &str = ";=== ";
 
 /// Runs every file of a folder through `record`; with `MIND_BLESS` set, writes what it says to their ends.
-fn check_folder(folder: &str, record: impl Fn(&str, &str) -> String) {
+pub(crate) fn check_folder(folder: &str, record: impl Fn(&str, &str) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks").join(folder);
     let mut failures = String::new();
     for path in files(&folder) {
@@ -56,7 +56,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Lines as comments.
-fn comments(text: &str) -> String {
+pub(crate) fn comments(text: &str) -> String {
     text.lines().map(|line| format!(";> {line}").trim_end().to_owned() + "\n").collect()
 }
 

@@ -5,5 +5,6 @@
 mod corpus;
 mod derivatives;
 mod limits;
+mod optimiser;
 mod random;
 mod verifier;

@@ -1,12 +1,13 @@
 //! A function: its signature, its blocks, and who owns what.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::rc::Rc;
 
 use super::{
     bound,
     calls::Reached,
+    hoist::{Element, Row, Turns},
     kinds::{Kind, Kinds, Tree, tuple},
     names::plain_name,
     repr::{Borrowed, Leaf, OwnerId, Place, Repr},
@@ -38,7 +39,7 @@ pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &
     writer.at = (body.entry, usize::MAX);
     let tree = kinds.tree(function.result);
     let owned = writer.own(&[(&result, &tree)]);
-    let _ = writeln!(text, "{}Ok({})\n}}", writer.out, tuple(&owned));
+    let _ = writeln!(text, "{}Ok({})\n}}", writer.filled(), tuple(&owned));
 }
 
 /// What a function is called within the module.
@@ -65,6 +66,22 @@ pub(super) struct Writer<'a> {
     /// For each block the last instruction that uses a value; its result is used at the end.
     last_uses: Vec<HashMap<ValueId, usize>>,
     names: usize,
+    /// The instruction that makes each value; parameters have none.
+    pub(super) made: Vec<Option<&'a ir::Instruction>>,
+    /// The loops under way, the innermost last, and what was looked up for them.
+    pub(super) loops: Vec<Turns>,
+    pub(super) rows: Vec<Row>,
+    pub(super) elements: Vec<Element>,
+    /// An earlier name of each extent that is known to be another.
+    pub(super) extents: HashMap<String, String>,
+    /// The views whose sizes accumulators have.
+    pub(super) likes: HashMap<String, String>,
+    /// The accumulators that something was added to.
+    pub(super) touched: HashSet<String>,
+    /// The accumulators whose elements are all written before they are added to.
+    pub(super) written: HashSet<String>,
+    /// For each accumulator its name, and how it is made: with zeros, or with elements of any value.
+    pub(super) fills: Vec<(String, [String; 2])>,
 }
 
 /// A variable that owns memory.
@@ -79,6 +96,10 @@ impl<'a> Writer<'a> {
     fn new(kinds: &'a Kinds<'a>, reached: &'a Reached, id: FunctionId, body: &'a Body) -> Self {
         let mut last_uses = vec![HashMap::new(); body.blocks.len()];
         note_uses(body, body.entry, &mut last_uses);
+        let mut made = vec![None; body.values.len()];
+        for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
+            made[instruction.result.index()] = Some(instruction);
+        }
         Self {
             kinds,
             reached,
@@ -92,6 +113,15 @@ impl<'a> Writer<'a> {
             owners: Vec::new(),
             last_uses,
             names: 0,
+            made,
+            loops: Vec::new(),
+            rows: Vec::new(),
+            elements: Vec::new(),
+            extents: HashMap::new(),
+            likes: HashMap::new(),
+            touched: HashSet::new(),
+            written: HashSet::new(),
+            fills: Vec::new(),
         }
     }
 
@@ -153,6 +183,21 @@ impl<'a> Writer<'a> {
         let inner = std::mem::replace(&mut self.out, outer.0);
         (self.at, self.place) = (outer.1, outer.2);
         (inner, result)
+    }
+
+    /// The statements, accumulators made as they turned out to be used.
+    fn filled(&self) -> String {
+        let mut text = self.out.clone();
+        for (base, [zeros, any]) in &self.fills {
+            let fill = if self.written.contains(base) { any } else { zeros };
+            text = text.replacen(&fill_of(base), fill, 1);
+        }
+        text
+    }
+
+    /// A value, if it is made already.
+    pub fn known(&self, value: ValueId) -> Option<&Repr> {
+        self.values[value.index()].as_ref()
     }
 
     pub fn get(&self, value: ValueId) -> &Repr {
@@ -317,6 +362,11 @@ impl<'a> Writer<'a> {
             Kind::Float | Kind::Integer | Kind::Bool | Kind::Unit => text.to_owned(),
         }
     }
+}
+
+/// Stands for how an accumulator is made, until that is known.
+pub(super) fn fill_of(base: &str) -> String {
+    format!("@{base}@")
 }
 
 /// How what a place holds is read.

@@ -1,4 +1,4 @@
-//! Which functions are reached, and which of them call themselves.
+//! Which functions are reached, which of them call themselves, and which print.
 
 use std::collections::HashSet;
 
@@ -10,37 +10,49 @@ pub(super) struct Reached {
     pub order: Vec<FunctionId>,
     /// Those from which a call leads back to them.
     recursive: HashSet<FunctionId>,
+    /// Those that may print, themselves or in a call.
+    printing: HashSet<FunctionId>,
     /// The layouts of tapes that are made or read.
     pub layouts: Vec<LayoutId>,
 }
 
 impl Reached {
     pub fn from(program: &Program, roots: impl Iterator<Item = FunctionId>) -> Self {
-        let callees = |id: FunctionId| match &program.function(id).definition {
-            Definition::Defined(body) => callees(body),
-            Definition::Declared | Definition::Bound(_) | Definition::Pending(..) | Definition::Wrong => {
-                Vec::new()
-            }
+        let body = |id: FunctionId| match &program.function(id).definition {
+            Definition::Defined(body) => Some(body),
+            Definition::Declared | Definition::Bound(_) | Definition::Pending(..) | Definition::Wrong => None,
         };
-        let graph: Vec<Vec<FunctionId>> =
-            (0..program.functions.len()).map(|position| callees(FunctionId::new(position))).collect();
+        let ids = (0..program.functions.len()).map(FunctionId::new);
+        let graph: Vec<Vec<FunctionId>> = ids.map(|id| body(id).map_or_else(Vec::new, callees)).collect();
         let mut order: Vec<_> = reach(&graph, roots.collect()).into_iter().collect();
         order.sort_unstable();
-        let leads_back = |id: &FunctionId| reach(&graph, graph[id.index()].clone()).contains(id);
-        let recursive = order.iter().copied().filter(leads_back).collect();
-        let mut layouts = HashSet::new();
+        // Of a Rust function nothing is known.
+        let prints = |id: &FunctionId| {
+            matches!(program.function(*id).definition, Definition::Bound(_)) || body(*id).is_some_and(prints_itself)
+        };
+        let print_themselves: HashSet<_> = order.iter().copied().filter(prints).collect();
+        let (mut recursive, mut printing, mut layouts) = (HashSet::new(), HashSet::new(), HashSet::new());
         for id in &order {
-            if let Definition::Defined(body) = &program.function(*id).definition {
-                layouts.extend(used_layouts(body));
+            let below = reach(&graph, graph[id.index()].clone());
+            if below.contains(id) {
+                recursive.insert(*id);
             }
+            if print_themselves.contains(id) || !below.is_disjoint(&print_themselves) {
+                printing.insert(*id);
+            }
+            layouts.extend(body(*id).into_iter().flat_map(used_layouts));
         }
         let mut layouts: Vec<_> = layouts.into_iter().collect();
         layouts.sort_unstable();
-        Self { order, recursive, layouts }
+        Self { order, recursive, printing, layouts }
     }
 
     pub fn is_recursive(&self, id: FunctionId) -> bool {
         self.recursive.contains(&id)
+    }
+
+    pub fn prints(&self, id: FunctionId) -> bool {
+        self.printing.contains(&id)
     }
 }
 
@@ -61,6 +73,11 @@ fn callees(body: &Body) -> Vec<FunctionId> {
         _ => None,
     });
     called.collect()
+}
+
+fn prints_itself(body: &Body) -> bool {
+    let mut instructions = body.blocks.iter().flat_map(|block| &block.instructions);
+    instructions.any(|instruction| instruction.operation == Operation::Print)
 }
 
 fn used_layouts(body: &Body) -> Vec<LayoutId> {

@@ -8,7 +8,11 @@ use super::{
 };
 use crate::{
     diag::{Code, Diag, Diags, Site},
-    knossos::ir::{Definition, Derivative, Function, FunctionId, Program},
+    knossos::{
+        bind::Binding,
+        elaborate::elaborate,
+        ir::{Definition, Derivative, Function, FunctionId, Program},
+    },
     surface::lower::names::undefined,
 };
 
@@ -37,6 +41,24 @@ impl Export {
     pub fn new(function: FunctionId, name: impl Into<String>) -> Self {
         Self { function, name: name.into(), of: None }
     }
+}
+
+/// A program from its text, with the functions that a request is about, improved before derivatives are made and after.
+///
+/// # Errors
+/// Those of [`check_bound`](crate::knossos::check_bound); then those of [`exports`].
+pub fn compile(
+    text: &str,
+    bindings: &[Binding],
+    request: &Request,
+) -> Result<(Program, Vec<Export>), Diags> {
+    let mut program = elaborate(text)?;
+    program.bind(bindings)?;
+    program.optimise();
+    program.complete()?;
+    let exports = exports(&mut program, request)?;
+    program.optimise();
+    Ok((program, exports))
 }
 
 /// The functions that a request is about. Derivatives are made that are not there.

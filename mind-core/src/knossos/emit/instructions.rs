@@ -69,6 +69,7 @@ impl Writer<'_> {
                     Check::Sizes(name) => format!("`{name}` of tensors whose sizes differ"),
                 };
                 let condition = self.get(operands[0]).text().to_owned();
+                self.learn(operands[0]);
                 self.line(format!("if !{condition} {{ return Err({}.failure({message:?})); }}", self.at()));
                 Repr::unit()
             }
@@ -163,9 +164,35 @@ impl Writer<'_> {
         for axis in 0..rank {
             let name = self.fresh("n");
             self.line(format!("let {name} = {view}.size[{axis}];"));
+            self.same_extent(&name, &format!("{view}.size[{axis}]"));
             extents.push(Repr::count(&name));
         }
         if rank == 1 { extents.remove(0) } else { Repr::Tuple(extents) }
+    }
+
+    /// Behind an assertion that two sizes are equal they are.
+    fn learn(&mut self, condition: ValueId) {
+        let Some(made) = self.made[condition.index()].filter(|made| made.operation == Operation::Equal)
+        else {
+            return;
+        };
+        let counts = |this: &Self, value: ValueId| -> Vec<Option<String>> {
+            let leaves = this.get(value).leaves().into_iter();
+            let count = |leaf: &Leaf| match leaf {
+                Leaf::Scalar(scalar) => scalar.count.clone(),
+                Leaf::Borrowed(_) | Leaf::Place(_) => None,
+            };
+            leaves.map(count).collect()
+        };
+        let [left, right] = [made.operands[0], made.operands[1]].map(|value| counts(self, value));
+        // What holds in a branch or a loop holds there only.
+        if self.depth == 0 {
+            for (left, right) in left.into_iter().zip(right) {
+                if let (Some(left), Some(right)) = (left, right) {
+                    self.same_extent(&left, &right);
+                }
+            }
+        }
     }
 
     pub(super) fn rank_of(&self, tensor: ValueId) -> usize {
@@ -174,7 +201,7 @@ impl Writer<'_> {
     }
 
     fn index(&mut self, index: ValueId, tensor: ValueId) -> Repr {
-        let index = format!("[{}]", self.members(index).join(", "));
+        let index = self.members(index);
         let tensor = self.get(tensor).clone();
         self.element(&tensor, &index)
     }
@@ -184,7 +211,7 @@ impl Writer<'_> {
         self.get(index).leaves().iter().map(|leaf| leaf.text().to_owned()).collect()
     }
 
-    fn element(&mut self, tensor: &Repr, index: &str) -> Repr {
+    fn element(&mut self, tensor: &Repr, index: &[String]) -> Repr {
         let leaf = match tensor {
             Repr::Tuple(members) => {
                 return Repr::Tuple(members.iter().map(|member| self.element(member, index)).collect());
@@ -194,13 +221,19 @@ impl Writer<'_> {
         let Leaf::Borrowed(Borrowed { text, kind: Kind::Tensor(_, kind), roots, depth, .. }) = leaf else {
             unreachable!("only tensors are indexed")
         };
-        let found = format!("{text}.get({index}, {})?", self.at());
+        let row = self.in_row(&text, index);
+        let found = row.clone().map_or_else(
+            || format!("{text}.get([{}], {})?", index.join(", "), self.at()),
+            |element| format!("(&{element})"),
+        );
         match *kind {
             Kind::Unit => {
                 self.line(format!("{found};"));
                 Repr::unit()
             }
-            Kind::Float | Kind::Integer | Kind::Bool => self.local(&format!("*{found}")),
+            Kind::Float | Kind::Integer | Kind::Bool => {
+                self.local(&row.unwrap_or_else(|| format!("*{found}")))
+            }
             Kind::String | Kind::Tape | Kind::Tensor(..) => {
                 let name = self.fresh("v");
                 let found = if *kind == Kind::Tape { found } else { borrow(&kind, &found) };

@@ -2,6 +2,7 @@
 
 use super::{
     body::Writer,
+    hoist::Around,
     kinds::{Kind, Tree, tuple},
     repr::{Borrowed, Leaf, Repr},
 };
@@ -15,7 +16,10 @@ impl Writer<'_> {
             let Leaf::Scalar(scalar) = leaf else { unreachable!("a size is of Integers") };
             let name = self.fresh("n");
             match &scalar.count {
-                Some(count) => self.line(format!("let {name}: usize = {count};")),
+                Some(count) => {
+                    self.same_extent(&name, count);
+                    self.line(format!("let {name}: usize = {count};"));
+                }
                 None => self.line(format!("let {name} = k::extent({}, {})?;", scalar.text, self.at())),
             }
             extents.push(name);
@@ -31,11 +35,16 @@ impl Writer<'_> {
     }
 
     /// The loops over the extents around statements, with the counters that they use.
-    fn nest(&mut self, extents: &[String], counters: &[String], statements: &str) {
-        for (counter, extent) in counters.iter().zip(extents) {
+    fn nest(&mut self, extents: &[String], counters: &[String], around: &Around, statements: &str) {
+        for (axis, (counter, extent)) in counters.iter().zip(extents).enumerate() {
+            if axis + 1 == extents.len() {
+                self.out.push_str(&around.before);
+            }
             self.line(format!("for {counter} in 0..{extent} {{"));
         }
+        self.out.push_str(&around.begin);
         self.out.push_str(statements);
+        self.out.push_str(&around.end);
         self.line("}".repeat(extents.len()));
     }
 
@@ -55,9 +64,18 @@ impl Writer<'_> {
         };
         let (counters, counter) = self.counters(extents);
         let block = self.body.block(body);
-        let position = self.fresh("at");
+        let mut around = self.enter(body, &counters, extents);
+        let (counter_here, last) = (&counters[counters.len() - 1], &extents[extents.len() - 1]);
         if extents.len() > 1 {
-            self.line(format!("let mut {position} = 0_usize;"));
+            for Buffer { slice, element, .. } in &buffers {
+                if matches!(element, Kind::Float | Kind::Integer) {
+                    let place = self.fresh("at");
+                    self.line(format!("let mut {place} = 0_usize;"));
+                    around.before += &format!(
+                        "let {slice} = &mut {slice}[{place}..{place} + {last}]; {place} += {last};\n"
+                    );
+                }
+            }
         }
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
@@ -66,18 +84,15 @@ impl Writer<'_> {
                 let element = this.tree_of(block.result);
                 this.at = (body, usize::MAX);
                 let owned = this.own(&[(&result, &element)]);
-                let place = if extents.len() == 1 { &counters[0] } else { &position };
-                this.store(&buffers, &owned, place);
-            }
-            if extents.len() > 1 {
-                this.line(format!("{position} += 1;"));
+                this.store(&buffers, &owned, counter_here);
             }
         });
-        self.nest(extents, &counters, &statements);
+        self.leave(&around);
+        self.nest(extents, &counters, &around, &statements);
         if !kept {
             return Repr::unit();
         }
-        self.finish(&buffers, &tree)
+        self.finish(&buffers, &tree, extents)
     }
 
     /// Memory for a leaf of what a loop leaves.
@@ -121,14 +136,18 @@ impl Writer<'_> {
     }
 
     /// The tensors of filled buffers.
-    fn finish(&mut self, buffers: &[Buffer], tree: &Tree) -> Repr {
+    fn finish(&mut self, buffers: &[Buffer], tree: &Tree, extents: &[String]) -> Repr {
         let mut made = Vec::new();
         for Buffer { name, slice, size, element, kind } in buffers {
             if !matches!(element, Kind::Float | Kind::Integer) {
                 let owned = self.kinds.owned(kind);
                 self.line(format!("let {name} = <{owned} as k::Array>::from_parts({size}, {slice});"));
             }
-            made.push(self.owned_by(kind, name.clone()));
+            let leaf = self.owned_by(kind, name.clone());
+            for (axis, extent) in extents.iter().enumerate() {
+                self.same_extent(&format!("{}.size[{axis}]", leaf.text()), extent);
+            }
+            made.push(leaf);
         }
         let mut made = made.into_iter();
         Repr::of(tree, &mut |_| made.next().expect("one for each leaf"))
@@ -149,6 +168,7 @@ impl Writer<'_> {
         }
         let (counters, counter) = self.counters(extents);
         let block = self.body.block(body);
+        let around = self.enter(body, &counters, extents);
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
             let result = this.block(body);
@@ -177,7 +197,8 @@ impl Writer<'_> {
                 }
             }
         });
-        self.nest(extents, &counters, &statements);
+        self.leave(&around);
+        self.nest(extents, &counters, &around, &statements);
         let ty = self.kinds.program.types.show(self.body.ty(instruction.result));
         let nothing = format!("a sum of nothing, whose type {ty} has no one zero");
         let empty: Vec<_> = extents.iter().map(|extent| format!("{extent} == 0")).collect();
@@ -225,6 +246,7 @@ impl Writer<'_> {
         };
         let (counters, counter) = self.counters(extents);
         let block = self.body.block(body);
+        let around = self.enter(body, &counters, extents);
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
             let mut given = Vec::new();
@@ -269,7 +291,8 @@ impl Writer<'_> {
                 this.line(format!("{} = {};", tuple(&assigned), tuple(next)));
             }
         });
-        self.nest(extents, &counters, &statements);
+        self.leave(&around);
+        self.nest(extents, &counters, &around, &statements);
         let mut made = Vec::new();
         for (kind, name) in kinds.iter().zip(names) {
             made.push(self.owned_by(kind, name));
@@ -278,7 +301,7 @@ impl Writer<'_> {
         let last = Repr::of(&carried_tree, &mut |_| made.next().expect("one for each leaf"));
         match &kept_tree {
             Some(tree) => {
-                let kept = self.finish(&buffers, tree);
+                let kept = self.finish(&buffers, tree, extents);
                 Repr::Tuple(vec![last, kept])
             }
             None => last,

@@ -12,6 +12,7 @@ mod body;
 mod bound;
 mod calls;
 mod exports;
+mod hoist;
 mod instructions;
 mod interface;
 mod kinds;
@@ -24,7 +25,7 @@ mod tapes;
 
 use std::fmt::Write;
 
-pub use exports::{Export, Request, exports};
+pub use exports::{Export, Request, compile, exports};
 
 use super::{
     interp::Precision,

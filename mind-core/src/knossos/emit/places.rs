@@ -1,7 +1,7 @@
 //! Accumulators: how they are made, added to, lent and read.
 
 use super::{
-    body::Writer,
+    body::{Writer, fill_of},
     kinds::{Kind, Tree},
     repr::{Borrowed, Leaf, Place, PlaceStep, Repr},
 };
@@ -30,10 +30,18 @@ impl Writer<'_> {
             (Tree::Leaf(kind), shape) => {
                 let zero = self.zero_text(shape, kind);
                 let name = self.fresh("o");
-                self.line(format!("let mut {name}: {} = {zero};", self.kinds.owned(kind)));
+                let view = self.fresh("w");
                 let owner = self.declare_owner(&name);
+                let made = if kind.is_numeric_tensor() {
+                    let any = format!("k::stale({}.size, {})?", shape.text(), self.at());
+                    self.fills.push((view.clone(), [zero, any]));
+                    self.likes.insert(view.clone(), shape.text().to_owned());
+                    fill_of(&view)
+                } else {
+                    zero
+                };
+                self.line(format!("let mut {name}: {} = {made};", self.kinds.owned(kind)));
                 let base = if matches!(kind, Kind::Tensor(..)) {
-                    let view = self.fresh("w");
                     self.line(format!("let mut {view} = {name}.view_mut();"));
                     view
                 } else {
@@ -104,6 +112,10 @@ impl Writer<'_> {
             (Repr::Leaf(Leaf::Place(place)), Repr::Leaf(leaf), Tree::Leaf(kind)) => {
                 let leaf = self.nominal(leaf, kind);
                 let (value, at) = (leaf.text().to_owned(), self.at());
+                if let Some(variable) = self.element_variable(place) {
+                    self.line(format!("{variable} += {value};"));
+                    return;
+                }
                 let Target { text, is_view } = self.navigate(place);
                 self.line(match kind {
                     Kind::Float => format!("{text} += {value};"),
@@ -129,6 +141,7 @@ impl Writer<'_> {
     }
 
     fn navigate(&mut self, place: &Place) -> Target {
+        self.touched.insert(place.base.clone());
         let mut kind = place.base_kind.clone();
         let mut target = Target { text: place.base.clone(), is_view: matches!(kind, Kind::Tensor(..)) };
         for step in &place.steps {

@@ -12,6 +12,8 @@ mod replay;
 mod reverse;
 mod simplify;
 
+pub(super) use simplify::simplify;
+
 use super::{
     build::Builder,
     ir::{Body, Definition, Derivative, FunctionId, Operation, Program, ValueId},
@@ -82,7 +84,7 @@ impl Program {
     }
 
     fn define(&mut self, id: FunctionId, mut body: Body) {
-        simplify::simplify(&mut body);
+        simplify(&mut body);
         self.derived += body.blocks.iter().map(|block| block.instructions.len()).sum::<usize>();
         self.functions[id.index()].definition = Definition::Defined(body);
     }

@@ -3,7 +3,7 @@
 use crate::knossos::ir::{BlockId, Body, Instruction, Operation, ValueId};
 
 /// Takes such instructions out.
-pub(super) fn simplify(body: &mut Body) {
+pub(in crate::knossos) fn simplify(body: &mut Body) {
     let entry = body.entry;
     let mut forwarder = Forwarder {
         made: vec![None; body.values.len()],

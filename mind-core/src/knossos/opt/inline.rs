@@ -1,0 +1,117 @@
+//! Calls of small functions, replaced by what they call.
+
+use crate::knossos::ir::{
+    Block, BlockId, Body, Definition, Derivative, FunctionId, Instruction, Operation, Program, ValueId,
+};
+
+/// How many instructions a function may have to be inlined.
+const MOST_OF_CALLEE: usize = 150;
+
+/// How many instructions a function may have and still be inlined into.
+const MOST_OF_CALLER: usize = 3000;
+
+/// A body with the bodies of small functions in the place of their calls.
+pub(super) fn inline(program: &Program, own: FunctionId, body: Body) -> Body {
+    let size = count(&body);
+    let entry = body.entry;
+    let same = (0..body.values.len()).map(ValueId::new).collect();
+    let mut inliner = Inliner { program, own, body, same, size };
+    inliner.block(entry);
+    inliner.body
+}
+
+fn count(body: &Body) -> usize {
+    body.blocks.iter().map(|block| block.instructions.len()).sum()
+}
+
+struct Inliner<'p> {
+    program: &'p Program,
+    own: FunctionId,
+    body: Body,
+    /// What a value is replaced by.
+    same: Vec<ValueId>,
+    size: usize,
+}
+
+impl<'p> Inliner<'p> {
+    fn block(&mut self, id: BlockId) {
+        let instructions = std::mem::take(&mut self.body.blocks[id.index()].instructions);
+        let mut written = Vec::with_capacity(instructions.len());
+        for mut instruction in instructions {
+            for operand in &mut instruction.operands {
+                *operand = self.same[operand.index()];
+            }
+            match instruction.operation {
+                Operation::Call(callee) => match self.callee(callee) {
+                    Some(callee) => {
+                        let result = self.copy(callee, &instruction.operands, &mut written);
+                        self.same[instruction.result.index()] = result;
+                    }
+                    None => written.push(instruction),
+                },
+                _ => {
+                    for inner in instruction.operation.blocks() {
+                        self.block(inner);
+                    }
+                    written.push(instruction);
+                }
+            }
+        }
+        let block = &mut self.body.blocks[id.index()];
+        block.instructions = written;
+        block.result = self.same[block.result.index()];
+    }
+
+    /// The body of a function that is inlined: it is small, calls nothing, and has the derivatives that follow from it.
+    fn callee(&self, id: FunctionId) -> Option<&'p Body> {
+        let Definition::Defined(body) = &self.program.function(id).definition else { return None };
+        let derivatives = [Derivative::Fwd, Derivative::Rev, Derivative::SufFwdPass, Derivative::SufRevPass];
+        let written =
+            derivatives.iter().any(|derivative| self.program.written_derivative(*derivative, id).is_some());
+        let calls = body.blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
+            matches!(instruction.operation, Operation::Call(_) | Operation::Pack(_) | Operation::Unpack(..))
+        });
+        let small = count(body) <= MOST_OF_CALLEE && self.size <= MOST_OF_CALLER;
+        (id != self.own && small && !written && !calls).then_some(body)
+    }
+
+    /// Writes the instructions of a function on these operands; its result.
+    fn copy(&mut self, callee: &Body, operands: &[ValueId], written: &mut Vec<Instruction>) -> ValueId {
+        self.size += count(callee);
+        let first = self.body.values.len();
+        self.body.values.extend(callee.values.iter().cloned());
+        self.same.extend((first..self.body.values.len()).map(ValueId::new));
+        let mut values: Vec<_> = (first..self.body.values.len()).map(ValueId::new).collect();
+        let entry = callee.block(callee.entry);
+        for (parameter, operand) in entry.parameters.iter().zip(operands) {
+            values[parameter.index()] = *operand;
+        }
+        let first = self.body.blocks.len();
+        let block_of = |id: BlockId| BlockId::new(first + id.index());
+        let of_block = |block: &Block| Block {
+            parameters: block.parameters.iter().map(|value| values[value.index()]).collect(),
+            instructions: block.instructions.iter().map(|own| moved(own, &values, &block_of)).collect(),
+            result: values[block.result.index()],
+        };
+        let blocks: Vec<Block> = callee.blocks.iter().map(of_block).collect();
+        self.body.blocks.extend(blocks);
+        // The entry's instructions stand where the call stood; nothing names the block itself.
+        let entry_here = block_of(callee.entry);
+        written.append(&mut self.body.blocks[entry_here.index()].instructions);
+        self.body.blocks[entry_here.index()].parameters.clear();
+        values[entry.result.index()]
+    }
+}
+
+fn moved(own: &Instruction, values: &[ValueId], block_of: &impl Fn(BlockId) -> BlockId) -> Instruction {
+    Instruction {
+        result: values[own.result.index()],
+        operation: match &own.operation {
+            Operation::Loop(form, body) => Operation::Loop(*form, block_of(*body)),
+            Operation::If(then, otherwise) => Operation::If(block_of(*then), block_of(*otherwise)),
+            operation => operation.clone(),
+        },
+        operands: own.operands.iter().map(|operand| values[operand.index()]).collect(),
+        place: own.place,
+    }
+}
