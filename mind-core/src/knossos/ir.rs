@@ -224,8 +224,8 @@ pub struct Instruction {
 pub enum Loop {
     /// The tensor of what the turns leave. Operands: size. Parameters: counter.
     Build,
-    /// Its sum, in order. Operands: size. Parameters: counter. Nothing is summed to the zero of the type, and is an
-    /// error where that has tensors.
+    /// Its sum, in order; emitted code adds up long rows in lanes. Operands: size. Parameters: counter. Nothing is summed
+    /// to the zero of the type, and is an error where that has tensors.
     Sum,
     /// Carries a value from turn to turn. Operands: size (rank 1), first value. Parameters: counter, value.
     Fold,

@@ -29,7 +29,10 @@ fn programs_become_the_rust_that_is_recorded() {
         let request = match name.strip_prefix("reverse_of_") {
             Some(function) => {
                 let function = function.trim_end_matches(".ks").to_owned();
-                Request { export: Some(Vec::new()), grad: vec![(Some(Derivative::Rev), function, Site::Nowhere)] }
+                Request {
+                    export: Some(Vec::new()),
+                    grad: vec![(Some(Derivative::Rev), function, Site::Nowhere)],
+                }
             }
             None => Request::default(),
         };

@@ -10,6 +10,7 @@ mod calls;
 mod fault;
 mod linear;
 mod number;
+mod rows;
 mod show;
 mod view;
 
@@ -22,5 +23,6 @@ pub use number::{
     Real, arg_max, divide, erf, extent, from_integer, lgamma, maximum, minimum, polygamma, power,
     random_hash, total,
 };
+pub use rows::{inner_product, row_sum};
 pub use show::{Show, print, show_elements};
 pub use view::{Extents, View, ViewMut};

@@ -15,10 +15,6 @@ pub trait Extents: Copy + Eq + Debug + Send + Sync {
     /// The position of an element in row-major order; nothing outside.
     fn position(&self, index: Self::Index) -> Option<usize>;
 
-    /// The position of the first element of a row of the last dimension; nothing outside. Of the index the last member
-    /// is not read.
-    fn row(&self, index: Self::Index) -> Option<usize>;
-
     /// The members of an index.
     fn members(index: &Self::Index) -> &[i64];
 }
@@ -45,19 +41,6 @@ impl<const N: usize> Extents for [usize; N] {
     }
 
     #[inline(always)]
-    fn row(&self, mut index: [i64; N]) -> Option<usize> {
-        index[N - 1] = 0;
-        let mut position = 0;
-        for (axis, (index, extent)) in index.into_iter().zip(*self).enumerate() {
-            let index = index as usize;
-            if index >= extent && axis + 1 < N {
-                return None;
-            }
-            position = position * extent + index;
-        }
-        Some(position)
-    }
-
     fn members(index: &[i64; N]) -> &[i64] {
         index
     }
@@ -93,33 +76,39 @@ impl<'a, T, S: Extents> View<'a, T, S> {
         }
     }
 
-    /// The first `count` elements of the row with this index, whose last member is not read.
+    /// The `count` elements of a row from an index on.
     ///
     /// # Errors
-    /// E6001 where the row is outside or shorter, at the first index that is; nothing fails of no elements.
+    /// E6001 where one is outside, at the first index that is; nothing fails of no elements.
     #[inline(always)]
     pub fn row(self, index: S::Index, count: usize, at: At) -> Result<&'a [T], Fault> {
         row_range(self.size, index, count, at).map(|(first, count)| &self.data[first..first + count])
     }
 }
 
-/// Where the first `count` elements of a row begin, and how many they are: none, or `count`.
+/// Where the `count` elements of a row from an index on begin, and how many they are: none, or `count`.
 #[inline(always)]
 fn row_range<S: Extents>(size: S, index: S::Index, count: usize, at: At) -> Result<(usize, usize), Fault> {
     if count == 0 {
         return Ok((0, 0));
     }
-    let last = size.as_slice().last().copied().unwrap_or_default();
-    match size.row(index) {
-        Some(first) if count <= last => Ok((first, count)),
-        row => {
-            let mut members = S::members(&index).to_vec();
-            if let (Some(_), Some(member)) = (row, members.last_mut()) {
-                *member = last as i64;
-            }
-            Err(at.out_of_range(&members, size.as_slice()))
-        }
+    let extent = size.as_slice().last().copied().unwrap_or_default();
+    let start = S::members(&index).last().copied().unwrap_or_default() as usize;
+    match size.position(index) {
+        Some(first) if count <= extent - start => Ok((first, count)),
+        found => Err(first_outside(size, index, found.is_some(), at)),
     }
+}
+
+/// What fails of a row whose first element is there, or is not.
+#[cold]
+#[inline(never)]
+fn first_outside<S: Extents>(size: S, index: S::Index, begins: bool, at: At) -> Fault {
+    let mut members = S::members(&index).to_vec();
+    if let (true, Some(member), Some(extent)) = (begins, members.last_mut(), size.as_slice().last()) {
+        *member = *extent as i64;
+    }
+    at.out_of_range(&members, size.as_slice())
 }
 
 /// A tensor that is added to. `data` has as many elements as the extents say.
@@ -175,5 +164,33 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
             to.grow(by, at)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: At = At { function: "f", line: 1, column: 2 };
+
+    fn message(found: Result<&[i32], Fault>) -> String {
+        found.expect_err("it is outside").in_file("f.ks").to_string()
+    }
+
+    #[test]
+    fn rows_begin_where_they_are_told_and_end_within_the_tensor() {
+        let view = View { size: [2, 3], data: &[0, 1, 2, 3, 4, 5] };
+        assert_eq!(view.row([1, 0], 3, AT).expect("a whole row"), [3, 4, 5]);
+        assert_eq!(view.row([0, 1], 2, AT).expect("the end of a row"), [1, 2]);
+        assert_eq!(view.row([9, -9], 0, AT).expect("nothing"), [0; 0]);
+        let outside = |[i, j]: [i64; 2]| {
+            format!(
+                "E6001: f.ks:1:2: index (tuple {i} {j}) is out of range of a tensor of size (tuple 2 3), in `f`"
+            )
+        };
+        assert_eq!(message(view.row([1, 1], 3, AT)), outside([1, 3]));
+        assert_eq!(message(view.row([0, -1], 2, AT)), outside([0, -1]));
+        assert_eq!(message(view.row([2, 0], 1, AT)), outside([2, 0]));
+        assert_eq!(message(view.row([0, i64::MAX], 2, AT)), outside([0, i64::MAX]));
     }
 }

@@ -72,6 +72,8 @@ pub(super) struct Writer<'a> {
     pub(super) loops: Vec<Turns>,
     pub(super) rows: Vec<Row>,
     pub(super) elements: Vec<Element>,
+    /// The variables that are a counter and something that is added to it, as that sum.
+    pub(super) sums: HashMap<String, String>,
     /// An earlier name of each extent that is known to be another.
     pub(super) extents: HashMap<String, String>,
     /// The views whose sizes accumulators have.
@@ -117,6 +119,7 @@ impl<'a> Writer<'a> {
             loops: Vec::new(),
             rows: Vec::new(),
             elements: Vec::new(),
+            sums: HashMap::new(),
             extents: HashMap::new(),
             likes: HashMap::new(),
             touched: HashSet::new(),

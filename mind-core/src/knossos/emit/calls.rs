@@ -28,7 +28,8 @@ impl Reached {
         order.sort_unstable();
         // Of a Rust function nothing is known.
         let prints = |id: &FunctionId| {
-            matches!(program.function(*id).definition, Definition::Bound(_)) || body(*id).is_some_and(prints_itself)
+            matches!(program.function(*id).definition, Definition::Bound(_))
+                || body(*id).is_some_and(prints_itself)
         };
         let print_themselves: HashSet<_> = order.iter().copied().filter(prints).collect();
         let (mut recursive, mut printing, mut layouts) = (HashSet::new(), HashSet::new(), HashSet::new());

@@ -47,11 +47,7 @@ impl Export {
 ///
 /// # Errors
 /// Those of [`check_bound`](crate::knossos::check_bound); then those of [`exports`].
-pub fn compile(
-    text: &str,
-    bindings: &[Binding],
-    request: &Request,
-) -> Result<(Program, Vec<Export>), Diags> {
+pub fn compile(text: &str, bindings: &[Binding], request: &Request) -> Result<(Program, Vec<Export>), Diags> {
     let mut program = elaborate(text)?;
     program.bind(bindings)?;
     program.optimise();

@@ -1,22 +1,29 @@
 //! What is looked up once for all turns of a loop: rows of tensors, and the elements of accumulators that a turn adds to.
 //!
-//! A row that a loop goes through from its first element to its last is a slice as long as the loop, so nothing is
+//! A row that a loop goes through, from an element that all turns know, is a slice as long as the loop, so nothing is
 //! checked in a turn. It may be looked up early only where a turn would surely ask for it. An element of an accumulator
 //! that only one turn adds to is a variable in that turn. Where the loops so write every element of a new accumulator,
 //! nothing has to be cleared before.
+//!
+//! Indices are compared as texts. A number that is a counter and something that all turns know has a variable of its own in each
+//! turn; what is compared is the sum ([`Writer::sums`]).
 
 use super::{
     body::Writer,
+    instructions::integer,
     kinds::Kind,
     repr::{Leaf, Place, PlaceStep, Repr},
 };
-use crate::knossos::ir::{BlockId, Instruction, Operation, Step, ValueId};
+use crate::knossos::{
+    ir::{BlockId, Instruction, Operation, Step, ValueId},
+    prelude::Scalar,
+};
 
 /// A row of a tensor, under way.
 pub(super) struct Row {
     /// The view.
     tensor: String,
-    /// The index, of which the last member is the counter.
+    /// The index, of which the last member is the counter and what may be added to it.
     index: Vec<String>,
     /// The slice.
     slice: String,
@@ -55,11 +62,29 @@ pub(super) struct Around {
     elements: usize,
 }
 
+/// An index into a row that a loop goes through.
+#[derive(Clone)]
+struct RowIndex {
+    /// Its members; the last is the counter and what may be added to it.
+    members: Vec<String>,
+    /// The last member in the first turn.
+    start: String,
+}
+
+impl RowIndex {
+    /// The index in the first turn.
+    fn first(&self) -> String {
+        let (_, lead) = self.members.split_last().expect("an index has a member");
+        let members: Vec<&str> = lead.iter().map(String::as_str).chain([&*self.start]).collect();
+        format!("[{}]", members.join(", "))
+    }
+}
+
 /// A use of an accumulator in a loop.
 struct Use {
     base: String,
     /// What is added to, where that is an element of the row at hand.
-    place: Option<(Place, Vec<String>)>,
+    place: Option<(Place, RowIndex)>,
     /// Whether every turn adds.
     always: bool,
 }
@@ -91,15 +116,13 @@ impl Writer<'_> {
             let Some(repr) = self.known(tensor) else { continue };
             for leaf in repr.clone().leaves() {
                 let tensor = leaf.text().to_owned();
-                if self.row_of(&tensor, &index).is_none() {
+                if self.row_of(&tensor, &index.members).is_none() {
                     let slice = self.fresh("h");
                     let place = self.kinds.at(&self.kinds.program.function(self.id).name, instruction.place);
-                    let lead = index[..index.len() - 1].join(", ");
-                    let comma = if index.len() > 1 { ", " } else { "" };
-                    around.before += &format!(
-                        "let {slice} = {tensor}.row([{lead}{comma}0], {count}, {place})?; let {slice} = &{slice}[..{count}];\n"
-                    );
-                    let (index, counter) = (index.clone(), last.clone());
+                    let first = index.first();
+                    around.before +=
+                        &format!("let {slice} = &{tensor}.row({first}, {count}, {place})?[..{count}];\n");
+                    let (index, counter) = (index.members.clone(), last.clone());
                     self.rows.push(Row { tensor, index, slice, counter });
                 }
             }
@@ -148,21 +171,19 @@ impl Writer<'_> {
             }
             done.push(base.clone());
             let of_base: Vec<&Use> = uses.iter().filter(|other| other.base == *base).collect();
-            let alike = of_base.iter().all(|other| other.place.as_ref().is_some_and(|(_, own)| own == index));
+            let same = |own: &RowIndex| own.members == index.members;
+            let alike = of_base.iter().all(|other| other.place.as_ref().is_some_and(|(_, own)| same(own)));
             let like = self.likes.get(base).cloned();
             let sure = of_base.iter().any(|other| other.always)
-                || like.as_ref().is_some_and(|like| self.row_of(like, index).is_some());
+                || like.as_ref().is_some_and(|like| self.row_of(like, &index.members).is_some());
             if !alike || !sure {
                 continue;
             }
             let (row, variable) = (self.fresh("h"), self.fresh("t"));
-            let lead = index[..index.len() - 1].join(", ");
-            let comma = if index.len() > 1 { ", " } else { "" };
-            around.before += &format!(
-                "let {row} = {base}.row_mut([{lead}{comma}0], {count}, {})?; let {row} = &mut {row}[..{count}];\n",
-                self.at()
-            );
-            let fresh = self.covers(place, index, like.as_deref(), of_base.len());
+            let (first, at) = (index.first(), self.at());
+            around.before +=
+                &format!("let {row} = &mut {base}.row_mut({first}, {count}, {at})?[..{count}];\n");
+            let fresh = self.covers(place, &index.members, like.as_deref(), of_base.len());
             if fresh {
                 self.written.insert(base.clone());
                 around.begin += &format!("let mut {variable} = 0.0_{};\n", self.kinds.float());
@@ -171,7 +192,7 @@ impl Writer<'_> {
             }
             around.end += &format!("{row}[{last}] = {variable};\n");
             self.touched.insert(base.clone());
-            let (base, index) = (base.clone(), index.clone());
+            let (base, index) = (base.clone(), index.members.clone());
             self.elements.push(Element { base, index, variable });
         }
     }
@@ -245,7 +266,7 @@ impl Writer<'_> {
         index: ValueId,
         counter: ValueId,
         texts: &[String],
-    ) -> Option<(Vec<Place>, Vec<String>)> {
+    ) -> Option<(Vec<Place>, RowIndex)> {
         let mut repr = repr;
         let mut elements = 0;
         for step in steps {
@@ -266,23 +287,35 @@ impl Writer<'_> {
         Some((places, self.row_index(index, counter, texts)?))
     }
 
-    /// An index into the row at hand: its last member is the last counter, and the others are known.
-    fn row_index(&self, index: ValueId, counter: ValueId, counters: &[String]) -> Option<Vec<String>> {
-        let members = if index == counter {
-            counters.to_vec()
-        } else {
-            match self.made[index.index()] {
-                Some(made) if made.operation == Operation::Tuple => {
-                    let members =
-                        made.operands.iter().map(|member| self.member_text(*member, counter, counters));
-                    members.collect::<Option<Vec<_>>>()?
-                }
-                _ => vec![self.member_text(index, counter, counters)?],
+    /// An index into the row at hand: its last member is the last counter and what may be added to it, and the others are
+    /// known.
+    fn row_index(&self, index: ValueId, counter: ValueId, counters: &[String]) -> Option<RowIndex> {
+        let text = |member: ValueId| self.member_text(member, counter, counters);
+        let (lead, last) = match self.made[index.index()] {
+            _ if index == counter && counters.len() > 1 => {
+                let (last, lead) = counters.split_last()?;
+                return Some(RowIndex {
+                    members: lead.iter().chain([last]).cloned().collect(),
+                    start: "0".into(),
+                });
             }
+            Some(made) if made.operation == Operation::Tuple => {
+                let (last, lead) = made.operands.split_last()?;
+                (lead.iter().map(|member| text(*member)).collect::<Option<Vec<_>>>()?, *last)
+            }
+            _ => (Vec::new(), index),
         };
-        let (last, lead) = members.split_last()?;
         let own = counters.last()?;
-        (last == own && !lead.contains(own)).then_some(members)
+        let (member, start) = match self.made[last.index()].map(|made| (&made.operation, &*made.operands)) {
+            Some((Operation::Scalar(scalar @ (Scalar::AddI | Scalar::SubI)), [left, right])) => {
+                let (left, right) = (text(*left)?, text(*right)?);
+                (sum_text(*scalar, &left, &right, own)?, start_text(*scalar, &left, &right, own)?)
+            }
+            _ => (text(last).filter(|text| text == own)?, "0".into()),
+        };
+        let depends = |text: &String| text == own;
+        let members: Vec<_> = lead.into_iter().chain([member]).collect();
+        (!members[..members.len() - 1].iter().any(depends)).then_some(RowIndex { members, start })
     }
 
     fn member_text(&self, member: ValueId, counter: ValueId, counters: &[String]) -> Option<String> {
@@ -295,8 +328,25 @@ impl Writer<'_> {
         let made = self.made[member.index()]?;
         match made.operation {
             Operation::Get(axis) if made.operands[0] == counter => counters.get(axis).cloned(),
+            Operation::Integer(value) => Some(integer(value)),
             _ => None,
         }
+    }
+
+    /// Notes that a variable is a counter and something that is added to it.
+    pub(super) fn note_sum(&mut self, variable: &str, scalar: Scalar, operands: &[String]) {
+        let [left, right] = operands else { return };
+        let counters = self.loops.iter().filter_map(|turns| turns.counters.last());
+        let sum = counters.rev().find_map(|counter| sum_text(scalar, left, right, counter));
+        if let Some(sum) = sum {
+            self.sums.insert(variable.to_owned(), sum);
+        }
+    }
+
+    /// Whether an index, as it is written, is this one.
+    fn is_index(&self, index: &[String], of: &[String]) -> bool {
+        let same = |(written, of): (&String, &String)| self.sums.get(written).unwrap_or(written) == of;
+        index.len() == of.len() && index.iter().zip(of).all(same)
     }
 
     /// The element at an index of a row that was looked up.
@@ -305,14 +355,56 @@ impl Writer<'_> {
     }
 
     fn row_of(&self, tensor: &str, index: &[String]) -> Option<&Row> {
-        self.rows.iter().find(|row| row.tensor == tensor && row.index == index)
+        self.rows.iter().find(|row| row.tensor == tensor && self.is_index(index, &row.index))
+    }
+
+    /// The sum of a loop's turns in one call, if a turn does no more than ask for an element of a row that was looked up, or
+    /// multiply two.
+    pub(super) fn sum_of_rows(&self, block: BlockId) -> Option<String> {
+        let turns = self.loops.last()?;
+        let block = self.body.block(block);
+        let row = |value: ValueId| {
+            let made = self.made[value.index()].filter(|made| made.operation == Operation::Index)?;
+            let index = self.row_index(made.operands[0], block.parameters[0], &turns.counters)?;
+            let Repr::Leaf(Leaf::Borrowed(tensor)) = self.known(made.operands[1])? else { return None };
+            let float = matches!(&tensor.kind, Kind::Tensor(_, element) if **element == Kind::Float);
+            self.row_of(&tensor.text, &index.members).filter(|_| float)
+        };
+        let plain = block.instructions.iter().all(|instruction| {
+            matches!(
+                instruction.operation,
+                Operation::Integer(_)
+                    | Operation::Index
+                    | Operation::Get(_)
+                    | Operation::Tuple
+                    | Operation::Scalar(Scalar::AddI | Scalar::SubI | Scalar::MulF)
+            )
+        });
+        let indices = block.instructions.iter().filter(|made| made.operation == Operation::Index).count();
+        let products = block
+            .instructions
+            .iter()
+            .filter(|made| made.operation == Operation::Scalar(Scalar::MulF))
+            .count();
+        if !plain {
+            return None;
+        }
+        match self.made[block.result.index()]? {
+            Instruction { operation: Operation::Scalar(Scalar::MulF), operands, .. } if products == 1 => {
+                let (lhs, rhs) = (row(operands[0])?, row(operands[1])?);
+                let asked = if operands[0] == operands[1] { 1 } else { 2 };
+                (indices == asked).then(|| format!("k::inner_product({}, {})", lhs.slice, rhs.slice))
+            }
+            _ if products == 0 && indices == 1 => Some(format!("k::row_sum({})", row(block.result)?.slice)),
+            _ => None,
+        }
     }
 
     /// The variable that stands for a part of an accumulator in this turn.
     pub(super) fn element_variable(&self, place: &Place) -> Option<String> {
         let [PlaceStep::Element(index)] = place.steps.as_slice() else { return None };
-        let found =
-            self.elements.iter().find(|element| element.base == place.base && element.index == *index);
+        let here = |element: &&Element| element.base == place.base && self.is_index(index, &element.index);
+        let found = self.elements.iter().find(here);
         found.map(|element| element.variable.clone())
     }
 
@@ -340,4 +432,24 @@ fn places(repr: &Repr) -> Vec<&Place> {
         Leaf::Scalar(_) | Leaf::Borrowed(_) => None,
     });
     places.collect()
+}
+
+/// A counter and what is added to it, the counter last; nothing where neither is the counter, or both are.
+fn sum_text(scalar: Scalar, left: &str, right: &str, counter: &str) -> Option<String> {
+    match (scalar, left == counter, right == counter) {
+        (Scalar::AddI, false, true) => Some(format!("{left} + {counter}")),
+        (Scalar::AddI, true, false) => Some(format!("{right} + {counter}")),
+        (Scalar::SubI, true, false) => Some(format!("-{right} + {counter}")),
+        _ => None,
+    }
+}
+
+/// The same where the counter is 0.
+fn start_text(scalar: Scalar, left: &str, right: &str, counter: &str) -> Option<String> {
+    match (scalar, left == counter, right == counter) {
+        (Scalar::AddI, false, true) => Some(left.to_owned()),
+        (Scalar::AddI, true, false) => Some(right.to_owned()),
+        (Scalar::SubI, true, false) => Some(format!("i64::wrapping_neg({right})")),
+        _ => None,
+    }
 }

@@ -35,7 +35,9 @@ impl Writer<'_> {
                 let operands: Vec<_> =
                     operands.iter().map(|operand| self.get(*operand).text().to_owned()).collect();
                 let expression = self.scalar(*scalar, &operands);
-                self.local(&expression)
+                let made = self.local(&expression);
+                self.note_sum(made.text(), *scalar, &operands);
+                made
             }
             Operation::Tuple => {
                 Repr::Tuple(operands.iter().map(|operand| self.get(*operand).clone()).collect())
@@ -442,6 +444,6 @@ fn shape(repr: &Repr) -> Repr {
 }
 
 /// A literal.
-fn integer(value: i64) -> String {
+pub(super) fn integer(value: i64) -> String {
     if value == i64::MIN { "i64::MIN".into() } else { format!("({value}_i64)") }
 }

@@ -154,6 +154,13 @@ impl Writer<'_> {
     }
 
     fn sum_of_turns(&mut self, instruction: &Instruction, body: BlockId, extents: &[String]) -> Repr {
+        let (counters, counter) = self.counters(extents);
+        let around = self.enter(body, &counters, extents);
+        if let ([_], Some(sum)) = (extents, self.sum_of_rows(body)) {
+            self.leave(&around);
+            self.out.push_str(&around.before);
+            return self.local(&sum);
+        }
         let tree = self.tree_of(instruction.result);
         let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
         let sums: Vec<_> = kinds.iter().map(|_| self.fresh("s")).collect();
@@ -166,9 +173,7 @@ impl Writer<'_> {
                 kind => format!("let mut {sum}: Option<{}> = None;", self.kinds.owned(kind)),
             });
         }
-        let (counters, counter) = self.counters(extents);
         let block = self.body.block(body);
-        let around = self.enter(body, &counters, extents);
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
             let result = this.block(body);

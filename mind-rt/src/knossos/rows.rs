@@ -1,0 +1,78 @@
+//! Sums over rows, in the vectors of the machine where rows are long.
+
+use crate::{
+    Element,
+    kernels::arithmetic::Arithmetic,
+    simd::{Kernel, dispatch},
+};
+
+/// Rows up to this are added up in order, which costs less than finding out what the machine has.
+const SHORT: usize = 32;
+
+/// The sum of the products of two rows of one length: in order, or of a long row in as many lanes as the type has.
+#[inline(always)]
+pub fn inner_product<T: Element>(lhs: &[T], rhs: &[T]) -> T {
+    if lhs.len() > SHORT {
+        return dispatch(InnerProduct { lhs, rhs });
+    }
+    let mut products = lhs.iter().zip(rhs).map(|(x, y)| x.times(*y));
+    products.next().map_or(T::ZERO, |first| products.fold(first, Arithmetic::plus))
+}
+
+/// The sum of a row, in the same order.
+#[inline(always)]
+pub fn row_sum<T: Element>(row: &[T]) -> T {
+    if row.len() > SHORT {
+        return dispatch(Sum { row });
+    }
+    let mut elements = row.iter().copied();
+    elements.next().map_or(T::ZERO, |first| elements.fold(first, Arithmetic::plus))
+}
+
+struct InnerProduct<'a, T> {
+    lhs: &'a [T],
+    rhs: &'a [T],
+}
+
+impl<T: Element> Kernel for InnerProduct<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        T::lane_dot(self.lhs, self.rhs)
+    }
+}
+
+struct Sum<'a, T> {
+    row: &'a [T],
+}
+
+impl<T: Element> Kernel for Sum<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        T::lane_sum(self.row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_every_length_are_added_up() {
+        for length in 0..100_i32 {
+            let x: Vec<f64> = (0..length).map(f64::from).collect();
+            let n = f64::from(length);
+            assert_eq!(row_sum(&x), n * (n - 1.0) / 2.0);
+            assert_eq!(inner_product(&x, &x), (n - 1.0) * n * (2.0 * n - 1.0) / 6.0, "{length}");
+        }
+    }
+
+    #[test]
+    fn short_rows_keep_the_sign_of_a_zero() {
+        assert!(row_sum(&[-0.0_f64, -0.0]).is_sign_negative());
+        assert!(inner_product(&[-0.0_f32], &[1.0]).is_sign_negative());
+    }
+}
