@@ -128,8 +128,8 @@ macro_rules! horner {
 impl Float for f32 {
     #[inline(always)]
     fn exp_by<A: MultiplyAdd>(self) -> Self {
-        /// 1.5 · 2²³: adding it rounds to an integer, which is then in the low bits.
-        const ROUND: f32 = 12_582_912.0;
+        /// 1.5 · 2²³ and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
+        const ROUND: f32 = 12_582_912.0 + 254.0;
         /// ln 2 in two parts: products of the first with exponents are exact.
         const LN2_HIGH: f32 = 0.693_359_4;
         const LN2_LOW: f32 = -2.121_944_4e-4;
@@ -139,14 +139,14 @@ impl Float for f32 {
         let x = if x < -104.0 { -104.0 } else { x };
         let shifted = A::multiply_add(x, std::f32::consts::LOG2_E, ROUND);
         let power = shifted - ROUND;
-        let exponent = (shifted.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
         let r = A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x));
         let p =
             horner!(r; 1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1);
         let y = A::one_plus(r, p);
-        // In two steps, of which only the second can leave the normal range.
-        let half = exponent >> 1;
-        y * pow2_f32(half) * pow2_f32(exponent.wrapping_sub(half))
+        // In two steps, of which only the second can leave the normal range. What is above the exponent is shifted out.
+        let biased = shifted.to_bits();
+        let half = biased >> 1;
+        y * f32::from_bits(half << 23) * f32::from_bits(biased.wrapping_sub(half) << 23)
     }
 
     #[inline(always)]
@@ -188,8 +188,8 @@ impl Float for f32 {
 impl Float for f64 {
     #[inline(always)]
     fn exp_by<A: MultiplyAdd>(self) -> Self {
-        /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
-        const ROUND: f64 = 6_755_399_441_055_744.0;
+        /// 1.5 · 2⁵² and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
+        const ROUND: f64 = 6_755_399_441_055_744.0 + 2046.0;
         /// ln 2 in two parts: products of the first with exponents are exact.
         const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
         const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -199,17 +199,16 @@ impl Float for f64 {
         let x = if x < -746.0 { -746.0 } else { x };
         let shifted = A::multiply_add(x, std::f64::consts::LOG2_E, ROUND);
         let power = shifted - ROUND;
-        let exponent = (shifted.to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64);
         let r = A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x));
         // Taylor's series: |r| is at most (ln 2) / 2, where the first term left out is 2^-57.
         let p = horner!(r;
             1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0, 1.0 / 39_916_800.0, 1.0 / 3_628_800.0, 1.0 / 362_880.0,
             1.0 / 40_320.0, 1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5);
         let y = A::one_plus(r, p);
-        // In two steps, of which only the second can leave the normal range. The shift is logical, of a biased value,
-        // because SSE2 and AVX2 have no arithmetic one for 64 bits.
-        let half = ((exponent.wrapping_add(2048) as u64) >> 1) as i64 - 1024;
-        y * pow2_f64(half) * pow2_f64(exponent.wrapping_sub(half))
+        // As above.
+        let biased = shifted.to_bits();
+        let half = biased >> 1;
+        y * f64::from_bits(half << 52) * f64::from_bits(biased.wrapping_sub(half) << 52)
     }
 
     #[inline(always)]
@@ -254,18 +253,6 @@ impl Float for f64 {
     fn fused(self, factor: Self, term: Self) -> Self {
         self.mul_add(factor, term)
     }
-}
-
-/// 2 to a power in the normal range; some float for other integers.
-#[inline(always)]
-fn pow2_f32(exponent: i32) -> f32 {
-    f32::from_bits((exponent.wrapping_add(127) as u32).wrapping_shl(23))
-}
-
-/// 2 to a power in the normal range; some float for other integers.
-#[inline(always)]
-fn pow2_f64(exponent: i64) -> f64 {
-    f64::from_bits((exponent.wrapping_add(1023) as u64).wrapping_shl(52))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use mind_core::{
 };
 
 use super::{
-    Body, WORTH_CUTTING,
+    Body, LEAF, WORTH_CUTTING,
     captures::{Field, Kind},
     grouped, known, targets,
 };
@@ -28,7 +28,11 @@ impl Cut {
     pub(super) fn of(nest: &Nest) -> Option<Self> {
         let (steps, rest) = nest.extents.split_first().expect("a nest has an axis");
         let cost = cost(nest);
-        if known(&nest.extents).is_some_and(|elements| elements.saturating_mul(cost as i64) < WORTH_CUTTING) {
+        let has_totals = nest.folds().any(|fold| matches!(fold.target, Target::Total(_)));
+        let is_little = |elements: i64| {
+            elements.saturating_mul(cost as i64) < WORTH_CUTTING && !(has_totals && elements > LEAF)
+        };
+        if known(&nest.extents).is_some_and(is_little) {
             return None;
         }
         let sums_of_everything = nest.row_axes == 0

@@ -20,7 +20,7 @@ const fn register(dtype: DType) -> usize {
 const PLAIN: usize = 32;
 
 /// So few elements, known ahead, are computed one by one as fast as in a block.
-const FEW: usize = 8;
+const FEW: usize = 3;
 
 impl Loops<'_, '_> {
     /// Names for what a pass reads, computes and writes.
@@ -166,11 +166,11 @@ impl Loops<'_, '_> {
         }
         let mut back = String::new();
         for (row, written, _) in &rows {
-            let _ = match (written, self.frame) {
-                (false, _) => writeln!(self.text, "let {row} = &{row}[block];"),
-                (true, Frame::Nest | Frame::Row) => writeln!(self.text, "let {row} = &mut {row}[block];"),
-                // Written as a whole, since LLVM does not know that sums are elsewhere: rustc inlines before it says so.
-                (true, Frame::Block) => {
+            let _ = match written {
+                false => writeln!(self.text, "let {row} = &{row}[block];"),
+                // Written as a whole, since LLVM does not know that it is elsewhere than what is read: rustc inlines before
+                // it says so.
+                true => {
                     let to = self.names.fresh(&format!("{row}_to"));
                     let _ = write!(back, "*{to} = {row}; ");
                     writeln!(self.text, "let {to} = &mut {row}[block]; let mut {row} = *{to};")
@@ -183,6 +183,19 @@ impl Loops<'_, '_> {
         if known.is_some_and(|len| len % width == 0) {
             return;
         }
+        self.rest(pass, variables, sums, width, rows);
+    }
+
+    /// What is left of a row after its whole blocks of `width` elements. Of known length it is a block of a narrower register.
+    fn rest(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<Sum>],
+        width: usize,
+        rows: Vec<(String, bool, String)>,
+    ) {
+        let (len, known) = (grouped(&self.inner_len()), self.inner_known());
         for (row, _, rest) in &rows {
             let _ = writeln!(self.text, "let {row} = {rest};");
         }
@@ -200,10 +213,16 @@ impl Loops<'_, '_> {
                 Sum::Number(name) => Sum::Number(name.clone()),
             }));
         }
-        if self.is_padded(pass, variables, width) {
+        let rest = known.map(|len| len % width);
+        let is_padded = match rest {
+            Some(rest) => rest > FEW && self.can_be_padded(pass, variables),
+            None => self.is_padded(pass, variables, width),
+        };
+        let narrow = rest.map_or(width, usize::next_power_of_two);
+        if is_padded {
             let rows: Vec<_> = rows.into_iter().map(|(row, written, _)| (row, written)).collect();
             let _ = writeln!(self.text, "if start < {len} {{");
-            self.padded(pass, variables, &rests, width, &format!("({len} - start)"), &rows);
+            self.padded(pass, variables, &rests, narrow, &format!("({len} - start)"), &rows);
             let _ = writeln!(self.text, "}}\n{back}");
             return;
         }
@@ -215,16 +234,19 @@ impl Loops<'_, '_> {
     /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
     /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
-        let inner = self.rank() - 1;
         let is_little =
             self.inner_known().is_some_and(|len| (len / width > 0 && len % width <= FEW) || len <= FEW);
         let is_slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log);
+        !is_little && pass.elements.iter().any(is_slow) && self.can_be_padded(pass, variables)
+    }
+
+    /// Whether more may be computed of a row than there is.
+    fn can_be_padded(&self, pass: &Pass, variables: &Variables) -> bool {
+        let inner = self.rank() - 1;
         let loads = variables.loads.iter().zip(&self.nest.loads).filter(|(row, _)| row.is_some());
         let targets = variables.targets.iter().map(|(view, _)| view);
-        !is_little
-            && pass.elements.iter().any(is_slow)
-            // The quotient of two integers that nobody asked for may be one by 0.
-            && pass.elements.iter().all(|node| node.dtype.is_float())
+        // The quotient of two integers that nobody asked for may be one by 0.
+        pass.elements.iter().all(|node| node.dtype.is_float())
             && loads.map(|(_, view)| view).all(|view| !matches!(Along::of(view, inner), Along::Strided))
             && targets.into_iter().all(|view| matches!(Along::of(view, inner), Along::Consecutive))
     }
