@@ -60,9 +60,13 @@ impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
 
     fn block(&mut self, block: Block<'_, T>) {
         let Block { row, column, rows, columns, sums, stride } = block;
+        let to = &mut self.out[(row - self.first) * self.columns + column..];
+        if columns == self.columns && columns == stride {
+            let len = rows * columns;
+            return to[..len].copy_from_slice(&sums[..len]);
+        }
         for r in 0..rows {
-            let to = &mut self.out[(row + r - self.first) * self.columns + column..][..columns];
-            to.copy_from_slice(&sums[r * stride..][..columns]);
+            to[r * self.columns..][..columns].copy_from_slice(&sums[r * stride..][..columns]);
         }
     }
 }
