@@ -13,6 +13,8 @@
 //! bottom, and those of each column near the left or right. What is met of a row of the filter lies in one piece in an
 //! image, so a sum is two nested loops.
 
+use std::array;
+use std::cmp::Reverse;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -183,14 +185,20 @@ impl<T: Element + Tiles> Panel<'_, T> {
             phase.first + group.positions.start * phase.step - start
         };
         let to = place(y, rows, strip.rows.start) * line + place(x, columns, strip.columns.start) * width;
-        let (mut lhs, mut to) = (self.of.operand.as_ptr().wrapping_add(first), sums.wrapping_add(to));
+        let tiles = match self.layout {
+            Layout::Rows => self.micro.tiles(width),
+            Layout::Columns => self.micro.dots(width),
+        };
+        let axes = [0, 1, 2].map(|axis| Steps { count: extents[axis], read: read[axis], write: write[axis] });
+        let lhs = self.of.operand.as_ptr().wrapping_add(first);
+        let mut walk = Walk::new(lhs, sums.wrapping_add(to), axes, 2 * tiles.len());
 
         let [factor, column] = self.layout.strides(y.taps * x.taps * depth, width);
         let line = x.taps * depth * factor;
         let rhs = taps[0].start * line + taps[1].start * depth * factor;
         let mut tile = Tile {
-            lhs: [lhs; ROWS],
-            to: [to; ROWS],
+            lhs: [walk.lhs; ROWS],
+            to: [walk.to; ROWS],
             rhs: filter.as_ptr().wrapping_add(rhs),
             column,
             columns: width,
@@ -201,36 +209,97 @@ impl<T: Element + Tiles> Panel<'_, T> {
             ],
             adds: false,
         };
-        let mut at = [0; 3];
-        let mut left = extents.iter().product();
-        while left > 0 {
-            let (size, sum) = match self.layout {
-                Layout::Rows => self.micro.tile(left, width),
-                Layout::Columns => self.micro.dots(width),
-            };
-            let used = size.min(left);
-            for r in 0..used {
-                (tile.lhs[r], tile.to[r]) = (lhs, to);
-                for (axis, at) in at.iter_mut().enumerate() {
-                    *at += 1;
-                    lhs = lhs.wrapping_add(read[axis]);
-                    to = to.wrapping_add(write[axis]);
-                    if *at < extents[axis] {
-                        break;
-                    }
-                    lhs = lhs.wrapping_sub(extents[axis] * read[axis]);
-                    to = to.wrapping_sub(extents[axis] * write[axis]);
-                    *at = 0;
-                }
-            }
-            // A tile with fewer pixels sums its last one again.
-            for r in used..size {
-                (tile.lhs[r], tile.to[r]) = (tile.lhs[used - 1], tile.to[used - 1]);
-            }
+        while walk.left > 0 {
+            let sum = tiles[walk.next(&mut tile).div_ceil(2) - 1];
             // SAFETY: all taps of a group are inside the operand for each of its pixels, and in the packed filter; the
             // pixels are in the strip, whose sums have a row of `width` elements each.
             unsafe { sum(&tile) };
-            left -= used;
+        }
+    }
+}
+
+/// The pixels of a group, tile after tile.
+struct Walk<T> {
+    /// What the next pixel reads first, and where its sums go.
+    lhs: *const T,
+    to: *mut T,
+    /// From pixel to pixel: across, down and in the next image, the longest axis first.
+    axes: [Steps; 3],
+    /// How far along each the next pixel is.
+    at: [usize; 3],
+    /// How many pixels are left.
+    left: usize,
+    /// The pixels of a tile, an even number: as many as make up a line in tiles of about the same height, or the most there
+    /// can be where lines are short.
+    rows: usize,
+    /// Whether a tile has pixels of one line only.
+    in_line: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Steps {
+    count: usize,
+    read: usize,
+    write: usize,
+}
+
+impl<T> Walk<T> {
+    /// The pixels along `axes`, of which there are some, in tiles of up to `most`, which is even.
+    fn new(lhs: *const T, to: *mut T, mut axes: [Steps; 3], most: usize) -> Self {
+        axes.sort_by_key(|axis| Reverse(axis.count));
+        let count = axes[0].count;
+        let in_line = count >= most;
+        let rows = if in_line { count.div_ceil(count.div_ceil(most)).next_multiple_of(2) } else { most };
+        let left = axes.iter().map(|axis| axis.count).product();
+        Self { lhs, to, axes, at: [0; 3], left, rows, in_line }
+    }
+
+    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are. Of an odd number the
+    /// last one comes twice.
+    #[inline(always)]
+    fn next(&mut self, tile: &mut Tile<T>) -> usize {
+        if !self.in_line {
+            return self.next_of_lines(tile);
+        }
+        let [Steps { count, read, write }, ..] = self.axes;
+        let rows = self.rows.min(count - self.at[0]);
+        tile.lhs = array::from_fn(|r| self.lhs.wrapping_add(r * read));
+        tile.to = array::from_fn(|r| self.to.wrapping_add(r * write));
+        if rows % 2 == 1 {
+            (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
+        }
+        self.advance(rows);
+        rows
+    }
+
+    /// The same where lines are shorter than tiles: pixels of several.
+    fn next_of_lines(&mut self, tile: &mut Tile<T>) -> usize {
+        let rows = self.rows.min(self.left);
+        for r in 0..rows {
+            (tile.lhs[r], tile.to[r]) = (self.lhs, self.to);
+            self.advance(1);
+        }
+        if rows % 2 == 1 {
+            (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
+        }
+        rows
+    }
+
+    /// Goes on by so many pixels, to the next line at most.
+    #[inline(always)]
+    fn advance(&mut self, pixels: usize) {
+        self.left -= pixels;
+        let mut steps = pixels;
+        for (axis, at) in self.axes.iter().zip(&mut self.at) {
+            *at += steps;
+            self.lhs = self.lhs.wrapping_add(steps * axis.read);
+            self.to = self.to.wrapping_add(steps * axis.write);
+            if *at < axis.count {
+                break;
+            }
+            self.lhs = self.lhs.wrapping_sub(axis.count * axis.read);
+            self.to = self.to.wrapping_sub(axis.count * axis.write);
+            (*at, steps) = (0, 1);
         }
     }
 }

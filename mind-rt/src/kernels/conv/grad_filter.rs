@@ -149,7 +149,7 @@ impl<T: Element + Tiles> Panel<'_, T> {
             let line = a * kw * c_in;
             part.start.max(line + across.start * c_in)..part.end.min(line + across.end * c_in)
         };
-        let mut left = down.clone().map(|a| line(a).len()).sum();
+        let mut left: usize = down.clone().map(|a| line(a).len()).sum();
         let mut sums =
             down.clone().flat_map(|a| line(a).map(move |row| (row, a * w * c_in + row - a * kw * c_in)));
         let mut unused = [T::ZERO; MAX_WIDTH];
@@ -168,21 +168,22 @@ impl<T: Element + Tiles> Panel<'_, T> {
             ],
             adds: true,
         };
+        let tiles = self.micro.tiles(self.columns.len());
         while left > 0 {
-            let (size, sum) = self.micro.tile(left, self.columns.len());
-            let used = size.min(left);
-            for (r, (row, offset)) in sums.by_ref().take(used).enumerate() {
+            let rows = left.min(2 * tiles.len());
+            for (r, (row, offset)) in sums.by_ref().take(rows).enumerate() {
                 (tile.lhs[r], tile.to[r]) =
                     (input.wrapping_add(offset), self.sums.0.wrapping_add(row * self.width));
             }
-            // A tile with fewer rows sums its last one again, for nothing.
-            for r in used..size {
-                (tile.lhs[r], tile.to[r]) = (tile.lhs[used - 1], unused);
+            if rows % 2 == 1 {
+                // The last one is summed again, for nothing.
+                (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], unused);
             }
+            let sum = tiles[rows.div_ceil(2) - 1];
             // SAFETY: the places of a region are inside the input for all of its pixels; the sums of the part's rows are
             // reached by nothing else, and are initialised.
             unsafe { sum(&tile) };
-            left -= used;
+            left -= rows;
         }
     }
 }

@@ -61,16 +61,12 @@ pub type TileFn<T> = unsafe fn(&Tile<T>);
 pub struct Micro<T: 'static> {
     /// Elements of a vector.
     pub lanes: usize,
-    /// For tiles of one vector and of two: their sizes, in rows from the smallest.
-    sizes: [[Size<T>; 3]; 2],
-    /// For tiles of 1, 2 and 4 columns whose lanes are factors of the innermost loop: the rows, and what sums them.
-    dots: [(usize, TileFn<T>); 3],
-}
-
-struct Size<T> {
-    rows: usize,
-    full: TileFn<T>,
-    part: TileFn<T>,
+    /// By vectors, 1 or 2, and then by pairs of rows: tiles whose columns fill all vectors.
+    full: [&'static [TileFn<T>]; 2],
+    /// The same where they do not fill the last vector.
+    part: [&'static [TileFn<T>]; 2],
+    /// The same for tiles of 1, 2 and 4 columns whose lanes are factors of the innermost loop.
+    dots: [&'static [TileFn<T>]; 3],
 }
 
 /// The columns of the widest tile whose lanes are factors.
@@ -82,24 +78,17 @@ impl<T> Micro<T> {
         2 * self.lanes
     }
 
-    /// The rows of the smallest tile of so many columns that has `rows` rows, or of the largest one; and what sums it.
+    /// The tiles of so many columns, by pairs of rows.
     ///
-    /// Its lanes are columns: the tile's `column` must be 1. Rows of whole vectors are written, and read where it adds.
-    pub fn tile(&self, rows: usize, columns: usize) -> (usize, TileFn<T>) {
-        let [small, medium, large] = &self.sizes[columns.div_ceil(self.lanes) - 1];
-        let size = if rows <= small.rows {
-            small
-        } else if rows <= medium.rows {
-            medium
-        } else {
-            large
-        };
-        (size.rows, if columns.is_multiple_of(self.lanes) { size.full } else { size.part })
+    /// Their lanes are columns: the tile's `column` must be 1. Rows of whole vectors are written, and read where it adds.
+    pub fn tiles(&self, columns: usize) -> &'static [TileFn<T>] {
+        let tiles = if columns.is_multiple_of(self.lanes) { &self.full } else { &self.part };
+        tiles[columns.div_ceil(self.lanes) - 1]
     }
 
-    /// The same for 1, 2 or [`MAX_DOTS`] columns, its lanes being factors of the innermost loop, whose steps must be 1. It
-    /// never adds.
-    pub fn dots(&self, columns: usize) -> (usize, TileFn<T>) {
+    /// The same for 1, 2 or [`MAX_DOTS`] columns, the lanes being factors of the innermost loop, whose steps must be 1. They
+    /// never add.
+    pub fn dots(&self, columns: usize) -> &'static [TileFn<T>] {
         self.dots[columns.ilog2() as usize]
     }
 }
@@ -216,7 +205,7 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
 macro_rules! micro {
     (
         $name:ident: $vector:ty, $element:ty, $($features:literal,)?
-        [$($one:literal)*], [$($two:literal)*], [$($columns:literal: $dots:literal)*]
+        [$($one:literal)*], [$($two:literal)*], [$($dots:literal)*], [$($dots_2:literal)*], [$($dots_4:literal)*]
     ) => {
         pub static $name: Micro<$element> = {
             /// # Safety
@@ -237,11 +226,13 @@ macro_rules! micro {
 
             Micro {
                 lanes: <$vector as Vector>::LANES,
-                sizes: [
-                    [$(Size { rows: $one, full: sum::<$one, 1, false>, part: sum::<$one, 1, true> }),*],
-                    [$(Size { rows: $two, full: sum::<$two, 2, false>, part: sum::<$two, 2, true> }),*],
+                full: [&[$(sum::<$one, 1, false>),*], &[$(sum::<$two, 2, false>),*]],
+                part: [&[$(sum::<$one, 1, true>),*], &[$(sum::<$two, 2, true>),*]],
+                dots: [
+                    &[$(sum_dots::<$dots, 1>),*],
+                    &[$(sum_dots::<$dots_2, 2>),*],
+                    &[$(sum_dots::<$dots_4, 4>),*],
                 ],
-                dots: [$(($dots, sum_dots::<$dots, $columns>)),*],
             }
         };
     };
@@ -249,46 +240,46 @@ macro_rules! micro {
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::{Micro, Size, Tile, Vector};
+    use super::{Micro, Tile, Vector};
     use std::arch::x86_64::{__m512, __m512d};
 
-    micro!(F32: __m512, f32, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
-    micro!(F64: __m512d, f64, "avx512f", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+    micro!(F32: __m512, f32, "avx512f", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
+    micro!(F64: __m512d, f64, "avx512f", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
 }
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Micro, Size, Tile, Vector};
+    use super::{Micro, Tile, Vector};
     use std::arch::x86_64::{__m256, __m256d};
 
-    micro!(F32: __m256, f32, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-    micro!(F64: __m256d, f64, "avx2,fma", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F32: __m256, f32, "avx2,fma", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
+    micro!(F64: __m256d, f64, "avx2,fma", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
 }
 
 #[cfg(target_arch = "x86_64")]
 mod baseline {
-    use super::{Micro, Size, Tile, Vector};
+    use super::{Micro, Tile, Vector};
     use std::arch::x86_64::{__m128, __m128d};
 
-    micro!(F32: __m128, f32, "sse2", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-    micro!(F64: __m128d, f64, "sse2", [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F32: __m128, f32, "sse2", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
+    micro!(F64: __m128d, f64, "sse2", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
 }
 
 #[cfg(target_arch = "aarch64")]
 mod baseline {
-    use super::{Micro, Size, Tile, Vector};
+    use super::{Micro, Tile, Vector};
     use std::arch::aarch64::{float32x4_t, float64x2_t};
 
-    micro!(F32: float32x4_t, f32, "neon", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
-    micro!(F64: float64x2_t, f64, "neon", [4 8 12], [4 8 12], [1: 8 2: 8 4: 4]);
+    micro!(F32: float32x4_t, f32, "neon", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
+    micro!(F64: float64x2_t, f64, "neon", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod baseline {
-    use super::{Micro, Size, Tile, Vector};
+    use super::{Micro, Tile, Vector};
 
-    micro!(F32: [f32; 4], f32, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
-    micro!(F64: [f64; 4], f64, [4 8 12], [2 4 6], [1: 8 2: 4 4: 2]);
+    micro!(F32: [f32; 4], f32, [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
+    micro!(F64: [f64; 4], f64, [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
 }
 
 macro_rules! tiles {
