@@ -206,8 +206,10 @@ fn choose() -> usize {
     let asked = std::env::var("MIND_NUM_THREADS").ok().and_then(|number| parse(&number));
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.unwrap_or_else(available).min(MAX_THREADS);
-    THREADS.store(threads, Ordering::Relaxed);
-    threads
+    // What another thread has set meanwhile stands.
+    THREADS
+        .compare_exchange(0, threads, Ordering::Relaxed, Ordering::Relaxed)
+        .map_or_else(|set| set, |_| threads)
 }
 
 /// A number of threads; 0 and what is no number say nothing.
