@@ -5,7 +5,7 @@
 //!   for strips of pixels                    their sums stay in L1 until the epilogue takes them
 //!     for phases of the result
 //!       for pixels that meet the same places of the filter
-//!         for tiles of pixels
+//!         for tiles of pixels, or lines of them where sums are short
 //! ```
 //!
 //! In the padding a pixel meets fewer places of the filter. Pixels that meet the same ones are summed in tiles, wherever
@@ -13,8 +13,6 @@
 //! bottom, and those of each column near the left or right. What is met of a row of the filter lies in one piece in an
 //! image, so a sum is two nested loops.
 
-use std::array;
-use std::cmp::Reverse;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -22,12 +20,16 @@ use super::Conv2d;
 use super::axis::{Axis, Direction, Group, Phase};
 use super::pack::{Layout, pack};
 use super::parts::{Part, Parts};
-use super::tile::{Loop, MAX_DOTS, Micro, ROWS, Tile, Tiles};
+use super::pixels::{Pixels, Walk};
+use super::tile::{Line, Loop, MAX_DOTS, Micro, ROWS, Steps, Tile, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
 
 /// Bytes of the sums that an epilogue takes at once.
-const STRIP_BYTES: usize = 32 << 10;
+const STRIP_BYTES: usize = 16 << 10;
+
+/// Sums of no more factors, or vectors of them, are short: to set up a tile for them takes about as long as to sum it.
+const FEW_FACTORS: usize = 32;
 
 /// Images to be correlated with a filter.
 pub struct Correlation<'a, T> {
@@ -185,121 +187,78 @@ impl<T: Element + Tiles> Panel<'_, T> {
             phase.first + group.positions.start * phase.step - start
         };
         let to = place(y, rows, strip.rows.start) * line + place(x, columns, strip.columns.start) * width;
-        let tiles = match self.layout {
-            Layout::Rows => self.micro.tiles(width),
-            Layout::Columns => self.micro.dots(width),
-        };
-        let axes = [0, 1, 2].map(|axis| Steps { count: extents[axis], read: read[axis], write: write[axis] });
-        let lhs = self.of.operand.as_ptr().wrapping_add(first);
-        let mut walk = Walk::new(lhs, sums.wrapping_add(to), axes, 2 * tiles.len());
+        let pixels = Pixels::new(
+            self.of.operand.as_ptr().wrapping_add(first),
+            sums.wrapping_add(to),
+            [0, 1, 2].map(|axis| Steps { count: extents[axis], read: read[axis], write: write[axis] }),
+        );
 
         let [factor, column] = self.layout.strides(y.taps * x.taps * depth, width);
         let line = x.taps * depth * factor;
-        let rhs = taps[0].start * line + taps[1].start * depth * factor;
+        let rhs = filter.as_ptr().wrapping_add(taps[0].start * line + taps[1].start * depth * factor);
+        let loops = [
+            Loop { count: taps[0].len(), lhs: w * depth, rhs: line },
+            Loop { count: taps[1].len() * depth, lhs: 1, rhs: factor },
+        ];
+        // SAFETY: all taps of a group are inside the operand for each of its pixels, and in the packed filter; the pixels
+        // are in the strip, whose sums have a row of `width` elements each.
+        unsafe {
+            if !self.lines(&pixels, loops, rhs) {
+                self.tiles(pixels, loops, rhs, column);
+            }
+        }
+    }
+
+    /// Sums pixels line by line, if their sums are short.
+    ///
+    /// # Safety
+    /// For each pixel what the loops reach may be read, and as many sums written as there are columns.
+    unsafe fn lines(&self, pixels: &Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T) -> bool {
+        let lanes = self.micro.lanes;
+        let (sum, step) = match self.layout {
+            Layout::Rows => (self.micro.line(self.width), 1),
+            Layout::Columns if self.width == 1 && inner.count.is_multiple_of(lanes) => {
+                (self.micro.line_of_dots, lanes)
+            }
+            Layout::Columns => return false,
+        };
+        let count = outer.count * (inner.count / step);
+        let mut factors = [[0; 2]; FEW_FACTORS];
+        let Some(factors) = factors.get_mut(..count) else { return false };
+        let steps = (0..outer.count).flat_map(|i| (0..inner.count).step_by(step).map(move |j| (i, j)));
+        for (factor, (i, j)) in factors.iter_mut().zip(steps) {
+            *factor = [i * outer.lhs + j * inner.lhs, i * outer.rhs + j * inner.rhs];
+        }
+        pixels.for_each_line(|lhs, to, pixels| {
+            // SAFETY: that is what the caller vouches for.
+            unsafe { sum(&Line { lhs, to, pixels, factors, rhs }) };
+        });
+        true
+    }
+
+    /// Sums pixels tile by tile.
+    ///
+    /// # Safety
+    /// That of [`lines`](Self::lines).
+    unsafe fn tiles(&self, pixels: Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T, column: usize) {
+        let tiles = match self.layout {
+            Layout::Rows => self.micro.tiles(self.width),
+            Layout::Columns => self.micro.dots(self.width),
+        };
         let mut tile = Tile {
-            lhs: [walk.lhs; ROWS],
-            to: [walk.to; ROWS],
-            rhs: filter.as_ptr().wrapping_add(rhs),
+            lhs: [pixels.lhs; ROWS],
+            to: [pixels.to; ROWS],
+            rhs,
             column,
-            columns: width,
-            loops: [
-                Loop::ONCE,
-                Loop { count: taps[0].len(), lhs: w * depth, rhs: line },
-                Loop { count: taps[1].len() * depth, lhs: 1, rhs: factor },
-            ],
+            columns: self.width,
+            loops: [Loop::ONCE, outer, inner],
             adds: false,
         };
-        while walk.left > 0 {
+        let mut walk = Walk::new(pixels, 2 * tiles.len());
+        while !walk.has_ended() {
             let sum = tiles[walk.next(&mut tile).div_ceil(2) - 1];
-            // SAFETY: all taps of a group are inside the operand for each of its pixels, and in the packed filter; the
-            // pixels are in the strip, whose sums have a row of `width` elements each.
+            // SAFETY: that is what the caller vouches for.
             unsafe { sum(&tile) };
-        }
-    }
-}
-
-/// The pixels of a group, tile after tile.
-struct Walk<T> {
-    /// What the next pixel reads first, and where its sums go.
-    lhs: *const T,
-    to: *mut T,
-    /// From pixel to pixel: across, down and in the next image, the longest axis first.
-    axes: [Steps; 3],
-    /// How far along each the next pixel is.
-    at: [usize; 3],
-    /// How many pixels are left.
-    left: usize,
-    /// The pixels of a tile, an even number: as many as make up a line in tiles of about the same height, or the most there
-    /// can be where lines are short.
-    rows: usize,
-    /// Whether a tile has pixels of one line only.
-    in_line: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Steps {
-    count: usize,
-    read: usize,
-    write: usize,
-}
-
-impl<T> Walk<T> {
-    /// The pixels along `axes`, of which there are some, in tiles of up to `most`, which is even.
-    fn new(lhs: *const T, to: *mut T, mut axes: [Steps; 3], most: usize) -> Self {
-        axes.sort_by_key(|axis| Reverse(axis.count));
-        let count = axes[0].count;
-        let in_line = count >= most;
-        let rows = if in_line { count.div_ceil(count.div_ceil(most)).next_multiple_of(2) } else { most };
-        let left = axes.iter().map(|axis| axis.count).product();
-        Self { lhs, to, axes, at: [0; 3], left, rows, in_line }
-    }
-
-    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are. Of an odd number the
-    /// last one comes twice.
-    #[inline(always)]
-    fn next(&mut self, tile: &mut Tile<T>) -> usize {
-        if !self.in_line {
-            return self.next_of_lines(tile);
-        }
-        let [Steps { count, read, write }, ..] = self.axes;
-        let rows = self.rows.min(count - self.at[0]);
-        tile.lhs = array::from_fn(|r| self.lhs.wrapping_add(r * read));
-        tile.to = array::from_fn(|r| self.to.wrapping_add(r * write));
-        if rows % 2 == 1 {
-            (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
-        }
-        self.advance(rows);
-        rows
-    }
-
-    /// The same where lines are shorter than tiles: pixels of several.
-    fn next_of_lines(&mut self, tile: &mut Tile<T>) -> usize {
-        let rows = self.rows.min(self.left);
-        for r in 0..rows {
-            (tile.lhs[r], tile.to[r]) = (self.lhs, self.to);
-            self.advance(1);
-        }
-        if rows % 2 == 1 {
-            (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
-        }
-        rows
-    }
-
-    /// Goes on by so many pixels, to the next line at most.
-    #[inline(always)]
-    fn advance(&mut self, pixels: usize) {
-        self.left -= pixels;
-        let mut steps = pixels;
-        for (axis, at) in self.axes.iter().zip(&mut self.at) {
-            *at += steps;
-            self.lhs = self.lhs.wrapping_add(steps * axis.read);
-            self.to = self.to.wrapping_add(steps * axis.write);
-            if *at < axis.count {
-                break;
-            }
-            self.lhs = self.lhs.wrapping_sub(axis.count * axis.read);
-            self.to = self.to.wrapping_sub(axis.count * axis.write);
-            (*at, steps) = (0, 1);
         }
     }
 }

@@ -9,6 +9,7 @@ mod grad_filter;
 mod naive;
 mod pack;
 mod parts;
+mod pixels;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -6,20 +6,20 @@ use super::{
     conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
 use crate::element::Element;
-use crate::kernels::epilogue::{Block, Epilogue};
+use crate::kernels::epilogue::Stored;
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// [`conv2d_with`] into `out`.
 pub fn conv2d<T: Element>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
-    let store = Store { out, first: 0, columns: g.c_out };
+    let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_scratch(g), |scratch| conv2d_with(g, input, filter, scratch, store));
 }
 
 /// [`conv2d_grad_input_with`] into `out`.
 pub fn conv2d_grad_input<T: Element>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
-    let store = Store { out, first: 0, columns: g.c_in };
+    let store = Stored::new(out, g.c_in);
     with_scratch(conv2d_grad_input_scratch(g), |scratch| {
         conv2d_grad_input_with(g, cotangent, filter, scratch, store);
     });
@@ -28,7 +28,7 @@ pub fn conv2d_grad_input<T: Element>(g: &Conv2d, cotangent: &[T], filter: &[T], 
 /// [`conv2d_grad_filter_with`] into `out`.
 pub fn conv2d_grad_filter<T: Element>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(out.len()), Some(cotangent.len()));
-    let store = Store { out, first: 0, columns: g.c_out };
+    let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_grad_filter_scratch(g), |scratch| {
         conv2d_grad_filter_with(g, input, cotangent, scratch, store);
     });
@@ -42,30 +42,4 @@ fn with_scratch<T: Element>(len: usize, f: impl FnOnce(&mut [T])) {
         return f(&mut [T::ZERO; ON_STACK]);
     }
     with_workspace(slot_bytes::<T>(len), |workspace| f(carve(workspace.memory(), len).0));
-}
-
-/// The rows of a matrix from `first` on.
-struct Store<'a, T> {
-    out: &'a mut [T],
-    first: usize,
-    columns: usize,
-}
-
-impl<T: Element> Epilogue<T> for Store<'_, T> {
-    fn split(self, row: usize) -> (Self, Self) {
-        let (first, later) = self.out.split_at_mut((row - self.first) * self.columns);
-        (Self { out: first, ..self }, Self { out: later, first: row, ..self })
-    }
-
-    fn block(&mut self, block: Block<'_, T>) {
-        let start = (block.row - self.first) * self.columns + block.column;
-        if block.columns == self.columns && block.stride == self.columns {
-            let len = block.rows * self.columns;
-            return self.out[start..][..len].copy_from_slice(&block.sums[..len]);
-        }
-        for row in 0..block.rows {
-            let from = &block.sums[row * block.stride..][..block.columns];
-            self.out[start + row * self.columns..][..block.columns].copy_from_slice(from);
-        }
-    }
 }

@@ -5,6 +5,8 @@
 //! its derivatives, and no image is copied. Each sum is one chain of multiply-adds in the order of its loops, whatever
 //! tile it is in.
 
+use std::array;
+
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::matmul::tile::Vector;
 use crate::simd::SimdLevel;
@@ -57,6 +59,37 @@ pub struct Tile<T> {
 /// has lanes written, and read where it adds.
 pub type TileFn<T> = unsafe fn(&Tile<T>);
 
+/// Pixels of a result in a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// How many.
+    pub count: usize,
+    /// From what one reads to what the next does.
+    pub read: usize,
+    /// From the sums of one to those of the next.
+    pub write: usize,
+}
+
+/// Short sums of pixels in a line, and where to: `to[p * write + j] = Σ_f lhs[p * read + f[0]] · rhs[f[1] + j]`, in the order
+/// of `factors`.
+pub struct Line<'a, T> {
+    /// What the first pixel reads first.
+    pub lhs: *const T,
+    /// Where its sums go.
+    pub to: *mut T,
+    pub pixels: Steps,
+    /// Where the factors of a sum are, from the first ones on: on the left and on the right.
+    pub factors: &'a [[usize; 2]],
+    pub rhs: *const T,
+}
+
+/// Sums a line.
+///
+/// # Safety
+/// The processor has the level's instructions. All factors may be read, and all sums written: whole vectors, or one for
+/// [`Micro::line_of_dots`].
+pub type LineFn<T> = unsafe fn(&Line<'_, T>);
+
 /// The tiles of an element type at a SIMD level.
 pub struct Micro<T: 'static> {
     /// Elements of a vector.
@@ -67,6 +100,10 @@ pub struct Micro<T: 'static> {
     part: [&'static [TileFn<T>]; 2],
     /// The same for tiles of 1, 2 and 4 columns whose lanes are factors of the innermost loop.
     dots: [&'static [TileFn<T>]; 3],
+    /// By vectors, 1 or 2: lines whose columns fill all of them.
+    lines: [LineFn<T>; 2],
+    /// Lines of one column whose lanes are factors: what a factor says is where vectors begin.
+    pub line_of_dots: LineFn<T>,
 }
 
 /// The columns of the widest tile whose lanes are factors.
@@ -90,6 +127,11 @@ impl<T> Micro<T> {
     /// never add.
     pub fn dots(&self, columns: usize) -> &'static [TileFn<T>] {
         self.dots[columns.ilog2() as usize]
+    }
+
+    /// What sums lines of so many columns, one whole vector or two.
+    pub fn line(&self, columns: usize) -> LineFn<T> {
+        self.lines[columns / self.lanes - 1]
     }
 }
 
@@ -200,6 +242,63 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
     }
 }
 
+/// A line, `P` pixels at a time, of `W` vectors, or where `DOTS` of one column whose lanes are factors.
+///
+/// # Safety
+/// That of [`LineFn`].
+#[inline(always)]
+unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, V::Element>) {
+    let Steps { count, read, write } = line.pixels;
+    let mut at = 0;
+    macro_rules! sum {
+        ($($pixels:expr),*) => {
+            $(while count - at >= $pixels {
+                // SAFETY: these are pixels of the line.
+                unsafe {
+                    let (lhs, to) = (line.lhs.add(at * read), line.to.add(at * write));
+                    pixels::<V, { $pixels }, W, DOTS>(line, lhs, to);
+                }
+                at += $pixels;
+            })*
+        };
+    }
+    sum!(P, 4, 2, 1);
+}
+
+/// `P` neighbouring pixels of a line.
+///
+/// # Safety
+/// That of [`LineFn`]; what they read and where their sums go is theirs.
+#[inline(always)]
+unsafe fn pixels<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
+    line: &Line<'_, V::Element>,
+    lhs: *const V::Element,
+    to: *mut V::Element,
+) {
+    let Steps { read, write, .. } = line.pixels;
+    // SAFETY: the caller's contract covers the factors and sums of all pixels.
+    unsafe {
+        let lhs: [_; P] = array::from_fn(|p| lhs.add(p * read));
+        let mut sums = [[V::zero(); W]; P];
+        for &[left, right] in line.factors {
+            let rhs = line.rhs.add(right);
+            let row: [V; W] = array::from_fn(|w| V::load(rhs.add(w * V::LANES)));
+            for (sums, lhs) in sums.iter_mut().zip(lhs) {
+                let factor = if DOTS { V::load(lhs.add(left)) } else { V::splat(*lhs.add(left)) };
+                for (sum, vector) in sums.iter_mut().zip(row) {
+                    *sum = sum.plus_product(factor, vector);
+                }
+            }
+        }
+        for (p, sums) in sums.iter().enumerate() {
+            let to = to.add(p * write);
+            for (w, sum) in sums.iter().enumerate() {
+                if DOTS { *to = sum.sum() } else { sum.store(to.add(w * V::LANES)) }
+            }
+        }
+    }
+}
+
 /// The tiles of a vector type: from the features that they are compiled for, the rows of tiles one vector wide and two,
 /// and of those of 1, 2 and 4 columns whose lanes are factors.
 macro_rules! micro {
@@ -224,6 +323,17 @@ macro_rules! micro {
                 unsafe { super::dots::<$vector, R, C>(at) }
             }
 
+            /// # Safety
+            /// That of [`LineFn`].
+            $(#[target_feature(enable = $features)])?
+            unsafe fn sum_line<const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, $element>) {
+                // SAFETY: the contract is the same.
+                unsafe { super::line::<$vector, P, W, DOTS>(line) }
+            }
+
+            /// Rows of the tallest tile of two vectors: where registers are few, half as many.
+            const ROWS_2: usize = 2 * [$($two),*].len();
+
             Micro {
                 lanes: <$vector as Vector>::LANES,
                 full: [&[$(sum::<$one, 1, false>),*], &[$(sum::<$two, 2, false>),*]],
@@ -233,6 +343,8 @@ macro_rules! micro {
                     &[$(sum_dots::<$dots_2, 2>),*],
                     &[$(sum_dots::<$dots_4, 4>),*],
                 ],
+                lines: [sum_line::<8, 1, false>, sum_line::<{ if ROWS_2 == ROWS { 8 } else { 4 } }, 2, false>],
+                line_of_dots: sum_line::<8, 1, true>,
             }
         };
     };
@@ -240,7 +352,7 @@ macro_rules! micro {
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::{Micro, Tile, Vector};
+    use super::{Line, Micro, ROWS, Tile, Vector};
     use std::arch::x86_64::{__m512, __m512d};
 
     micro!(F32: __m512, f32, "avx512f", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
@@ -249,7 +361,7 @@ mod avx512 {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Micro, Tile, Vector};
+    use super::{Line, Micro, ROWS, Tile, Vector};
     use std::arch::x86_64::{__m256, __m256d};
 
     micro!(F32: __m256, f32, "avx2,fma", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
@@ -258,7 +370,7 @@ mod avx2 {
 
 #[cfg(target_arch = "x86_64")]
 mod baseline {
-    use super::{Micro, Tile, Vector};
+    use super::{Line, Micro, ROWS, Tile, Vector};
     use std::arch::x86_64::{__m128, __m128d};
 
     micro!(F32: __m128, f32, "sse2", [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
@@ -267,7 +379,7 @@ mod baseline {
 
 #[cfg(target_arch = "aarch64")]
 mod baseline {
-    use super::{Micro, Tile, Vector};
+    use super::{Line, Micro, ROWS, Tile, Vector};
     use std::arch::aarch64::{float32x4_t, float64x2_t};
 
     micro!(F32: float32x4_t, f32, "neon", [2 4 6 8 10 12], [2 4 6 8 10 12], [2 4 6 8], [2 4 6 8], [2 4]);
@@ -276,7 +388,7 @@ mod baseline {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod baseline {
-    use super::{Micro, Tile, Vector};
+    use super::{Line, Micro, ROWS, Tile, Vector};
 
     micro!(F32: [f32; 4], f32, [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);
     micro!(F64: [f64; 4], f64, [2 4 6 8 10 12], [2 4 6], [2 4 6 8], [2 4], [2]);

@@ -1,0 +1,117 @@
+//! The pixels of a result that meet the same places of a filter, in the order in which they are summed.
+
+use std::array;
+use std::cmp::Reverse;
+
+use super::tile::{Steps, Tile};
+
+/// Pixels along three axes: across, down, and in the next image.
+pub struct Pixels<T> {
+    /// What the first pixel reads first, and where its sums go.
+    pub lhs: *const T,
+    pub to: *mut T,
+    /// The longest axis first.
+    axes: [Steps; 3],
+}
+
+impl<T> Pixels<T> {
+    pub fn new(lhs: *const T, to: *mut T, mut axes: [Steps; 3]) -> Self {
+        axes.sort_by_key(|axis| Reverse(axis.count));
+        Self { lhs, to, axes }
+    }
+
+    /// Calls `f` with the first pixel of each line, what it reads and where it writes, and the line.
+    pub fn for_each_line(&self, mut f: impl FnMut(*const T, *mut T, Steps)) {
+        let [pixels, lines, planes] = self.axes;
+        for plane in 0..planes.count {
+            for line in 0..lines.count {
+                let read = plane * planes.read + line * lines.read;
+                let write = plane * planes.write + line * lines.write;
+                f(self.lhs.wrapping_add(read), self.to.wrapping_add(write), pixels);
+            }
+        }
+    }
+}
+
+/// Pixels, tile after tile.
+pub struct Walk<T> {
+    /// The first of those that are left.
+    pixels: Pixels<T>,
+    /// How far along each axis it is.
+    at: [usize; 3],
+    /// How many pixels are left.
+    left: usize,
+    /// The pixels of a tile, an even number: as many as make up a line in tiles of about the same height, or the most there
+    /// can be where lines are short.
+    rows: usize,
+    /// Whether a tile has pixels of one line only.
+    in_line: bool,
+}
+
+impl<T> Walk<T> {
+    /// Tiles of up to `most` pixels, which is even.
+    pub fn new(pixels: Pixels<T>, most: usize) -> Self {
+        let count = pixels.axes[0].count;
+        let in_line = count >= most;
+        let rows = if in_line { count.div_ceil(count.div_ceil(most)).next_multiple_of(2) } else { most };
+        let left = pixels.axes.iter().map(|axis| axis.count).product();
+        Self { pixels, at: [0; 3], left, rows, in_line }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are. Of an odd number the
+    /// last one comes twice.
+    #[inline(always)]
+    pub fn next(&mut self, tile: &mut Tile<T>) -> usize {
+        if !self.in_line {
+            return self.next_of_lines(tile);
+        }
+        let Pixels { lhs, to, axes: [line, ..] } = self.pixels;
+        let rows = self.rows.min(line.count - self.at[0]);
+        tile.lhs = array::from_fn(|r| lhs.wrapping_add(r * line.read));
+        tile.to = array::from_fn(|r| to.wrapping_add(r * line.write));
+        twice_if_odd(tile, rows);
+        self.advance(rows);
+        rows
+    }
+
+    /// The same where lines are shorter than tiles: pixels of several.
+    fn next_of_lines(&mut self, tile: &mut Tile<T>) -> usize {
+        let rows = self.rows.min(self.left);
+        for r in 0..rows {
+            (tile.lhs[r], tile.to[r]) = (self.pixels.lhs, self.pixels.to);
+            self.advance(1);
+        }
+        twice_if_odd(tile, rows);
+        rows
+    }
+
+    /// Goes on by so many pixels, to the next line at most.
+    #[inline(always)]
+    fn advance(&mut self, pixels: usize) {
+        self.left -= pixels;
+        let mut steps = pixels;
+        let Pixels { lhs, to, axes } = &mut self.pixels;
+        for (axis, at) in axes.iter().zip(&mut self.at) {
+            *at += steps;
+            *lhs = lhs.wrapping_add(steps * axis.read);
+            *to = to.wrapping_add(steps * axis.write);
+            if *at < axis.count {
+                break;
+            }
+            *lhs = lhs.wrapping_sub(axis.count * axis.read);
+            *to = to.wrapping_sub(axis.count * axis.write);
+            (*at, steps) = (0, 1);
+        }
+    }
+}
+
+/// Tiles have an even number of rows.
+fn twice_if_odd<T>(tile: &mut Tile<T>, rows: usize) {
+    if rows % 2 == 1 {
+        (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
+    }
+}
