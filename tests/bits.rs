@@ -43,6 +43,10 @@ mind! {
         (sum(x, axes = [1]), sum(x * x, axes = [0, 2]), mean(relu(x)))
     }
 
+    fn down<N>(x: f32[N, 1000], y: f32[N, 33]) -> (f32[1000], f32[33]) {
+        (mean(x * x, axes = [0]), sum(relu(y), axes = [0]))
+    }
+
     fn layer<N>(x: f32[N, 200], w: f32[200, 250], b: f32[250]) -> f32[N, 250] { relu(x @ w + b) }
 
     #[grad(w, b)]
@@ -81,7 +85,7 @@ mind! {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 33);
+    assert_eq!(usual.len(), 35);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -158,6 +162,9 @@ fn computed() -> String {
     lines.tensor("inner", &first);
     lines.tensor("inner over two axes", &second);
     lines.number("inner mean", third);
+    let (wide, narrow) = down(&uneven((1009, Const)), &uneven((1009, Const)));
+    lines.tensor("wide columns", &wide);
+    lines.tensor("narrow columns", &narrow);
     let (x, w, b) = (uneven((301, Const)), uneven((Const, Const)), uneven((Const,)));
     lines.tensor("product layer", &layer(&x, &w, &b));
     let (value, (dw, db)) = loss_grad(&x, &w, &b);

@@ -41,6 +41,12 @@ pub const LEAF: usize = 16 * 1024;
 /// reads, adds and writes it in cache; see benches/README.md.
 pub const WORTH_SPLITTING: usize = 128 * 1024;
 
+/// The fewest columns that [`run_columns`] leaves to a thread: some cache lines.
+const NARROWEST: usize = 64;
+
+/// The most columns that [`run_columns`] sums at once: their sums stay in the fastest cache.
+const WIDEST: usize = 2048;
+
 /// Runs `kernel` at the SIMD level in use, on several threads where that pays.
 ///
 /// The axis that [`Split`] cuts has `steps` steps of `elements_per_step` elements each, an element costing about `cost`
@@ -52,6 +58,18 @@ where
     K::Output: Combine,
 {
     cut(kernel, steps, Cut::new(K::Output::FOLDS, steps, elements_per_step, cost))
+}
+
+/// [`run`] for a kernel that sums over rows: [`Split`] cuts its columns, of `elements_per_column` elements each. Columns
+/// follow each other in memory, so that a part has many of them, but no more than sums stay in cache.
+#[inline]
+pub fn run_columns<K: Split<Output = ()>>(
+    kernel: K,
+    columns: usize,
+    elements_per_column: usize,
+    cost: usize,
+) {
+    cut(kernel, columns, Cut::of_columns(columns, elements_per_column, cost));
 }
 
 fn cut<K: Split>(kernel: K, steps: usize, plan: Cut) -> K::Output
@@ -98,6 +116,15 @@ impl Cut {
         let grain = LINE.div_ceil(elements_per_step.max(1));
         let part = steps.div_ceil(threads).next_multiple_of(grain);
         Self { leaf: part, alone: part }
+    }
+
+    fn of_columns(columns: usize, elements_per_column: usize, cost: usize) -> Self {
+        let elements = columns.saturating_mul(elements_per_column);
+        let worth = elements.saturating_mul(cost) >= WORTH_SPLITTING;
+        let sharing = if worth { threads().min(columns / NARROWEST).max(1) } else { 1 };
+        let leaves = columns.div_ceil(WIDEST).next_multiple_of(sharing);
+        let leaf = columns.div_ceil(leaves).next_multiple_of(NARROWEST);
+        Self { leaf, alone: leaf * (leaves / sharing) }
     }
 
     /// Where more than a leaf is cut: after half of the leaves.

@@ -19,7 +19,7 @@ pub use crate::kernels::matmul::{
 };
 pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
 pub use crate::knossos;
-pub use crate::parallel::{Combine, Split, join, run, threads};
+pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};

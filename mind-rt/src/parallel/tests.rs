@@ -264,3 +264,61 @@ fn tuples_combine_place_by_place() {
     let eights = (1, 2, 3, 4, 5, 6, 7, 8);
     assert_eq!(eights.combine(eights), (2, 4, 6, 8, 10, 12, 14, 16));
 }
+
+/// Adds up the rows of a matrix.
+struct Columns<'a> {
+    from: &'a [f32],
+    /// Elements from one row to the next.
+    stride: usize,
+    to: &'a mut [f32],
+}
+
+impl Kernel for Columns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.to.fill(0.0);
+        for row in self.from.chunks(self.stride) {
+            self.to.iter_mut().zip(row).for_each(|(to, from)| *to += from);
+        }
+    }
+}
+
+impl Split for Columns<'_> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = self.to.split_at_mut(at);
+        (Self { to: first, ..self }, Self { from: &self.from[at..], to: later, ..self })
+    }
+}
+
+#[test]
+fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
+    for (rows, columns) in
+        [(1, 1), (7, 300), (300, 5), (40, NARROWEST), (40, 2 * NARROWEST + 1), (3, 3 * WIDEST + 5)]
+    {
+        let from = uneven(rows * columns);
+        let sums = |threads| {
+            let _held = Threads::set(threads);
+            let mut to = vec![f32::NAN; columns];
+            // So expensive that they are cut if they are wide enough.
+            run_columns(Columns { from: &from, stride: columns, to: &mut to }, columns, rows, 1 << 20);
+            to.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        };
+        let alone = sums(1);
+        for threads in [2, 3, 8] {
+            assert!(sums(threads) == alone, "{rows} rows of {columns}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn columns_are_cut_where_parts_are_wide() {
+    let _held = Threads::set(2);
+    let cut = |columns| Cut::of_columns(columns, 1000, 1000);
+    assert_eq!(cut(NARROWEST + 1), Cut { leaf: 2 * NARROWEST, alone: 2 * NARROWEST });
+    assert_eq!(cut(1000), Cut { leaf: 512, alone: 512 });
+    assert_eq!(cut(3 * WIDEST), Cut { leaf: WIDEST * 3 / 4, alone: WIDEST * 3 / 2 });
+    let little = Cut::of_columns(1000, 10, 1);
+    assert_eq!(little, Cut { leaf: 1024, alone: 1024 });
+}

@@ -21,6 +21,8 @@ pub(super) struct Captures {
     pub(super) targets: Vec<(BufferId, String)>,
     /// The sums over everything, in the order of passes.
     pub(super) totals: Vec<Total>,
+    /// The axis along which the nest is cut.
+    cut: Option<usize>,
     /// The names that are taken.
     pub(super) names: Names,
 }
@@ -36,13 +38,13 @@ pub(super) struct Field {
 
 /// What a field holds.
 pub(super) enum Kind {
-    /// Elements that are read; from one step of the outermost axis to the next the stride, if the nest is cut.
+    /// Elements that are read; from one step of the axis that is cut to the next the stride, if there is one.
     Load(Dim),
     /// Elements that are written, likewise.
     Target(Dim),
     /// A single number.
     Number,
-    /// How many steps of the outermost axis there are.
+    /// How many steps of the axis that is cut there are.
     Steps,
 }
 
@@ -91,6 +93,7 @@ impl Captures {
             scalars: Vec::new(),
             targets: Vec::new(),
             totals: Vec::new(),
+            cut: cut.map(|cut| cut.axis),
             names,
         };
         // What is read is named before the targets begin, which may take the memory of something read.
@@ -128,7 +131,7 @@ impl Captures {
                 continue;
             }
             let value = body.read(buffer);
-            let stride = cut.map_or(Dim::ZERO, |_| load.strides[0].clone());
+            let stride = cut.map_or(Dim::ZERO, |cut| load.strides[cut.axis].clone());
             let known = self.fields.iter().find(|field| {
                 field.value == value && matches!(&field.kind, Kind::Load(known) if *known == stride)
             });
@@ -160,7 +163,7 @@ impl Captures {
             let value = body.write(*buffer);
             let view = targets(nest).find(|view| view.buffer() == Some(*buffer));
             let view = view.expect("a target is the target of something");
-            let stride = cut.map_or(Dim::ZERO, |_| view.strides[0].clone());
+            let stride = cut.map_or(Dim::ZERO, |cut| view.strides[cut.axis].clone());
             let dtype = body.plan.buffers[buffer.0].ty.dtype;
             self.fields.push(Field { name: name.clone(), value, dtype, kind: Kind::Target(stride) });
         }
@@ -177,9 +180,10 @@ impl Captures {
         }
     }
 
-    /// The variable of the number of steps, if the nest is cut.
-    pub(super) fn steps(&self) -> Option<&str> {
-        let steps = self.fields.iter().find(|field| matches!(field.kind, Kind::Steps));
+    /// The variable of the number of steps, if the nest is cut along this axis.
+    pub(super) fn steps(&self, axis: usize) -> Option<&str> {
+        let mut fields = self.fields.iter().filter(|_| self.cut == Some(axis));
+        let steps = fields.find(|field| matches!(field.kind, Kind::Steps));
         steps.map(|field| &*field.name)
     }
 

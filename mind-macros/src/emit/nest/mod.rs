@@ -30,6 +30,9 @@ const WORTH_CUTTING: i64 = 128 * 1024;
 /// Up to so many elements, known ahead, a nest with totals is one leaf of their tree (`parallel::LEAF`).
 const LEAF: i64 = 16 * 1024;
 
+/// Fewer columns, known ahead, are summed by one thread (`parallel::NARROWEST`).
+const WIDE: i64 = 128;
+
 pub(super) fn emit(body: &mut Body<'_>, nest: &Nest) {
     if let Some((from, to)) = transposition(nest) {
         return copy(body, nest, from, to);
@@ -135,9 +138,10 @@ impl Call<'_, '_> {
     }
 
     fn call(&self, kernel: &str) -> String {
-        if let Some(Cut { steps, elements, cost }) = self.cut {
+        if let Some(Cut { axis, steps, elements, cost }) = self.cut {
+            let run = if *axis == 0 { "run" } else { "run_columns" };
             let (steps, elements) = (self.body.extent(steps), self.body.extent(elements));
-            return format!("rt::run({kernel}, {steps}, {elements}, {cost})");
+            return format!("rt::{run}({kernel}, {steps}, {elements}, {cost})");
         }
         match known(&self.nest.extents) {
             Some(elements) if elements <= WORTH_DISPATCHING => format!("rt::Kernel::run({kernel})"),

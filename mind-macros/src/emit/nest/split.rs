@@ -1,4 +1,4 @@
-//! How a nest is cut along its outermost axis, for threads and for the tree of its totals.
+//! How a nest is cut along an axis, for threads and for the tree of its totals.
 
 use std::fmt::Write;
 
@@ -8,14 +8,16 @@ use mind_core::{
 };
 
 use super::{
-    Body, LEAF, WORTH_CUTTING,
+    Body, LEAF, WIDE, WORTH_CUTTING,
     captures::{Field, Kind},
     grouped, known, targets,
 };
 
 /// What the run time is told of a nest that can be cut.
 pub(super) struct Cut {
-    /// Steps of the outermost axis.
+    /// The axis along which it is cut: the outermost one, unless all that is written are sums over that.
+    pub(super) axis: usize,
+    /// Steps of the axis.
     pub(super) steps: Dim,
     /// Elements of a step.
     pub(super) elements: Dim,
@@ -26,32 +28,44 @@ pub(super) struct Cut {
 impl Cut {
     /// Nothing if the nest cannot be cut, or is known to be too small.
     pub(super) fn of(nest: &Nest) -> Option<Self> {
-        let (steps, rest) = nest.extents.split_first().expect("a nest has an axis");
         let cost = cost(nest);
-        let has_totals = nest.folds().any(|fold| matches!(fold.target, Target::Total(_)));
         let is_little = |elements: i64| {
-            elements.saturating_mul(cost as i64) < WORTH_CUTTING && !(has_totals && elements > LEAF)
+            elements.saturating_mul(cost as i64) < WORTH_CUTTING && !(has_totals(nest) && elements > LEAF)
         };
         if known(&nest.extents).is_some_and(is_little) {
             return None;
         }
-        let sums_of_everything = nest.row_axes == 0
-            && nest
-                .passes
-                .iter()
-                .flat_map(|pass| &pass.folds)
-                .any(|fold| matches!(fold.target, Target::Number(_)));
-        // Elements of one buffer are always at the same place of a step.
-        let alike = |view: &View| {
-            let same = nest.loads.iter().chain(targets(nest)).filter(|other| other.buffer() == view.buffer());
-            same.into_iter().all(|other| other.strides[0] == view.strides[0])
-        };
-        if sums_of_everything || !targets(nest).all(|view| separable(view, nest, 0) && alike(view)) {
+        let axis = (0..nest.extents.len()).find(|axis| can_be_cut(nest, *axis))?;
+        let is_narrow = |columns: i64| axis > 0 && columns < WIDE;
+        if nest.extents[axis].as_literal().is_some_and(is_narrow) {
             return None;
         }
-        let elements = rest.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()?;
-        Some(Self { steps: steps.clone(), elements, cost })
+        let (outer, inner) = (&nest.extents[..axis], &nest.extents[axis + 1..]);
+        let mut others = outer.iter().chain(inner);
+        let elements = others.try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()?;
+        Some(Self { axis, steps: nest.extents[axis].clone(), elements, cost })
     }
+}
+
+/// Whether parts of an axis write to different memory, and need nothing of each other.
+fn can_be_cut(nest: &Nest, axis: usize) -> bool {
+    // Elements of one buffer are always at the same place of a step.
+    let alike = |view: &View| {
+        let same = nest.loads.iter().chain(targets(nest)).filter(|other| other.buffer() == view.buffer());
+        same.into_iter().all(|other| other.strides[axis] == view.strides[axis])
+    };
+    let are_sums_over_outer_axes =
+        || targets(nest).all(|view| view.strides[..axis].iter().all(|stride| *stride == Dim::ZERO));
+    let sums_rows =
+        nest.passes.iter().flat_map(|pass| &pass.folds).any(|fold| matches!(fold.target, Target::Number(_)));
+    targets(nest).all(|view| separable(view, nest, axis) && alike(view))
+        // Totals are added up by steps of the outermost axis.
+        && (axis == 0 || (!has_totals(nest) && are_sums_over_outer_axes()))
+        && (axis < nest.row_axes || !sums_rows)
+}
+
+fn has_totals(nest: &Nest) -> bool {
+    nest.folds().any(|fold| matches!(fold.target, Target::Total(_)))
 }
 
 /// Whether the elements of a target that belong to one step of an axis come before those of the next, and fill its memory.

@@ -109,6 +109,10 @@ impl Loops<'_, '_> {
     fn slices(&mut self, variables: &Variables) {
         let (inner, len) = (self.rank() - 1, grouped(&self.inner_len()));
         for (view, row) in &variables.targets {
+            if let Some(sums) = self.short_sums(view).map(str::to_string) {
+                let _ = writeln!(self.text, "let {row} = &mut {sums};");
+                continue;
+            }
             let (name, at) = (self.captures.target(view), grouped(&self.row_position(view, true)));
             let _ = match Along::of(view, inner) {
                 Along::Consecutive => writeln!(self.text, "let {row} = &mut {name}[{at}..][..{len}];"),

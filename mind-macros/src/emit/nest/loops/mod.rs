@@ -58,8 +58,14 @@ struct Loops<'a, 'p> {
     numbers: Vec<RowNumber>,
     /// For each total, in the order of passes, the lanes or the number that it is summed in.
     totals: Vec<Sum>,
+    /// The sums of short rows, and the array that each is gathered in.
+    short: Vec<(View, String)>,
     text: String,
 }
+
+/// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
+/// wait for the one before to be stored.
+const SHORT: usize = 256;
 
 /// Where a sum is gathered.
 #[derive(Clone)]
@@ -109,6 +115,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             names: captures.names.clone(),
             numbers: Vec::new(),
             totals: Vec::new(),
+            short: Vec::new(),
             text: String::new(),
         }
     }
@@ -184,19 +191,46 @@ impl<'a, 'p> Loops<'a, 'p> {
     }
 
     fn begin_sums(&mut self, depth: usize) {
-        let mut text = String::new();
-        for (fold, view) in self.sums_in_memory(depth) {
-            let _ = writeln!(text, "{}.fill({});", self.sums(view, depth), zero(fold.dtype));
+        let sums = self.sums_in_memory(depth).into_iter();
+        let sums: Vec<(View, DType)> = sums.map(|(fold, view)| (view.clone(), fold.dtype)).collect();
+        for (view, dtype) in sums {
+            let zero = zero(dtype);
+            let Some(len) = self.short_row(&view, depth) else {
+                let _ = writeln!(self.text, "{}.fill({zero});", self.sums(&view, depth));
+                continue;
+            };
+            let name = self.captures.target(&view).trim_start_matches("r#");
+            let name = self.names.fresh(&format!("{name}_sums"));
+            let _ = writeln!(self.text, "let mut {name} = [{zero}; {len}];");
+            self.short.push((view, name));
         }
-        self.text.push_str(&text);
+    }
+
+    /// The number of sums that the loops from `depth` on gather, if they are a row and few.
+    fn short_row(&self, view: &View, depth: usize) -> Option<usize> {
+        let inner = self.rank() - 1;
+        let is_row = inner == self.nest.row_axes
+            && view.strides[depth..inner].iter().all(|stride| *stride == Dim::ZERO)
+            && matches!(Along::of(view, inner), Along::Consecutive);
+        self.inner_known().filter(|len| is_row && *len <= SHORT)
+    }
+
+    /// The array that a sum in memory is gathered in, if it is.
+    fn short_sums(&self, view: &View) -> Option<&str> {
+        let short = self.short.iter().find(|(known, _)| known.buffer() == view.buffer());
+        short.map(|(_, name)| &**name)
     }
 
     fn end_sums(&mut self, depth: usize) {
         let mut text = String::new();
         for (fold, view) in self.sums_in_memory(depth) {
+            let sums = self.sums(view, depth);
+            if let Some(short) = self.short_sums(view) {
+                let _ = writeln!(text, "{sums}.copy_from_slice(&{short});");
+            }
             if fold.count.is_some() {
                 let mean = self.mean(fold, "*sum");
-                let _ = writeln!(text, "for sum in &mut {} {{ *sum = {mean}; }}", self.sums(view, depth));
+                let _ = writeln!(text, "for sum in &mut {sums} {{ *sum = {mean}; }}");
             }
         }
         self.text.push_str(&text);
@@ -301,9 +335,9 @@ impl<'a, 'p> Loops<'a, 'p> {
         if self.frame == Frame::Block {
             return "columns".to_string();
         }
-        match (axis, self.captures.steps()) {
-            (0, Some(steps)) => steps.to_string(),
-            _ => self.body.extent(&self.nest.extents[axis]),
+        match self.captures.steps(axis) {
+            Some(steps) => steps.to_string(),
+            None => self.body.extent(&self.nest.extents[axis]),
         }
     }
 
@@ -314,7 +348,7 @@ impl<'a, 'p> Loops<'a, 'p> {
     /// The length of a row, if it is known.
     fn inner_known(&self) -> Option<usize> {
         let inner = self.rank() - 1;
-        if self.frame == Frame::Block || (inner == 0 && self.captures.steps().is_some()) {
+        if self.frame == Frame::Block || self.captures.steps(inner).is_some() {
             return None;
         }
         self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
