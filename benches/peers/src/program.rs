@@ -40,7 +40,8 @@ impl<S, R, C: FnMut(&mut S) -> R, O: Fn(&S, R) -> Outputs> Program for Calls<S, 
 
     fn run(&mut self, times: usize) {
         for _ in 0..times {
-            black_box((self.call)(black_box(&mut self.state)));
+            // Where it was made: handed over by value it would be moved first, which users do not do.
+            black_box(&(self.call)(black_box(&mut self.state)));
         }
     }
 }
