@@ -168,7 +168,7 @@ mod by_hand {
             columns = crate::total,
             answer = answer,
             sin2 = f32::sin,
-            rev sin2 = sin_back::<f32>,
+            rev sin2 = sin_back::<1>,
             scale = scale,
             rev scale = scale_back,
         ]
@@ -215,8 +215,8 @@ mod by_hand {
         42
     }
 
-    fn sin_back<T>(x: f32, d: f32) -> f32 {
-        d * x.cos()
+    fn sin_back<const SIGN: i8>(x: f32, d: f32) -> f32 {
+        f32::from(SIGN) * d * x.cos()
     }
 
     fn scale(v: &TensorRef<f32, (usize,)>, n: &TensorRef<i64, (usize,)>) -> f32 {

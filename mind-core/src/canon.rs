@@ -134,6 +134,8 @@ fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
         | Op::ScatterAdd { .. }
         | Op::Conv2dGradInput { .. }
         | Op::Conv2dGradFilter { .. }
+        | Op::Extern { .. }
+        | Op::ExternGrad { .. }
         | Op::StopGradient => false,
     }
 }
@@ -180,6 +182,8 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         | Op::ScatterAdd { .. }
         | Op::Conv2dGradInput { .. }
         | Op::Conv2dGradFilter { .. }
+        | Op::Extern { .. }
+        | Op::ExternGrad { .. }
         | Op::StopGradient => op,
     }
 }

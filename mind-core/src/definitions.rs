@@ -61,7 +61,7 @@ impl Module {
             match Operands::new(&found) {
                 Some(operands) => insts.push(Inst { op, operands, ty }),
                 None => {
-                    let needed = op.info().arity;
+                    let needed = op.info().needed();
                     error(
                         Code::E2007,
                         format!("`{}`: {} operands given, {needed} needed", op.info().name, operands.len()),

@@ -152,6 +152,18 @@ pub enum Op {
     },
     /// The operand, taken as constant by differentiation; an extension.
     StopGradient,
+    /// A call of a function that is elsewhere; an extension.
+    Extern {
+        /// Its path in Rust.
+        function: Arc<str>,
+        /// The shape of what it gives.
+        shape: Shape,
+    },
+    /// What `Extern` passes back to its operands of floats, one after the other; an extension.
+    ExternGrad {
+        /// The path of the function.
+        function: Arc<str>,
+    },
 }
 
 /// Which axes a reduction takes away.
@@ -205,7 +217,7 @@ pub struct Inst {
     pub ty: Type,
 }
 
-/// Up to three operands, in place.
+/// Up to eight operands, in place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operands {
     ids: [ValueId; Self::MAX],
@@ -214,7 +226,7 @@ pub struct Operands {
 
 impl Operands {
     /// The most operands an operation takes.
-    pub const MAX: usize = 3;
+    pub const MAX: usize = 8;
 
     /// None.
     pub const NONE: Self = Self { ids: [ValueId(0); Self::MAX], count: 0 };

@@ -247,6 +247,13 @@ fn emit_item(
         let origin = compiled.and_then(|compiled| *compiled.origins.get(value.index())?)?;
         function.program.as_ref()?.names.get(origin.index())?.as_ref().map(ToString::to_string)
     };
+    let value_span = |value: ValueId| {
+        let origin = compiled.and_then(|compiled| *compiled.origins.get(value.index())?)?;
+        match *function.program.as_ref()?.sites.get(origin.index())? {
+            Site::Tokens { first, .. } => Some(first),
+            Site::Text { .. } | Site::Nowhere => None,
+        }
+    };
     let parameters = function.parameters.iter().map(|parameter| Parameter {
         name: parameter.name.clone(),
         structure: parameter.structure.clone(),
@@ -262,6 +269,7 @@ fn emit_item(
         result,
         plan: &plan,
         value_name: &value_name,
+        value_span: &value_span,
         constants: Constants {
             core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
             mic: compiled.map(|compiled| compiled.mic.clone()).unwrap_or_default(),

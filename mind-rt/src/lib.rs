@@ -28,6 +28,7 @@ mod convert;
 mod dims;
 mod element;
 mod error;
+mod external;
 mod format;
 mod initialise;
 #[cfg(feature = "ndarray")]

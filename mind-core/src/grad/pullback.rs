@@ -36,6 +36,11 @@ impl<'a> Pullback<'a> {
         self.copies[self.inst.operands[position].index()]
     }
 
+    /// The number of operands.
+    pub fn operand_count(&self) -> usize {
+        self.inst.operands.len()
+    }
+
     /// The result of the primal instruction.
     pub fn result(&self) -> ValueId {
         self.copies[self.value.index()]

@@ -9,6 +9,7 @@ mod constant;
 mod convolution;
 mod elementwise;
 mod error;
+mod external;
 mod fields;
 mod gathering;
 mod indexing;
@@ -29,7 +30,7 @@ use crate::{
     grad::AutodiffError,
     grad::Pullback,
     interp::{Number, RunError, Value, positions},
-    ir::{Convolution, Op, Reduction, Slice},
+    ir::{Convolution, Op, Operands, Reduction, Slice},
     ty::{DType, Shape, Type, type_fault},
 };
 
@@ -53,7 +54,7 @@ pub struct OpInfo {
     pub class: Class,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
-    /// The number of operands.
+    /// The number of operands, or [`VARIADIC`].
     pub arity: usize,
     /// Shape and dtype rule. The operands are as many as `arity`.
     pub infer: fn(&Op, &[&Type]) -> Inferred,
@@ -75,6 +76,25 @@ pub struct OpInfo {
     pub make: fn(Attributes) -> Op,
     /// How generated tests sample the operation.
     pub sample: sample::Sampling,
+}
+
+/// The arity of an operation that takes any number of operands up to [`Operands::MAX`].
+pub const VARIADIC: usize = usize::MAX;
+
+impl OpInfo {
+    /// Whether the operation takes so many operands.
+    #[inline(always)]
+    pub fn takes(&self, count: usize) -> bool {
+        count == self.arity || self.arity == VARIADIC && count <= Operands::MAX
+    }
+
+    /// How many operands it takes, for messages.
+    pub(crate) fn needed(&self) -> String {
+        match self.arity {
+            VARIADIC => format!("at most {}", Operands::MAX),
+            arity => arity.to_string(),
+        }
+    }
 }
 
 /// A set of operations a module may use.
@@ -185,6 +205,8 @@ table! {
     Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
     Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
     Op::StopGradient => elementwise::STOP_GRADIENT,
+    Op::Extern { .. } => external::EXTERN,
+    Op::ExternGrad { .. } => external::EXTERN_GRAD,
 }
 
 /// The type of the result of `op` on operands of these types: the one inference that builder and verifier share.
@@ -199,8 +221,8 @@ pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
 /// As [`infer`], with the row of the operation.
 #[inline(always)]
 pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
-    if operands.len() != row.arity {
-        let problem = format!("{} operands given, {} needed", operands.len(), row.arity);
+    if !row.takes(operands.len()) {
+        let problem = format!("{} operands given, {} needed", operands.len(), row.needed());
         return Err(OpError::new(op, Code::E2007).problem(problem).into());
     }
     let inferred = (row.infer)(op, operands);
@@ -281,6 +303,7 @@ impl Op {
             | Self::ScatterAdd { shape }
             | Self::Conv2dGradInput { shape, .. }
             | Self::Conv2dGradFilter { shape, .. }
+            | Self::Extern { shape, .. }
             | Self::ConstTensor { shape, .. } => shape.iter().for_each(&mut *visit),
             Self::Slice(slice) => slice.starts.iter().chain(&slice.ends).for_each(&mut *visit),
             Self::SliceGrad { shape, slice } => {
@@ -308,6 +331,7 @@ impl Op {
             | Self::Exp
             | Self::Log
             | Self::ReluGrad
+            | Self::ExternGrad { .. }
             | Self::StopGradient => {}
         }
     }
@@ -331,6 +355,9 @@ impl Op {
             Self::Reshape { shape: s } => Self::Reshape { shape: shape(s)? },
             Self::BroadcastTo { shape: s } => Self::BroadcastTo { shape: shape(s)? },
             Self::ScatterAdd { shape: s } => Self::ScatterAdd { shape: shape(s)? },
+            Self::Extern { function, shape: s } => {
+                Self::Extern { function: function.clone(), shape: shape(s)? }
+            }
             Self::Index { indices } => Self::Index { indices: dims(indices)? },
             Self::Slice(s) => Self::Slice(slice(s)?),
             Self::SliceGrad { shape: to, slice: s } => {
@@ -365,6 +392,7 @@ impl Op {
             | Self::Exp
             | Self::Log
             | Self::ReluGrad
+            | Self::ExternGrad { .. }
             | Self::StopGradient => self.clone(),
         })
     }

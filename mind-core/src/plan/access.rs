@@ -3,13 +3,18 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Buffer, BufferId, Conv2d, Finish, Fold, Indices, MatMul, Nest, Operand, Pass, Scalar, ScalarStep,
-        Step, Target, View,
+        Argument, Buffer, BufferId, Conv2d, Extern, Finish, Fold, Indices, MatMul, Nest, Operand, Pass,
+        Scalar, ScalarStep, Step, Target, View,
     },
     ty::DType,
 };
 
 impl Step {
+    /// Whether it can fail.
+    pub fn can_fail(&self) -> bool {
+        matches!(self, Self::CheckIndices { .. } | Self::Extern(_))
+    }
+
     /// Calls `visit` with every buffer that the step reads or writes.
     pub fn for_each_buffer(&self, mut visit: impl FnMut(BufferId)) {
         self.for_each_read(&mut visit);
@@ -41,6 +46,10 @@ impl Step {
                 convolution.finish.loads.iter().for_each(view);
                 convolution.operands.into_iter().for_each(visit);
             }
+            Self::Extern(call) => call.arguments.iter().for_each(|argument| match argument {
+                Argument::Tensor(buffer, _) => visit(*buffer),
+                Argument::Scalar(..) => {}
+            }),
             Self::Update { from, .. } => visit(*from),
         }
     }
@@ -54,6 +63,7 @@ impl Step {
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
                 finish.stores.iter().filter_map(|store| store.target.buffer()).for_each(visit);
             }
+            Self::Extern(call) => visit(call.result),
             Self::Gather { result, .. }
             | Self::ScatterAdd { result, .. }
             | Self::SliceGrad { result, .. }
@@ -86,6 +96,7 @@ impl Step {
             | Self::ScatterAdd { .. }
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
+            | Self::Extern(_)
             | Self::Update { .. }
             | Self::UpdateScalar { .. } => {}
         }
@@ -107,9 +118,24 @@ impl Step {
                 Indices::Scalar(scalar, _) => visit(scalar),
                 Indices::Buffer(_) => {}
             },
+            Self::Extern(call) => call.arguments.iter().for_each(|argument| match argument {
+                Argument::Scalar(scalar, _) => visit(scalar),
+                Argument::Tensor(..) => {}
+            }),
             Self::UpdateScalar { from, .. } => visit(from),
             Self::Load { .. } | Self::Dot { .. } | Self::SliceGrad { .. } | Self::Update { .. } => {}
         }
+    }
+}
+
+impl Extern {
+    /// Everything in memory that it reads or writes.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = BufferId> {
+        let tensors = self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Tensor(buffer, _) => Some(*buffer),
+            Argument::Scalar(..) => None,
+        });
+        tensors.chain([self.result])
     }
 }
 

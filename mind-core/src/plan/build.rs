@@ -3,8 +3,8 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Buffer, BufferId, Conv2d, Indices, MatMul, Nest, Operand, Parameter, Pass, Place, Plan, Returned,
-        Scalar, ScalarStep, Source, Step, Store, Update, View, arena,
+        Argument, Buffer, BufferId, Conv2d, Extern, Indices, MatMul, Nest, Operand, Parameter, Pass, Place,
+        Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
@@ -204,6 +204,19 @@ impl<'g> Planner<'g> {
                 row: row.clone(),
                 result: self.stored(id),
             },
+            Work::Extern { function, derivative, operands, ty } => {
+                let argument = |(read, ty): (&Read, &Type)| match ty.rank() {
+                    0 => Argument::Scalar(number(read), ty.dtype),
+                    _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
+                };
+                Step::Extern(Extern {
+                    function: function.clone(),
+                    derivative: *derivative,
+                    arguments: reads.iter().zip(operands).map(argument).collect(),
+                    ty: ty.clone(),
+                    result: self.stored(id),
+                })
+            }
             Work::SliceGrad { part, slice } => Step::SliceGrad {
                 updates: self.read_buffer(&reads[0]),
                 part: part.clone(),

@@ -60,6 +60,7 @@ impl Count<'_> {
             }
             Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
             Step::Conv2d(convolution) => self.convolution(convolution),
+            Step::Extern(call) => self.buffers(call.buffers()),
             Step::Update { from, to } => self.buffers([*from, *to]),
             Step::UpdateScalar { .. } => Ok(()),
         }
@@ -162,7 +163,7 @@ impl Count<'_> {
         }
     }
 
-    fn buffers<const N: usize>(&mut self, buffers: [BufferId; N]) -> Result<(), Overflow> {
+    fn buffers(&mut self, buffers: impl IntoIterator<Item = BufferId>) -> Result<(), Overflow> {
         buffers.into_iter().try_for_each(|buffer| self.bytes(buffer, &self.elements(buffer)?))
     }
 

@@ -7,8 +7,8 @@ use crate::{
     dim::{Bindings, Dim},
     ir::ValueId,
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand, Place, Plan,
-        Scalar, ScalarOp, ScalarStep, Source, Step, Store, Target, View,
+        Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand,
+        Place, Plan, Scalar, ScalarOp, ScalarStep, Source, Step, Store, Target, View,
     },
     ty::Type,
 };
@@ -113,6 +113,16 @@ impl Listing<'_> {
                 let (first, second) = (self.buffer(*first), self.buffer(*second));
                 let head = format!("conv2d   {first} by {second}{kind}  (filter {})", self.extents(filter));
                 return self.finish(head, finish);
+            }
+            Step::Extern(call) => {
+                let arguments = call.arguments.iter().map(|argument| match argument {
+                    Argument::Tensor(buffer, _) => self.buffer(*buffer),
+                    Argument::Scalar(scalar, _) => self.scalar(scalar),
+                });
+                let arguments: Vec<_> = arguments.collect();
+                let derivative = if call.derivative { "derivative of " } else { "" };
+                let result = self.buffer(call.result);
+                format!("call     {result} <- {derivative}{}({})", call.function, arguments.join(", "))
             }
             Step::Update { from, to } => format!("update   {} <- {}", self.buffer(*to), self.buffer(*from)),
             Step::UpdateScalar { from, input } => {

@@ -187,6 +187,8 @@ pub enum Step {
     },
     /// A convolution or one of its derivatives, all contiguous.
     Conv2d(Conv2d),
+    /// A call of a function that is elsewhere, which may fail.
+    Extern(Extern),
     /// A buffer copied into an input that the program updates.
     Update {
         /// Of the same type.
@@ -282,6 +284,31 @@ pub struct Conv2d {
     pub operands: [BufferId; 2],
     /// What becomes of the elements of its result, a matrix with a column for each channel.
     pub finish: Finish,
+}
+
+/// A call of a function that is elsewhere, or of its reverse derivative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extern {
+    /// The path of the function.
+    pub function: Arc<str>,
+    /// Whether it is the derivative: the last argument is the cotangent, and the result has those of all arguments of
+    /// floats, one after the other.
+    pub derivative: bool,
+    /// The arguments.
+    pub arguments: Vec<Argument>,
+    /// What the function gives, a tensor or a number, contiguous.
+    pub ty: Type,
+    /// Where it goes.
+    pub result: BufferId,
+}
+
+/// An argument of a function that is elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A tensor of these extents, contiguous.
+    Tensor(BufferId, Type),
+    /// A single number.
+    Scalar(Scalar, DType),
 }
 
 /// Which part of a convolution is computed.

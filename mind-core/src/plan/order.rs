@@ -136,6 +136,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Gather { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }
+        | Step::Extern(_)
         | Step::Update { .. }
         | Step::UpdateScalar { .. } => false,
     }
@@ -195,10 +196,10 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
     debug_assert!(taken.iter().all(Option::is_none), "an order without cycles");
 }
 
-/// The same steps in the same order, but index checks and the steps they depend on before all others, so that nothing
-/// the caller sees has been written when a check fails.
+/// The same steps in the same order, but those that can fail and the steps they depend on before all others, so that nothing
+/// the caller sees has been written when one fails.
 pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
-    if !steps.iter().any(|step| matches!(step, Step::CheckIndices { .. })) {
+    if !steps.iter().any(Step::can_fail) {
         return steps;
     }
     let mut writers: HashMap<BufferId, usize> = HashMap::new();
@@ -209,7 +210,7 @@ pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
         step.for_each_local(|value| _ = makers.insert(value, position));
     }
     for (position, step) in steps.iter().enumerate().rev() {
-        if !needed.contains(&position) && !matches!(step, Step::CheckIndices { .. }) {
+        if !needed.contains(&position) && !step.can_fail() {
             continue;
         }
         needed.insert(position);

@@ -44,8 +44,19 @@ pub struct Block {
     pub structs: Vec<Struct>,
     /// The functions whose signature could be read.
     pub functions: Vec<Function>,
+    /// The functions that are declared and elsewhere.
+    pub externs: Vec<Extern>,
     /// The names of items that could not be read, so that uses of them are not reported again.
     pub unread: Vec<Ident>,
+}
+
+/// `extern fn cells::cell(x: f64[8]) -> f64[8];`: a function that no block has, of a Knossos program.
+#[derive(Clone, Debug)]
+pub struct Extern {
+    /// `cells::cell`, without spaces.
+    pub path: String,
+    /// What is declared; the name is the last segment of the path, and there is no body.
+    pub function: Function,
 }
 
 /// `use crate::layers::dense as layer;`: a function of another block.

@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use super::ast::{
     Argument, BinaryOp, Block, Body, Closure, Derivative, DimExpr, DimOperator, DimStepKind, ExprId,
-    Expression, Field, FieldPattern, Function, Import, NodeKind, Parameter, Path, Pattern, Program, Struct,
-    Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
+    Expression, Extern, Field, FieldPattern, Function, Import, NodeKind, Parameter, Path, Pattern, Program,
+    Struct, Subscript, SubscriptKind, TypeExpr, TypeKind, Wrt,
 };
 
 /// The longest text of an expression in a message, in characters.
@@ -386,6 +386,9 @@ impl fmt::Display for Block {
         for item in &self.structs {
             item.fmt(f)?;
         }
+        for item in &self.externs {
+            item.fmt(f)?;
+        }
         for function in &self.functions {
             function.fmt(f)?;
         }
@@ -418,6 +421,21 @@ impl fmt::Display for Import {
             segment.fmt(f)?;
         }
         write!(f, " as {}", self.name)
+    }
+}
+
+impl fmt::Display for Extern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Function { symbols, parameters, result, .. } = &self.function;
+        write!(f, "extern fn {}", self.path)?;
+        if !symbols.is_empty() {
+            write!(f, "<{}>", join(symbols))?;
+        }
+        write!(f, "({})", join(parameters))?;
+        if let Some(result) = result {
+            write!(f, " -> {result}")?;
+        }
+        f.write_str(";\n")
     }
 }
 

@@ -145,6 +145,7 @@ impl Step<'_> {
             | Op::ConstTensor { .. } => {
                 vec![0.0; self.result.elements.len()]
             }
+            Op::Extern { .. } | Op::ExternGrad { .. } => unreachable!("the interpreter does not run these"),
             Op::Neg | Op::Relu | Op::StopGradient => self.operands[0].bounds.to_vec(),
             Op::Reshape { .. }
             | Op::Transpose { .. }

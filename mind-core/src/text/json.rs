@@ -232,8 +232,8 @@ fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
     let Instruction { value_id, opcode, operands, mut attributes, result_type } = instruction;
     let row = TABLE.iter().find(|row| row.name == opcode);
     let Some(row) = row else { return fault(Code::E2002, format!("undefined operation `{opcode}`")) };
-    if operands.len() != row.arity {
-        let message = format!("`{opcode}`: {} operands given, {} needed", operands.len(), row.arity);
+    if !row.takes(operands.len()) {
+        let message = format!("`{opcode}`: {} operands given, {} needed", operands.len(), row.needed());
         return fault(Code::E2007, message);
     }
     let values = values(row, &mut attributes, limits)?;

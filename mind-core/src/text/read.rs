@@ -197,12 +197,12 @@ impl<'a> Reader<'a> {
         row: &OpInfo,
         count: usize,
     ) -> Read<()> {
-        if count == row.arity { Ok(()) } else { self.wrong_count(*cursor, start, row, count) }
+        if row.takes(count) { Ok(()) } else { self.wrong_count(*cursor, start, row, count) }
     }
 
     #[cold]
     fn wrong_count(&self, cursor: Cursor<'_>, start: usize, row: &OpInfo, count: usize) -> Read<()> {
-        let (name, needed) = (self.name_of(row), row.arity);
+        let (name, needed) = (self.name_of(row), row.needed());
         cursor.fault_at(start, Code::E2007, format!("`{name}`: {count} operands given, {needed} needed"))
     }
 

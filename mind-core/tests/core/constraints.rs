@@ -543,3 +543,49 @@ fn arithmetic_on_dims_that_leaves_64_bits_is_an_error() {
     assert_eq!(code(&Op::Index { indices: vec![dim("9223372036854775807")] }, &["f32[N]"]), E1008);
     assert!(infer_types(&Op::Neg, &["f32[N, 4611686018427387904]"]).is_ok());
 }
+
+fn external(function: &str) -> Op {
+    Op::Extern { function: function.into(), shape: shape("2") }
+}
+
+#[test]
+fn extern_c1() {
+    assert_eq!(code(&external("cell"), &["i64"]), E2005);
+    assert_eq!(code(&external("cell"), &["f64", "i32"]), E2005);
+    assert_eq!(code(&external("cell"), &["f64"; 9]), E2007);
+}
+
+#[test]
+fn extern_c2() {
+    let error = refused(&external("cell"), &["f64[2]", "i64", "f32"]);
+    assert_eq!(error.code, E2004);
+    assert_eq!(error.to_string(), "`extern`: element types differ, f64 and f32");
+}
+
+#[test]
+fn extern_c3() {
+    for path in ["", "a b", "a::", "::a", "a(); b", "a\n", "1a"] {
+        assert_eq!(code(&external(path), &["f64"]), E1002, "{path:?}");
+    }
+}
+
+fn external_back(function: &str) -> Op {
+    Op::ExternGrad { function: function.into() }
+}
+
+#[test]
+fn extern_grad_c1() {
+    assert_eq!(code(&external_back("cell"), &["f64", "i64"]), E2005);
+    assert_eq!(code(&external_back("cell"), &["i64", "f64"]), E2005);
+    assert_eq!(code(&external_back("cell"), &[]), E2005);
+}
+
+#[test]
+fn extern_grad_c2() {
+    assert_eq!(code(&external_back("cell"), &["f64[2]", "f32"]), E2004);
+}
+
+#[test]
+fn extern_grad_c3() {
+    assert_eq!(code(&external_back("cell::1"), &["f64", "f64"]), E1002);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mind_core::{
     ir::Op,
-    ops::{Class, Profile, TABLE, infer},
+    ops::{Class, Profile, TABLE, VARIADIC, infer},
     provenance::{Origin, origin},
     testing::random_inputs,
     ty::DType,
@@ -35,7 +35,8 @@ fn names_and_mnemonics_are_unique() {
 fn every_operation_with_operands_is_sampled() {
     for row in TABLE {
         let cases = DType::NUMERIC.iter().map(|dtype| (row.sample.cases)(*dtype).len()).sum::<usize>();
-        assert_eq!(cases > 0, row.arity > 0, "{}", row.name);
+        // Of functions that are elsewhere the compiler has nothing to evaluate.
+        assert_eq!(cases > 0, row.arity > 0 && row.arity != VARIADIC, "{}", row.name);
     }
 }
 

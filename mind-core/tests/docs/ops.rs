@@ -7,7 +7,7 @@ use std::{
 
 use mind_core::{
     ir::{Builder, Module},
-    ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, infer, sample::Case},
+    ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
     surface::function_names,
     text::{core_ir, mic},
     ty::{DType, Type},
@@ -51,7 +51,9 @@ fn signature_of(row: &OpInfo, signature: &str) -> String {
     let inner = signature.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let (operands, _) = inner.split_once("; ").unwrap_or((if row.arity == 0 { "" } else { inner }, ""));
     let count = operands.split(", ").filter(|operand| !operand.is_empty()).count();
-    assert_eq!(count, row.arity, "{}: operands of the documentation", row.name);
+    // `x…` is any number of them.
+    let needed = if row.arity == VARIADIC { 1 } else { row.arity };
+    assert_eq!(count, needed, "{}: operands of the documentation", row.name);
     let mut attributes = Vec::new();
     for field in row.fields {
         match field.kind {
@@ -75,7 +77,8 @@ fn page() -> Result<String, fmt::Error> {
         let (head, _) = &documentation[row.name];
         let meaning = head.split_once(": ").map_or("", |(_, meaning)| meaning).trim_end_matches('.');
         let meaning = meaning.trim_end_matches("; an extension");
-        let (name, mnemonic, arity) = (row.name, row.mnemonic, row.arity);
+        let (name, mnemonic) = (row.name, row.mnemonic);
+        let arity = if row.arity == VARIADIC { "any".to_owned() } else { row.arity.to_string() };
         let (profile, surface) = (profile(row), surface(row));
         let anchor = name.to_lowercase();
         writeln!(
@@ -190,6 +193,7 @@ fn surface(row: &OpInfo) -> String {
         (Class::Input, _) => "a parameter".into(),
         (Class::Constant, _) => "a literal".into(),
         _ if is_word && function_names().any(|name| name == label) => format!("`{label}(…)`"),
+        _ if label == "extern" => "a function declared by `extern fn`".into(),
         _ if label == "index" => "`x[i, j]`".into(),
         _ if is_word => "only in gradients".into(),
         (_, 1) => format!("`{label}x`"),
@@ -206,6 +210,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/constant.rs"),
         include_str!("../../src/ops/convolution.rs"),
         include_str!("../../src/ops/elementwise.rs"),
+        include_str!("../../src/ops/external.rs"),
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),
         include_str!("../../src/ops/linear.rs"),

@@ -6,7 +6,7 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use mind_core::{
     diag::{Diags, Site},
-    ops::{FieldKind, InMic, OpInfo, Profile, TABLE},
+    ops::{FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC},
     text::{Document, Limits, core_ir, mic},
 };
 
@@ -116,9 +116,14 @@ fn listed(line: fn(&OpInfo) -> String) -> String {
     table
 }
 
+/// One for any number.
+fn shown_operands(row: &OpInfo) -> usize {
+    if row.arity == VARIADIC { 1 } else { row.arity }
+}
+
 fn mic_line(row: &OpInfo) -> String {
     let mut line = format!("N… {}", row.mnemonic);
-    line.push_str(&" N…".repeat(row.arity));
+    line.push_str(&" N…".repeat(shown_operands(row)));
     for field in row.fields {
         let value = match field.kind {
             FieldKind::Text => "S…".into(),
@@ -142,7 +147,7 @@ fn mic_line(row: &OpInfo) -> String {
 }
 
 fn core_ir_line(row: &OpInfo) -> String {
-    let operands = vec!["%…"; row.arity].join(", ");
+    let operands = vec!["%…"; shown_operands(row)].join(", ");
     let attributes: Vec<String> = row
         .fields
         .iter()

@@ -46,7 +46,8 @@ fn cases_with_symbolic_extents_agree_with_central_differences() {
 fn every_operation_has_cases_unless_it_has_no_operands() {
     for row in ops::TABLE {
         for dtype in FLOATS {
-            assert_eq!((row.sample.cases)(dtype).is_empty(), row.arity == 0, "{}", row.name);
+            let sampled = row.arity > 0 && row.arity != ops::VARIADIC;
+            assert_eq!((row.sample.cases)(dtype).is_empty(), !sampled, "{}", row.name);
         }
     }
 }

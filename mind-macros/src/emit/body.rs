@@ -214,6 +214,7 @@ impl Body<'_> {
                 );
             }
             Step::Conv2d(convolution) => super::product::conv2d(self, convolution),
+            Step::Extern(call) => super::external::emit(self, call),
             Step::Update { from, to } => {
                 let (from, to) = (self.read(*from), self.write(*to));
                 let _ = writeln!(self.text, "{to}.copy_from_slice({from});");

@@ -2,6 +2,7 @@
 
 mod body;
 mod extent;
+mod external;
 mod interface;
 pub(crate) mod literal;
 mod names;
@@ -21,7 +22,7 @@ use mind_core::{
     plan::{Listing, Plan, Step, listing},
     surface::lower::Structure,
 };
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 pub use root::Root;
@@ -50,6 +51,8 @@ pub struct Item<'a> {
     pub plan: &'a Plan,
     /// What the user calls a value of the planned module.
     pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
+    /// Where the user writes a value of the planned module.
+    pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
     /// The constants of the module.
     pub constants: Constants,
     /// What other blocks import the function by.
@@ -117,8 +120,9 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let (pattern, value) = rebuilt.clone().unwrap_or_else(|| (quote! { value }, quote! { value }));
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
-         `{name}::{}` bytes. Nothing is allocated.",
-        if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" }
+         `{name}::{}` bytes. Nothing is allocated{}.",
+        if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" },
+        if external::has_any(item.plan) { " but by the functions that it calls" } else { "" }
     );
     let (lints, error) = (lints(), quote! { #root::Error });
     let call = guard(quote! {
@@ -226,7 +230,7 @@ pub fn configuration(attributes: &TokenStream) -> TokenStream {
 pub fn is_fallible(item: &Item<'_>) -> bool {
     is_fallible_anyhow(item)
         || !item.plan.requirements.is_empty()
-        || item.plan.steps.iter().any(|step| matches!(step, Step::CheckIndices { .. }))
+        || item.plan.steps.iter().any(Step::can_fail)
 }
 
 /// Whether something can, whatever the body is.
@@ -262,6 +266,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let lens = parse(&lens(item.plan));
     let peak = peak_bytes(item);
     let geometries = parse(&product::geometries(item.plan));
+    let externs = external::functions(item);
     let run = parse(&body::run(item.plan, &name.to_string(), item.value_name));
     let check = check(item, signature);
     let call = call(item, signature);
@@ -288,6 +293,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
             #call
             #into
             #geometries
+            #externs
             #run
             #import
         }

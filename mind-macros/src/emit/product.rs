@@ -157,6 +157,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Gather { .. }
             | Step::ScatterAdd { .. }
             | Step::SliceGrad { .. }
+            | Step::Extern(_)
             | Step::Update { .. }
             | Step::UpdateScalar { .. } => {}
         }

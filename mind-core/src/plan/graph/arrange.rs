@@ -1,6 +1,6 @@
 //! Items from instructions: views are followed, and what cannot be a view is copied.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
@@ -116,6 +116,8 @@ impl<'m> Arranger<'m> {
                 let work = Work::SliceGrad { part, slice: (**slice).clone() };
                 self.whole(value, work, vec![updates], &inst.ty)
             }
+            Op::Extern { function, .. } => self.external(value, inst, function, false),
+            Op::ExternGrad { function } => self.external(value, inst, function, true),
             Op::ScatterAdd { .. } => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
                 let updates = self.contiguous(inst.operands[1]);
@@ -290,6 +292,22 @@ impl<'m> Arranger<'m> {
         view
     }
 
+    fn external(&mut self, value: ValueId, inst: &Inst, function: &Arc<str>, derivative: bool) -> View {
+        let operands: Vec<Type> =
+            inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
+        let read = |this: &mut Self, (operand, ty): (&ValueId, &Type)| match ty.rank() {
+            0 => read(&this.view(*operand)),
+            _ => this.contiguous(*operand),
+        };
+        let reads = inst.operands.iter().zip(&operands).map(|operand| read(self, operand)).collect();
+        let ty = inst.ty.clone();
+        let work = Work::Extern { function: function.clone(), derivative, operands, ty };
+        // A single number goes through memory too.
+        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
+        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
+        if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]) } else { view }
+    }
+
     fn dot(&mut self, value: ValueId, inst: &Inst) -> View {
         let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
         if inst.ty.rank() == 0 {
@@ -401,7 +419,7 @@ impl<'m> Arranger<'m> {
     fn feeding_checks(&self) -> Vec<bool> {
         let mut feeds = vec![false; self.items.len()];
         for (position, item) in self.items.iter().enumerate().rev() {
-            if feeds[position] || matches!(item.work, Work::Check { .. }) {
+            if feeds[position] || item.can_fail() {
                 item.needs.iter().for_each(|needed| feeds[*needed] = true);
             }
         }

@@ -2,12 +2,14 @@
 
 mod arrange;
 
+use std::sync::Arc;
+
 use crate::{
     data::TensorData,
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
     plan::{Scalar, ScalarOp, Update, View},
-    ty::{DType, Shape},
+    ty::{DType, Shape, Type},
 };
 
 /// The position of an item in [`Graph::items`]; an item comes after what it reads.
@@ -87,6 +89,8 @@ pub(super) enum Work {
     Gather { row: Dim },
     /// Rows, the second operand, added at indices, the first.
     ScatterAdd { row: Dim },
+    /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
+    Extern { function: Arc<str>, derivative: bool, operands: Vec<Type>, ty: Type },
     /// A tensor placed among zeros.
     SliceGrad { part: Shape, slice: Slice },
 }
@@ -125,6 +129,11 @@ impl Item {
     /// Whether it is computed at each index of a space.
     pub(super) fn is_looped(&self) -> bool {
         matches!(self.work, Work::Elementwise(_) | Work::Sum { .. })
+    }
+
+    /// Whether it can fail.
+    pub(super) fn can_fail(&self) -> bool {
+        matches!(self.work, Work::Check { .. } | Work::Extern { .. })
     }
 
     /// Whether it is a product or convolution, whose elements can be changed while they are stored.

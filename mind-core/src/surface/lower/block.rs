@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use super::body::{Compiled, lower_body};
+use super::externs::add_externs;
 use super::library::{Library, add_library};
 use super::order::order;
 use super::signature::{Signature, closure_signature, function_signature, public_parameters};
@@ -101,6 +102,7 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
         table.own().insert(function.name.to_string(), position);
         table.entries.push(Entry { signature, compiled: None });
     }
+    add_externs(&mut table, &block.externs, &dims, &mut diags);
     if let Some(library) = library {
         add_library(&mut table, library, &block.imports, &mut diags);
     }

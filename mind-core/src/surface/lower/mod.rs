@@ -19,6 +19,7 @@ mod body;
 pub(crate) mod builtins;
 pub(crate) mod calls;
 pub(crate) mod expressions;
+mod externs;
 mod functions;
 mod library;
 pub(crate) mod literals;

@@ -65,7 +65,7 @@ impl Parser<'_> {
     }
 
     /// Reads a segment of a path.
-    fn segment(&mut self, path: &[TokenTree]) -> Result<Ident, Diag> {
+    pub(super) fn segment(&mut self, path: &[TokenTree]) -> Result<Ident, Diag> {
         let ident = self.cursor.ident().filter(|(ident, _)| {
             let word = ident.to_string();
             let first = path.last().is_none_or(|last| !matches!(last, TokenTree::Punct(_)));
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 }
 
-fn push_separator(path: &mut Vec<TokenTree>) {
+pub(super) fn push_separator(path: &mut Vec<TokenTree>) {
     for spacing in [Spacing::Joint, Spacing::Alone] {
         path.push(TokenTree::Punct(proc_macro2::Punct::new(':', spacing)));
     }

@@ -96,10 +96,10 @@ impl Parser<'_> {
             block.unread.push(name.clone());
             false
         });
-        for function in &block.functions {
-            if let Some(import) = block.imports.iter().find(|import| import.name == function.name) {
-                let message = format!("the function `{}` is imported and defined", function.name);
-                let diag = Diag::new(Code::E2008, Site::token(function.name.span()), message);
+        for name in function_names(block) {
+            if let Some(import) = block.imports.iter().find(|import| import.name == *name) {
+                let message = format!("the function `{name}` is imported and defined");
+                let diag = Diag::new(Code::E2008, Site::token(name.span()), message);
                 let diag = diag.note_at(import.site, "it is imported");
                 self.diags.push(diag.help("import it under another name with `as`"));
             }
@@ -133,6 +133,9 @@ impl Parser<'_> {
         if self.at_word("const") && !self.followed_by("fn") {
             return self.constant(head, block);
         }
+        if self.at_word("extern") {
+            return self.external(&head, block);
+        }
         let (start, from) = (self.here(), self.cursor);
         if self.take_word("fn").is_none() {
             return Err(self.unexpected("`fn`, `const` or `struct`"));
@@ -145,12 +148,11 @@ impl Parser<'_> {
                 return Err(diag);
             }
         };
-        match block.functions.iter().find(|first| first.name == function.name) {
-            Some(first) => {
-                let diag = defined_twice("function", &function.name, &first.name);
-                self.diags.push(diag);
-            }
-            None => block.functions.push(function),
+        if let Some(first) = function_names(block).find(|first| **first == function.name) {
+            let diag = defined_twice("function", &function.name, first);
+            self.diags.push(diag);
+        } else {
+            block.functions.push(function);
         }
         Ok(())
     }
@@ -232,7 +234,7 @@ impl Parser<'_> {
     }
 
     /// Reads parameters until `at_end`.
-    fn parameters(
+    pub(super) fn parameters(
         &mut self,
         symbols: &[Ident],
         at_end: fn(&Self) -> bool,
@@ -285,7 +287,7 @@ impl Parser<'_> {
     }
 
     /// Reads `-> type`.
-    fn result(&mut self) -> Result<Option<TypeExpr>, Diag> {
+    pub(super) fn result(&mut self) -> Result<Option<TypeExpr>, Diag> {
         self.take("->").map(|_| self.type_expr()).transpose()
     }
 
@@ -408,7 +410,8 @@ impl Parser<'_> {
 
     /// Skips to the next item: behind a `{ … }` or a `;`, or before what can only begin one.
     fn skip_item(&mut self) {
-        let begins = |parser: &Self| ["fn", "pub", "struct"].iter().any(|word| parser.at_word(word));
+        let begins =
+            |parser: &Self| ["fn", "pub", "struct", "extern"].iter().any(|word| parser.at_word(word));
         while !self.at_end() && !begins(self) && !self.at("#") {
             let ends = self.at_group(Delimiter::Brace) || self.at(";");
             self.skip_token();
@@ -417,6 +420,11 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+fn function_names(block: &Block) -> impl Iterator<Item = &Ident> {
+    let externs = block.externs.iter().map(|item| &item.function.name);
+    block.functions.iter().map(|function| &function.name).chain(externs)
 }
 
 pub(super) fn defined_twice(what: &str, second: &Ident, first: &Ident) -> Diag {

@@ -13,6 +13,7 @@ mod brackets;
 mod derivatives;
 mod dim_expr;
 mod expressions;
+mod externs;
 mod imports;
 mod items;
 mod literals;

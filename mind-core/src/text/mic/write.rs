@@ -25,7 +25,12 @@ pub(super) fn text(
     }
     let mut uses = Vec::with_capacity(module.insts().len());
     for inst in module.insts() {
-        let symbol = if let Op::Input { name } = &inst.op { symbols.intern(name) } else { 0 };
+        let symbol = match &inst.op {
+            Op::Input { name: text }
+            | Op::Extern { function: text, .. }
+            | Op::ExternGrad { function: text } => symbols.intern(text),
+            _ => 0,
+        };
         uses.push((symbol, types.intern(&inst.ty)));
     }
     let mut text =

@@ -1,0 +1,247 @@
+//! Functions of `mind!` that call functions of Knossos programs, and their gradients.
+
+use mind::{Tensor, Workspace, mind};
+
+mod cells {
+    mind::ks!(
+        r#"
+; A leaky step: what is above the threshold is weighed by the other vector.
+(def cell (Vec Float) ((x : Vec Float) (h : Vec Float) (leak : Float))
+  (build (size x) (lam (i : Integer)
+    (let ((a (index i x)) (b (index i h)))
+      (if (gt a 0.0) (mul a b) (mul leak (sin a)))))))
+
+; The smallest of positive numbers, with a check.
+(def least Float (v : Vec Float)
+  (let (m (neg (max (map (lam (x : Float) (neg x)) v))))
+    (let (u (assert (gt m 0.0) m)) u)))
+
+(def pick Float ((v : Vec Float) (i : Integer)) (index i v))
+
+(def halves (Vec Float) (v : Vec Float) (build (div (size v) 2) (lam (i : Integer) (index i v))))
+
+(def norms (Vec Float) (t : Tensor 2 Float)
+  (let ((m n) (size t))
+    (build m (lam (i : Integer)
+      (sqrt (sumbuild n (lam (j : Integer)
+        (let (x (index (tuple i j) t)) (mul x x)))))))))
+"#,
+        grad = [rev cell, rev least, rev pick, rev halves, rev norms]
+    );
+}
+
+mind! {
+    extern fn cells::cell(x: f64[4], h: f64[4], leak: f64) -> f64[4];
+    extern fn cells::least(v: f64[4]) -> f64;
+    extern fn cells::pick(v: f64[4], i: i64) -> f64;
+    extern fn cells::halves(v: f64[4]) -> f64[4];
+    extern fn cells::norms<M, N>(t: f64[M, N]) -> f64[M];
+
+    /// Two calls with ordinary operations before, between and after.
+    #[grad(x, h, w, leak)]
+    pub fn loss(x: f64[4], h: f64[4], w: f64[4, 4], leak: f64) -> f64 {
+        let first = cell(x @ w + 0.1, exp(h), leak * 2.0);
+        let second = cell(first * 2.0, relu(h), leak);
+        sum((second + first) * x) + 0.5 * sum(first)
+    }
+
+    pub fn forward(x: f64[4], h: f64[4], leak: f64) -> f64[4] {
+        cell(x, h, leak)
+    }
+
+    #[grad(v)]
+    pub fn share(v: f64[4]) -> f64 {
+        least(v) / sum(v)
+    }
+
+    #[grad(v)]
+    pub fn one(v: f64[4], i: i64) -> f64 {
+        pick(v * v, i)
+    }
+
+    pub fn wrong(v: f64[4]) -> f64[4] {
+        halves(v) + 1.0
+    }
+
+    #[grad(t)]
+    pub fn lengths<M, N>(t: f64[M, N], w: f64[M]) -> f64 {
+        norms(2.0 * t) @ w
+    }
+
+    /// A step in place, which fails where `least` does.
+    pub fn step(v: &mut f64[4], rate: f64) -> f64 {
+        let (l, dv) = value_and_grad(share, wrt = v)(v);
+        v += rate * dv;
+        l
+    }
+
+    /// What the caller sees is written behind the call that may fail.
+    pub fn both(v: &mut f64[4], w: f64[4]) -> f64 {
+        let old = sum(v * v);
+        v += 1.0;
+        old + least(w)
+    }
+}
+
+// The example of docs/knossos.md, word for word.
+#[rustfmt::skip]
+mod recurrent {
+    mind::ks!(r#"
+        (def cell (Vec Float) ((x : Vec Float) (h : Vec Float))
+          (build (size x) (lam (i : Integer)
+            (let ((a (index i x)) (b (index i h)))
+              (if (gt a b) (tanh a) (mul 0.5 b))))))
+    "#, precision = f32, grad = [rev cell]);
+
+    mind::mind! {
+        extern fn cell(x: f32[4], h: f32[4]) -> f32[4];
+
+        #[grad(w)]
+        pub fn energy(x: f32[4], h: f32[4], w: f32[4, 4]) -> f32 {
+            let next = cell(x @ w, h);
+            sum(next * next)
+        }
+    }
+}
+
+type Vector = Tensor![f64; 4];
+
+fn slope(f: impl Fn(f64) -> f64) -> f64 {
+    let step = 1e-6;
+    (f(step) - f(-step)) / (2.0 * step)
+}
+
+fn moved<S: mind::Shape>(x: &Tensor<f64, S>, at: usize, by: f64) -> Tensor<f64, S> {
+    let mut x = x.clone();
+    x.as_mut_slice()[at] += by;
+    x
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-7 * expected.abs().max(1.0), "{found} is not {expected}");
+}
+
+#[test]
+fn a_call_gives_what_the_function_gives() {
+    let (x, h) = (Vector::from([0.5, -1.0, 2.0, -0.25]), Vector::from([2.0, 3.0, 4.0, 5.0]));
+    let expected = [1.0, 0.1 * (-1.0_f64).sin(), 8.0, 0.1 * (-0.25_f64).sin()];
+    assert_eq!(forward(&x, &h, 0.1).as_slice(), expected);
+    let mut out = Vector::zeros();
+    forward_into(&x, &h, 0.1, &mut out, &mut Workspace::new()).expect("nothing fails");
+    assert_eq!(out.as_slice(), expected);
+}
+
+#[test]
+fn gradients_through_calls_agree_with_differences() {
+    let (x, h) = (Vector::from([0.5, -1.0, 0.7, -0.25]), Vector::from([0.2, 0.3, -0.4, 0.5]));
+    let w = Tensor::<f64, _>::from([
+        [0.3, -0.1, 0.2, 0.5],
+        [0.7, 0.4, -0.6, 0.1],
+        [-0.2, 0.9, 0.3, -0.8],
+        [0.1, 0.2, 0.4, -0.3],
+    ]);
+    let leak = 0.3;
+    let (value, (dx, dh, dw, d_leak)) = loss_grad(&x, &h, &w, leak);
+    assert_eq!(value, loss(&x, &h, &w, leak));
+    for at in 0..4 {
+        close(dx.as_slice()[at], slope(|step| loss(&moved(&x, at, step), &h, &w, leak)));
+        close(dh.as_slice()[at], slope(|step| loss(&x, &moved(&h, at, step), &w, leak)));
+    }
+    for at in 0..16 {
+        close(dw.as_slice()[at], slope(|step| loss(&x, &h, &moved(&w, at, step), leak)));
+    }
+    close(d_leak, slope(|step| loss(&x, &h, &w, leak + step)));
+}
+
+#[test]
+fn numbers_and_integers_go_in_and_out() {
+    let v = Vector::from([2.0, 0.5, 3.0, 1.0]);
+    let (value, dv) = share_grad(&v);
+    assert_eq!(value, 0.5 / 6.5);
+    for at in 0..4 {
+        close(dv.as_slice()[at], slope(|step| share(&moved(&v, at, step))));
+    }
+    let (value, dv) = one_grad(&v, 2);
+    assert_eq!((value, dv.as_slice()), (9.0, &[0.0, 0.0, 6.0, 0.0][..]));
+}
+
+#[test]
+fn extents_may_be_symbols() {
+    let t = Tensor::<f64, _>::from([[3.0, 4.0], [5.0, 12.0], [8.0, 15.0]]);
+    let w = Tensor::<f64, _>::from([1.0, 10.0, 100.0]);
+    let (value, dt) = lengths_grad(&t, &w);
+    close(value, 2.0 * (5.0 + 130.0 + 1700.0));
+    for at in 0..6 {
+        close(dt.as_slice()[at], slope(|step| lengths(&moved(&t, at, step), &w)));
+    }
+}
+
+#[test]
+fn what_fails_there_is_an_error_here() {
+    let error = try_share(&Vector::from([1.0, -1.0, 2.0, 3.0])).expect_err("-1 is not positive");
+    assert_eq!(error.code(), "E6010");
+    assert!(error.to_string().contains("tests/extern_ks.rs:17:13: the assertion does not hold"), "{error}");
+    let error = try_one(&Vector::zeros(), 4).expect_err("4 is out of range");
+    assert_eq!(error.code(), "E6001");
+    let error = try_wrong(&Vector::zeros()).expect_err("2 is not 4");
+    assert!(
+        error.to_string().contains("`cells::halves`: parameter `result`: dimension 0 is 2, needed 4"),
+        "{error}"
+    );
+}
+
+#[test]
+#[should_panic(expected = "the assertion does not hold")]
+fn the_plain_form_panics_with_the_message() {
+    share(&Vector::from([1.0, -1.0, 2.0, 3.0]));
+}
+
+#[test]
+fn nothing_that_the_caller_sees_is_written_where_a_call_fails() {
+    let mut v = Vector::from([1.0, 2.0, 3.0, 4.0]);
+    let before = v.clone();
+    try_both(&mut v, &Vector::from([1.0, 0.0, 1.0, 1.0])).expect_err("0 is not positive");
+    assert_eq!(v, before);
+    assert_eq!(both(&mut v, &Vector::from([1.0, 0.5, 1.0, 1.0])), 30.5);
+    assert_eq!(v.as_slice(), [2.0, 3.0, 4.0, 5.0]);
+    let mut v = Vector::from([1.0, -2.0, 3.0, 4.0]);
+    let before = v.clone();
+    try_step(&mut v, 0.1).expect_err("-2 is not positive");
+    assert_eq!(v, before);
+}
+
+#[test]
+fn a_step_in_place_goes_up() {
+    let mut v = Vector::from([1.0, 2.0, 3.0, 4.0]);
+    let first = step(&mut v, 0.5);
+    assert!(share(&v) > first);
+}
+
+#[test]
+fn the_texts_have_the_call() {
+    assert!(forward::CORE_IR.contains("Extern (%0, %1, %2) {function=\"cells::cell\", shape=[4]} : f64[4]"));
+    assert!(forward::PLAN.contains("cells::cell("), "{}", forward::PLAN);
+    assert!(loss_grad::CORE_IR.contains("ExternGrad ("));
+}
+
+#[test]
+fn the_example_of_the_documentation_is_the_one_tested() {
+    let page = include_str!("../docs/knossos.md");
+    let (_, example) =
+        page.split_once("```rust\nmod recurrent {").expect("the page has an example of `extern`");
+    let (example, _) = example.split_once("\n```").expect("it ends");
+    assert!(include_str!("extern_ks.rs").contains(example), "the example above is another:\n{example}");
+    let (x, h) = (Tensor::from([0.5_f32, -1.0, 0.7, -0.25]), Tensor::from([0.2_f32, 0.3, -0.4, 0.5]));
+    let w = Tensor::<f32, _>::from_fn(|[row, column]| (row as f32 - column as f32) / 4.0);
+    let (_, dw) = recurrent::energy_grad(&x, &h, &w);
+    for at in 0..16 {
+        let energy = |by: f32| {
+            let mut w = w.clone();
+            w.as_mut_slice()[at] += by;
+            recurrent::energy(&x, &h, &w)
+        };
+        let expected = (energy(1e-2) - energy(-1e-2)) / 2e-2;
+        assert!((dw.as_slice()[at] - expected).abs() < 1e-2, "{} is not {expected}", dw.as_slice()[at]);
+    }
+}

@@ -1,0 +1,8 @@
+mind::ks!("(def cell (Vec Float) (x : Vec Float) (map (lam (a : Float) (mul a a)) x))");
+
+mind::mind! {
+    extern fn cell(x: f64[8, 2]) -> f64[8];
+    pub fn f(x: f64[8, 2]) -> f64[8] { cell(x) }
+}
+
+fn main() {}
