@@ -80,16 +80,20 @@ pub fn multiply<T: Element + Tiles>(
     micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: &mut [T],
-    sink: Sink<'_, T>,
+    mut sink: Sink<'_, T>,
 ) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
-    if (rhs.col_stride == 1 || n == 1)
-        && n <= micro.columns()
+    if n <= micro.columns()
         && k <= DEPTH
-        && let Sink::Store(out) = sink
+        && let Sink::Store(out) = &mut sink
     {
-        return one_panel(micro, product, out);
+        if rhs.col_stride == 1 || n == 1 {
+            return one_panel(micro, product, rhs.pointer(), rhs.row_stride, out);
+        }
+        if k * n.next_multiple_of(micro.lanes) * size_of::<T>() <= SMALL_STACK_BYTES {
+            return packed_panel(micro, product, out);
+        }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
     if packs_left(product) || packs_right(product) {
@@ -108,17 +112,19 @@ pub fn multiply<T: Element + Tiles>(
     Blocks { micro, product, most_depth, most_columns, left: None, right: None }.multiply(scratch, sink);
 }
 
-/// A product that is no wider than a tile, stored: what is small ends here soon.
+/// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
+/// so far apart.
 fn one_panel<T: Element>(
     micro: &Micro<T>,
-    &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
+    &Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>,
+    right: *const T,
+    stride: usize,
     out: &mut [T],
 ) {
     assert!(out.len() == m * n);
     let tiles = micro.tiles(n);
     let mut i = 0;
     let left = lhs.pointer();
-    let right = rhs.pointer();
     while i < m {
         let rows = next_part(m - i, micro.rows, 1);
         // SAFETY: the row is one of the operand.
@@ -127,7 +133,7 @@ fn one_panel<T: Element>(
             lhs: std::array::from_fn(|r| first.wrapping_add(r.wrapping_mul(lhs.row_stride))),
             step: lhs.col_stride,
             rhs: right,
-            stride: rhs.row_stride,
+            stride,
             depth: k,
             // SAFETY: `out` has that row.
             to: unsafe { out.as_mut_ptr().add(i * n) },
@@ -141,7 +147,20 @@ fn one_panel<T: Element>(
     }
 }
 
-/// The same with room for packed operands.
+/// The same where the right operand is packed, to room on the stack that is enough for it.
+#[inline(never)]
+fn packed_panel<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, out: &mut [T]) {
+    let Product { dims: &[_, k, n], rhs, .. } = *product;
+    let mut room = Bytes::<SMALL_STACK_BYTES>::new();
+    let room = room.room::<T>();
+    let stride = n.next_multiple_of(micro.lanes);
+    assert!(k * stride <= room.len);
+    // SAFETY: the operand holds all that it reaches, and the room has place for it.
+    unsafe { pack(micro, rhs.pointer(), [rhs.row_stride, rhs.col_stride], [k, n], room.data, stride) };
+    one_panel(micro, product, room.data, stride, out);
+}
+
+/// A product with room for packed operands.
 #[inline(never)]
 fn packed<T: Element + Tiles, const STACK: usize>(
     micro: &Micro<T>,
