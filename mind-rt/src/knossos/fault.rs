@@ -2,16 +2,10 @@
 
 use crate::Error;
 
-/// A place in a program.
+/// A place in a program: the function as the program writes it, the line, and the column in characters, from 1. Of the
+/// size of a pointer, since places are handed to all that can fail.
 #[derive(Clone, Copy, Debug)]
-pub struct At {
-    /// The function, as the program writes it.
-    pub function: &'static str,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column in characters, from 1.
-    pub column: u32,
-}
+pub struct At(pub &'static (&'static str, u32, u32));
 
 /// A failure, of the size of a pointer so that results of functions stay small.
 #[derive(Debug)]
@@ -21,8 +15,8 @@ impl Fault {
     /// The failure as users see it, of a program in this file.
     #[cold]
     pub fn in_file(self, file: &'static str) -> Error {
-        let (at, code, message) = *self.0;
-        Error::Knossos { code, message, file, line: at.line, column: at.column, function: at.function }
+        let (At((function, line, column)), code, message) = *self.0;
+        Error::Knossos { code, message, file, line: *line, column: *column, function }
     }
 }
 

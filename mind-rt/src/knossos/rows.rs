@@ -1,5 +1,6 @@
 //! Sums over rows, in the vectors of the machine where rows are long.
 
+use super::number::Real;
 use crate::{
     Element,
     kernels::arithmetic::Arithmetic,
@@ -11,22 +12,29 @@ const SHORT: usize = 32;
 
 /// The sum of the products of two rows of one length: in order, or of a long row in as many lanes as the type has.
 #[inline(always)]
-pub fn inner_product<T: Element>(lhs: &[T], rhs: &[T]) -> T {
-    if lhs.len() > SHORT {
-        return dispatch(InnerProduct { lhs, rhs });
+pub fn inner_product<T: Real>(lhs: &[T], rhs: &[T]) -> T {
+    match lhs.len() {
+        0 => T::ZERO,
+        1..=SHORT => in_order(lhs.iter().zip(rhs).map(|(x, y)| x.times(*y))),
+        _ => dispatch(InnerProduct { lhs, rhs }),
     }
-    let mut products = lhs.iter().zip(rhs).map(|(x, y)| x.times(*y));
-    products.next().map_or(T::ZERO, |first| products.fold(first, Arithmetic::plus))
 }
 
 /// The sum of a row, in the same order.
 #[inline(always)]
-pub fn row_sum<T: Element>(row: &[T]) -> T {
-    if row.len() > SHORT {
-        return dispatch(Sum { row });
+pub fn row_sum<T: Real>(row: &[T]) -> T {
+    match row.len() {
+        0 => T::ZERO,
+        1..=SHORT => in_order(row.iter().copied()),
+        _ => dispatch(Sum { row }),
     }
-    let mut elements = row.iter().copied();
-    elements.next().map_or(T::ZERO, |first| elements.fold(first, Arithmetic::plus))
+}
+
+/// The sum of numbers of which there is one.
+#[inline(always)]
+fn in_order<T: Real>(numbers: impl Iterator<Item = T>) -> T {
+    // What is added to it is left as it is, down to the sign of a zero.
+    numbers.fold(T::round(-0.0), Arithmetic::plus)
 }
 
 struct InnerProduct<'a, T> {

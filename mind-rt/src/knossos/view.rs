@@ -72,7 +72,7 @@ impl<'a, T, S: Extents> View<'a, T, S> {
     pub fn get(self, index: S::Index, at: At) -> Result<&'a T, Fault> {
         match self.size.position(index).and_then(|position| self.data.get(position)) {
             Some(element) => Ok(element),
-            None => Err(at.out_of_range(S::members(&index), self.size.as_slice())),
+            None => Err(outside(self.size, index, at)),
         }
     }
 
@@ -83,6 +83,18 @@ impl<'a, T, S: Extents> View<'a, T, S> {
     #[inline(always)]
     pub fn row(self, index: S::Index, count: usize, at: At) -> Result<&'a [T], Fault> {
         row_range(self.size, index, count, at).map(|(first, count)| &self.data[first..first + count])
+    }
+
+    /// The same, where some of the elements from this index on are known already.
+    ///
+    /// # Errors
+    /// As those of [`View::row`].
+    #[inline(always)]
+    pub fn row_of(self, known: &'a [T], index: S::Index, count: usize, at: At) -> Result<&'a [T], Fault> {
+        match known.get(..count) {
+            Some(row) => Ok(row),
+            None => self.row(index, count, at),
+        }
     }
 }
 
@@ -98,6 +110,13 @@ fn row_range<S: Extents>(size: S, index: S::Index, count: usize, at: At) -> Resu
         Some(first) if count <= extent - start => Ok((first, count)),
         found => Err(first_outside(size, index, found.is_some(), at)),
     }
+}
+
+/// What fails at an index. It is given as a value, since one whose address is taken would lie in memory in every turn.
+#[cold]
+#[inline(never)]
+fn outside<S: Extents>(size: S, index: S::Index, at: At) -> Fault {
+    at.out_of_range(S::members(&index), size.as_slice())
 }
 
 /// What fails of a row whose first element is there, or is not.
@@ -135,7 +154,7 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
     pub fn get_mut(&mut self, index: S::Index, at: At) -> Result<&mut T, Fault> {
         match self.size.position(index).and_then(|position| self.data.get_mut(position)) {
             Some(element) => Ok(element),
-            None => Err(at.out_of_range(S::members(&index), self.size.as_slice())),
+            None => Err(outside(self.size, index, at)),
         }
     }
 
@@ -171,7 +190,7 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
 mod tests {
     use super::*;
 
-    const AT: At = At { function: "f", line: 1, column: 2 };
+    const AT: At = At(&("f", 1, 2));
 
     fn message(found: Result<&[i32], Fault>) -> String {
         found.expect_err("it is outside").in_file("f.ks").to_string()
@@ -182,6 +201,8 @@ mod tests {
         let view = View { size: [2, 3], data: &[0, 1, 2, 3, 4, 5] };
         assert_eq!(view.row([1, 0], 3, AT).expect("a whole row"), [3, 4, 5]);
         assert_eq!(view.row([0, 1], 2, AT).expect("the end of a row"), [1, 2]);
+        assert_eq!(view.row_of(&[1], [0, 1], 2, AT).expect("more than is known"), [1, 2]);
+        assert_eq!(view.row_of(&[1, 2], [0, 1], 1, AT).expect("less than is known"), [1]);
         assert_eq!(view.row([9, -9], 0, AT).expect("nothing"), [0; 0]);
         let outside = |[i, j]: [i64; 2]| {
             format!(

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::{
     bound,
     calls::Reached,
-    hoist::{Element, Row, Turns},
+    hoist::{Element, Row, Slice, Turns},
     kinds::{Kind, Kinds, Tree, tuple},
     names::plain_name,
     repr::{Borrowed, Leaf, OwnerId, Place, Repr},
@@ -72,6 +72,7 @@ pub(super) struct Writer<'a> {
     pub(super) loops: Vec<Turns>,
     pub(super) rows: Vec<Row>,
     pub(super) elements: Vec<Element>,
+    pub(super) slices: Vec<Slice>,
     /// The variables that are a counter and something that is added to it, as that sum.
     pub(super) sums: HashMap<String, String>,
     /// An earlier name of each extent that is known to be another.
@@ -119,6 +120,7 @@ impl<'a> Writer<'a> {
             loops: Vec::new(),
             rows: Vec::new(),
             elements: Vec::new(),
+            slices: Vec::new(),
             sums: HashMap::new(),
             extents: HashMap::new(),
             likes: HashMap::new(),
@@ -180,9 +182,11 @@ impl<'a> Writer<'a> {
     /// A block of its own: its statements and its result, in braces that the caller writes.
     pub fn nested<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> (String, R) {
         let outer = (std::mem::take(&mut self.out), self.at, self.place);
+        let slices = self.slices.len();
         self.depth += 1;
         let result = write(self);
         self.depth -= 1;
+        self.slices.truncate(slices);
         let inner = std::mem::replace(&mut self.out, outer.0);
         (self.at, self.place) = (outer.1, outer.2);
         (inner, result)

@@ -31,6 +31,16 @@ pub(super) struct Row {
     counter: String,
 }
 
+/// Elements of a row that have a name where the statement at hand stands.
+pub(super) struct Slice {
+    tensor: String,
+    /// The index of the first.
+    first: String,
+    /// How many they are, by its first name.
+    extent: String,
+    name: String,
+}
+
 /// An element of an accumulator that a turn adds to.
 pub(super) struct Element {
     base: String,
@@ -60,6 +70,7 @@ pub(super) struct Around {
     pub end: String,
     rows: usize,
     elements: usize,
+    slices: usize,
 }
 
 /// An index into a row that a loop goes through.
@@ -92,7 +103,10 @@ struct Use {
 impl Writer<'_> {
     /// Looks up what the body of a loop will ask for; [`Writer::leave`] forgets it.
     pub(super) fn enter(&mut self, block: BlockId, counters: &[String], extents: &[String]) -> Around {
-        let mut around = Around { rows: self.rows.len(), elements: self.elements.len(), ..Around::default() };
+        // What stands in a loop around the innermost is not seen behind it.
+        let slices = if extents.len() > 1 { self.slices.len() } else { usize::MAX };
+        let (rows, elements) = (self.rows.len(), self.elements.len());
+        let mut around = Around { rows, elements, slices, ..Around::default() };
         let counter = self.body.block(block).parameters[0];
         let texts: Vec<_> = counters.iter().map(|counter| format!("({counter} as i64)")).collect();
         self.loops.push(Turns {
@@ -117,11 +131,8 @@ impl Writer<'_> {
             for leaf in repr.clone().leaves() {
                 let tensor = leaf.text().to_owned();
                 if self.row_of(&tensor, &index.members).is_none() {
-                    let slice = self.fresh("h");
                     let place = self.kinds.at(&self.kinds.program.function(self.id).name, instruction.place);
-                    let first = index.first();
-                    around.before +=
-                        &format!("let {slice} = &{tensor}.row({first}, {count}, {place})?[..{count}];\n");
+                    let slice = self.slice(&tensor, &index.first(), count, &place, &mut around.before);
                     let (index, counter) = (index.members.clone(), last.clone());
                     self.rows.push(Row { tensor, index, slice, counter });
                 }
@@ -149,7 +160,32 @@ impl Writer<'_> {
     pub(super) fn leave(&mut self, around: &Around) {
         self.rows.truncate(around.rows);
         self.elements.truncate(around.elements);
+        self.slices.truncate(around.slices);
         self.loops.pop();
+    }
+
+    /// The name of the elements of a row from an index on, which may have one already; else `before` gives it one.
+    fn slice(&mut self, tensor: &str, first: &str, count: &str, place: &str, before: &mut String) -> String {
+        let extent = self.first_name(count);
+        let same = |slice: &&Slice| slice.tensor == tensor && slice.first == first;
+        let known = self.slices.iter().filter(same);
+        let longer = match known.clone().find(|slice| slice.extent == extent) {
+            Some(found) => return found.name.clone(),
+            None => known.last().map(|slice| slice.name.clone()),
+        };
+        let name = self.fresh("h");
+        let row = match longer {
+            Some(longer) => format!("row_of({longer}, {first}, {count}, {place})"),
+            None => format!("row({first}, {count}, {place})"),
+        };
+        *before += &format!("let {name} = &{tensor}.{row}?[..{count}];\n");
+        self.slices.push(Slice {
+            tensor: tensor.to_owned(),
+            first: first.to_owned(),
+            extent,
+            name: name.clone(),
+        });
+        name
     }
 
     fn enter_accumulators(

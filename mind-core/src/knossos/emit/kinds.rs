@@ -92,7 +92,7 @@ impl<'p> Kinds<'p> {
         // Functions of the prelude stand nowhere.
         let known = place.line > 0;
         let Place { line, column } = if known { self.options.start.of(place) } else { place };
-        format!("at({function:?}, {line}, {column})")
+        format!("k::At(&({function:?}, {line}, {column}))")
     }
 
     /// `f64` or `f32`.

@@ -84,8 +84,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
          use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, Show as _, Zeros as _}};\n\
          use {root}::{{Tensor, TensorRef}};\n\
          use {root}::std::{{self, boxed::Box, option::Option::{{self, None, Some}}, prelude::v1::*, \
-         result::Result::{{self, Err, Ok}}, string::String, vec::Vec}};\n\
-         const fn at(function: &'static str, line: u32, column: u32) -> k::At {{ k::At {{ function, line, column }} }}\n"
+         result::Result::{{self, Err, Ok}}, string::String, vec::Vec}};\n"
     );
     text.push_str(&tapes::tapes(&kinds, &reached));
     text.push_str(&bound::rust_functions(&kinds, &reached));
