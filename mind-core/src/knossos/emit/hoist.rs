@@ -168,10 +168,10 @@ impl Writer<'_> {
     fn slice(&mut self, tensor: &str, first: &str, count: &str, place: &str, before: &mut String) -> String {
         let extent = self.first_name(count);
         let same = |slice: &&Slice| slice.tensor == tensor && slice.first == first;
-        let known = self.slices.iter().filter(same);
+        let mut known = self.slices.iter().filter(same);
         let longer = match known.clone().find(|slice| slice.extent == extent) {
             Some(found) => return found.name.clone(),
-            None => known.last().map(|slice| slice.name.clone()),
+            None => known.next().map(|slice| slice.name.clone()),
         };
         let name = self.fresh("h");
         let row = match longer {
@@ -381,7 +381,7 @@ impl Writer<'_> {
 
     /// Whether an index, as it is written, is this one.
     fn is_index(&self, index: &[String], of: &[String]) -> bool {
-        let same = |(written, of): (&String, &String)| self.sums.get(written).unwrap_or(written) == of;
+        let same = |(written, of): (&String, &String)| written == of || self.sums.get(written) == Some(of);
         index.len() == of.len() && index.iter().zip(of).all(same)
     }
 
