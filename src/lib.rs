@@ -103,6 +103,30 @@
 //! Rust's rules say which functions a path reaches. A function configured away (`#[cfg(…)]`) cannot be imported; what an
 //! imported function calls is inlined whatever its configuration, as within a block.
 //!
+//! # Functions of Knossos programs
+//!
+//! `extern fn` in a block declares a function that [`ks!`] or [`include_ks!`] makes, by its path from the block's module, and
+//! gradients go through its calls. What the language lacks, such as branches and loops, can be written there;
+//! `docs/knossos.md` says what such a function may be.
+//!
+//! ```
+//! mind::ks!(r#"
+//!     (def clip (Vec Float) (x : Vec Float)
+//!       (map (lam (a : Float) (if (gt a 1.0) 1.0 a)) x))
+//! "#, grad = [rev clip]);
+//!
+//! mind::mind! {
+//!     extern fn clip(x: f64[3]) -> f64[3];
+//!     #[grad(x)]
+//!     fn loss(x: f64[3]) -> f64 { sum(clip(2.0 * x)) }
+//! }
+//!
+//! # fn main() {
+//! let (loss, dx) = loss_grad(&mind::Tensor::from([0.25, 1.0, -1.0]));
+//! assert_eq!((loss, dx.as_slice()), (-0.5, &[2.0, 0.0, 2.0][..]));
+//! # }
+//! ```
+//!
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its

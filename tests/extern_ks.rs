@@ -75,6 +75,10 @@ mind! {
         l
     }
 
+    pub fn pair(v: f64[4], w: f64[4]) -> (f64[4], f64) {
+        (cell(v, v, 0.5), least(w))
+    }
+
     /// What the caller sees is written behind the call that may fail.
     pub fn both(v: &mut f64[4], w: f64[4]) -> f64 {
         let old = sum(v * v);
@@ -209,6 +213,19 @@ fn nothing_that_the_caller_sees_is_written_where_a_call_fails() {
     let before = v.clone();
     try_step(&mut v, 0.1).expect_err("-2 is not positive");
     assert_eq!(v, before);
+}
+
+#[test]
+fn no_result_is_written_where_another_call_fails() {
+    let v = Vector::from([1.0, 2.0, 3.0, 4.0]);
+    let (mut squares, mut least) = (Vector::zeros(), 0.0);
+    let mut workspace = Workspace::with_bytes(pair::PEAK_BYTES);
+    let mut into = |w: [f64; 4]| {
+        let failed = pair_into(&v, &Vector::from(w), (&mut squares, &mut least), &mut workspace);
+        (failed.is_err(), squares.clone(), least)
+    };
+    assert_eq!(into([1.0, 0.0, 1.0, 1.0]), (true, Vector::zeros(), 0.0));
+    assert_eq!(into([1.0, 0.5, 1.0, 1.0]), (false, Vector::from([1.0, 4.0, 9.0, 16.0]), 0.5));
 }
 
 #[test]

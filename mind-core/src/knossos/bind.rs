@@ -310,7 +310,7 @@ impl Program {
         let function = self.function(id);
         let how = match function.definition {
             Definition::Bound(_) => "is bound already",
-            _ => "is defined by the program, and only what `edef` declares is bound",
+            _ => "is defined already, and only what `edef` declares is bound",
         };
         Diag::new(Code::E2008, binding.site, format!("`{}` {how}", function.name))
     }

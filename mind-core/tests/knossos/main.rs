@@ -2,6 +2,7 @@
 //!
 //! `MIND_BLESS=1 cargo test -p mind-core --test knossos` records what comes out now; review the difference.
 
+mod bindings;
 mod corpus;
 mod derivatives;
 mod limits;

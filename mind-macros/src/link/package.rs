@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The lists are the constants of the block; its imports, each with the name it has in the block, the name it has where it is
-//! defined, and the block that is; its structs; and the functions. `!` marks one with a mistake.
+//! defined, and the block that is; its structs, and its `extern` functions for messages; and the functions. `!` marks one with a
+//! mistake.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,10 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
         let (local, name, hash) = (&import.name, ident(name), ident(hash));
         quote! { #local #name #hash }
     });
-    let structs = block.structs.iter().map(|item| &item.source);
+    // What is elsewhere is said for messages only.
+    let externs =
+        block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
+    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
     let functions = lowered.functions.iter().filter_map(|lowered| {
         let function = block.functions.iter().find(|function| function.name == lowered.name)?;
         let (name, source) = (&function.name, &function.source);
@@ -223,8 +227,9 @@ struct Read {
 
 impl Package {
     fn block(&self) -> Option<ForeignBlock> {
-        let structs = parse_block(self.structs.stream()).0.structs;
-        Some(ForeignBlock { constants: self.constants()?, structs })
+        let Block { structs, externs, .. } = parse_block(self.structs.stream()).0;
+        let externs = externs.iter().map(|item| item.function.name.to_string()).collect();
+        Some(ForeignBlock { constants: self.constants()?, structs, externs })
     }
 
     fn constants(&self) -> Option<Vec<(String, i64)>> {

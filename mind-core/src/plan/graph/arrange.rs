@@ -403,7 +403,8 @@ impl<'m> Arranger<'m> {
             return Delivery::Scalar(scalar.clone());
         }
         let own = view.buffer().map(|item| item.0).filter(|item| {
-            self.items[*item].is_written() && self.is_whole(&view) && !taken.contains(item) && !feeds[*item]
+            let is_free = !taken.contains(item) && !feeds[*item] && !self.may_fail_after(*item);
+            self.items[*item].is_written() && self.is_whole(&view) && is_free
         });
         let item = own.unwrap_or_else(|| {
             let ty = Type::new(self.module.ty(value).dtype, view.shape.clone());
@@ -412,6 +413,13 @@ impl<'m> Arranger<'m> {
         });
         taken.push(item);
         Delivery::Item(item)
+    }
+
+    /// Whether an item can fail and so can another: then it is not known which comes first, and neither stores what the
+    /// caller sees.
+    fn may_fail_after(&self, item: ItemId) -> bool {
+        let mut others = self.items.iter().enumerate().filter(|(other, _)| *other != item);
+        self.items[item].can_fail() && others.any(|(_, other)| other.can_fail())
     }
 
     /// Which items the indices that some check sees are computed from: they are there before the checks, so never in a

@@ -8,7 +8,7 @@ use super::body::lower_body;
 use super::signature::function_signature;
 use super::structs::structs;
 use super::types::DimNames;
-use crate::diag::{Diag, Diags};
+use crate::diag::{Code, Diag, Diags};
 use crate::dim::Dim;
 use crate::surface::ast::{self, Import};
 
@@ -30,6 +30,8 @@ pub struct ForeignBlock {
     pub constants: Vec<(String, i64)>,
     /// Its structs.
     pub structs: Vec<ast::Struct>,
+    /// The names of functions that are elsewhere, which mean nothing here.
+    pub externs: Vec<String>,
 }
 
 /// A function of another block, and what the names in it mean.
@@ -57,14 +59,22 @@ pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Impor
         let signature = function_signature(&function, &dims[foreign.block], &mut own);
         let names: BTreeMap<String, usize> =
             foreign.callees.iter().map(|(name, callee)| (name.clone(), first + callee)).collect();
+        let is_extern = |name: &String| library.blocks[foreign.block].externs.contains(name);
+        let mut called = foreign.function.callees().map(|(callee, site)| (callee.to_string(), site));
+        let external = called.find(|(name, _)| is_extern(name) && !names.contains_key(name));
         let scope = table.add_scope(names);
+        let is_external = external.is_some();
+        own.extend(external.map(|(callee, site)| {
+            let message = format!("it calls `{callee}`, which only its own block declares by `extern`");
+            Diag::new(Code::E2002, site, message)
+        }));
         let compiled = match (&signature, &foreign.function.body) {
-            (Some(signature), Some(body)) => {
+            (Some(signature), Some(body)) if !is_external => {
                 let (compiled, more) = lower_body(table.scope(scope), signature, body);
                 own.extend(more);
                 compiled
             }
-            (None, _) | (_, None) => None,
+            (None, _) | (_, None) | (Some(_), Some(_)) => None,
         };
         if let Some(diag) = own.into_iter().next() {
             let import = library.imported.iter().position(|imported| library.reaches(*imported, position));
