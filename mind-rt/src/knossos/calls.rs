@@ -15,7 +15,7 @@ const MOST_CALLS: u32 = 10_000;
 const CALLS_A_STACK: u32 = 64;
 
 /// The size of a stack, of which only what is used takes memory: 256 KiB for each call.
-const STACK: usize = CALLS_A_STACK as usize * (256 << 10);
+pub(super) const STACK: usize = CALLS_A_STACK as usize * (256 << 10);
 
 /// Makes a call from another at a depth.
 ///

@@ -7,6 +7,7 @@
 mod array;
 mod bound;
 mod calls;
+mod deep;
 mod fault;
 mod linear;
 mod number;
@@ -17,6 +18,7 @@ mod view;
 pub use array::{Array, Nest, Nested, elements, owned, stale, tensor};
 pub use bound::{Given, Gives, Lent, given, lent};
 pub use calls::{FIRST_CALL, deeper};
+pub use deep::Deep;
 pub use fault::{At, Fault};
 pub use linear::{Grow, Linear, Zeros, dot, negated, scaled, sum_of, zeros};
 pub use number::{

@@ -51,8 +51,7 @@ impl<'a> Elaborator<'_, 'a> {
             _ => {
                 // A part that could not be read explains what is missing.
                 if rest.iter().all(|part| *self.forms.get(*part) != Form::Wrong) {
-                    let message = format!("expected `{usage}`, found {} parts after `{keyword}`", rest.len());
-                    self.report(Code::E1007, form, message);
+                    self.wrong_parts(form, usage, keyword, rest.len());
                 }
                 None
             }

@@ -118,9 +118,8 @@ impl<'a> Elaborator<'_, 'a> {
             }
             ("if" | "assert" | "let" | "$dummy", _) => {
                 let usage = primitives::usage(name).unwrap_or_default();
-                let message = format!("expected `{usage}`, found {} parts after `{name}`", arguments.len());
                 if arguments.iter().all(|part| *self.forms.get(*part) != Form::Wrong) {
-                    self.report(Code::E1007, at, message);
+                    self.wrong_parts(at, usage, name, arguments.len());
                 }
                 None
             }

@@ -98,6 +98,12 @@ impl Elaborator<'_, '_> {
         }
     }
 
+    /// E1007 for a form that needs another number of parts.
+    fn wrong_parts(&mut self, at: FormId, usage: &str, keyword: &str, count: usize) {
+        let parts = if count == 1 { "part" } else { "parts" };
+        self.report(Code::E1007, at, format!("expected `{usage}`, found {count} {parts} after `{keyword}`"));
+    }
+
     fn is_defined(&self, id: FunctionId) -> bool {
         matches!(self.program.function(id).definition, Definition::Defined(_) | Definition::Wrong)
     }

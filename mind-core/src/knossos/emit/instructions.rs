@@ -381,8 +381,8 @@ impl Writer<'_> {
         let mut owned = self.own(&parts);
         let kinds = trees.iter().flat_map(|tree| tree.leaves());
         for (text, kind) in owned.iter_mut().zip(kinds) {
-            if *kind == Kind::Tape {
-                *text = format!("Box::new({text})");
+            if kind.holds_tapes() {
+                *text = format!("k::Deep::new({text})");
             }
         }
         let types = &self.kinds.program.layouts[layout.index()];
@@ -423,7 +423,7 @@ impl Writer<'_> {
                 self.local(&format!("*{name}")).first().clone()
             } else {
                 let view = self.fresh("v");
-                let place = if *kind == Kind::Tape { format!("**{name}") } else { name };
+                let place = if kind.holds_tapes() { format!("(**{name})") } else { name };
                 self.line(format!("let {view} = {};", borrow(kind, &place)));
                 let (roots, kind) = (roots.clone(), kind.clone());
                 Leaf::Borrowed(Borrowed { text: view, kind, owner: None, roots, depth })

@@ -37,6 +37,24 @@ impl Kind {
         matches!(self, Self::Float | Self::Integer | Self::Bool)
     }
 
+    /// Whether values hold tapes, which nest as deep as calls do.
+    pub fn holds_tapes(&self) -> bool {
+        match self {
+            Self::Tape => true,
+            Self::Tensor(_, element) => element.holds_tapes(),
+            Self::Float | Self::Integer | Self::Bool | Self::String | Self::Unit => false,
+        }
+    }
+
+    /// Whether nothing can be added to values: truth values and texts, and tensors of them.
+    pub fn is_still(&self) -> bool {
+        match self {
+            Self::Bool | Self::String | Self::Unit => true,
+            Self::Tensor(_, element) => element.is_still(),
+            Self::Float | Self::Integer | Self::Tape => false,
+        }
+    }
+
     /// Whether it is a tensor of numbers, which lies in a `Tensor`.
     pub fn is_numeric_tensor(&self) -> bool {
         matches!(self, Self::Tensor(_, element) if matches!(**element, Self::Float | Self::Integer))
@@ -118,6 +136,12 @@ impl<'p> Kinds<'p> {
             Kind::Tensor(1, element) => format!("Vec<{}>", self.owned(element)),
             Kind::Tensor(rank, element) => format!("k::Nested<{}, {rank}>", self.owned(element)),
         }
+    }
+
+    /// The Rust type of a leaf in a tape.
+    pub fn taped(&self, kind: &Kind) -> String {
+        let owned = self.owned(kind);
+        if kind.holds_tapes() { format!("k::Deep<{owned}>") } else { owned }
     }
 
     /// The Rust type of a leaf that is read.

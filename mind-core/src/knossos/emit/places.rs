@@ -174,8 +174,8 @@ impl Writer<'_> {
                         "let {name} = match &mut {} {{ {arms}_ => return Err({fault}) }};",
                         target.text
                     ));
-                    let boxed = kind == Kind::Tape;
-                    target.text = if boxed { format!("(**{name})") } else { format!("(*{name})") };
+                    target.text =
+                        if kind.holds_tapes() { format!("(**{name})") } else { format!("(*{name})") };
                 }
             }
             target.is_view = false;

@@ -170,13 +170,9 @@ impl super::Kinds<'_> {
                 shown + &format!(" {text}.push(')');")
             }
             Type::Tensor(_, element) => {
-                let tree = self.tree(*element);
-                let kinds = tree.leaves();
-                let elements: Vec<_> = kinds
-                    .iter()
-                    .zip(leaves)
-                    .map(|(kind, leaf)| borrow(kind, &format!("{leaf}.data[p{depth}]")))
-                    .collect();
+                let mut elements = Vec::new();
+                let at = format!(".data[p{depth}]");
+                elements_at(&self.tree(*element), &mut leaves.iter(), &at, &mut elements);
                 let shown = self.show(*element, &elements, "text", depth + 1);
                 format!(
                     "k::show_elements(&{}.size, &mut *{text}, &mut |p{depth}, text| {{ {shown} }});",
@@ -186,5 +182,19 @@ impl super::Kinds<'_> {
             Type::Tape => format!("{text}.push_str(\"<tape>\");"),
             _ => format!("({}).show(&mut *{text});", leaves[0]),
         }
+    }
+}
+
+/// The leaves of an element at a position, of those of its tensor: a tensor of units has one, a unit none.
+fn elements_at<'a>(
+    element: &Tree,
+    leaves: &mut impl Iterator<Item = &'a String>,
+    at: &str,
+    elements: &mut Vec<String>,
+) {
+    match element {
+        Tree::Tuple(members) if members.is_empty() => _ = leaves.next(),
+        Tree::Tuple(members) => members.iter().for_each(|member| elements_at(member, leaves, at, elements)),
+        Tree::Leaf(kind) => elements.extend(leaves.next().map(|leaf| borrow(kind, &format!("{leaf}{at}")))),
     }
 }

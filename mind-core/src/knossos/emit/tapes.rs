@@ -58,12 +58,8 @@ impl Kinds<'_> {
 pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
     let mut text = String::from("#[derive(Clone, Debug, PartialEq)] pub enum Tape {\n");
     let variants: Vec<_> = reached.layouts.iter().flat_map(|layout| kinds.variants(*layout)).collect();
-    let field = |kind: &Kind| match kind {
-        Kind::Tape => "Box<Tape>".into(),
-        kind => kinds.owned(kind),
-    };
     for variant in &variants {
-        let fields: Vec<_> = kinds.variant(*variant).iter().map(field).collect();
+        let fields: Vec<_> = kinds.variant(*variant).iter().map(|kind| kinds.taped(kind)).collect();
         let _ = writeln!(text, "{}({}),", variant.name(), fields.join(", "));
     }
     text.push_str("}\nimpl Tape { fn zeros(&self, at: k::At) -> Result<Self, k::Fault> { Ok(match self {\n");
@@ -95,10 +91,8 @@ pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
         let list = |name: &str| (0..count).map(|field| format!("{name}{field}, ")).collect::<String>();
         let _ = write!(text, "(Tape::{0}({1}), Tape::{0}({2})) => {{ ", variant.name(), list("x"), list("y"));
         for (position, kind) in kinds.variant(*variant).iter().enumerate() {
-            match kind {
-                Kind::Tape => _ = write!(text, "(**x{position}).grow(&**y{position}, at)?; "),
-                Kind::Bool | Kind::String => {}
-                _ => _ = write!(text, "x{position}.grow(y{position}, at)?; "),
+            if !kind.is_still() {
+                let _ = write!(text, "x{position}.grow(y{position}, at)?; ");
             }
         }
         text.push_str("}\n");
@@ -125,10 +119,7 @@ fn zero_leaves(
         (tree, Tree::Leaf(kind)) => {
             let name = format!("x{used}");
             *used += tree.leaves().len();
-            zeros.push(match kind {
-                Kind::Tape => format!("Box::new({name}.zeros(at)?)"),
-                kind => format!("k::zeros::<{}, _>({name}, at)?", kinds.owned(kind)),
-            });
+            zeros.push(format!("k::zeros::<{}, _>({name}, at)?", kinds.taped(kind)));
         }
         (tree, Tree::Tuple(_)) => *used += tree.leaves().len(),
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::reverse::{Key, Reverse};
 use crate::knossos::{
-    ir::{Instruction, LayoutId, Operation, Step, ValueId},
+    ir::{Instruction, LayoutId, Operation, Place, Step, ValueId},
     prelude::Scalar,
     types::{Type, TypeId},
 };
@@ -38,8 +38,8 @@ pub(super) type LeafId = (ValueId, Vec<usize>);
 
 /// Where the cotangent of a value goes.
 enum Root<'p> {
-    /// To a part of a root.
-    Part(ValueId, Vec<At>),
+    /// To a part of a root. Where the program takes an element, the place is where it does.
+    Part(ValueId, Vec<At>, Option<Place>),
     /// To the operands of what makes a tuple or a tape, each its own.
     Members(&'p Instruction),
     /// Nowhere: nothing depends on it.
@@ -59,8 +59,8 @@ impl<'p> Reverse<'p> {
         if !self.program.types.active(self.b.ty(change)) {
             return;
         }
-        let (root, path) = match self.root(value, path) {
-            Root::Part(root, path) => (root, path),
+        let (root, path, place) = match self.root(value, path) {
+            Root::Part(root, path, place) => (root, path, place),
             Root::None => return,
             Root::Members(made) => {
                 for (member, operand) in made.operands.iter().enumerate() {
@@ -105,12 +105,27 @@ impl<'p> Reverse<'p> {
         let accumulator = self.accumulator(leaf, ty);
         let (steps, mut operands) = self.steps(accumulator, &rest);
         operands.push(change);
-        self.b.emit(Operation::AddTo(steps), operands, TypeId::UNIT);
+        self.emit_where(place, Operation::AddTo(steps), operands, TypeId::UNIT);
+    }
+
+    /// An instruction that fails where the program would.
+    fn emit_where(
+        &mut self,
+        place: Option<Place>,
+        operation: Operation,
+        operands: Vec<ValueId>,
+        ty: TypeId,
+    ) -> ValueId {
+        let here = self.b.place;
+        self.b.place = place.unwrap_or(here);
+        let made = self.b.emit(operation, operands, ty);
+        self.b.place = here;
+        made
     }
 
     /// The root that a part of a value belongs to, and where.
     fn root(&self, mut value: ValueId, path: Vec<At>) -> Root<'p> {
-        let mut path = VecDeque::from(path);
+        let (mut path, mut place) = (VecDeque::from(path), None);
         while let Some(made) = self.made(value) {
             let operands = &made.operands;
             value = match (&made.operation, path.front().copied()) {
@@ -124,6 +139,7 @@ impl<'p> Reverse<'p> {
                 }
                 (Operation::Index, _) => {
                     path.push_front(At::Element(operands[0]));
+                    place = place.or(Some(made.place));
                     operands[1]
                 }
                 (Operation::Tuple, Some(At::Member(member)))
@@ -136,7 +152,7 @@ impl<'p> Reverse<'p> {
                 _ => break,
             };
         }
-        Root::Part(value, path.into())
+        Root::Part(value, path.into(), place)
     }
 
     fn target(&self, root: ValueId, path: Vec<At>) -> Target {
@@ -284,18 +300,20 @@ impl<'p> Reverse<'p> {
         let tangent = self.program.types.tangent(ty);
         let accumulator_ty = self.program.types.intern(Type::Accumulator(tangent));
         let target = match self.root(value, path.clone()) {
-            Root::Part(root, path) => Some(self.target(root, path)),
+            Root::Part(root, path, place) => Some((self.target(root, path), place)),
             Root::Members(_) | Root::None => None,
         };
         match target {
-            Some(Target { leaf, ty, rest }) if !used.contains(&leaf) && self.program.types.active(ty) => {
+            Some((Target { leaf, ty, rest }, place))
+                if !used.contains(&leaf) && self.program.types.active(ty) =>
+            {
                 used.push(leaf.clone());
                 let whole = self.accumulator(leaf, ty);
                 if rest.is_empty() {
                     return given.push(whole);
                 }
                 let (steps, operands) = self.steps(whole, &rest);
-                given.push(self.b.emit(Operation::Part(steps), operands, accumulator_ty));
+                given.push(self.emit_where(place, Operation::Part(steps), operands, accumulator_ty));
             }
             _ => {
                 let mut shape = self.need(Key::Shape(value));

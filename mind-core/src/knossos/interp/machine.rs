@@ -338,11 +338,11 @@ impl<'p> Machine<'p> {
         let mut total: u128 = 1;
         let mut size = Vec::new();
         for extent in integers(value) {
-            let Ok(extent) = usize::try_from(extent) else {
-                return fault(Code::E6010, format!("the size {value} is negative"));
+            let Ok(count) = usize::try_from(extent) else {
+                return fault(Code::E6010, format!("the size {extent} is negative"));
             };
-            total = total.saturating_mul(extent as u128);
-            size.push(extent);
+            total = total.saturating_mul(count as u128);
+            size.push(count);
         }
         if total > self.options.most_elements as u128 {
             let limit = self.options.most_elements;

@@ -1,0 +1,150 @@
+//! What nests as deep as calls do: tapes in tapes.
+
+use std::{
+    cell::Cell,
+    ops::{Deref, DerefMut},
+    thread,
+};
+
+use super::{
+    calls::STACK,
+    fault::{At, Fault},
+    linear::{Grow, Zeros},
+};
+
+/// A value of a tape that holds tapes. Whatever goes through it goes on on a new stack from time to time: dropping a tape of ten
+/// thousand calls would else meet the end of the stack of whoever drops it.
+#[derive(Debug)]
+pub struct Deep<T: Send>(Option<Box<T>>);
+
+impl<T: Send> Deep<T> {
+    /// Holds a value.
+    #[inline]
+    pub fn new(value: T) -> Self {
+        Self(Some(Box::new(value)))
+    }
+}
+
+const IS_HELD: &str = "a value is held until it is dropped";
+
+impl<T: Send> Deref for Deep<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.as_deref().expect(IS_HELD)
+    }
+}
+
+impl<T: Send> DerefMut for Deep<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_deref_mut().expect(IS_HELD)
+    }
+}
+
+impl<T: Send> Drop for Deep<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            deeper_in(move || drop(value));
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync> Clone for Deep<T> {
+    fn clone(&self) -> Self {
+        deeper_in(|| Self::new(T::clone(self)))
+    }
+}
+
+impl<T: PartialEq + Send + Sync> PartialEq for Deep<T> {
+    fn eq(&self, other: &Self) -> bool {
+        deeper_in(|| T::eq(self, other))
+    }
+}
+
+impl<T: Grow<B> + Send, B: Send + Sync> Grow<Deep<B>> for Deep<T> {
+    fn grow(&mut self, by: &Deep<B>, at: At) -> Result<(), Fault> {
+        deeper_in(|| T::grow(self, by, at))
+    }
+}
+
+impl<T: Zeros<S> + Send, S: Send + Sync> Zeros<Deep<S>> for Deep<T> {
+    fn zeros(shape: &Deep<S>, at: At) -> Result<Self, Fault> {
+        deeper_in(|| T::zeros(shape, at).map(Self::new))
+    }
+}
+
+/// How many values in each other are gone through on one stack.
+const VALUES_A_STACK: u32 = 256;
+
+thread_local! {
+    /// How many values this thread is inside of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Goes into a value, on a new stack if this one holds many already. Where there is no new stack to be had, it goes on on this one.
+fn deeper_in<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    // As a thread ends it has no depth any more, and begins again.
+    let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1)).unwrap_or_default();
+    let (mut work, mut result) = (Some(work), None);
+    let mut run = || result = work.take().map(|work| work());
+    if depth < VALUES_A_STACK || !on_new_stack(&mut run) {
+        run();
+    }
+    let _ = DEPTH.try_with(|own| own.set(depth));
+    result.expect("the work is done on one stack or the other")
+}
+
+/// Whether there was a stack to work on.
+#[cold]
+fn on_new_stack(work: &mut (dyn FnMut() + Send)) -> bool {
+    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
+        Ok(thread) => {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            true
+        }
+        Err(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list of numbers, as a tape of calls is one of what they keep.
+    #[derive(Clone, Debug, PartialEq)]
+    struct List(f64, Option<Deep<List>>);
+
+    impl Grow<Self> for List {
+        fn grow(&mut self, by: &Self, at: At) -> Result<(), Fault> {
+            self.0 += by.0;
+            match (&mut self.1, &by.1) {
+                (Some(rest), Some(by)) => rest.grow(by, at),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    impl Zeros<Self> for List {
+        fn zeros(shape: &Self, at: At) -> Result<Self, Fault> {
+            Ok(Self(0.0, shape.1.as_ref().map(|rest| Zeros::zeros(rest, at)).transpose()?))
+        }
+    }
+
+    #[test]
+    fn deep_values_are_gone_through_on_a_small_stack() {
+        let work = || {
+            let at = At { function: "f", line: 1, column: 1 };
+            let mut list = List(0.0, None);
+            for position in 1..100_000 {
+                list = List(f64::from(position), Some(Deep::new(list)));
+            }
+            let mut sum = List::zeros(&list, at).expect("there is memory");
+            sum.grow(&list, at).expect("the sizes agree");
+            assert!(sum == list && sum.clone() == list);
+        };
+        let thread = thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread can be had");
+        thread.join().expect("the work ends");
+    }
+}
