@@ -12,7 +12,14 @@ use mind_core::{
         check,
         emit::{Export, Options, Request, compile, emit},
         interp::{self, Precision},
+        ir::Function,
+        sample::Sampler,
+        types::TypeId,
         verify,
+    },
+    testing::{
+        Random,
+        knossos::{RandomProgram, main_at, random_program},
     },
 };
 
@@ -28,26 +35,106 @@ struct Case {
 #[test]
 fn every_knossos_program_does_what_the_interpreter_says() {
     let of_path = |path: &PathBuf| {
-        PRECISIONS.map(|precision| {
-            let plain = case(path, precision);
-            [optimised(path, precision, &plain), plain]
-        })
+        let (name, text) = read(path);
+        let both = PRECISIONS.map(|precision| {
+            let plain = plain(&name, &text, precision);
+            [optimised(&text, precision, &plain), plain]
+        });
+        // The programs of every type are long, and what is optimised in them is the same in both precisions.
+        let count = if name.starts_with("at_") { 3 } else { 4 };
+        let [[optimised, double], [optimised_single, single]] = both;
+        [optimised, double, single, optimised_single].into_iter().take(count)
     };
-    let cases: Vec<Case> = sources("").iter().flat_map(of_path).flatten().collect();
+    let cases: Vec<Case> = sources("").iter().flat_map(of_path).collect();
     assert!(cases.len() >= 240, "{}", cases.len());
     agree("emitted-ks", &cases);
 }
 
 #[test]
 fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
-    let fails = |path: &PathBuf| {
-        let text = fs::read_to_string(path).expect("the corpus can be read");
-        text.contains(";=== failure")
-    };
-    let paths = sources("errors").into_iter().filter(fails);
-    let cases: Vec<Case> = paths.map(|path| case(&path, Precision::F64)).collect();
-    assert!(cases.len() >= 10, "{}", cases.len());
+    let programs = sources("errors").into_iter().map(|path| read(&path));
+    let failing = programs.filter(|(_, text)| text.contains(";=== failure"));
+    let cases: Vec<Case> = failing
+        .flat_map(|(name, text)| {
+            let plain = plain(&name, &text, Precision::F64);
+            // What nothing defines is refused by the macros.
+            let is_whole = !text.contains("is declared and not defined");
+            let optimised = is_whole.then(|| {
+                let mut optimised = optimised(&text, Precision::F64, &plain);
+                // What is inlined fails in another function, at its place.
+                if let Err(expected) = &mut optimised.expected {
+                    expected.truncate(expected.find('|').unwrap_or_default());
+                }
+                optimised
+            });
+            [plain].into_iter().chain(optimised)
+        })
+        .collect();
+    assert!(cases.len() >= 80, "{}", cases.len());
     agree("emitted-ks-errors", &cases);
+}
+
+/// Random programs a run: as many as rustc compiles in a moment.
+const PROGRAMS: usize = 60;
+
+#[test]
+fn random_knossos_programs_do_what_the_interpreter_says() {
+    let random = |seed: u64| {
+        let program = random_program(seed, 4 + seed as usize % 29);
+        let orders = seed as usize % 3;
+        let (text, at, mut changes) = (program.to_string(), program.arguments(seed), Random::new(seed));
+        let text = main_at(&text, RandomProgram::NAME, &at, orders, &mut changes)?;
+        let name = format!("random_{seed}");
+        let [double, single] = in_both_precisions(&name, &text);
+        let optimised = optimised(&text, Precision::F64, double.as_ref()?);
+        Some([double, single, Some(optimised)])
+    };
+    let cases: Vec<Case> = (0..).filter_map(random).take(PROGRAMS).flatten().flatten().collect();
+    assert!(cases.len() > PROGRAMS * 5 / 2, "{}", cases.len());
+    agree("emitted-ks-random", &cases);
+}
+
+/// The functions whose derivatives are compared with differences elsewhere.
+const FUNCTIONS: &str = include_str!("../../mind-core/tests/knossos/derivatives.ks");
+
+#[test]
+fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() {
+    let program = check(FUNCTIONS).expect("the functions have no mistake");
+    let own = |function: &&Function| function.name.starts_with("d_");
+    let functions: Vec<_> = program.functions.iter().filter(own).collect();
+    let of_function = |function: &Function| {
+        let main = |orders: usize| {
+            let at = |seed: u64| {
+                let mut sampler = Sampler::of_extent(seed, 3);
+                let value = |ty: &TypeId| {
+                    Some(sampler.value(&program.types, *ty)?.map_floats(&mut |x| 0.25 + x.abs() / 2.0))
+                };
+                let at: Vec<_> = function.parameters.iter().map(value).collect::<Option<_>>()?;
+                main_at(FUNCTIONS, &function.name, &at, orders, &mut Random::new(seed))
+            };
+            (0..4).find_map(at).unwrap_or_else(|| panic!("{} fails at its samples", function.name))
+        };
+        // Single precision differs in no derivative; one order of them is less for rustc.
+        let second = main(2);
+        let [double, _] = in_both_precisions(&function.name, &second);
+        let [_, single] = in_both_precisions(&function.name, &main(1));
+        let optimised = double.as_ref().map(|plain| optimised(&second, Precision::F64, plain));
+        double.into_iter().chain(optimised).chain(single)
+    };
+    let cases: Vec<Case> = functions.into_iter().flat_map(of_function).collect();
+    assert!(cases.len() > 200, "{}", cases.len());
+    agree("emitted-ks-derivatives", &cases);
+}
+
+/// A program in both precisions: in single precision only where rounding changes no more than the last digits.
+fn in_both_precisions(name: &str, text: &str) -> [Option<Case>; 2] {
+    let [double, single] = PRECISIONS.map(|precision| plain(name, text, precision));
+    let is_steady = match (&double.expected, &single.expected) {
+        (Ok(double), Ok(single)) => same_text(single, double, 1e-4),
+        _ => true,
+    };
+    let double = Case { tolerance: 1e-9, ..double };
+    [Some(double), is_steady.then_some(Case { tolerance: 1e-3, ..single })]
 }
 
 const PRECISIONS: [Precision; 2] = [Precision::F64, Precision::F32];
@@ -61,9 +148,14 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-fn case(path: &Path, precision: Precision) -> Case {
-    let text = fs::read_to_string(path).expect("the corpus can be read");
-    let mut program = check(&text).expect("the program has no mistake");
+/// The name of a program, and its text.
+fn read(path: &Path) -> (String, String) {
+    let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    (name, fs::read_to_string(path).expect("the corpus can be read"))
+}
+
+fn plain(name: &str, text: &str, precision: Precision) -> Case {
+    let mut program = check(text).expect("the program has no mistake");
     // In a tuple texts are shown in quotes.
     let function = program.expression("(print (tuple (main)))").expect("there is a main");
     let options = interp::Options { precision, ..interp::Options::default() };
@@ -76,10 +168,9 @@ fn case(path: &Path, precision: Precision) -> Case {
             Err(format!("{code}: program.ks:{}:{}: {message}|in `{function}`", place.line, place.column))
         }
     };
-    let stem = path.file_stem().expect("a file has a name").to_string_lossy();
     let (name, tolerance) = match precision {
-        Precision::F64 => (format!("{stem}_f64"), 1e-12),
-        Precision::F32 => (format!("{stem}_f32"), 1e-4),
+        Precision::F64 => (format!("{name}_f64"), 1e-12),
+        Precision::F32 => (format!("{name}_f32"), 1e-4),
     };
     let options = Options { precision, module: format!("inner_{name}"), ..Options::default() };
     let rust = emit(&program, &[Export::new(function, "run")], &options);
@@ -87,9 +178,8 @@ fn case(path: &Path, precision: Precision) -> Case {
 }
 
 /// The same as the macros have it: improved before derivatives are made and after.
-fn optimised(path: &Path, precision: Precision, plain: &Case) -> Case {
-    let text = fs::read_to_string(path).expect("the corpus can be read");
-    let text = text + "\n(def run Integer () (print (tuple (main))))";
+fn optimised(text: &str, precision: Precision, plain: &Case) -> Case {
+    let text = format!("{text}\n(def run Integer () (print (tuple (main))))");
     let request = Request { export: Some(vec![("run".into(), Site::Nowhere)]), grad: Vec::new() };
     let (program, exports) = compile(&text, &[], &request).expect("the program has no mistake");
     verify(&program).expect("the IR keeps its promises");
@@ -105,7 +195,8 @@ fn agree(name: &str, cases: &[Case]) {
     for Case { name, rust, .. } in cases {
         let _ = writeln!(program, "mod {name} {{\n{rust}}}");
     }
-    program.push_str("fn main() {\n");
+    // Threads have the smallest stack that users' code runs on: 2 MiB.
+    program.push_str("fn main() { std::thread::spawn(run).join().expect(\"nothing panics\") }\nfn run() {\n");
     for Case { name, .. } in cases {
         let _ = writeln!(
             program,

@@ -203,6 +203,7 @@ fn items(case: &Case) -> String {
         result: Structure::Tuple(leaves),
         plan: &case.plan,
         value_name: &|_| None,
+        value_span: &|_| None,
         import: TokenStream::new(),
         constants: emit::Constants {
             core_ir: String::new(),

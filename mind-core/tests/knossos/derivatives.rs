@@ -6,7 +6,7 @@ use mind_core::{
     knossos::{
         FunctionId, Program, check, function_names,
         interp::{Options, Value, run},
-        ir::{Definition, Derivative},
+        ir::{Definition, Derivative, Function},
         prelude_overloads,
         types::{Type, TypeId, Types},
         verify,
@@ -249,38 +249,35 @@ fn derivatives_of_derivatives_are_right() {
     }
 }
 
-/// The two halves through a tape are the whole.
+/// The two halves through a tape are the whole, and so is what `sufrev` names.
 #[test]
 fn halves_make_the_whole() {
     let program = checked(FUNCTIONS);
-    let names: Vec<_> = functions(&program)
-        .into_iter()
-        .filter(|id| program.function(*id).parameters.len() == 1)
-        .map(|id| program.function(id).name.to_string())
-        .collect();
-    assert!(names.len() > 20);
-    for name in names {
-        let id = program.overloads(&name)[0];
-        let ty = program.types.show(program.function(id).argument);
-        let result = program.function(id).result;
-        let result = program.types.show(program.types.tangent(result));
-        let text = format!(
-            "{FUNCTIONS}\n(def whole {d} ((s : {ty}) (dt : {result})) ([rev [{name} {ty}]] s dt))
-            (def halves {d} ((s : {ty}) (dt : {result}))
-              (let ((t tape) ([suffwdpass [{name} {ty}]] s)) ([sufrevpass [{name} {ty}]] dt tape)))",
-            d = program.types.show(program.types.tangent(program.function(id).argument)),
+    let ids = functions(&program);
+    assert!(ids.len() > 100, "{}", ids.len());
+    let types = &program.types;
+    let mut text = FUNCTIONS.to_owned();
+    for (position, id) in ids.iter().enumerate() {
+        let Function { name, argument, result, .. } = program.function(*id);
+        let [s, ds] = [*argument, types.tangent(*argument)].map(|ty| types.show(ty));
+        let (name, dt) = (format!("[{name} {s}]"), types.show(types.tangent(*result)));
+        let parameters = format!("((s : {s}) (dt : {dt}))");
+        text += &format!(
+            "(def whole{position} (Tuple {ds} {ds}) {parameters} (tuple ([rev {name}] s dt) ([sufrev {name}] s dt)))
+            (def halves{position} {ds} {parameters}
+              (let ((t tape) ([suffwdpass {name}] s)) ([sufrevpass {name}] dt tape)))\n"
         );
-        let program = checked(&text);
+    }
+    let program = checked(&text);
+    for (position, id) in ids.into_iter().enumerate() {
         let mut random = Random(5);
-        let (whole, halves) = (program.overloads("whole")[0], program.overloads("halves")[0]);
-        let parameters = program.function(whole).parameters.to_vec();
-        let given: Vec<_> = parameters.iter().map(|ty| random.value(&program.types, *ty)).collect();
-        let (whole, halves) = (call(&program, whole, &given), call(&program, halves, &given));
-        match whole {
-            Ok(whole) => assert_eq!(Ok(whole), halves, "{name}"),
-            // The sample does not have the size of the result.
-            Err(_) => assert!(halves.is_err(), "{name}"),
-        }
+        let at = sample(&program, id, &mut random);
+        let value = call(&program, id, &at).expect("functions are defined at their samples");
+        let given = [argument(&at), random.tangent(&value)];
+        let [whole, halves] = ["whole", "halves"]
+            .map(|what| call(&program, program.overloads(&format!("{what}{position}"))[0], &given));
+        let halves = halves.expect("a derivative is defined where its function is");
+        assert_eq!(whole, Ok(Value::tuple([halves.clone(), halves])), "{}", program.function(id).name);
     }
 }
 

@@ -4,7 +4,9 @@ use mind_core::{
     diag::Code,
     knossos::{
         check,
+        emit::{Export, emit},
         interp::{Failure, Options, Outcome, run},
+        print, verify,
     },
 };
 
@@ -40,6 +42,44 @@ fn as_deep_as_the_limit_is_fine() {
     assert_eq!(main_of(&text, &Options::default()).unwrap().value.to_string(), "1.0");
     let text = format!("(def main Float () {}1.0{})", "(let (x 2.0) ".repeat(254), ")".repeat(254));
     main_of(&text, &Options::default()).unwrap();
+}
+
+/// Forms in themselves as deep as lists may nest, with their derivatives: whoever walks them has stack enough.
+#[test]
+fn every_form_nests_to_the_limit() {
+    let forms = [
+        ("(sin ", ")", 1),
+        ("(f ", " v)", 1),
+        ("([rev sin] ", " x)", 1),
+        ("(assert (gt x 0.0) ", ")", 1),
+        ("(if (gt x 0.0) ", " x)", 1),
+        ("(let (x (sin x)) ", ")", 1),
+        ("(let (x ", ") (mul x x))", 2),
+        ("(let ((x y) (tuple ", " x)) (mul x y))", 3),
+        ("(get$1$1 (tuple ", "))", 2),
+        ("(index 0 (Vec_init ", "))", 2),
+        ("(sumbuild 1 (lam (i : Integer) (mul x ", ")))", 3),
+        ("(index 0 (build 1 (lam (i : Integer) ", ")))", 3),
+        ("(fold (lam (ax : (Tuple Float Float)) ", ") x v)", 2),
+        ("(index 0 (buildFromSparse (shape v) 1 (lam (i : Integer) (tuple i ", "))))", 4),
+    ];
+    for (open, close, lists) in forms {
+        let count = 250 / lists;
+        let body = format!("{}x{}", open.repeat(count), close.repeat(count));
+        let text = format!(
+            "(def f Float ((x : Float) (v : Vec Float)) x)
+            (def nested Float ((x : Float) (v : Vec Float)) {body})
+            (gdef shape nested)
+            (def main (Tuple Float (Tuple Float (Vec Float)) Float) () (let (s (tuple 0.5 (Vec_init 0.25)))
+              (tuple (nested s) ([rev nested] s 1.0) ([fwd nested] s s))))"
+        );
+        let program = check(&text).unwrap_or_else(|diags| panic!("{open}: {:?}", diags.as_slice()));
+        assert_eq!(verify(&program), Ok(()), "{open}");
+        assert!(!print(&program).is_empty());
+        let rust = emit(&program, &[Export::new(program.overloads("main")[0], "main")], &Default::default());
+        assert!(!rust.is_empty());
+        main_of(&text, &Options::default()).unwrap_or_else(|failure| panic!("{open}: {failure}"));
+    }
 }
 
 #[test]

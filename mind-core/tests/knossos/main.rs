@@ -8,4 +8,5 @@ mod derivatives;
 mod limits;
 mod optimiser;
 mod random;
+mod types;
 mod verifier;

@@ -7,10 +7,12 @@ mod derivatives;
 mod floats;
 mod forms;
 mod generate;
+mod mains;
 mod program;
 mod tensors;
 mod types;
 
 pub use derivatives::{Checked, check_derivatives, check_second_derivatives};
 pub use generate::{program_from_bytes, random_program};
+pub use mains::main_at;
 pub use program::RandomProgram;
