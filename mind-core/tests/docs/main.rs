@@ -4,6 +4,7 @@
 
 mod errors;
 mod examples;
+mod knossos;
 mod ops;
 mod texts;
 
