@@ -1,16 +1,30 @@
 //! Elementwise loops and reductions beside what memory allows: `cargo bench --bench loops`.
 //!
-//! Kernels as generated code has them, run on one and on two threads. All rows of a table are measured in turn, many times,
-//! and the least time of each is kept, so that rows compare. The limit of a row is the time that the same bytes take a
-//! loop that does nothing else: reads and nothing for reductions, a copy where something is written.
+//! Functions of `mind!`, run on one and on two threads. All rows of a table are measured in turn, many times, and the least
+//! time of each is kept, so that rows compare. The limit of a row is the time that the same bytes take a loop that does
+//! nothing else: reads and nothing for reductions, a copy where something is written.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use mind::__private::{
-    Combine, Kernel, LANES_F32, MultiplyAdd, Separate, Split, copy_strided, join, reduce_lanes, run, sum,
-};
-use mind::set_threads;
+use mind::__private::{Combine, Kernel, MultiplyAdd, Separate, Split, copy_strided, join, run};
+use mind::{Tensor, Workspace, mind, set_threads};
+
+mind! {
+    fn total<N>(x: f32[N]) -> f32 { sum(x) }
+    fn distance<N>(x: f32[N], y: f32[N]) -> f32 { sum((x - y) * (x - y)) }
+    fn add<N>(x: f32[N], y: f32[N]) -> f32[N] { x + y }
+    fn rectify<N>(x: f32[N]) -> f32[N] { relu(x * 2.0 + 1.0) }
+    fn exponential<N>(x: f32[N]) -> f32[N] { exp(x) }
+    #[grad(x, y)]
+    fn chain<N>(x: f32[N], y: f32[N]) -> f32 { mean(exp(-(x * y + x)) * x - y * y) }
+
+    fn rows<N, C>(x: f32[N, C]) -> f32[N] { sum(x, axes = [1]) }
+    fn columns<N, C>(x: f32[N, C]) -> f32[C] { sum(x, axes = [0]) }
+    fn shifted<N, C>(x: f32[N, C], b: f32[C]) -> f32[N, C] { relu(x + b) }
+    fn narrow_columns<N>(x: f32[N, 10]) -> f32[10] { sum(x, axes = [0]) }
+    fn narrow_rows<N>(x: f32[N, 10]) -> f32[N] { sum(x, axes = [1]) }
+}
 
 fn main() {
     // Cargo's own arguments begin with dashes.
@@ -20,6 +34,9 @@ fn main() {
         for len in [1 << 10, 1 << 14, 1 << 17, 1_000_000, 1 << 22] {
             loops(len);
         }
+    }
+    if is_wanted("matrices") {
+        matrices();
     }
     if is_wanted("threads") {
         worth();
@@ -31,39 +48,84 @@ fn main() {
 
 /// A table of loops over vectors of one length.
 fn loops(len: usize) {
-    let data = |seed: usize| -> Vec<f32> {
-        (0..len).map(|i| ((i * 7919 + seed) % 1013) as f32 * 0.001 - 0.5).collect()
-    };
+    let data =
+        |seed: usize| Tensor::from_fn_with((len,), |[i]| ((i * 7919 + seed) % 1013) as f32 * 0.001 - 0.5);
     let (x, y) = (data(1), data(500));
-    let [mut a, mut b, mut c, mut d, mut e] = [(); 5].map(|()| vec![0.0_f32; len]);
-    let mut rows = vec![
-        Row::new("read one", 1, 0, || _ = black_box(run(Read { x: &x }, len, 1, 1))),
-        Row::new("copy", 1, 1, || run(Copy { x: &x, out: &mut a }, len, 1, 1)),
-        Row::new("sum(x)", 1, 0, || _ = black_box(run(Sum { x: &x }, len, 1, 1))),
-        Row::new("sum(x), in one leaf", 1, 0, || _ = black_box(sum(black_box(&x)))),
-        Row::new("x + y", 2, 1, || run(Add { x: &x, y: &y, out: &mut b }, len, 1, 1)),
-        Row::new("exp(x)", 1, 1, || run(Exp { x: &x, out: &mut c }, len, 1, 8)),
-        Row::new("chain", 2, 0, || _ = black_box(run(Chain { x: &x, y: &y }, len, 1, 12))),
-        Row::new("chain and gradient", 2, 2, || {
-            let kernel = ChainGrad { x: &x, y: &y, dx: &mut d, dy: &mut e, scale: 1.0 / len as f32 };
-            _ = black_box(run(kernel, len, 1, 18));
+    let (mut copied, mut value) = (x.clone(), 0.0);
+    let [mut a, mut b, mut c, mut d, mut e] = [(); 5].map(|()| x.clone());
+    let mut table = vec![
+        Row::new("read one", len, 0, read(x.as_slice())),
+        Row::new("copy", len, len, || copied.as_mut_slice().copy_from_slice(black_box(x.as_slice()))),
+        Row::new("sum(x)", len, 0, || _ = black_box(total(black_box(&x)))),
+        Row::new("sum((x - y)²)", 2 * len, 0, || _ = black_box(distance(black_box(&x), &y))),
+        Row::new("x + y", 2 * len, len, into(|workspace| add_into(black_box(&x), &y, &mut a, workspace))),
+        Row::new("relu(2 x + 1)", len, len, into(|workspace| rectify_into(black_box(&x), &mut b, workspace))),
+        Row::new("exp(x)", len, len, into(|workspace| exponential_into(black_box(&x), &mut c, workspace))),
+        Row::new("chain", 2 * len, 0, || _ = black_box(chain(black_box(&x), &y))),
+        Row::new("chain and gradient", 2 * len, 2 * len, {
+            into(|workspace| chain_grad_into(black_box(&x), &y, (&mut value, (&mut d, &mut e)), workspace))
         }),
     ];
-    measure(&mut rows);
-    println!("\n{len} elements | 1 thread, µs | GB/s | of limit | 2 threads, µs | speed-up");
-    let rate = |row: &Row, threads: usize| row.bytes(len) / row.best[threads].as_nanos() as f64;
-    for row in &rows {
-        let limit = rate(&rows[usize::from(row.writes > 0)], 0);
+    print(&format!("{len} elements"), &mut table);
+}
+
+/// A table of loops over matrices of about a million elements.
+fn matrices() {
+    let data = |rows, columns| {
+        Tensor::from_fn_with((rows, columns), |[i, j]| ((i * 31 + j * 7919) % 1013) as f32 * 0.001 - 0.5)
+    };
+    let (square, wide) = (data(1000, 1000), data(100, 10_000));
+    let narrow = Tensor::from_fn(|[i, j]| ((i * 31 + j) % 1013) as f32 * 0.001 - 0.5);
+    let narrow: Tensor![f32; 100_000, 10] = narrow;
+    let bias = Tensor::from_fn_with((1000,), |[i]| i as f32 * 0.001);
+    let (mut copied, mut shifts) = (square.clone(), square.clone());
+    let len = 1_000_000;
+    let mut table = vec![
+        Row::new("read one", len, 0, read(square.as_slice())),
+        Row::new("copy", len, len, || {
+            copied.as_mut_slice().copy_from_slice(black_box(square.as_slice()));
+        }),
+        Row::new("relu(x + b)", len, len, {
+            into(|workspace| shifted_into(black_box(&square), &bias, &mut shifts, workspace))
+        }),
+        Row::new("rows of 1000", len, 0, || _ = black_box(rows(black_box(&square)))),
+        Row::new("rows of 10,000", len, 0, || _ = black_box(rows(black_box(&wide)))),
+        Row::new("rows of 10", len, 0, || _ = black_box(narrow_rows(black_box(&narrow)))),
+        Row::new("1000 columns", len, 0, || _ = black_box(columns(black_box(&square)))),
+        Row::new("10,000 columns", len, 0, || _ = black_box(columns(black_box(&wide)))),
+        Row::new("10 columns", len, 0, || _ = black_box(narrow_columns(black_box(&narrow)))),
+    ];
+    print("matrices of a million elements, and sums of their", &mut table);
+}
+
+/// Measures the rows of a table, the limits first: a read and a copy.
+fn print(title: &str, rows: &mut [Row<'_>]) {
+    measure(rows);
+    println!("\n{title} | 1 thread, µs | GB/s | of limit | 2 threads, µs | speed-up");
+    let rate = |row: &Row| row.bytes() / row.best[0].as_nanos() as f64;
+    for row in &*rows {
+        let limit = rate(&rows[usize::from(row.writes > 0)]);
         println!(
             "{:20} | {:9.2} | {:6.1} | {:3.0} % | {:9.2} | {:.2}",
             row.name,
             micros(row.best[0]),
-            rate(row, 0),
-            100.0 * rate(row, 0) / limit,
+            rate(row),
+            100.0 * rate(row) / limit,
             micros(row.best[1]),
             row.best[0].as_secs_f64() / row.best[1].as_secs_f64(),
         );
     }
+}
+
+/// Calls a function that takes a workspace.
+fn into<'a>(mut function: impl FnMut(&mut Workspace) -> Result<(), mind::Error> + 'a) -> impl FnMut() + 'a {
+    let mut workspace = Workspace::new();
+    move || function(&mut workspace).expect("the shapes agree, and no memory is needed")
+}
+
+/// Reads, and does next to nothing with what it reads.
+fn read(x: &[f32]) -> impl FnMut() {
+    move || _ = black_box(run(Read { x: black_box(x) }, x.len(), 1, 1))
 }
 
 /// From what size on two threads pay.
@@ -75,8 +137,8 @@ fn worth() {
         // So expensive that they are cut whatever their size.
         let cost = 1 << 20;
         let mut rows = [
-            Row::new("", 2, 1, || run(Add { x: &x, y: &x, out: &mut a }, len, 1, cost)),
-            Row::new("", 1, 1, || run(Exp { x: &x, out: &mut b }, len, 1, cost)),
+            Row::new("", 2 * len, len, || run(Add { x: &x, y: &x, out: &mut a }, len, 1, cost)),
+            Row::new("", len, len, || run(Exp { x: &x, out: &mut b }, len, 1, cost)),
         ];
         measure(&mut rows);
         let texts = rows.map(|row| {
@@ -92,9 +154,10 @@ fn transposes() {
     for (rows, columns) in [(32, 32), (64, 256), (128, 784), (255, 257), (1000, 1000), (1024, 1024)] {
         let x = vec![0.5_f32; rows * columns];
         let (mut a, mut b) = (x.clone(), x.clone());
+        let len = rows * columns;
         let mut table = [
-            Row::new("", 1, 1, || a.copy_from_slice(black_box(&x))),
-            Row::new("", 1, 1, || copy_strided(&[rows, columns], &[1, rows], 0, black_box(&x), &mut b)),
+            Row::new("", len, len, || a.copy_from_slice(black_box(&x))),
+            Row::new("", len, len, || copy_strided(&[rows, columns], &[1, rows], 0, black_box(&x), &mut b)),
         ];
         measure(&mut table);
         let [copy, transpose] = table.map(|row| row.best[0]);
@@ -109,7 +172,7 @@ fn transposes() {
 /// A line of a table.
 struct Row<'a> {
     name: &'static str,
-    /// Elements read and written for each position.
+    /// Elements read and written.
     reads: usize,
     writes: usize,
     call: Box<dyn FnMut() + 'a>,
@@ -122,8 +185,8 @@ impl<'a> Row<'a> {
         Self { name, reads, writes, call: Box::new(call), best: [Duration::MAX; 2] }
     }
 
-    fn bytes(&self, len: usize) -> f64 {
-        ((self.reads + self.writes) * 4 * len) as f64
+    fn bytes(&self) -> f64 {
+        ((self.reads + self.writes) * 4) as f64
     }
 }
 
@@ -167,11 +230,10 @@ fn micros(time: Duration) -> f64 {
 
 /// Declares a kernel over slices of one length, which are cut at the same place.
 macro_rules! kernel {
-    ($name:ident { $($read:ident),*; $($written:ident),*; $($value:ident),* }, $output:ty, $by:ident, |$kernel:ident| $body:expr) => {
+    ($name:ident { $($read:ident),*; $($written:ident),* }, $output:ty, $by:ident, |$kernel:ident| $body:expr) => {
         struct $name<'a> {
             $($read: &'a [f32],)*
             $($written: &'a mut [f32],)*
-            $($value: f32,)*
         }
 
         impl Kernel for $name<'_> {
@@ -191,47 +253,19 @@ macro_rules! kernel {
 
         impl Split for $name<'_> {
             fn split(self, at: usize) -> (Self, Self) {
-                let Self { $($read,)* $($written,)* $($value,)* } = self;
+                let Self { $($read,)* $($written,)* } = self;
                 $(let $read = $read.split_at(at);)*
                 $(let $written = $written.split_at_mut(at);)*
                 (
-                    Self { $($read: $read.0,)* $($written: $written.0,)* $($value,)* },
-                    Self { $($read: $read.1,)* $($written: $written.1,)* $($value,)* },
+                    Self { $($read: $read.0,)* $($written: $written.0,)* },
+                    Self { $($read: $read.1,)* $($written: $written.1,)* },
                 )
             }
         }
     };
 }
 
-/// The sum over all positions of an expression in the elements there, in the order of lanes.
-macro_rules! fold {
-    ($len:expr; $($x:ident = $from:expr),*; $($out:ident = $to:expr),*; $value:expr) => {{
-        let len: usize = $len;
-        let mut lanes = [0.0_f32; LANES_F32];
-        $(let $x = $from[..len].as_chunks::<LANES_F32>();)*
-        $(let $out = $to[..len].as_chunks_mut::<LANES_F32>();)*
-        for block in 0..len / LANES_F32 {
-            $(let $x = &$x.0[block];)*
-            $(let $out = &mut $out.0[block];)*
-            for lane in 0..LANES_F32 {
-                $(let $x = $x[lane];)*
-                $(let $out = &mut $out[lane];)*
-                lanes[lane] += $value;
-            }
-        }
-        let mut rest = lanes;
-        for lane in 0..len % LANES_F32 {
-            $(let $x = $x.1[lane];)*
-            $(let $out = &mut $out.1[lane];)*
-            rest[lane] += $value;
-        }
-        reduce_lanes(rest)
-    }};
-}
-
-kernel!(Copy { x; out; }, (), A, |k| k.out.copy_from_slice(k.x));
-
-kernel!(Read { x; ; }, Bits, A, |k| {
+kernel!(Read { x; }, Bits, A, |k| {
     let mut lanes = [0_u32; 128];
     for block in k.x.as_chunks::<128>().0 {
         for lane in 0..128 {
@@ -241,9 +275,7 @@ kernel!(Read { x; ; }, Bits, A, |k| {
     Bits(lanes.iter().fold(0, |all, lane| all | lane))
 });
 
-kernel!(Sum { x; ; }, f32, A, |k| fold!(k.x.len(); x = k.x; ; x));
-
-kernel!(Add { x, y; out; }, (), A, |k| {
+kernel!(Add { x, y; out }, (), A, |k| {
     let len = k.out.len();
     let (x, y) = (&k.x[..len], &k.y[..len]);
     for j in 0..len {
@@ -251,26 +283,12 @@ kernel!(Add { x, y; out; }, (), A, |k| {
     }
 });
 
-kernel!(Exp { x; out; }, (), A, |k| {
+kernel!(Exp { x; out }, (), A, |k| {
     let len = k.out.len();
     let x = &k.x[..len];
     for (out, x) in k.out.iter_mut().zip(x) {
         *out = A::exp(*x);
     }
-});
-
-kernel!(Chain { x, y; ; }, f32, A, |k| {
-    fold!(k.x.len(); x = k.x, y = k.y; ; A::exp(-(x * y + x)) * x - y * y)
-});
-
-kernel!(ChainGrad { x, y; dx, dy; scale }, f32, A, |k| {
-    fold!(k.x.len(); x = k.x, y = k.y; dx = k.dx, dy = k.dy; {
-        let e = A::exp(-(x * y + x));
-        let ex = e * x;
-        *dx = (e - ex * (y + 1.0)) * k.scale;
-        *dy = -(ex * x + (y + y)) * k.scale;
-        ex - y * y
-    })
 });
 
 /// The bits that any element has.
