@@ -203,6 +203,16 @@ impl Mistake {
         }
     }
 
+    /// The same of a text whose lines hold more than an instruction, so that the first column is a place as any other.
+    pub fn in_columns(self) -> Self {
+        match self.spot {
+            Spot { line, column: 0, width } if line > 0 => {
+                Self { spot: Spot { line, column: 1, width }, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// The first line, for machines: `mic:12: error[E3003]: message`, with the column in the other forms.
     fn headline(&self, style: &Style) -> String {
         let place = match &self.source {

@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 10 << 20;
 pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
     let is_stdin = file.as_os_str() == "-";
     let name = if is_stdin { "<stdin>".to_owned() } else { file.display().to_string() };
-    let bytes = read_bytes(file, &name, is_stdin)?;
+    let bytes = read_bytes(file, &name, is_stdin, from)?;
     let form_of_name = if is_stdin { None } else { form_of_extension(file, &name, from)? };
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -50,7 +50,7 @@ pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
     Ok(Rc::new(Source { name, form, text }))
 }
 
-fn read_bytes(file: &Path, name: &str, is_stdin: bool) -> Outcome<Vec<u8>> {
+fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Outcome<Vec<u8>> {
     let unreadable = |error: io::Error| {
         let help = match error.kind() {
             io::ErrorKind::NotFound => near_file(file).map(|near| format!("there is {near}")),
@@ -65,7 +65,8 @@ fn read_bytes(file: &Path, name: &str, is_stdin: bool) -> Outcome<Vec<u8>> {
     } else {
         let meta = fs::metadata(file).map_err(unreadable)?;
         if meta.is_dir() {
-            let help = format!("name a file in it, as {}", file.join("net.mic").display());
+            let example = if from == Some(Form::Ks) { "gmm.ks" } else { "net.mic" };
+            let help = format!("name a file in it, as {}", file.join(example).display());
             return Err(Failure::with_help(format!("cannot read {name}: it is a directory"), help));
         }
         let file = fs::File::open(file).map_err(unreadable)?;

@@ -64,7 +64,7 @@ fn check(file: &Path, arguments: &KsCheckArguments, out: &Style) -> Outcome {
                 say(&format!("rule {:?}: untested, its left side fails on every sample\n", rule.name))?;
             }
             Verdict::Fails(counterexample) => {
-                broken.push(Mistake::of_diag(&counterexample.diag(rule), &source));
+                broken.push(Mistake::of_diag(&counterexample.diag(rule), &source).in_columns());
             }
         }
     }
@@ -78,22 +78,45 @@ fn read(file: &Path) -> Outcome<(Program, Rc<Source>)> {
 }
 
 fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
-    Failure::Mistakes(diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source)).collect())
+    let mistakes = diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source).in_columns());
+    Failure::Mistakes(mistakes.collect())
 }
 
 fn run_call(arguments: &KsRunArguments) -> Outcome {
     let (mut program, source) = read(&arguments.file)?;
+    if arguments.call == ["main"] && program.overloads("main").is_empty() {
+        return Err(no_main(&program, &source));
+    }
     let Ran { value, printed, .. } =
         evaluate(&mut program, &source, &format!("({})", arguments.call.join(" ")), arguments.precision)?;
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
 }
 
+/// What a file without a `main` has.
+fn no_main(program: &Program, source: &Source) -> Failure {
+    let of_text = program.functions.iter().filter(|function| function.place.line > 0);
+    let mut names: Vec<&str> = of_text.map(|function| &*function.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let help = match names[..] {
+        [] => "define one: (def main Float () 1.0)".to_owned(),
+        [first, ..] => {
+            format!(
+                "name a function and its arguments, as `mind ks run FILE {first} …`; there is {}",
+                names.join(", ")
+            )
+        }
+    };
+    Failure::with_help(format!("{} has no `main` to run", source.name), help)
+}
+
 fn gradient(arguments: &KsGradArguments) -> Outcome {
     let KsGradArguments { function, arguments: operands, cotangent, precision, .. } = arguments;
     let (mut program, source) = read(&arguments.file)?;
     let operands = operands.join(" ");
-    let value = evaluate(&mut program, &source, &format!("({function} {operands})"), *precision)?.value;
+    let call = format!("({})", format!("{function} {operands}").trim_end());
+    let value = evaluate(&mut program, &source, &call, *precision)?.value;
     let argument = match arguments.arguments.len() {
         1 => operands,
         _ => format!("(tuple {operands})"),
@@ -119,7 +142,7 @@ fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, precision: K
         if failure.place.line == 0 {
             diag.site = Site::Nowhere;
         }
-        Failure::mistake(Mistake::of_diag(&diag, of))
+        Failure::mistake(Mistake::of_diag(&diag, of).in_columns())
     })
 }
 

@@ -77,7 +77,10 @@ fn a_rule_that_does_not_hold_is_a_mistake_with_a_counterexample() {
     assert_eq!(answer.code, 1);
     assert!(answer.out.contains("rule \"add0\": holds on 200 samples\n"), "{}", answer.out);
     let said = &answer.err;
-    assert!(said.starts_with("ks:1: error[E6010]: rule \"abs\" does not hold\n --> wrong.ks:1\n"), "{said}");
+    assert!(
+        said.starts_with("ks:1:1: error[E6010]: rule \"abs\" does not hold\n --> wrong.ks:1:1\n"),
+        "{said}"
+    );
     assert!(said.contains("= where x is -2.0\n") && said.contains("= the left side gives 2.0\n"), "{said}");
     assert!(said.contains("= the right side gives -2.0\n"), "{said}");
     assert!(said.contains("= where v is []\n") && said.contains("= the left side gives 0.0\n"), "{said}");
@@ -158,4 +161,31 @@ fn gradients_are_told_with_the_value() {
     assert_eq!(said, "value     [6.0 8.0]\ngradient  (tuple 3.0 [2.0 0.0])\n");
     let said = grad(&["scale", "2.0", "(Vec_init 3.0 4.0)"]).mistakes();
     assert!(said.contains("error[E2006]: no overload of `[rev scale]` takes"), "{said}");
+}
+
+/// What a newcomer gives it first.
+#[test]
+fn what_is_no_program_is_told_so() {
+    let folder = Folder::new().with("f.ks", "(def f Float (x : Float) x)\n").with("empty.ks", "");
+    let folder = folder.with("junk.ks", b"\xff\xfe(d").with("open.ks", "(def f Float\n");
+    let misuse = |arguments: &str| folder.mind(arguments).misuse();
+    assert_eq!(misuse("ks check none.ks"), "error: cannot read none.ks: no such file or directory\n");
+    assert_eq!(
+        misuse("ks check ."),
+        "error: cannot read .: it is a directory\n  help: name a file in it, as ./gmm.ks\n"
+    );
+    assert_eq!(
+        misuse("ks run f.ks"),
+        "error: f.ks has no `main` to run\n  help: name a function and its arguments, as `mind ks run FILE f …`; there is f\n"
+    );
+    assert_eq!(
+        misuse("ks run empty.ks"),
+        "error: empty.ks has no `main` to run\n  help: define one: (def main Float () 1.0)\n"
+    );
+    let said = folder.mind("ks check junk.ks").mistakes();
+    assert!(said.contains("error[E1001]: invalid UTF-8 at byte 0: 0xff 0xfe 0x28 0x64"), "{said}");
+    let said = folder.mind("ks check open.ks").mistakes();
+    assert!(said.starts_with("ks:1:1: error[E1007]: expected `)`: the list is not closed"), "{said}");
+    let said = folder.mind("ks grad f.ks f").mistakes();
+    assert!(said.contains("no overload of `f` takes (Tuple)") && said.contains("| (f)\n"), "{said}");
 }
