@@ -12,6 +12,8 @@ use mind_core::{
     knossos::{
         check,
         interp::{Options, Precision, run},
+        ir::{Check, Definition, Loop, Operation, Step},
+        prelude::Scalar,
         verify,
     },
     snippet,
@@ -149,5 +151,137 @@ fn every_code_is_in_the_corpus() {
     for code in Code::ALL.iter().filter(|code| code.info().arises.contains(&Arises::Knossos)) {
         let shown = format!("\n;> [{code}] ");
         assert!(recorded.iter().any(|text| text.contains(&shown)), "{code} has no program");
+    }
+}
+
+/// The slips of the informal page: what it writes, and the wrong program that has it.
+const SLIPS: &[(&str, &str)] = &[
+    ("(tsum (0 ", "tuple_for_arguments"),
+    ("(let (7of9 (", "name_begins_with_digit"),
+    ("(let (x (lam ", "lambda_stored"),
+    (" (x y))", "variable_called"),
+    ("(a : (Tuple Float Float) (b : (Tuple Float Float)))", "parameters_unparenthesised"),
+    ("(tsum@ff ", "suffix_of_undefined"),
+    ("(def f () ", "empty_type"),
+    ("(atan2 i j)", "atan2_of_integers"),
+    ("(def main Integer ((argc : Integer) (argv : (Tensor 1 String)))", "main_of_other_result"),
+    ("(fold (lam (acc : (Tuple Float Float)) (get$1$2 acc) 1.0 v)", "fold_lambda_unclosed"),
+    (" FALSE", "truth_capitalised"),
+];
+
+#[test]
+fn every_slip_of_the_informal_page_is_a_mistake() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks/errors");
+    for (slip, name) in SLIPS {
+        let text = fs::read_to_string(root.join(format!("{name}.ks"))).expect("the corpus can be read");
+        let (source, recorded) = text.split_once(MARK).expect("something is recorded");
+        assert!(source.contains(slip) && recorded.starts_with("mistakes\n"), "{name} has no `{slip}`");
+    }
+}
+
+/// Every operation of the IR is run: by programs, or by their derivatives.
+#[test]
+fn every_operation_is_in_the_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
+    let (mut found, mut scalars) = (BTreeSet::new(), Vec::new());
+    for path in files(&root) {
+        let program = check(&fs::read_to_string(&path).expect("the corpus can be read"));
+        let program = program.unwrap_or_else(|_| panic!("{} has mistakes", path.display()));
+        for function in &program.functions {
+            let Definition::Defined(body) = &function.definition else { continue };
+            for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
+                found.insert(kind(&instruction.operation));
+                if let Operation::Scalar(scalar) = instruction.operation {
+                    scalars.push(scalar);
+                }
+            }
+        }
+    }
+    let missing: Vec<_> = KINDS.iter().filter(|kind| !found.contains(*kind)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let missing: Vec<_> = Scalar::ALL.iter().filter(|scalar| !scalars.contains(scalar)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// As [`kind`] tells operations apart.
+const KINDS: [&str; 37] = [
+    "integer",
+    "float",
+    "bool",
+    "string",
+    "scalar",
+    "tuple",
+    "get",
+    "equal",
+    "size",
+    "index",
+    "vec init",
+    "arg max",
+    "unzip",
+    "shape",
+    "zero",
+    "add",
+    "negate",
+    "scale",
+    "dot",
+    "build",
+    "sum",
+    "fold",
+    "scan",
+    "if",
+    "written assert",
+    "assert of sizes",
+    "print",
+    "call",
+    "accumulator",
+    "add to all",
+    "add to a part",
+    "part",
+    "read",
+    "pack",
+    "unpack",
+    "taped",
+    "element",
+];
+
+fn kind(operation: &Operation) -> &'static str {
+    match operation {
+        Operation::Integer(_) => "integer",
+        Operation::Float(_) => "float",
+        Operation::Bool(_) => "bool",
+        Operation::String(_) => "string",
+        Operation::Scalar(_) => "scalar",
+        Operation::Tuple => "tuple",
+        Operation::Get(_) => "get",
+        Operation::Equal => "equal",
+        Operation::Size => "size",
+        Operation::Index => "index",
+        Operation::VecInit => "vec init",
+        Operation::ArgMax => "arg max",
+        Operation::Unzip => "unzip",
+        Operation::Shape => "shape",
+        Operation::Zero => "zero",
+        Operation::Add => "add",
+        Operation::Negate => "negate",
+        Operation::Scale => "scale",
+        Operation::Dot => "dot",
+        Operation::Loop(Loop::Build, _) => "build",
+        Operation::Loop(Loop::Sum, _) => "sum",
+        Operation::Loop(Loop::Fold, _) => "fold",
+        Operation::Loop(Loop::Scan, _) => "scan",
+        Operation::If(..) => "if",
+        Operation::Assert(Check::Written) => "written assert",
+        Operation::Assert(Check::Sizes(_)) => "assert of sizes",
+        Operation::Print => "print",
+        Operation::Call(_) => "call",
+        Operation::Accumulator => "accumulator",
+        Operation::AddTo(steps) if steps.is_empty() => "add to all",
+        Operation::AddTo(steps) if steps.iter().any(|step| matches!(step, Step::Taped(..))) => "taped",
+        Operation::AddTo(_) => "add to a part",
+        Operation::Part(steps) if steps.contains(&Step::Element) => "element",
+        Operation::Part(_) => "part",
+        Operation::Read => "read",
+        Operation::Pack(_) => "pack",
+        Operation::Unpack(..) => "unpack",
     }
 }
