@@ -72,6 +72,39 @@ fn has_right_second_derivatives(program: &RandomProgram, seed: u64) -> Result<Ch
     check_second_derivatives(&mut checked, id, &program.arguments(seed), &mut Random::new(seed))
 }
 
+/// The optimiser changes no bit, and makes no program longer to run.
+fn runs_the_same_optimised(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
+    let plain = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
+    let mut optimised = plain.clone();
+    optimised.optimise();
+    verify(&optimised).map_err(|faults| faults[0].to_string())?;
+    let id = plain.overloads(RandomProgram::NAME)[0];
+    let options = Options { most_steps: 5_000_000, ..Options::default() };
+    let outcome =
+        |of| run(of, id, &program.arguments(seed), &options).map_err(|failure| format!("fails: {failure}"));
+    let (plain, optimised) = (outcome(&plain)?, outcome(&optimised)?);
+    let (expected, found) = (plain.value.to_string(), optimised.value.to_string());
+    if (&expected, &plain.printed) != (&found, &optimised.printed) {
+        return Err(format!("differs: {expected} is {found}"));
+    }
+    if plain.steps < optimised.steps {
+        return Err(format!("longer: {} steps are {}", plain.steps, optimised.steps));
+    }
+    Ok(Checked::Right)
+}
+
+fn has_right_derivatives_optimised(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
+    let mut checked = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
+    checked.optimise();
+    let id = checked.overloads(RandomProgram::NAME)[0];
+    check_derivatives(&mut checked, id, &program.arguments(seed), &mut Random::new(seed))
+}
+
+#[test]
+fn random_programs_do_the_same_optimised() {
+    holds(runs_the_same_optimised, 0..4 * PROGRAMS, 80);
+}
+
 #[test]
 fn random_programs_check_verify_and_run() {
     let found = holds(runs, 0..4 * PROGRAMS, 80);
@@ -90,4 +123,11 @@ fn derivatives_of_derivatives_of_random_programs_are_right() {
     let found = holds(has_right_second_derivatives, 0..PROGRAMS / 2, 30);
     let right = found.iter().filter(|checked| **checked == Checked::Right).count();
     assert!(right as u64 > PROGRAMS / 2 * 9 / 10, "{right}");
+}
+
+#[test]
+fn derivatives_of_random_programs_are_right_where_these_are_optimised() {
+    let found = holds(has_right_derivatives_optimised, 0..PROGRAMS, 40);
+    let right = found.iter().filter(|checked| **checked == Checked::Right).count();
+    assert!(right as u64 > PROGRAMS * 9 / 10, "{right}");
 }

@@ -2,14 +2,23 @@
 
 use std::collections::VecDeque;
 
-use crate::knossos::ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueId};
+use crate::knossos::{
+    ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueId},
+    prelude::Scalar,
+};
 
-/// `size (build n f)` is `n`; `index i (build n f)` is `f i` where that is the tensor's only use, in each turn of a loop of
-/// `n` over `i`. So `sum (build n f)` builds nothing.
+/// `size (build n f)` is `n`; `index i (build n f)` is `f i` where that is the tensor's only use, and `i` is the counter of a
+/// loop of `n`: in each turn, so that `sum (build n f)` builds nothing, or in the turn that builds the tensor, if `f` cannot fail.
 pub(super) fn fuse(body: &mut Body) {
     let count = body.values.len();
     let same = (0..count).map(ValueId::new).collect();
-    let mut fuser = Fuser { same, built: vec![None; count], results: Vec::new() };
+    let mut fuser = Fuser {
+        same,
+        built: vec![None; count],
+        sizes: vec![None; count],
+        loops: Vec::new(),
+        results: Vec::new(),
+    };
     fuser.sizes(body, body.entry);
     let mut uses = vec![0; body.values.len()];
     count_uses(body, body.entry, &mut uses);
@@ -30,6 +39,10 @@ struct Fuser {
     /// What a value is replaced by.
     same: Vec<ValueId>,
     built: Vec<Option<Built>>,
+    /// The sizes of tensors, where they are asked for.
+    sizes: Vec<Option<ValueId>>,
+    /// The loops under way.
+    loops: Vec<Around>,
     /// What stood for an index into a tensor that is not built, and gets its value at the end.
     results: Vec<ValueId>,
 }
@@ -60,10 +73,12 @@ impl Fuser {
                 self.sizes(body, inner);
             }
             self.note(instruction, id);
-            if instruction.operation == Operation::Size
-                && let Some(built) = self.built[instruction.operands[0].index()]
-            {
-                self.same[instruction.result.index()] = built.size;
+            if instruction.operation == Operation::Size {
+                let tensor = instruction.operands[0].index();
+                match self.built[tensor] {
+                    Some(built) => self.same[instruction.result.index()] = built.size,
+                    None => self.sizes[tensor] = Some(instruction.result),
+                }
             }
         }
         // What is replaced uses nothing any more.
@@ -80,7 +95,7 @@ impl Fuser {
             for operand in &mut instruction.operands {
                 *operand = self.same[operand.index()];
             }
-            if let Some(turn) = self.fused(body, &instruction, uses, around) {
+            if let Some(turn) = self.fused(body, id, &instruction, uses, around) {
                 // What a turn does comes here, and may be fused itself; the loop that it was of has no use any more.
                 let counter = body.block(turn).parameters[0];
                 let block = Block { parameters: vec![counter], instructions: Vec::new(), result: counter };
@@ -106,7 +121,9 @@ impl Fuser {
                 Operation::Loop(_, inner) => {
                     let counter = body.block(*inner).parameters[0];
                     let around = Around { block: id, size: instruction.operands[0], counter };
+                    self.loops.push(around);
                     self.indices(body, *inner, uses, Some(around));
+                    self.loops.pop();
                 }
                 operation => {
                     for inner in operation.blocks() {
@@ -125,15 +142,40 @@ impl Fuser {
     fn fused(
         &self,
         body: &Body,
+        block: BlockId,
         instruction: &Instruction,
         uses: &[usize],
         around: Option<Around>,
     ) -> Option<BlockId> {
-        let around = around.filter(|_| instruction.operation == Operation::Index)?;
+        if instruction.operation != Operation::Index {
+            return None;
+        }
         let (index, tensor) = (instruction.operands[0], instruction.operands[1]);
-        let built = self.built[tensor.index()]?;
-        let once = index == around.counter && built.size == around.size && built.block == around.block;
-        (once && uses[tensor.index()] == 1 && is_pure(body, built.turn)).then_some(built.turn)
+        let built = self.built[tensor.index()].filter(|_| uses[tensor.index()] == 1)?;
+        let is_counter = |around: &Around| index == around.counter && built.size == around.size;
+        let turn_by_turn = around.is_some_and(|around| is_counter(&around) && built.block == around.block);
+        let in_one_turn = built.block == block && self.loops.iter().any(is_counter);
+        (turn_by_turn && is_pure(body, built.turn) || in_one_turn && self.is_total(body, built.turn, built))
+            .then_some(built.turn)
+    }
+
+    /// Whether a turn of the loop that builds a tensor can do nothing but make its element.
+    fn is_total(&self, body: &Body, id: BlockId, built: Built) -> bool {
+        let counter = body.block(built.turn).parameters[0];
+        body.block(id).instructions.iter().all(|instruction| match &instruction.operation {
+            Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::Tuple => true,
+            Operation::Get(_) | Operation::Size | Operation::Equal => true,
+            Operation::Scalar(scalar) => *scalar != Scalar::DivI,
+            Operation::If(..) => {
+                instruction.operation.blocks().all(|inner| self.is_total(body, inner, built))
+            }
+            Operation::Index => {
+                let tensor = instruction.operands[1].index();
+                let size = self.sizes[tensor].or_else(|| self.built[tensor].map(|built| built.size));
+                instruction.operands[0] == counter && size == Some(built.size)
+            }
+            _ => false,
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod fuse;
 mod inline;
+mod share;
 
 use super::{
     grad::simplify,
@@ -19,6 +20,7 @@ impl Program {
             let Definition::Defined(body) = &self.functions[position].definition else { continue };
             let mut body = inline::inline(self, FunctionId::new(position), body.clone());
             simplify(&mut body);
+            share::share(&mut body);
             fuse::fuse(&mut body);
             simplify(&mut body);
             self.functions[position].definition = Definition::Defined(body);
