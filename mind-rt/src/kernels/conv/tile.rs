@@ -3,7 +3,7 @@
 //! The factors of a sum lie anywhere: a row of a tile is a pointer, and the sum over places of a filter, channels or
 //! pixels is up to three nested loops with a step of each operand. So the same tiles serve the convolution and both of
 //! its derivatives, and no image is copied. Each sum is one chain of multiply-adds in the order of its loops, whatever
-//! tile it is in.
+//! tile it is in. [`Line`] is for short sums: neighbouring pixels at constant distances, and a list of where their factors are.
 
 use std::array;
 
