@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn deep_values_are_gone_through_on_a_small_stack() {
         let work = || {
-            let at = At { function: "f", line: 1, column: 1 };
+            let at = At(&("f", 1, 1));
             let mut list = List(0.0, None);
             for position in 1..100_000 {
                 list = List(f64::from(position), Some(Deep::new(list)));
