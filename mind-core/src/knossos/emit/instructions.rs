@@ -15,6 +15,18 @@ use crate::knossos::{
 impl Writer<'_> {
     /// Writes an instruction; what it makes.
     pub(super) fn instruction(&mut self, instruction: &Instruction) -> Repr {
+        // Blocks nest as deep as a program does, so what each level has on the stack is kept small.
+        match &instruction.operation {
+            Operation::Loop(form, body) => self.turns(instruction, *form, *body),
+            Operation::If(then, otherwise) => {
+                let blocks = [*then, *otherwise];
+                self.branch(instruction, blocks)
+            }
+            _ => self.without_blocks(instruction),
+        }
+    }
+
+    fn without_blocks(&mut self, instruction: &Instruction) -> Repr {
         let Instruction { result, operation, operands, .. } = instruction;
         let tree = self.tree_of(*result);
         match operation {
@@ -63,8 +75,7 @@ impl Writer<'_> {
             Operation::Negate => self.negate(operands[0]),
             Operation::Scale => self.scale(operands[0], operands[1]),
             Operation::Dot => self.dot(operands[0], operands[1]),
-            Operation::Loop(form, body) => self.turns(instruction, *form, *body),
-            Operation::If(then, otherwise) => self.branch(operands[0], [*then, *otherwise], &tree),
+            Operation::Loop(..) | Operation::If(..) => unreachable!("an instruction with blocks"),
             Operation::Assert(check) => {
                 let message = match check {
                     Check::Written => "the assertion does not hold".to_owned(),
@@ -269,19 +280,28 @@ impl Writer<'_> {
         Repr::of(tree, &mut |_| made.next().expect("one for each leaf"))
     }
 
-    fn branch(&mut self, condition: ValueId, blocks: [BlockId; 2], tree: &Tree) -> Repr {
-        let condition = self.get(condition).text().to_owned();
+    fn branch(&mut self, instruction: &Instruction, blocks: [BlockId; 2]) -> Repr {
+        let condition = self.get(instruction.operands[0]).text().to_owned();
+        let first = self.one_branch(blocks[0]);
+        let second = self.one_branch(blocks[1]);
+        let tree = self.tree_of(instruction.result);
+        self.join_branches(&condition, blocks, [first, second], &tree)
+    }
+
+    /// The statements of a branch, and its result.
+    fn one_branch(&mut self, block: BlockId) -> (String, Vec<Leaf>) {
+        self.nested(|this| this.block(block).leaves().into_iter().cloned().collect())
+    }
+
+    fn join_branches(
+        &mut self,
+        condition: &str,
+        blocks: [BlockId; 2],
+        [(mut first, firsts), (mut second, seconds)]: [(String, Vec<Leaf>); 2],
+        tree: &Tree,
+    ) -> Repr {
         let outer = self.depth;
         let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
-        let written = blocks.map(|block| {
-            self.nested(|this| {
-                let result = this.block(block);
-                let leaves: Vec<Leaf> = result.leaves().into_iter().cloned().collect();
-                let end = (this.at, this.place);
-                (leaves, end)
-            })
-        });
-        let [(mut first, (firsts, _)), (mut second, (seconds, _))] = written;
         // What both branches only hand on is handed on as it is.
         let passes: Vec<bool> = firsts
             .iter()
