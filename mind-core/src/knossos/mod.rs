@@ -2,7 +2,7 @@
 //!
 //! A text is read to nested lists (`read`), checked and turned into functions of a small typed IR ([`ir`]), which
 //! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. [`verify`] checks what the IR
-//! promises, [`print`] shows it. `docs/knossos.md` describes the language.
+//! promises, [`print()`] shows it. `docs/knossos.md` describes the language.
 //!
 //! ```
 //! use mind_core::knossos::{check, interp::{Options, run}};

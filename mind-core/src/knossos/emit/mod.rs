@@ -3,8 +3,8 @@
 //! Every function that can be reached becomes a Rust function of a module that users do not see; those that are exported
 //! have two more, `f` and `try_f` (`interface`). The text names what `mind_rt::knossos` has.
 //!
-//! A value of the IR is a tree of Rust values ([`repr`]): tuples are taken apart, a tensor of tuples is the tuple of its
-//! members' tensors ([`kinds`]), so that a leaf is a number, a truth value, a text, a tape or a tensor of one of these.
+//! A value of the IR is a tree of Rust values (`repr`): tuples are taken apart, a tensor of tuples is the tuple of its
+//! members' tensors (`kinds`), so that a leaf is a number, a truth value, a text, a tape or a tensor of one of these.
 //! A leaf that owns memory stands in a variable and is read through a view of it; it moves where nothing reads it
 //! afterwards, and is copied where something does.
 
