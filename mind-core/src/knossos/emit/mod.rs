@@ -79,6 +79,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
     let reached = Reached::from(program, exports.iter().map(|export| export.function));
     let kinds = Kinds::new(program, options);
     let Options { root, module, .. } = options;
+    // What is written follows the program and not Rust's customs, and its author cannot change it.
     let mut text = format!(
         "#[doc(hidden)] #[allow(warnings, clippy::all)] pub mod {module} {{\n\
          use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, Show as _, Zeros as _}};\n\
@@ -97,6 +98,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
     text.push_str("}\n");
     let names: Vec<_> = exports.iter().map(|export| format!("{0}, try_{0}", export.name)).collect();
     if !names.is_empty() {
+        // Both forms of each function are there, and few programs call both.
         let _ = writeln!(
             text,
             "#[doc(inline)] #[allow(unused_imports)] pub use {module}::{{{}}};",
