@@ -3,11 +3,10 @@
 use mind_shape::{same_extent, same_padding, window_extent};
 
 use super::{
-    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Focus, OpError, OpInfo, Profile,
+    Attribute, Attributes, Concrete, Derivative, Field, FieldKind, Focus, KERNEL, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
-    no_origin, no_requirements,
     rules::{self, foreign, rank, same_dtype},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
@@ -218,25 +217,8 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
 };
 
 /// What the rows share.
-const ROW: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
-    class: Class::Kernel,
-    commutative: false,
-    arity: 2,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
-    evaluate: |op, _, _| foreign(op),
-    derivative: Derivative::Zero,
-    flops: super::no_flops,
-    fields: &[SHAPE, STRIDES, PADDING],
-    attributes: gradient_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
-};
+const ROW: OpInfo =
+    OpInfo { arity: 2, fields: &[SHAPE, STRIDES, PADDING], attributes: gradient_attributes, ..KERNEL };
 
 /// The shape of `image` convolved with `filter`, both of rank 4.
 fn convolved(

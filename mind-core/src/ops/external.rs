@@ -1,11 +1,9 @@
 //! Functions that are elsewhere, of which only path and types are known.
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, OpError, OpInfo, Profile, VARIADIC,
+    Attribute, Derivative, Field, FieldKind, KERNEL, OpError, OpInfo, Profile, VARIADIC,
     fields::{SHAPE, not_these_fields},
-    no_attributes, no_flops, no_origin, no_requirements,
     rules::foreign,
-    sample::{self, Domain, Sampling},
 };
 use crate::{
     diag::Code,
@@ -97,27 +95,14 @@ pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
 
 /// What the rows share.
 const ROW: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
     profile: Profile::Extended,
-    class: Class::Kernel,
-    commutative: false,
     arity: VARIADIC,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
     evaluate: |op, _, _| {
         let (Op::Extern { function, .. } | Op::ExternGrad { function }) = op else { foreign(op) };
         let message = format!("`{function}` is a function of Rust, which only compiled programs call");
         Err(RunError::new(Code::E6010, message))
     },
-    derivative: Derivative::Zero,
-    flops: no_flops,
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 const FUNCTION: Field = Field::place("function", FieldKind::Text);

@@ -1,11 +1,10 @@
 //! Rows taken out of a tensor by integers, and added back.
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
-    no_attributes, no_flops, no_origin, no_requirements,
     rules::{self, foreign},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
@@ -71,9 +70,9 @@ pub(super) static GATHER: OpInfo = OpInfo {
             };
             forms.map(case).into()
         },
-        ..ROW.sample
+        ..KERNEL.sample
     },
-    ..ROW
+    ..KERNEL
 };
 
 /// `ScatterAdd(indices, updates; shape)`: what `Gather` passes back; an extension.
@@ -140,30 +139,9 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
             };
             forms.map(case).into()
         },
-        ..ROW.sample
+        ..KERNEL.sample
     },
-    ..ROW
-};
-
-/// What the rows share.
-const ROW: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
-    class: Class::Kernel,
-    commutative: false,
-    arity: 1,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
-    evaluate: |op, _, _| foreign(op),
-    derivative: Derivative::Zero,
-    flops: no_flops,
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {

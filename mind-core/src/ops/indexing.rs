@@ -3,12 +3,11 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
-    Requirement,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, OpError, OpInfo,
+    Profile, Requirement,
     fields::{SHAPE, not_these_fields},
-    no_attributes, no_flops, no_origin, no_requirements,
     rules::{self, foreign},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
@@ -62,9 +61,9 @@ pub(super) static INDEX: OpInfo = OpInfo {
                 |indices: &[i64]| Op::Index { indices: indices.iter().copied().map(Dim::literal).collect() };
             forms.map(|(shape, indices)| Case::new(op(indices), dtype, &[shape])).into()
         },
-        ..ROW.sample
+        ..KERNEL.sample
     },
-    ..ROW
+    ..KERNEL
 };
 
 /// `Slice(x; starts, ends, steps)`: a strided box of elements.
@@ -123,9 +122,9 @@ pub(super) static SLICE: OpInfo = OpInfo {
         cases: |dtype| {
             slices().map(|(shape, slice)| Case::new(Op::Slice(slice.into()), dtype, &[shape])).into()
         },
-        ..ROW.sample
+        ..KERNEL.sample
     },
-    ..ROW
+    ..KERNEL
 };
 
 /// `SliceGrad(dy; shape, starts, ends, steps)`: what `Slice` passes back; an extension.
@@ -190,30 +189,9 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
             };
             slices().map(case).into()
         },
-        ..ROW.sample
+        ..KERNEL.sample
     },
-    ..ROW
-};
-
-/// What the rows share.
-const ROW: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
-    class: Class::Kernel,
-    commutative: false,
-    arity: 1,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
-    evaluate: |op, _, _| foreign(op),
-    derivative: Derivative::Zero,
-    flops: no_flops,
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 fn indices(op: &Op) -> &[Dim] {

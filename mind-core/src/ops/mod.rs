@@ -78,6 +78,27 @@ pub struct OpInfo {
     pub sample: sample::Sampling,
 }
 
+/// What rows of kernels have unless they say otherwise.
+const KERNEL: OpInfo = OpInfo {
+    name: "",
+    mnemonic: "",
+    label: "",
+    profile: Profile::CoreV1,
+    class: Class::Kernel,
+    commutative: false,
+    arity: 1,
+    infer: |op, _| rules::foreign(op),
+    requirements: no_requirements,
+    origin: no_origin,
+    evaluate: |op, _, _| rules::foreign(op),
+    derivative: Derivative::Zero,
+    flops: no_flops,
+    fields: &[],
+    attributes: no_attributes,
+    make: |_| unreachable!("every row makes its own operation"),
+    sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
+};
+
 /// The arity of an operation that takes any number of operands up to [`Operands::MAX`].
 pub const VARIADIC: usize = usize::MAX;
 
