@@ -192,6 +192,11 @@ impl Source {
         mistakes.iter().map(|diag| snippet::render(diag, &self.shown, &text)).collect()
     }
 
+    /// The mistakes as errors of the compilation at `span`, with their places in the file.
+    pub(crate) fn errors(&self, span: Span, mistakes: &[Diag]) -> TokenStream {
+        self.messages(mistakes).iter().map(|message| compile_error_at(span, span, message)).collect()
+    }
+
     /// An item that makes the crate depend on the file: it is compiled anew when the file changes.
     pub(crate) fn tracking(&self) -> TokenStream {
         // Paths in Rust are text.
@@ -353,4 +358,12 @@ mod tests {
             found.contains("mind-macros/src/absent.mind\n") && found.contains("mind-macros/absent.mind\n")
         );
     }
+}
+
+/// What stands before the first comma, and behind it.
+pub(crate) fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
+    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
+    let mut trees = input.into_iter();
+    let first = trees.by_ref().take_while(|tree| !is_comma(tree)).collect();
+    (first, trees.collect())
 }

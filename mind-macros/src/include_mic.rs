@@ -16,8 +16,8 @@ use quote::quote;
 use crate::{
     emit::Root,
     expand::lone_items,
-    include::Source,
-    report::{compile_error, compile_error_at, compile_errors},
+    include::{Source, split_at_comma},
+    report::{compile_error, compile_errors},
 };
 
 /// What `mind::include_mic!("net.mic", grad = (w, b))` becomes: the function that the file holds, and the mistakes with
@@ -30,20 +30,16 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Ok(opened) => opened,
         Err(diag) => return compile_error(&diag),
     };
-    let in_file = |diags: &[Diag]| -> TokenStream {
-        let messages = source.messages(diags);
-        messages.iter().map(|message| compile_error_at(span, span, message)).collect()
-    };
     let text = match source.text() {
         Ok(text) => text,
-        Err(diag) => return in_file(&[diag]),
+        Err(diag) => return source.errors(span, &[diag]),
     };
     let document = match mic::parse_document(text, &Limits::default()) {
         Ok(document) => document,
-        Err(diags) => return in_file(diags.as_slice()),
+        Err(diags) => return source.errors(span, diags.as_slice()),
     };
     if let Err(diags) = document.clone().verify(Profile::Extended) {
-        return in_file(diags.as_slice());
+        return source.errors(span, diags.as_slice());
     }
     let stem = source.stem();
     match function(document, &stem, options, span) {
@@ -53,7 +49,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             let (errors, tracking) = (compile_errors(diags.as_slice()), source.tracking());
             quote! { #errors #tracking #items }
         }
-        Err(diag) if matches!(diag.site, Site::Text { .. }) => in_file(&[diag]),
+        Err(diag) if matches!(diag.site, Site::Text { .. }) => source.errors(span, &[diag]),
         Err(diag) => compile_error(&diag),
     }
 }
@@ -134,13 +130,6 @@ fn unexpected(span: Span, what: &str) -> Diag {
     Diag::new(Code::E1007, Site::token(span), what).help(
         "write `include_mic!(\"net.mic\", name = net, grad = (w, zero_ok b))`; both options may be left out",
     )
-}
-
-fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
-    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
-    let mut trees = input.into_iter();
-    let first = trees.by_ref().take_while(|tree| !is_comma(tree)).collect();
-    (first, trees.collect())
 }
 
 /// The function of a document that verifies.

@@ -20,7 +20,7 @@ use syn::{
 
 use crate::{
     emit::Root,
-    include::{Source, adopt},
+    include::{Source, adopt, split_at_comma},
     report::{compile_error, compile_error_at},
 };
 
@@ -34,13 +34,9 @@ pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
         Ok(opened) => opened,
         Err(diag) => return compile_error(&diag),
     };
-    let in_file = |diags: &[Diag]| -> TokenStream {
-        let messages = source.messages(diags);
-        messages.iter().map(|message| compile_error_at(span, span, message)).collect()
-    };
     let text = match source.text() {
         Ok(text) => text,
-        Err(diag) => return in_file(&[diag]),
+        Err(diag) => return source.errors(span, &[diag]),
     };
     let options = wanted.options(source.shown(), span);
     match compile(text, &wanted, &options) {
@@ -53,7 +49,7 @@ pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
         Err(diags) => {
             let (of_call, of_file) = apart(diags);
             let errors: TokenStream = of_call.iter().map(compile_error).collect();
-            let in_file = in_file(&of_file);
+            let in_file = source.errors(span, &of_file);
             quote! { #errors #in_file }
         }
     }
@@ -374,11 +370,4 @@ fn parsed<T: Parse>(list: TokenStream, usage: &str) -> Result<Vec<T>, Diag> {
 
 fn site_of(name: &Ident) -> Site {
     Site::token(name.span())
-}
-
-fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
-    let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
-    let mut trees = input.into_iter();
-    let first = trees.by_ref().take_while(|tree| !is_comma(tree)).collect();
-    (first, trees.collect())
 }
