@@ -106,8 +106,9 @@
 //! # Functions of Knossos programs
 //!
 //! `extern fn` in a block declares a function that [`ks!`] or [`include_ks!`] makes, by its path from the block's module, and
-//! gradients go through its calls. What the language lacks, such as branches and loops, can be written there;
-//! `docs/knossos.md` says what such a function may be.
+//! gradients go through its calls. What the language lacks, such as branches and loops, can be written there. It has no
+//! effects: equal calls may be one, and a call may be left out or made twice. `docs/knossos.md` says what such a function may
+//! be.
 //!
 //! ```
 //! mind::ks!(r#"

@@ -26,7 +26,10 @@ mod cells {
       (sqrt (sumbuild n (lam (j : Integer)
         (let (x (index (tuple i j) t)) (mul x x)))))))))
 "#,
-        grad = [rev cell, rev least, rev pick, rev halves, rev norms]
+        grad = [
+            rev cell, rev rev cell, rev rev rev cell, rev least, rev pick, rev rev pick, rev halves, rev norms,
+            rev rev norms
+        ]
     );
 }
 
@@ -66,6 +69,40 @@ mind! {
     #[grad(t)]
     pub fn lengths<M, N>(t: f64[M, N], w: f64[M]) -> f64 {
         norms(2.0 * t) @ w
+    }
+
+    /// Second derivatives, by everything that a first one depends on.
+    #[grad(x, h, w, leak)]
+    pub fn steepness(x: f64[4], h: f64[4], w: f64[4, 4], leak: f64) -> f64 {
+        let (dx, dh, dw, d_leak) = grad(loss, wrt = (x, h, w, leak))(x, h, w, leak);
+        sum(dx * dx) + sum(dh * x) + sum(dw * dw) + d_leak * d_leak
+    }
+
+    /// Third ones.
+    #[grad(x, leak)]
+    pub fn bend(x: f64[4], h: f64[4], leak: f64) -> f64 {
+        let (dx, d_leak) = grad(slope_of_cells, wrt = (x, leak))(x, h, leak);
+        sum(dx * h) + d_leak * d_leak
+    }
+
+    fn slope_of_cells(x: f64[4], h: f64[4], leak: f64) -> f64 {
+        let (dx, d_leak) = grad(cells_of, wrt = (x, leak))(x, h, leak);
+        sum(dx * dx) + d_leak
+    }
+
+    fn cells_of(x: f64[4], h: f64[4], leak: f64) -> f64 {
+        sum(cell(x, h, leak) * x)
+    }
+
+    #[grad(v)]
+    pub fn one_slope(v: f64[4], i: i64) -> f64 {
+        sum(grad(one, wrt = v)(v, i))
+    }
+
+    #[grad(t)]
+    pub fn steepness_of_lengths<M, N>(t: f64[M, N], w: f64[M]) -> f64 {
+        let dt = grad(lengths, wrt = t)(t, w);
+        sum(dt * dt * t)
     }
 
     /// A step in place, which fails where `least` does.
@@ -182,6 +219,43 @@ fn extents_may_be_symbols() {
 }
 
 #[test]
+fn second_and_third_derivatives_agree_with_differences() {
+    let (x, h) = (Vector::from([0.5, -1.0, 0.7, -0.25]), Vector::from([0.2, 0.3, -0.4, 0.5]));
+    let w = Tensor::<f64, _>::from_fn(|[row, column]| ((3 * row + 5 * column) % 7) as f64 / 7.0 - 0.4);
+    let leak = 0.3;
+    let (value, (dx, dh, dw, d_leak)) = steepness_grad(&x, &h, &w, leak);
+    assert_eq!(value, steepness(&x, &h, &w, leak));
+    for at in 0..4 {
+        close(dx.as_slice()[at], slope(|step| steepness(&moved(&x, at, step), &h, &w, leak)));
+        close(dh.as_slice()[at], slope(|step| steepness(&x, &moved(&h, at, step), &w, leak)));
+    }
+    for at in 0..16 {
+        close(dw.as_slice()[at], slope(|step| steepness(&x, &h, &moved(&w, at, step), leak)));
+    }
+    close(d_leak, slope(|step| steepness(&x, &h, &w, leak + step)));
+
+    let (_, (dx, d_leak)) = bend_grad(&x, &h, leak);
+    for at in 0..4 {
+        close(dx.as_slice()[at], slope(|step| bend(&moved(&x, at, step), &h, leak)));
+    }
+    close(d_leak, slope(|step| bend(&x, &h, leak + step)));
+}
+
+#[test]
+fn second_derivatives_have_integers_and_symbols() {
+    let v = Vector::from([2.0, 0.5, 3.0, 1.0]);
+    let (value, dv) = one_slope_grad(&v, 2);
+    assert_eq!((value, dv.as_slice()), (6.0, &[0.0, 0.0, 2.0, 0.0][..]));
+
+    let t = Tensor::<f64, _>::from([[3.0, 4.0], [5.0, 12.0], [8.0, 15.0]]);
+    let w = Tensor::<f64, _>::from([1.0, -0.5, 0.25]);
+    let (_, dt) = steepness_of_lengths_grad(&t, &w);
+    for at in 0..6 {
+        close(dt.as_slice()[at], slope(|step| steepness_of_lengths(&moved(&t, at, step), &w)));
+    }
+}
+
+#[test]
 fn what_fails_there_is_an_error_here() {
     let error = try_share(&Vector::from([1.0, -1.0, 2.0, 3.0])).expect_err("-1 is not positive");
     assert_eq!(error.code(), "E6010");
@@ -240,6 +314,8 @@ fn the_texts_have_the_call() {
     assert!(forward::CORE_IR.contains("Extern (%0, %1, %2) {function=\"cells::cell\", shape=[4]} : f64[4]"));
     assert!(forward::PLAN.contains("cells::cell("), "{}", forward::PLAN);
     assert!(loss_grad::CORE_IR.contains("ExternGrad ("));
+    assert!(bend_grad::CORE_IR.contains("{function=\"cells::cell\", order=3}"));
+    assert!(bend_grad::PLAN.contains("<- derivative of derivative of derivative of cells::cell("));
 }
 
 #[test]

@@ -159,10 +159,12 @@ pub enum Op {
         /// The shape of what it gives.
         shape: Shape,
     },
-    /// What `Extern` passes back to its operands of floats, one after the other; an extension.
+    /// What `Extern`, or its derivative, passes back to its operands of floats, one after the other; an extension.
     ExternGrad {
         /// The path of the function.
         function: Arc<str>,
+        /// How often it is differentiated, 1 or more.
+        order: i64,
     },
 }
 

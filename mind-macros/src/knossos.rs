@@ -230,7 +230,7 @@ impl Wanted {
                 ("grad", '=', TokenTree::Group(list)) if wanted.request.grad.is_empty() => {
                     wanted.request.grad = parsed::<Gradient>(list.stream(), usage)?
                         .into_iter()
-                        .map(|Gradient { derivative, name }| (derivative, name.to_string(), site_of(&name)))
+                        .map(|Gradient { derivatives, name }| (derivatives, name.to_string(), site_of(&name)))
                         .collect();
                 }
                 ("bind", '=', TokenTree::Group(list)) if wanted.bindings.is_empty() => {
@@ -317,19 +317,22 @@ fn at(tokens: TokenStream, span: Span) -> TokenStream {
     moved.collect()
 }
 
-/// A function whose derivatives are wanted: `f`, `rev f`, `fwd f`.
+/// A function whose derivatives are wanted: `f`, `rev f`, `rev rev f`.
 struct Gradient {
-    derivative: Option<Derivative>,
+    derivatives: Vec<Derivative>,
     name: Ident,
 }
 
 impl Parse for Gradient {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let first: Ident = input.parse()?;
-        let derivative = [Derivative::Fwd, Derivative::Rev].into_iter().find(|one| first == one.name());
-        match derivative {
-            Some(_) if input.peek(syn::Ident) => Ok(Self { derivative, name: input.parse()? }),
-            _ => Ok(Self { derivative: None, name: first }),
+        let mut derivatives = Vec::new();
+        loop {
+            let name: Ident = input.parse()?;
+            let mut known = [Derivative::Fwd, Derivative::Rev].into_iter();
+            match known.find(|one| name == one.name()) {
+                Some(derivative) if input.peek(syn::Ident) => derivatives.push(derivative),
+                _ => return Ok(Self { derivatives, name }),
+            }
         }
     }
 }

@@ -314,7 +314,8 @@ impl<'a> Pullback<'a> {
         })
     }
 
-    fn unsupported_shape(&self, problem: String) -> AutodiffError {
+    /// E5004 for the operation, with what is wrong.
+    pub fn unsupported_shape(&self, problem: String) -> AutodiffError {
         let (name, path) = (self.inst.op.info().name, self.activity.path(self.value));
         AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
     }

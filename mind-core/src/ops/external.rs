@@ -10,7 +10,7 @@ use crate::{
     dim::Dim,
     grad::{AutodiffError, Pullback},
     interp::RunError,
-    ir::{Op, Slice},
+    ir::{Op, Operands, Slice},
     ty::{DType, Shape, Type},
 };
 
@@ -18,8 +18,9 @@ use crate::{
 ///
 /// - **Shape**: `shape`.
 /// - **Dtype**: that of the operands of floats.
-/// - **Semantics**: what the Rust function of this path gives, which may fail as the program runs. Only compiled
-///   programs have it: the interpreter stops (E6010).
+/// - **Semantics**: what the Rust function of this path gives, which may fail as the program runs. It has no effects:
+///   equal calls may be one, and a call may be left out or made twice. Only compiled programs have it: the interpreter
+///   stops (E6010).
 /// - **Derivative**: what `ExternGrad` gives, an operand each.
 /// - **Constraints**: 1. operands are `f32`, `f64` or `i64`, and one at least is of floats (E2005). 2. All floats are of
 ///   one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
@@ -48,47 +49,65 @@ pub(super) static EXTERN: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `ExternGrad(x…; function)`: what `Extern` passes back; an extension.
+/// `ExternGrad(x…; function, order)`: what `Extern` passes back, or its derivative; an extension.
 ///
 /// - **Shape**: one axis, as long as the operands of floats but the last have elements.
 /// - **Dtype**: that of the operands of floats.
 /// - **Semantics**: what the reverse derivative of the function gives of its operands and, the last, the cotangent of
-///   its result: the cotangents of its operands of floats, one after the other in row-major order. Only compiled
-///   programs have it: the interpreter stops (E6010).
-/// - **Derivative**: none (E5001).
-/// - **Constraints**: 1. operands are `f32`, `f64` or `i64`, and the last and another one are of floats (E2005). 2. All
-///   floats are of one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
-/// - **Example**: `%3 = ExternGrad (%0, %1, %2) {function="cell"} : f64[16]`.
+///   its result: the cotangents of its operands of floats, one after the other in row-major order. Of order 2 it is
+///   what the derivative of that derivative gives, with its operands and the cotangent of its result for operands, and
+///   so on. Only compiled programs have it: the interpreter stops (E6010).
+/// - **Derivative**: what `ExternGrad` of the next order gives, an operand each; none (E5004) where there would be more
+///   than eight operands.
+/// - **Constraints**: 1. operands are `f32`, `f64` or `i64`; the last `order`, the cotangents, and another one are of
+///   floats (E2005). 2. All floats are of one element type (E2004). 3. `function` is a path of names with `::`
+///   between (E1002). 4. `order` is 1 or more, and so are the operands before the cotangents (E2007). 5. A cotangent
+///   behind the first has the type of what the derivative of the order before gives (E3003).
+/// - **Example**: `%3 = ExternGrad (%0, %1, %2) {function="cell", order=1} : f64[16]`.
 pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
     name: "ExternGrad",
     mnemonic: "extern_grad",
     label: "extern_grad",
     infer: |op, operands| {
-        let Op::ExternGrad { function } = op else { foreign(op) };
+        let Op::ExternGrad { function, order } = op else { foreign(op) };
         check_path(op, function)?;
-        let (_, arguments) = operands.split_last().ok_or_else(|| no_floats(op))?;
-        let dtype = float(op, arguments)?;
+        let orders =
+            usize::try_from(*order).ok().filter(|orders| (1..operands.len().max(1)).contains(orders));
+        let Some(orders) = orders else {
+            let (last, count) = (operands.len().saturating_sub(1), operands.len());
+            let problem = format!("order {order} of {count} operands, needed 1 to {last}");
+            return Err(OpError::new(op, Code::E2007).problem(problem).into());
+        };
+        let arguments = operands.len() - orders;
+        let dtype = float(op, &operands[..arguments])?;
         float(op, operands)?;
-        if !operands[operands.len() - 1].dtype.is_float() {
-            let last = operands.len() - 1;
-            return Err(OpError::dtype(op, last, operands[last].dtype, &[dtype]).into());
+        let mut ty = Type::scalar(dtype);
+        for cotangent in arguments..operands.len() {
+            let found = operands[cotangent];
+            if !found.dtype.is_float() {
+                return Err(OpError::dtype(op, cotangent, found.dtype, &[dtype]).into());
+            }
+            // What the derivative gives that this is the last operand of.
+            let given = ty;
+            ty = Type::new(dtype, Shape::new(vec![count_floats(op, &operands[..cotangent])?]));
+            if cotangent > arguments && *found != given {
+                let problem = format!("the cotangent of {given} is {found}");
+                return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[cotangent]).into());
+            }
         }
-        let mut count = Dim::ZERO;
-        for argument in arguments.iter().filter(|argument| argument.dtype.is_float()) {
-            let more = argument.shape.element_count().and_then(|elements| count.add(&elements));
-            count = more.map_err(|overflow| OpError::overflow(op, overflow))?;
-        }
-        Ok(Type::new(dtype, Shape::new(vec![count])))
+        Ok(ty)
     },
-    derivative: Derivative::Unsupported,
-    fields: &[FUNCTION],
+    derivative: Derivative::Rule(pull_back),
+    fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
-        let Op::ExternGrad { function } = op else { foreign(op) };
-        [Some(Attribute::Text(function.clone())), None, None]
+        let Op::ExternGrad { function, order } = op else { foreign(op) };
+        [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None]
     },
     make: |attributes| {
-        let [Some(Attribute::Text(function)), None, None] = attributes else { not_these_fields() };
-        Op::ExternGrad { function }
+        let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None] = attributes else {
+            not_these_fields()
+        };
+        Op::ExternGrad { function, order }
     },
     ..ROW
 };
@@ -98,7 +117,7 @@ const ROW: OpInfo = OpInfo {
     profile: Profile::Extended,
     arity: VARIADIC,
     evaluate: |op, _, _| {
-        let (Op::Extern { function, .. } | Op::ExternGrad { function }) = op else { foreign(op) };
+        let (Op::Extern { function, .. } | Op::ExternGrad { function, .. }) = op else { foreign(op) };
         let message = format!("`{function}` is a function of Rust, which only compiled programs call");
         Err(RunError::new(Code::E6010, message))
     },
@@ -136,6 +155,16 @@ fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     found.map(|(_, ty)| ty.dtype).ok_or_else(|| no_floats(op))
 }
 
+/// How many elements operands of floats have.
+fn count_floats(op: &Op, operands: &[&Type]) -> Result<Dim, Box<OpError>> {
+    let mut count = Dim::ZERO;
+    for operand in operands.iter().filter(|operand| operand.dtype.is_float()) {
+        let more = operand.shape.element_count().and_then(|elements| count.add(&elements));
+        count = more.map_err(|overflow| OpError::overflow(op, overflow))?;
+    }
+    Ok(count)
+}
+
 fn no_floats(op: &Op) -> Box<OpError> {
     OpError::new(op, Code::E2005).problem("no operand is of floats, needed one at least").into()
 }
@@ -143,10 +172,22 @@ fn no_floats(op: &Op) -> Box<OpError> {
 /// Takes the vector of all cotangents apart.
 fn pull_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
     p.needs_extended()?;
-    let Op::Extern { function, .. } = p.op() else { foreign(p.op()) };
+    let (function, order) = match p.op() {
+        Op::Extern { function, .. } => (function.clone(), 1),
+        Op::ExternGrad { function, order } => (function.clone(), order + 1),
+        op => foreign(op),
+    };
     let count = p.operand_count();
+    if count == Operands::MAX {
+        let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
+        return Err(p.unsupported_shape(format!(
+            "`{function}` has {parameters} parameters, so that its derivative of order {order} would take {}, more than the limit of {}",
+            count + 1,
+            Operands::MAX
+        )));
+    }
     let operands: Vec<_> = (0..count).map(|position| p.operand(position)).chain([p.cotangent()]).collect();
-    let all = p.push(Op::ExternGrad { function: function.clone() }, &operands)?;
+    let all = p.push(Op::ExternGrad { function, order }, &operands)?;
     let mut start = Dim::ZERO;
     for position in 0..count {
         let ty = p.ty(p.operand(position));

@@ -204,14 +204,14 @@ impl<'g> Planner<'g> {
                 row: row.clone(),
                 result: self.stored(id),
             },
-            Work::Extern { function, derivative, operands, ty } => {
+            Work::Extern { function, order, operands, ty } => {
                 let argument = |(read, ty): (&Read, &Type)| match ty.rank() {
                     0 => Argument::Scalar(number(read), ty.dtype),
                     _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
                 };
                 Step::Extern(Extern {
                     function: function.clone(),
-                    derivative: *derivative,
+                    order: *order,
                     arguments: reads.iter().zip(operands).map(argument).collect(),
                     ty: ty.clone(),
                     result: self.stored(id),

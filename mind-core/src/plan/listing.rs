@@ -120,7 +120,7 @@ impl Listing<'_> {
                     Argument::Scalar(scalar, _) => self.scalar(scalar),
                 });
                 let arguments: Vec<_> = arguments.collect();
-                let derivative = if call.derivative { "derivative of " } else { "" };
+                let derivative = "derivative of ".repeat(call.order);
                 let result = self.buffer(call.result);
                 format!("call     {result} <- {derivative}{}({})", call.function, arguments.join(", "))
             }

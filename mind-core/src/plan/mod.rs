@@ -286,14 +286,15 @@ pub struct Conv2d {
     pub finish: Finish,
 }
 
-/// A call of a function that is elsewhere, or of its reverse derivative.
+/// A call of a function that is elsewhere, or of a reverse derivative of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extern {
     /// The path of the function.
     pub function: Arc<str>,
-    /// Whether it is the derivative: the last argument is the cotangent, and the result has those of all arguments of
-    /// floats, one after the other.
-    pub derivative: bool,
+    /// How often it is differentiated. A derivative's last argument is the cotangent of what is differentiated, and its
+    /// result has those of all other arguments of floats, one after the other; so cotangents behind the first are such
+    /// vectors.
+    pub order: usize,
     /// The arguments.
     pub arguments: Vec<Argument>,
     /// What the function gives, a tensor or a number, contiguous.

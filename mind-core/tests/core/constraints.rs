@@ -570,14 +570,18 @@ fn extern_c3() {
 }
 
 fn external_back(function: &str) -> Op {
-    Op::ExternGrad { function: function.into() }
+    external_back_again(function, 1)
+}
+
+fn external_back_again(function: &str, order: i64) -> Op {
+    Op::ExternGrad { function: function.into(), order }
 }
 
 #[test]
 fn extern_grad_c1() {
     assert_eq!(code(&external_back("cell"), &["f64", "i64"]), E2005);
     assert_eq!(code(&external_back("cell"), &["i64", "f64"]), E2005);
-    assert_eq!(code(&external_back("cell"), &[]), E2005);
+    assert_eq!(code(&external_back_again("cell", 2), &["i64", "f64", "f64[1]"]), E2005);
 }
 
 #[test]
@@ -588,4 +592,28 @@ fn extern_grad_c2() {
 #[test]
 fn extern_grad_c3() {
     assert_eq!(code(&external_back("cell::1"), &["f64", "f64"]), E1002);
+}
+
+#[test]
+fn extern_grad_c4() {
+    assert_eq!(code(&external_back("cell"), &[]), E2007);
+    for order in [i64::MIN, -1, 0, 2, 3, i64::MAX] {
+        assert_eq!(code(&external_back_again("cell", order), &["f64", "f64"]), E2007, "{order}");
+    }
+}
+
+#[test]
+fn extern_grad_c5() {
+    let operands = ["f64[2, 3]", "i64", "f64[4]", "f64[6]", "f64[10]"];
+    for (order, given) in [(1, "f64[6]"), (2, "f64[10]"), (3, "f64[16]")] {
+        let op = external_back_again("cell", order as i64);
+        let ty =
+            infer_types(&op, &operands[..2 + order]).expect("each cotangent has the type of what is given");
+        assert_eq!(ty.to_string(), given);
+    }
+    for wrong in ["f64[4]", "f64", "f64[6, 1]"] {
+        assert_eq!(code(&external_back_again("cell", 2), &["f64[2, 3]", "i64", "f64[4]", wrong]), E3003);
+    }
+    let error = refused(&external_back_again("cell", 3), &["f64[2, 3]", "i64", "f64[4]", "f64[6]", "f64[6]"]);
+    assert_eq!(error.to_string(), "`extern_grad`: the cotangent of f64[10] is f64[6]");
 }

@@ -31,7 +31,7 @@ fn programs_become_the_rust_that_is_recorded() {
                 let function = function.trim_end_matches(".ks").to_owned();
                 Request {
                     export: Some(Vec::new()),
-                    grad: vec![(Some(Derivative::Rev), function, Site::Nowhere)],
+                    grad: vec![(vec![Derivative::Rev], function, Site::Nowhere)],
                 }
             }
             None => Request::default(),

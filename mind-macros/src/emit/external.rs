@@ -86,60 +86,133 @@ fn name(position: usize) -> String {
 
 /// Takes slices and extents, calls the function with tensors of dynamic extents, and stores what it gives.
 fn function(position: usize, call: &Extern) -> String {
-    let mut text = String::new();
-    let Extern { function, derivative, arguments, ty, .. } = call;
-    let (mut signature, mut given) = (String::new(), String::new());
+    let Extern { function, order, arguments, ty, .. } = call;
+    let (dtype, rank) = (ty.dtype, ty.rank());
+    let mut signature = String::new();
     for (position, argument) in arguments.iter().enumerate() {
         let _ = match argument {
             Argument::Tensor(_, ty) => {
-                let (dtype, rank) = (ty.dtype, ty.rank());
-                let dims: String = (0..rank).map(|axis| format!("s{position}[{axis}], ")).collect();
-                let _ = write!(
-                    given,
-                    "&*__mind_rt::TensorView::<{dtype}, _>::from_slice(({dims}), x{position})?, "
-                );
-                write!(signature, "x{position}: &[{dtype}], s{position}: [usize; {rank}], ")
+                write!(signature, "x{position}: &[{}], s{position}: [usize; {}], ", ty.dtype, ty.rank())
             }
-            Argument::Scalar(_, dtype) => {
-                let _ = write!(given, "x{position}, ");
-                write!(signature, "x{position}: {dtype}, ")
-            }
+            Argument::Scalar(_, dtype) => write!(signature, "x{position}: {dtype}, "),
         };
     }
-    let (dtype, rank) = (ty.dtype, ty.rank());
-    let _ = writeln!(
-        text,
+    let mut text = format!(
         "pub(super) fn {}({signature}shape: [usize; {rank}], result: &mut [{dtype}]) \
-         -> ::core::result::Result<(), __mind_rt::Error> {{",
+         -> ::core::result::Result<(), __mind_rt::Error> {{\n",
         name(position)
     );
-    if !derivative {
-        let _ = writeln!(text, "let given = {}({given})?;", path(function, "try_"));
-        let _ = writeln!(text, "__mind_rt::put({function:?}, &given, shape, result)?;");
-    } else {
-        let operands = &arguments[..arguments.len() - 1];
-        let is_float = |argument: &Argument| match argument {
-            Argument::Tensor(_, ty) => ty.dtype.is_float(),
-            Argument::Scalar(_, dtype) => DType::is_float(*dtype),
+    let (operands, cotangents) = arguments.split_at(arguments.len() - order);
+    let mut given = String::new();
+    for (position, argument) in operands.iter().chain(cotangents.first()).enumerate() {
+        let _ = match argument {
+            Argument::Tensor(_, ty) => write!(
+                given,
+                "{}, ",
+                tensor(&format!("x{position}"), &format!("s{position}"), ty.dtype, ty.rank())
+            ),
+            Argument::Scalar(..) => write!(given, "x{position}, "),
         };
-        let names = operands.iter().enumerate().map(|(position, argument)| match is_float(argument) {
-            true => format!("d{position}"),
-            false => "_".into(),
+    }
+    // The cotangents of derivatives are vectors here, and there the tuples that derivatives give.
+    for cotangent in 2..=*order {
+        let given_back = Back::of_order(arguments, operands.len(), cotangent - 1);
+        let position = operands.len() + cotangent - 1;
+        let _ = writeln!(text, "let rest = x{position};");
+        let mut part = 0;
+        let argument = given_back.map(&mut |leaf| {
+            part += 1;
+            let name = format!("x{position}_{part}");
+            match leaf.argument {
+                Argument::Tensor(_, ty) => {
+                    let extents = format!("s{}", leaf.position);
+                    let _ = writeln!(
+                        text,
+                        "let ({name}, rest) = rest.split_at({extents}.iter().product::<usize>());"
+                    );
+                    tensor(&name, &extents, dtype, ty.rank())
+                }
+                Argument::Scalar(..) => {
+                    let _ = writeln!(text, "let ({name}, rest) = rest.split_at(1);");
+                    format!("{name}[0]")
+                }
+            }
         });
-        let names: Vec<_> = names.collect();
-        let pattern = if let [one] = &names[..] { one.clone() } else { format!("({})", names.join(", ")) };
-        let _ = writeln!(text, "let {pattern} = {}({given})?;", path(function, "try_rev_"));
-        for (position, argument) in operands.iter().enumerate().filter(|(_, argument)| is_float(argument)) {
-            let shape = match argument {
-                Argument::Tensor(..) => format!("s{position}"),
+        given += &(argument + ", ");
+    }
+    let prefix = format!("try_{}", "rev_".repeat(*order));
+    let call = format!("{}({given})?;\n", path(function, &prefix));
+    if *order == 0 {
+        text += &format!("let given = {call}__mind_rt::put({function:?}, &given, shape, result)?;\n");
+    } else {
+        let mut stores = String::new();
+        let mut part = 0;
+        let pattern = Back::of_order(arguments, operands.len(), *order).map(&mut |leaf| {
+            part += 1;
+            let shape = match leaf.argument {
+                Argument::Tensor(..) => format!("s{}", leaf.position),
                 Argument::Scalar(..) => "[]".into(),
             };
-            let _ =
-                writeln!(text, "let result = __mind_rt::put({function:?}, &d{position}, {shape}, result)?;");
+            stores += &format!("let result = __mind_rt::put({function:?}, &d{part}, {shape}, result)?;\n");
+            format!("d{part}")
+        });
+        text += &format!("let {pattern} = {call}{stores}");
+    }
+    text + "::core::result::Result::Ok(()) }\n"
+}
+
+/// A tensor of dynamic extents, as an argument.
+fn tensor(elements: &str, extents: &str, dtype: DType, rank: usize) -> String {
+    let dims: String = (0..rank).map(|axis| format!("{extents}[{axis}], ")).collect();
+    format!("&*__mind_rt::TensorView::<{dtype}, _>::from_slice(({dims}), {elements})?")
+}
+
+/// What a derivative gives, as Rust has it: cotangents in tuples, and `()` for what has none.
+enum Back<'a> {
+    /// That of an operand, which has its type.
+    Leaf(Leaf<'a>),
+    /// Those of what is one argument there.
+    Tuple(Vec<Self>),
+}
+
+/// The operand or cotangent that something is the cotangent of.
+struct Leaf<'a> {
+    position: usize,
+    argument: &'a Argument,
+}
+
+impl<'a> Back<'a> {
+    /// Of the derivative of an order: that of `f : S → T` takes `S` and what has the type of `T`, and gives what has that of
+    /// `S`; so the next takes both, and what has the type of `S`.
+    fn of_order(arguments: &'a [Argument], operands: usize, order: usize) -> Self {
+        let leaf = |position: usize| Self::Leaf(Leaf { position, argument: &arguments[position] });
+        match order {
+            0 => leaf(operands),
+            1 if operands == 1 => leaf(0),
+            1 => Self::Tuple((0..operands).map(leaf).collect()),
+            _ => {
+                let before = |order: usize| Self::of_order(arguments, operands, order);
+                Self::Tuple(vec![before(order - 1), before(order - 2)])
+            }
         }
     }
-    text.push_str("::core::result::Result::Ok(()) }\n");
-    text
+
+    /// As text, of the text of each leaf that has a cotangent, from the first to the last.
+    fn map(&self, text: &mut impl FnMut(&Leaf<'a>) -> String) -> String {
+        match self {
+            Self::Leaf(leaf) => {
+                let dtype = match leaf.argument {
+                    Argument::Tensor(_, ty) => ty.dtype,
+                    Argument::Scalar(_, dtype) => *dtype,
+                };
+                if dtype.is_float() { text(leaf) } else { "()".into() }
+            }
+            Self::Tuple(members) => {
+                let members: String = members.iter().map(|member| member.map(text) + ", ").collect();
+                format!("({members})")
+            }
+        }
+    }
 }
 
 /// A path of the module that the block stands in, with a prefix before its last word, as the module of calls has it.

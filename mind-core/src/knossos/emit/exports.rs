@@ -21,8 +21,9 @@ use crate::{
 pub struct Request {
     /// The functions to export; nothing for all but `main`.
     pub export: Option<Vec<(String, Site)>>,
-    /// The functions whose derivatives are exported: one of them, or forward and reverse.
-    pub grad: Vec<(Option<Derivative>, String, Site)>,
+    /// The functions whose derivatives are exported, each with the derivative of which derivative it is, the outermost
+    /// first; nothing for forward and reverse.
+    pub grad: Vec<(Vec<Derivative>, String, Site)>,
 }
 
 /// A function that users see.
@@ -32,8 +33,8 @@ pub struct Export {
     pub function: FunctionId,
     /// What Rust calls it.
     pub name: String,
-    /// Of which function it is a derivative whose arguments are that function's.
-    pub(super) of: Option<(Derivative, FunctionId)>,
+    /// Of which function, of which the arguments are named, it is a derivative.
+    pub(super) of: Option<(Derivative, Box<Self>)>,
 }
 
 impl Export {
@@ -72,19 +73,24 @@ pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, 
             found.flatten().collect()
         }
     };
-    let mut wanted: Vec<(Derivative, Export)> = Vec::new();
-    for (derivative, name, site) in &request.grad {
-        let both = [Derivative::Fwd, Derivative::Rev];
-        let derivatives = both.into_iter().filter(|one| derivative.is_none_or(|wanted| wanted == *one));
+    let mut wanted: Vec<(Vec<Derivative>, Export)> = Vec::new();
+    for (derivatives, name, site) in &request.grad {
+        let asked = match &derivatives[..] {
+            [] => vec![vec![Derivative::Fwd], vec![Derivative::Rev]],
+            derivatives => vec![derivatives.to_vec()],
+        };
         for export in find(&named, name, *site, &mut diags).into_iter().flatten() {
-            wanted.extend(derivatives.clone().map(|derivative| (derivative, export.clone())));
+            wanted.extend(asked.iter().map(|derivatives| (derivatives.clone(), export.clone())));
         }
     }
-    for (derivative, Export { function, name, .. }) in wanted {
-        let id = program.derivative(derivative, function);
-        if chosen.iter().all(|export| export.function != id) {
-            let name = unique(format!("{}_{name}", derivative.name()), &named);
-            let export = Export { function: id, name, of: Some((derivative, function)) };
+    for (derivatives, export) in wanted {
+        let export = derivatives.into_iter().rev().fold(export, |of, derivative| {
+            let function = program.derivative(derivative, of.function);
+            let name = format!("{}_{}", derivative.name(), of.name);
+            Export { function, name, of: Some((derivative, of.into())) }
+        });
+        if chosen.iter().all(|chosen| chosen.function != export.function) {
+            let export = Export { name: unique(export.name, &named), ..export };
             named.push((String::new(), export.clone()));
             chosen.push(export);
         }
@@ -127,14 +133,15 @@ fn all(program: &Program) -> Vec<(String, Export)> {
     let mut named: Vec<(String, Export)> = Vec::new();
     for (id, name) in functions {
         let function = program.function(id);
+        let plain = rust_name(&name);
+        let free = named.iter().all(|(_, export)| export.name != plain);
+        let rust = match free {
+            true => plain,
+            false => unique(format!("{plain}_{}", type_name(&program.types, function.argument)), &named),
+        };
+        let own = Export::new(id, rust);
         if matches!(function.definition, Definition::Defined(_)) {
-            let plain = rust_name(&name);
-            let free = named.iter().all(|(_, export)| export.name != plain);
-            let rust = match free {
-                true => plain,
-                false => unique(format!("{plain}_{}", type_name(&program.types, function.argument)), &named),
-            };
-            named.push((name.clone(), Export::new(id, rust)));
+            named.push((name.clone(), own.clone()));
         }
         for derivative in [
             Derivative::Fwd,
@@ -147,7 +154,8 @@ fn all(program: &Program) -> Vec<(String, Export)> {
             let function = program.function(written);
             let rust = unique(plain_name(&function.name), &named);
             // The halves of the program's own are what it likes.
-            let of = matches!(derivative, Derivative::Fwd | Derivative::Rev).then_some((derivative, id));
+            let of = matches!(derivative, Derivative::Fwd | Derivative::Rev)
+                .then(|| (derivative, own.clone().into()));
             let known = named.iter().any(|(_, export)| export.function == written);
             if !known && matches!(function.definition, Definition::Defined(_)) {
                 named.push((function.name.to_string(), Export { function: written, name: rust, of }));

@@ -60,44 +60,42 @@ pub(super) fn functions(kinds: &Kinds, reached: &Reached, export: &Export) -> St
 
 /// The parameters with their Rust names. Of a derivative they are those of the function and of its tangents, one by one.
 fn parameters(kinds: &Kinds, export: &Export) -> Vec<(String, TypeId)> {
-    let function = kinds.program.function(export.function);
-    let types = &kinds.program.types;
     let mut taken = BTreeSet::new();
-    let mut named = Vec::new();
-    let mut add = |name: &str, ty: TypeId| {
-        let mut name = rust_name(name);
+    let argument = kinds.program.function(export.function).argument;
+    let mut named = parameters_of(kinds, export, argument);
+    for (name, _) in &mut named {
+        *name = rust_name(name);
         while !taken.insert(name.clone()) {
             name.push('_');
         }
-        named.push((name, ty));
-    };
-    match (export.of, &*function.parameters) {
-        (Some((derivative, of)), [first, second]) => {
-            let own = kinds.program.function(of).parameters.clone();
-            let names = names(kinds, of);
-            let parts = |ty: TypeId| match own.len() {
-                1 => vec![ty],
-                _ => types.members(ty).map_or_else(Vec::new, <[_]>::to_vec),
-            };
-            for (name, ty) in names.iter().zip(parts(*first)) {
-                add(name, ty);
-            }
-            match derivative {
-                Derivative::Fwd => {
-                    for (name, ty) in names.iter().zip(parts(*second)) {
-                        add(&format!("d_{name}"), ty);
-                    }
-                }
-                _ => add("d_result", *second),
-            }
-        }
-        (_, all) => {
-            for (name, ty) in names(kinds, export.function).iter().zip(all) {
-                add(name, *ty);
-            }
-        }
     }
     named
+}
+
+/// The parameters with names of their own, of an argument of this type: the function's, or its tangent.
+fn parameters_of(kinds: &Kinds, export: &Export, argument: TypeId) -> Vec<(String, TypeId)> {
+    let types = &kinds.program.types;
+    let function = kinds.program.function(export.function);
+    let parts = |ty: TypeId| types.members(ty).map_or_else(Vec::new, <[_]>::to_vec);
+    match (&export.of, &*function.parameters) {
+        (Some((derivative, of)), [_, _]) => {
+            let both = parts(argument);
+            let mut named = parameters_of(kinds, of, both[0]);
+            match derivative {
+                Derivative::Fwd => {
+                    let tangents = parameters_of(kinds, of, both[1]).into_iter();
+                    named.extend(tangents.map(|(name, ty)| (format!("d_{name}"), ty)));
+                }
+                _ if of.of.is_none() => named.push(("d_result".into(), both[1])),
+                _ => named.push((format!("d_{}", of.name), both[1])),
+            }
+            named
+        }
+        (_, own) => {
+            let tys = if own.len() == 1 { vec![argument] } else { parts(argument) };
+            names(kinds, export.function).into_iter().zip(tys).collect()
+        }
+    }
 }
 
 /// What a program calls the parameters of a function.

@@ -116,8 +116,8 @@ impl<'m> Arranger<'m> {
                 let work = Work::SliceGrad { part, slice: (**slice).clone() };
                 self.whole(value, work, vec![updates], &inst.ty)
             }
-            Op::Extern { function, .. } => self.external(value, inst, function, false),
-            Op::ExternGrad { function } => self.external(value, inst, function, true),
+            Op::Extern { function, .. } => self.external(value, inst, function, 0),
+            Op::ExternGrad { function, order } => self.external(value, inst, function, *order),
             Op::ScatterAdd { .. } => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
                 let updates = self.contiguous(inst.operands[1]);
@@ -292,7 +292,7 @@ impl<'m> Arranger<'m> {
         view
     }
 
-    fn external(&mut self, value: ValueId, inst: &Inst, function: &Arc<str>, derivative: bool) -> View {
+    fn external(&mut self, value: ValueId, inst: &Inst, function: &Arc<str>, order: i64) -> View {
         let operands: Vec<Type> =
             inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
         let read = |this: &mut Self, (operand, ty): (&ValueId, &Type)| match ty.rank() {
@@ -301,7 +301,8 @@ impl<'m> Arranger<'m> {
         };
         let reads = inst.operands.iter().zip(&operands).map(|operand| read(self, operand)).collect();
         let ty = inst.ty.clone();
-        let work = Work::Extern { function: function.clone(), derivative, operands, ty };
+        let order = usize::try_from(order).expect("a verified order is one of operands");
+        let work = Work::Extern { function: function.clone(), order, operands, ty };
         // A single number goes through memory too.
         let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
         let view = self.whole(value, work, reads, &inst.ty.with_shape(made));

@@ -90,7 +90,7 @@ pub(super) enum Work {
     /// Rows, the second operand, added at indices, the first.
     ScatterAdd { row: Dim },
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
-    Extern { function: Arc<str>, derivative: bool, operands: Vec<Type>, ty: Type },
+    Extern { function: Arc<str>, order: usize, operands: Vec<Type>, ty: Type },
     /// A tensor placed among zeros.
     SliceGrad { part: Shape, slice: Slice },
 }

@@ -47,7 +47,9 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     }
     let result = signature.result.as_ref().and_then(tensor).ok_or_else(|| {
         let message = format!("`{name}` gives several values, expected one tensor or number");
-        Diag::new(Code::E2001, signature.site, message).help("declare a function for each of them")
+        Diag::new(Code::E2001, signature.site, message).help(
+            "declare a function for each of them, as `(def first Float (x : Float) (get$1$2 (both x)))`",
+        )
     })?;
     let op = Op::Extern { function: item.path.as_str().into(), shape: result.shape.clone() };
     let value = builder.push(op, &values).map_err(|error| {

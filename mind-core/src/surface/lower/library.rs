@@ -66,7 +66,9 @@ pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Impor
         let is_external = external.is_some();
         own.extend(external.map(|(callee, site)| {
             let message = format!("it calls `{callee}`, which only its own block declares by `extern`");
-            Diag::new(Code::E2002, site, message)
+            let help =
+                format!("declare `{callee}` by `extern` in this block too, and call it from a function here");
+            Diag::new(Code::E2002, site, message).help(help)
         }));
         let compiled = match (&signature, &foreign.function.body) {
             (Some(signature), Some(body)) if !is_external => {

@@ -28,7 +28,7 @@ pub(super) fn text(
         let symbol = match &inst.op {
             Op::Input { name: text }
             | Op::Extern { function: text, .. }
-            | Op::ExternGrad { function: text } => symbols.intern(text),
+            | Op::ExternGrad { function: text, .. } => symbols.intern(text),
             _ => 0,
         };
         uses.push((symbol, types.intern(&inst.ty)));

@@ -1,0 +1,8 @@
+fn main() {
+    mind::ks!("(def cell (Vec Float) (x : Vec Float) (map (lam (a : Float) (mul a a)) x))");
+
+    mind::mind! {
+        extern fn cell(x: f64[8]) -> f64[8];
+        pub fn f(x: f64[8]) -> f64 { sum(cell(x)) }
+    }
+}
