@@ -16,6 +16,7 @@ mod matvec;
 mod memory;
 #[cfg(feature = "threads")]
 pub(crate) mod pool;
+mod prefetch;
 pub mod reduce;
 pub mod storage;
 mod transpose;

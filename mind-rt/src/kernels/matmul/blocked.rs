@@ -16,17 +16,17 @@
 
 use std::mem::MaybeUninit;
 
-use super::pack::pack;
+use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
-use super::tile::{MAX_ROWS, Micro, Tile, Tiles};
+use super::tile::{Ahead, LINE, MAX_ROWS, Micro, Tile, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::{Block, Epilogue};
 
 /// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
 const DEPTH: usize = 512;
 
-/// Bytes of a right block: half of a common L2 cache.
-const RIGHT_BYTES: usize = 512 << 10;
+/// Bytes of a right block: half of a common L2 cache, and a step of `k` more, see [`panel_start`].
+const RIGHT_BYTES: usize = 513 << 10;
 
 /// Bytes of a right operand that is not cut into blocks.
 const WHOLE_BYTES: usize = 640 << 10;
@@ -46,29 +46,31 @@ const WAITING_ROWS: usize = 512;
 /// Bytes of the sums that an epilogue takes at once, where none wait.
 const SUMS_BYTES: usize = 16 << 10;
 
-/// Bytes of a packed left block. The right operand is packed anew for each, so there should be few.
-const LEFT_BYTES: usize = 2 << 20;
+/// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
+const LEFT_BYTES: usize = 4 * RIGHT_BYTES;
 
 /// Bytes of a left operand that stays in cache while it is read where it lies.
 const WORTH_PACKING: usize = 512 << 10;
-
-/// Bytes of a line of a cache.
-const LINE: usize = 64;
 
 /// The elements of scratch memory that a product may use, whatever the strides of its operands.
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let n = n.saturating_add(lanes - 1) / lanes * lanes;
     let depth = min(k, DEPTH);
-    let right = min(depth.saturating_mul(n), RIGHT_BYTES / size_of::<T>());
+    let right = min(packed_len(depth, n), RIGHT_BYTES / size_of::<T>());
     let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
     let left =
-        if left_pays::<T>(m, k, n) { min(depth.saturating_mul(m), LEFT_BYTES / size_of::<T>()) } else { 0 };
+        if left_pays::<T>(m, k, n) { min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()) } else { 0 };
     if k <= DEPTH {
         return left + right;
     }
     let columns = min(n, RIGHT_BYTES / size_of::<T>() / DEPTH);
     left + right + min(m, WAITING_ROWS) * columns
+}
+
+/// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
+const fn packed_len(depth: usize, width: usize) -> usize {
+    (depth + 1).saturating_mul(width)
 }
 
 const fn min(x: usize, y: usize) -> usize {
@@ -127,19 +129,19 @@ fn one_panel<T: Element>(
     let left = lhs.pointer();
     while i < m {
         let rows = next_part(m - i, micro.rows, 1);
-        // SAFETY: the row is one of the operand.
-        let first = unsafe { left.add(i * lhs.row_stride) };
+        // SAFETY: the row is one of the operand, and of `out`.
+        let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.as_mut_ptr().add(i * n)) };
         let tile = Tile {
             lhs: std::array::from_fn(|r| first.wrapping_add(r.wrapping_mul(lhs.row_stride))),
             step: lhs.col_stride,
             rhs: right,
             stride,
             depth: k,
-            // SAFETY: `out` has that row.
-            to: unsafe { out.as_mut_ptr().add(i * n) },
+            to,
             to_stride: n,
             columns: n,
             adds: false,
+            ahead: Ahead::sums(if i + rows < m { to.wrapping_add(rows * n) } else { to }),
         };
         // SAFETY: the operands hold all that they reach, and `out` all rows; the level of `micro` is the processor's.
         unsafe { tiles[rows - 1](&tile) };
@@ -172,9 +174,9 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
     let (left, scratch) = if packs_left(product) {
-        let share = (LEFT_BYTES / size_of::<T>()).min(k.min(DEPTH) * m);
-        // The right block and the sums that wait are no larger than this, each.
-        let others = 2 * RIGHT_BYTES / size_of::<T>();
+        let share = (LEFT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), m));
+        // The right block is no larger than this, nor are the sums that wait.
+        let others = if k > DEPTH { 2 } else { 1 } * (RIGHT_BYTES / size_of::<T>());
         let most = scratch.len.saturating_sub(others).max(scratch.len / 3);
         let (left, rest) = scratch.split(share.min(most));
         // Without room for some tiles they are read where they lie.
@@ -183,7 +185,8 @@ fn packed<T: Element + Tiles, const STACK: usize>(
         (None, scratch)
     };
     let (right, waiting) = if packs_right(product) {
-        let share = (RIGHT_BYTES / size_of::<T>()).min(k.min(DEPTH) * n.next_multiple_of(micro.lanes));
+        let share =
+            (RIGHT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), n.next_multiple_of(micro.lanes)));
         let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
         let (right, rest) = scratch.split(share.min(if waits { scratch.len / 2 } else { scratch.len }));
         if right.len > stack.len { (Some(right), rest) } else { (Some(stack), scratch) }
@@ -219,8 +222,8 @@ const fn bytes<T>(rows: usize, columns: usize) -> usize {
 
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
 fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
-    let depth = k.min(DEPTH).min(len / micro.columns());
-    [depth, len / depth / micro.lanes * micro.lanes]
+    let depth = k.min(DEPTH).min(len / micro.columns() - 1);
+    [depth, len / (depth | 1) / micro.lanes * micro.lanes]
 }
 
 /// A product and how it is cut. The operands hold all that they reach.
@@ -239,9 +242,9 @@ struct Blocks<'a, T: 'static> {
 
 /// Part of an axis.
 #[derive(Clone, Copy)]
-struct Span {
-    start: usize,
-    len: usize,
+pub struct Span {
+    pub start: usize,
+    pub len: usize,
 }
 
 /// Where sums go: `to[i * stride + j]`, from the first row and column of a block on.
@@ -273,7 +276,7 @@ impl<T: Element> Blocks<'_, T> {
                     // SAFETY: `out` has these rows and columns.
                     unsafe {
                         let to = out.as_mut_ptr().add(rows.start * n + columns.start);
-                        self.rows(rows.len, depth, columns, left, right, Sums { to, stride: n });
+                        self.rows(rows, depth, columns, left, right, Sums { to, stride: n });
                     }
                 }
             }
@@ -294,7 +297,7 @@ impl<T: Element> Blocks<'_, T> {
                 let left = self.left(rows, depth);
                 let sums = Sums { to: room.data, stride: columns.len };
                 // SAFETY: so many rows of these columns fit into the room.
-                unsafe { self.rows(rows.len, depth, columns, left, right, sums) };
+                unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 // SAFETY: all of them were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
                 epilogue.block(block(first, rows, columns, sums));
@@ -318,7 +321,7 @@ impl<T: Element> Blocks<'_, T> {
                     let (left, right) = (self.left(rows, depth), self.right(depth, columns));
                     let sums = Sums { to: room.data, stride: columns.len };
                     // SAFETY: so many rows of the widest group of columns fit into the room.
-                    unsafe { self.rows(rows.len, depth, columns, left, right, sums) };
+                    unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 }
                 // SAFETY: all of them were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
@@ -330,7 +333,7 @@ impl<T: Element> Blocks<'_, T> {
     /// Most rows that are packed at once.
     fn most_rows(&self) -> usize {
         let Some(room) = self.left else { return usize::MAX };
-        room.len / self.most_depth.min(self.product.dims[1]) / MAX_ROWS * MAX_ROWS
+        room.len / (self.most_depth.min(self.product.dims[1]) | 1) / MAX_ROWS * MAX_ROWS
     }
 
     /// The block of the left operand, packed if there is room for that: in groups of as many rows as fill a line of a
@@ -347,15 +350,13 @@ impl<T: Element> Blocks<'_, T> {
                 group: usize::MAX,
             };
         };
-        assert!(depth.len * rows.len <= room.len);
         let group = LINE / size_of::<T>();
-        for rows in spans(rows.len, group, MAX_ROWS) {
-            // SAFETY: the block is inside the operand, and as large as the room at most.
-            unsafe {
-                let from = from.add(rows.start * lhs.row_stride);
-                let to = room.data.add(rows.start * depth.len);
-                pack(self.micro, from, [lhs.col_stride, lhs.row_stride], [depth.len, rows.len], to, rows.len);
-            }
+        assert!(panel_start(depth.len, rows.len) <= room.len);
+        // SAFETY: the block is inside the operand, and the room has place for it.
+        unsafe {
+            let strides = [lhs.col_stride, lhs.row_stride];
+            let groups = spans(rows.len, group, MAX_ROWS);
+            pack_panels(self.micro, from, strides, depth.len, groups, 1, room.data);
         }
         Left { data: room.data, row_stride: 1, col_stride: 0, group }
     }
@@ -366,16 +367,13 @@ impl<T: Element> Blocks<'_, T> {
         // SAFETY: the element is one of the operand.
         let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
         let Some(room) = self.right else { return Right { data: from, stride: Some(rhs.row_stride) } };
-        assert!(depth.len * columns.len.next_multiple_of(self.micro.lanes) <= room.len);
-        for panel in spans(columns.len, self.micro.columns(), self.micro.lanes) {
-            // SAFETY: the block is inside the operand. Panels, all but the last of whole vectors, lie one behind the
-            // other in the room, which has space for the block with its last vector filled up.
-            unsafe {
-                let from = from.add(panel.start * rhs.col_stride);
-                let to = room.data.add(panel.start * depth.len);
-                let width = panel.len.next_multiple_of(self.micro.lanes);
-                pack(self.micro, from, [rhs.row_stride, rhs.col_stride], [depth.len, panel.len], to, width);
-            }
+        let lanes = self.micro.lanes;
+        assert!(panel_start(depth.len, columns.len.next_multiple_of(lanes)) <= room.len);
+        // SAFETY: the block is inside the operand, and the room has place for it with its last vector filled up.
+        unsafe {
+            let strides = [rhs.row_stride, rhs.col_stride];
+            let panels = spans(columns.len, self.micro.columns(), lanes);
+            pack_panels(self.micro, from, strides, depth.len, panels, lanes, room.data);
         }
         Right { data: room.data, stride: None }
     }
@@ -386,35 +384,55 @@ impl<T: Element> Blocks<'_, T> {
     /// Rows, depth and columns are inside the product, `left` and `right` are its blocks of these, and `sums` has room.
     unsafe fn rows(
         &self,
-        rows: usize,
+        rows: Span,
         depth: Span,
         columns: Span,
         left: Left<T>,
         right: Right<T>,
         sums: Sums<T>,
     ) {
-        for group in spans(rows, left.group, MAX_ROWS) {
+        for group in spans(rows.len, left.group, MAX_ROWS) {
             let packed = left.group < usize::MAX;
             // SAFETY: the groups are inside the block, and packed ones lie one behind the other.
             let left = unsafe {
                 if packed {
-                    Left { data: left.data.add(group.start * depth.len), col_stride: group.len, ..left }
+                    let data = left.data.add(panel_start(depth.len, group.start));
+                    Left { data, col_stride: group.len, ..left }
                 } else {
                     left
                 }
             };
             for tile in spans(group.len, self.micro.rows, 1) {
+                let end = tile.start + tile.len;
                 // SAFETY: the tile's rows are among those of the group, and the caller vouches for the sums.
                 unsafe {
-                    let left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
+                    let tile_left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
                     let to = sums.to.add((group.start + tile.start) * sums.stride);
-                    self.row_of_tiles(tile.len, depth, columns, left, right, Sums { to, ..sums });
+                    let sums = Sums { to, ..sums };
+                    let next = Next {
+                        rows: tile_left.data.wrapping_add(tile.len * left.row_stride),
+                        stride: left.row_stride,
+                        lines: 0,
+                        sums: if group.start + end < rows.len { to.add(tile.len * sums.stride) } else { to },
+                    };
+                    let next = if packed && group.start + group.len < rows.len {
+                        // Each row of tiles fetches its share of the next group, whose lines in a stretch are as many as rows.
+                        let line = LINE / size_of::<T>();
+                        let group = left.data.add(panel_start(depth.len, group.len));
+                        Next { rows: group.add(tile.start * line), stride: line, lines: tile.len, ..next }
+                    } else if !packed && left.col_stride == 1 {
+                        let rows_left = self.product.dims[0] - (rows.start + end);
+                        Next { lines: rows_left.min(self.micro.rows), ..next }
+                    } else {
+                        next
+                    };
+                    self.row_of_tiles(tile.len, depth, columns, (tile_left, next), right, sums);
                 }
             }
         }
     }
 
-    /// The tiles of some rows, side by side.
+    /// The tiles of some rows, side by side. Each fetches its share of the rows that come `next`.
     ///
     /// # Safety
     /// That of [`rows`](Self::rows), the operands beginning with the first row.
@@ -424,11 +442,12 @@ impl<T: Element> Blocks<'_, T> {
         rows: usize,
         depth: Span,
         columns: Span,
-        left: Left<T>,
+        (left, mut next): (Left<T>, Next<T>),
         right: Right<T>,
         sums: Sums<T>,
     ) {
         let micro = self.micro;
+        let share = next.lines.div_ceil(columns.len.div_ceil(micro.columns()));
         let mut tile = Tile {
             // Pointers of rows that the tile does not have may be outside the operand.
             lhs: std::array::from_fn(|r| left.data.wrapping_add(r.wrapping_mul(left.row_stride))),
@@ -440,18 +459,25 @@ impl<T: Element> Blocks<'_, T> {
             to_stride: sums.stride,
             columns: 0,
             adds: depth.start > 0,
+            ahead: Ahead { lhs: next.rows, lhs_stride: next.stride, lines: 0, to: next.sums },
         };
         for panel in spans(columns.len, micro.columns(), micro.lanes) {
             tile.columns = panel.len;
+            (tile.ahead.lhs, tile.ahead.lines) = (next.rows, share.min(next.lines));
+            next.rows = next.rows.wrapping_add(tile.ahead.lines * next.stride);
+            next.lines -= tile.ahead.lines;
+            let end = panel.start + panel.len;
+            tile.ahead.to = if end < columns.len { sums.to.wrapping_add(end) } else { next.sums };
             // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
             // has; rows, columns and depth are inside what the caller vouches for.
             unsafe {
                 tile.to = sums.to.add(panel.start);
                 (tile.rhs, tile.stride) = match right.stride {
                     Some(stride) => (right.data.add(panel.start), stride),
-                    None => {
-                        (right.data.add(panel.start * depth.len), panel.len.next_multiple_of(micro.lanes))
-                    }
+                    None => (
+                        right.data.add(panel_start(depth.len, panel.start)),
+                        panel.len.next_multiple_of(micro.lanes),
+                    ),
                 };
                 micro.tiles(panel.len)[rows - 1](&tile);
             }
@@ -478,6 +504,17 @@ struct Left<T> {
     group: usize,
 }
 
+/// What the tiles of the next rows need, see [`Ahead`].
+#[derive(Clone, Copy)]
+struct Next<T> {
+    /// The left factors: so many lines in a stretch of `k`, so far apart.
+    rows: *const T,
+    stride: usize,
+    lines: usize,
+    /// The sums of the first tile.
+    sums: *const T,
+}
+
 fn block<T>(first: usize, rows: Span, columns: Span, sums: &[T]) -> Block<'_, T> {
     Block {
         row: first + rows.start,
@@ -492,7 +529,7 @@ fn block<T>(first: usize, rows: Span, columns: Span, sums: &[T]) -> Block<'_, T>
 /// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
 /// power of two; `most` is a multiple of it too, or no less than `len`.
 #[inline(always)]
-fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> {
+fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> + Clone {
     debug_assert!(most >= len || most > 0 && most.is_multiple_of(multiple));
     let mut start = 0;
     std::iter::from_fn(move || {

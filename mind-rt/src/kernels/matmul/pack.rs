@@ -1,8 +1,77 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
-use super::tile::Micro;
+use super::blocked::Span;
+use super::tile::{LINE, Micro};
 use crate::element::Element;
+use crate::kernels::prefetch::prefetch;
 use crate::simd::{Kernel, dispatch};
+
+/// Copies a block of so many rows and columns into panels of columns, each as [`pack`] has it: its width is that of its span,
+/// filled up to a multiple of `multiple`, and it begins at [`panel_start`].
+///
+/// # Safety
+/// The block may be read, and `to` written as far as the last panel reaches; they do not overlap. The processor has the level
+/// of `micro`.
+pub unsafe fn pack_panels<T: Element>(
+    micro: &Micro<T>,
+    from: *const T,
+    [row_stride, col_stride]: [usize; 2],
+    rows: usize,
+    panels: impl Iterator<Item = Span> + Clone,
+    multiple: usize,
+    to: *mut T,
+) {
+    if col_stride == 1 {
+        return dispatch(Panels { from, row_stride, rows, panels, multiple, to });
+    }
+    for panel in panels {
+        let width = panel.len.next_multiple_of(multiple);
+        // SAFETY: the caller vouches for each panel.
+        unsafe {
+            let from = from.add(panel.start * col_stride);
+            let to = to.add(panel_start(rows, panel.start));
+            pack(micro, from, [row_stride, col_stride], [rows, panel.len], to, width);
+        }
+    }
+}
+
+/// Where the panel begins whose first row or column is `first`, of so many steps of `k`. There is an odd number of lines from
+/// one to the next, so that they do not push each other out of a cache.
+pub const fn panel_start(depth: usize, first: usize) -> usize {
+    first * (depth | 1)
+}
+
+/// Panels of contiguous rows: a row at a time, in all panels, since memory is read fastest in long stretches.
+struct Panels<T, P> {
+    from: *const T,
+    row_stride: usize,
+    rows: usize,
+    panels: P,
+    multiple: usize,
+    to: *mut T,
+}
+
+impl<T: Element, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        /// Rows are in pages of their own as a rule, so that no processor fetches the next ones by itself.
+        const ROWS_AHEAD: usize = 8;
+        let Self { from, row_stride, rows, panels, multiple, to } = self;
+        for i in 0..rows {
+            let ahead = from.wrapping_add((i + ROWS_AHEAD).min(rows - 1) * row_stride);
+            for panel in panels.clone() {
+                for column in (0..panel.len).step_by(LINE / size_of::<T>()) {
+                    prefetch(ahead.wrapping_add(panel.start + column));
+                }
+                let at = panel_start(rows, panel.start) + i * panel.len.next_multiple_of(multiple);
+                // SAFETY: whoever packs vouches for every element of both.
+                unsafe { copy(from.add(i * row_stride + panel.start), to.add(at), panel.len) };
+            }
+        }
+    }
+}
 
 /// Copies a matrix so that element `[i, j]` is at `to[i * width + j]`.
 ///

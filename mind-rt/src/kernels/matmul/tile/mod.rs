@@ -19,14 +19,18 @@ pub mod portable;
 mod sse2;
 
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::prefetch::prefetch;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
-/// From so many products a sum, where the sums go is fetched meanwhile.
-const WORTH_PREFETCHING: usize = 256;
-
 /// The rows of the largest tile.
 pub const MAX_ROWS: usize = 8;
+
+/// Bytes of a line of a cache.
+pub const LINE: usize = 64;
+
+/// From so many products a sum, a tile fetches what those after it need.
+const WORTH_FETCHING_AHEAD: usize = 128;
 
 /// What a tile sums, and where to: `to[r * to_stride + j] = Σ_l lhs[r][l * step] · rhs[l * stride + j]`.
 #[derive(Clone, Copy)]
@@ -49,6 +53,29 @@ pub struct Tile<T> {
     pub columns: usize,
     /// Whether sums begin with what is there.
     pub adds: bool,
+    /// What tiles that follow need.
+    pub ahead: Ahead<T>,
+}
+
+/// What is fetched into cache while a tile is summed, a little in each stretch of `k` as long as a line: the first tile that
+/// needs it would wait for it, and so would one that asked for all at once. None of it need be memory.
+#[derive(Clone, Copy)]
+pub struct Ahead<T> {
+    /// Factors on the left: in each stretch so many lines, from as far along `k` as the tile is, by its own `step`.
+    pub lhs: *const T,
+    /// From one of these lines to the next.
+    pub lhs_stride: usize,
+    /// How many lines.
+    pub lines: usize,
+    /// The sums of the next tile, whose rows are as far apart as the tile's own: in each stretch a row.
+    pub to: *const T,
+}
+
+impl<T> Ahead<T> {
+    /// Sums alone.
+    pub const fn sums(to: *const T) -> Self {
+        Self { lhs: to, lhs_stride: 0, lines: 0, to }
+    }
 }
 
 /// Sums a tile.
@@ -179,30 +206,39 @@ unsafe fn sum<V: Vector, const R: usize, const W: usize, const PART: bool>(tile:
                 }
             }
         }
-        // The sums are far from each other, where nothing but this has them fetched.
-        if tile.depth >= WORTH_PREFETCHING {
-            for r in 0..R {
-                for w in 0..W {
-                    V::prefetch(tile.to.add(r * tile.to_stride + w * V::LANES));
-                }
-            }
-        }
         let lhs: &[*const V::Element; R] = tile.lhs.first_chunk().expect("a tile has at most MAX_ROWS rows");
         let (lhs, mut rhs, mut at) = (*lhs, tile.rhs, 0_usize);
-        for _ in 0..tile.depth {
-            let mut row = [V::zero(); W];
-            for (w, vector) in row.iter_mut().enumerate() {
-                *vector = load(rhs, w);
-            }
-            for (sums, factor) in sums.iter_mut().zip(lhs) {
-                let factor = V::splat(*factor.add(at));
-                for (sum, vector) in sums.iter_mut().zip(row) {
-                    *sum = sum.plus_product(factor, vector);
+        let (ahead, mut steps, mut next_row) = (&tile.ahead, tile.depth, 0);
+        while steps > 0 {
+            let mut stretch = steps;
+            if tile.depth >= WORTH_FETCHING_AHEAD {
+                stretch = steps.min(LINE / size_of::<V::Element>());
+                for line in 0..ahead.lines {
+                    prefetch(ahead.lhs.wrapping_add(line * ahead.lhs_stride + at));
+                }
+                if next_row < R {
+                    for w in 0..W {
+                        V::prefetch(ahead.to.wrapping_add(next_row * tile.to_stride + w * V::LANES));
+                    }
+                    next_row += 1;
                 }
             }
-            // After the last step these may point anywhere.
-            rhs = rhs.wrapping_add(tile.stride);
-            at = at.wrapping_add(tile.step);
+            steps -= stretch;
+            for _ in 0..stretch {
+                let mut row = [V::zero(); W];
+                for (w, vector) in row.iter_mut().enumerate() {
+                    *vector = load(rhs, w);
+                }
+                for (sums, factor) in sums.iter_mut().zip(lhs) {
+                    let factor = V::splat(*factor.add(at));
+                    for (sum, vector) in sums.iter_mut().zip(row) {
+                        *sum = sum.plus_product(factor, vector);
+                    }
+                }
+                // After the last step these may point anywhere.
+                rhs = rhs.wrapping_add(tile.stride);
+                at = at.wrapping_add(tile.step);
+            }
         }
         for (r, sums) in sums.iter().enumerate() {
             let to = tile.to.add(r * tile.to_stride);
