@@ -2,6 +2,7 @@
 
 use super::Vector;
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::prefetch::prefetch;
 
 /// `to[i] = Σ_l rows[i * stride + l] · vector[l]` for `len` rows and `k` products, added to what is there where it `adds`.
 ///
@@ -29,25 +30,28 @@ pub unsafe fn dots<V: Vector>(
     to: *mut V::Element,
     adds: bool,
 ) {
-    /// Bytes of rows that come from beyond L2. One after the other they are a single stretch of memory, which is fetched
-    /// ahead; in cache, four share what is loaded of the vector.
+    /// Bytes of rows that come from beyond L2. One after the other they are a single stretch of memory; in cache, four
+    /// share what is loaded of the vector.
     const FROM_AFAR: usize = 512 << 10;
+    /// Bytes between what is read of such rows and what is fetched meanwhile: the processor alone fetches too little ahead.
+    const AHEAD: usize = 2 << 10;
     let in_cache = len * k * size_of::<V::Element>() < FROM_AFAR;
+    let ahead = (!in_cache).then_some(AHEAD / size_of::<V::Element>());
     let mut i = 0;
     // SAFETY: the caller's contract covers every row.
     unsafe {
         while in_cache && i + 4 <= len {
-            some_dots::<V, 4>(rows.add(i * stride), stride, vector, k, to.add(i), adds);
+            some_dots::<V, 4>(rows.add(i * stride), stride, vector, k, to.add(i), adds, None);
             i += 4;
         }
         while i < len {
-            some_dots::<V, 1>(rows.add(i * stride), stride, vector, k, to.add(i), adds);
+            some_dots::<V, 1>(rows.add(i * stride), stride, vector, k, to.add(i), adds, ahead);
             i += 1;
         }
     }
 }
 
-/// `R` rows. The order of a sum does not depend on how many.
+/// `R` rows, of which is fetched what comes so many elements later. The order of a sum depends on neither.
 ///
 /// # Safety
 /// That of [`DotsFn`].
@@ -59,6 +63,7 @@ unsafe fn some_dots<V: Vector, const R: usize>(
     k: usize,
     to: *mut V::Element,
     adds: bool,
+    ahead: Option<usize>,
 ) {
     /// Vectors of sums a row.
     const CHAINS: usize = 2;
@@ -69,6 +74,9 @@ unsafe fn some_dots<V: Vector, const R: usize>(
         while at + CHAINS * V::LANES <= k {
             for chain in 0..CHAINS {
                 let at = at + chain * V::LANES;
+                if let Some(ahead) = ahead {
+                    prefetch(rows.wrapping_add(at + ahead));
+                }
                 let factor = V::load(vector.add(at));
                 for (r, sums) in sums.iter_mut().enumerate() {
                     sums[chain] = sums[chain].plus_product(factor, V::load(rows.add(r * stride + at)));
