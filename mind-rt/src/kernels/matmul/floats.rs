@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
 use super::tile::{Micro, Tiles};
-use super::{MatRef, blocked};
+use super::{MatRef, blocked, matmul_tiny};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
 use crate::simd::{SimdLevel, simd_level};
@@ -59,13 +59,18 @@ fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
         Sink::Store(out) => (out, None),
         Sink::Epilogue { epilogue, row } => (&mut room[..m * n], Some((epilogue, row))),
     };
-    for i in 0..m {
-        for j in 0..n {
-            let mut sum = T::ZERO;
-            for l in 0..k {
-                sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
+    if [m, k, n] == [2; 3] {
+        // A loop costs more than what it does here.
+        matmul_tiny::<T, 2, 2, 2, _>(*lhs, *rhs, |i, row| sums[2 * i..][..2].copy_from_slice(&row));
+    } else {
+        for i in 0..m {
+            for j in 0..n {
+                let mut sum = T::ZERO;
+                for l in 0..k {
+                    sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
+                }
+                sums[i * n + j] = sum;
             }
-            sums[i * n + j] = sum;
         }
     }
     if let Some((epilogue, row)) = taken {
