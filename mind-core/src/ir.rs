@@ -219,11 +219,29 @@ pub struct Inst {
     pub ty: Type,
 }
 
-/// Up to eight operands, in place.
+// A larger instruction is moved by calls of `memcpy`, and reading a text takes a tenth longer.
+const _: () = assert!(size_of::<Inst>() <= 128);
+
+/// The operands of an instruction, at most [`Operands::MAX`]: up to three in place, as nearly every operation has, and
+/// more in an allocation that clones share.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Operands(Ids);
+
+/// Ids in place beyond their count are 0, so every list has one representation.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Ids {
+    Few(Few, [ValueId; 3]),
+    Many(Arc<Vec<ValueId>>),
+}
+
+/// How many of the operands in place there are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Operands {
-    ids: [ValueId; Self::MAX],
-    count: u8,
+#[repr(u32)]
+enum Few {
+    Zero,
+    One,
+    Two,
+    Three,
 }
 
 impl Operands {
@@ -231,39 +249,55 @@ impl Operands {
     pub const MAX: usize = 8;
 
     /// None.
-    pub const NONE: Self = Self { ids: [ValueId(0); Self::MAX], count: 0 };
+    pub const NONE: Self = Self(Ids::Few(Few::Zero, [ValueId(0); 3]));
 
     /// These operands; nothing if there are too many.
     pub fn new(operands: &[ValueId]) -> Option<Self> {
-        let mut ids = [ValueId(0); Self::MAX];
-        ids.get_mut(..operands.len())?.copy_from_slice(operands);
-        Some(Self { ids, count: operands.len() as u8 })
+        let mut all = Self::NONE;
+        operands.iter().all(|operand| all.push(*operand)).then_some(all)
     }
 
     /// Adds one; whether there was room.
+    #[inline]
     pub(crate) fn push(&mut self, operand: ValueId) -> bool {
-        let place = self.ids.get_mut(usize::from(self.count));
-        let fits = place.is_some();
-        if let Some(place) = place {
-            *place = operand;
-            self.count += 1;
+        let Ids::Few(count, ids) = &mut self.0 else { return self.push_far(operand) };
+        let (place, next) = match count {
+            Few::Zero => (0, Few::One),
+            Few::One => (1, Few::Two),
+            Few::Two => (2, Few::Three),
+            Few::Three => return self.push_far(operand),
+        };
+        (ids[place], *count) = (operand, next);
+        true
+    }
+
+    #[cold]
+    fn push_far(&mut self, operand: ValueId) -> bool {
+        if self.len() == Self::MAX {
+            return false;
         }
-        fits
+        *self = Self(Ids::Many(Arc::new(self.iter().copied().chain([operand]).collect())));
+        true
     }
 
     /// Each operand replaced.
-    pub fn map(mut self, replace: impl FnMut(ValueId) -> ValueId) -> Self {
-        let count = usize::from(self.count);
-        let replaced: Vec<_> = self.ids[..count].iter().copied().map(replace).collect();
-        self.ids[..count].copy_from_slice(&replaced);
-        self
+    pub fn map(&self, replace: impl FnMut(ValueId) -> ValueId) -> Self {
+        let mut all = Self::NONE;
+        for operand in self.iter().copied().map(replace) {
+            all.push(operand);
+        }
+        all
     }
 }
 
 impl std::ops::Deref for Operands {
     type Target = [ValueId];
+    #[inline]
     fn deref(&self) -> &[ValueId] {
-        &self.ids[..usize::from(self.count)]
+        match &self.0 {
+            Ids::Few(count, ids) => &ids[..*count as usize],
+            Ids::Many(ids) => ids,
+        }
     }
 }
 

@@ -163,7 +163,7 @@ fn transposed(operand: ValueId, permutation: &[i64], known: &Known<'_>) -> Rewri
     if both.iter().enumerate().all(|(to, from)| to as i64 == *from) {
         return Rewrite::Value(inner.operands[0]);
     }
-    Rewrite::Inst(Op::Transpose { permutation: both }, inner.operands)
+    Rewrite::Inst(Op::Transpose { permutation: both }, inner.operands.clone())
 }
 
 impl Known<'_> {
@@ -187,10 +187,10 @@ impl Known<'_> {
 
     /// An operation whose result depends on nothing but the elements and the last shape, past the value it reads.
     fn through(&self, op: &Op, value: ValueId, ty: &Type) -> Rewrite {
-        let operands = self.inst(value).operands;
+        let operands = &self.inst(value).operands;
         if self.inst(operands[0]).ty == *ty {
             return Rewrite::Value(operands[0]);
         }
-        Rewrite::Inst(op.clone(), operands)
+        Rewrite::Inst(op.clone(), operands.clone())
     }
 }

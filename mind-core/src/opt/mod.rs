@@ -163,7 +163,7 @@ impl Rewriter {
     /// The value of an instruction, which is computed once.
     fn push(&mut self, op: Op, operands: Operands, ty: Type) -> ValueId {
         let next = ValueId::new(self.insts.len());
-        let value = *self.known.entry((op.clone(), operands)).or_insert(next);
+        let value = *self.known.entry((op.clone(), operands.clone())).or_insert(next);
         if value == next {
             self.filled.push(algebra::filling(&op, &operands, &self.filled));
             self.insts.push(Inst { op, operands, ty });

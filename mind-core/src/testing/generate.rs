@@ -312,7 +312,7 @@ impl Generator {
     fn convolution(&mut self, x: ValueId) -> Option<Proposal> {
         let made = self.builder.insts().iter().enumerate().find_map(|(position, inst)| {
             let Op::Conv2d(convolution) = &inst.op else { return None };
-            Some((ValueId::new(position), convolution.clone(), inst.operands))
+            Some((ValueId::new(position), convolution.clone(), inst.operands.clone()))
         });
         if let Some((y, convolution, operands)) = made.filter(|_| self.random.once_in(2)) {
             let shape = |operand: usize| self.builder.ty(operands[operand]).shape.clone();

@@ -18,7 +18,7 @@ use super::{
     Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
     decode,
-    read::{self, Reader},
+    read::{self, Notes, Reader},
     write,
 };
 use crate::{
@@ -119,7 +119,7 @@ pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         let message = "found the end of the text, expected `outputs:` and the results";
         reader.diags.push(Diag::new(Code::E1007, cursor.site(), message));
     }
-    reader.finish(cursor.line())
+    reader.finish(cursor.line(), Notes::default())
 }
 
 /// One instruction as it stands in the text, for messages that quote it.

@@ -1,9 +1,9 @@
 //! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
 
-use std::mem;
+use std::{mem, sync::Arc};
 
 use super::{
-    Document, Form, Limits,
+    Comment, Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
     lines::Lines,
 };
@@ -30,6 +30,14 @@ pub(super) struct Reader<'a> {
     missing: Vec<Missing>,
     /// The values whose lines are known to be wrong.
     reported: Vec<ValueId>,
+}
+
+/// What stands beside the module in a text.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) name: Option<Arc<str>>,
+    pub(super) docs: Vec<String>,
+    pub(super) comments: Vec<Comment>,
 }
 
 /// A reference to a value that is not defined above it.
@@ -249,8 +257,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Every mistake.
-    pub(super) fn finish(self, end: u32) -> Result<Document, Diags> {
-        if self.diags.is_empty() { Ok(self.document(end)) } else { Err(self.mistakes(end)) }
+    #[inline]
+    pub(super) fn finish(self, end: u32, notes: Notes) -> Result<Document, Diags> {
+        if self.diags.is_empty() { Ok(self.document(end, notes)) } else { Err(self.mistakes(end)) }
     }
 
     /// What was found while reading, and what is wrong with the types of all other instructions, in the order of lines.
@@ -265,7 +274,7 @@ impl<'a> Reader<'a> {
                 None => self.numbers.missing_output(*output, *number),
             };
         }
-        diags.extend(self.document(end).type_mistakes(&reported));
+        diags.extend(self.document(end, Notes::default()).type_mistakes(&reported));
         diags.sort_by_key(|diag| match diag.site {
             Site::Text { line, .. } => line,
             Site::Nowhere | Site::Tokens { .. } => u32::MAX,
@@ -276,13 +285,14 @@ impl<'a> Reader<'a> {
         all
     }
 
-    fn document(self, end: u32) -> Document {
+    #[inline]
+    fn document(self, end: u32, Notes { name, docs, comments }: Notes) -> Document {
         Document {
             form: self.form,
             module: Module::from_parts(self.insts, self.outputs),
-            name: None,
-            docs: Vec::new(),
-            comments: Vec::new(),
+            name,
+            docs,
+            comments,
             numbers: self.numbers,
             lines: self.lines,
             output_lines: self.output_lines,

@@ -10,7 +10,7 @@ use crate::{
     text::{
         Above, Comment, Document, Form, Limits,
         cursor::{Cursor, Read, Spaces},
-        read::{self, Reader},
+        read::{self, Notes, Reader},
     },
     ty::{Shape, Type},
 };
@@ -32,7 +32,7 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         Ok(end) => cursor = end,
         Err(diag) => {
             parser.reader.diags.push(*diag);
-            return parser.reader.finish(cursor.line());
+            return parser.reader.finish(cursor.line(), Notes::default());
         }
     }
     while !cursor.is_at_end() && !parser.reader.is_full() {
@@ -46,11 +46,8 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         parser.place_comments(Above::End);
     }
     let name = parser.name.and_then(|number| parser.symbols.get(number)?).map(|name| Arc::from(&**name));
-    let mut document = parser.reader.finish(cursor.line());
-    if let Ok(document) = &mut document {
-        (document.name, document.docs, document.comments) = (name, parser.docs, parser.comments);
-    }
-    document
+    let notes = Notes { name, docs: parser.docs, comments: parser.comments };
+    parser.reader.finish(cursor.line(), notes)
 }
 
 /// What the lines so far have made. Each line is read by a copy of the cursor; its reader gives the position where the
