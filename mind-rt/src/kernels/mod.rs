@@ -19,6 +19,7 @@ pub(crate) mod pool;
 mod prefetch;
 pub mod reduce;
 pub mod storage;
+mod tile;
 mod transpose;
 
 /// Panics where lengths that the compiler should have made agree do not.

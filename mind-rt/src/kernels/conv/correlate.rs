@@ -21,9 +21,10 @@ use super::axis::{Axis, Direction, Group, Phase};
 use super::pack::{Layout, pack};
 use super::parts::{Part, Parts};
 use super::pixels::{Pixels, Walk};
-use super::tile::{Line, Loop, MAX_DOTS, Micro, ROWS, Steps, Tile, Tiles};
+use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the sums that an epilogue takes at once.
 const STRIP_BYTES: usize = 16 << 10;
@@ -79,7 +80,7 @@ impl<'a, T: Element + Tiles> Correlation<'a, T> {
 
     /// Hands the result to the parts, which begin where a row of an image does.
     pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
-        let layout = self.layout(micro.lanes);
+        let layout = self.layout(micro.lanes());
         let size = match layout {
             Layout::Rows => micro.columns(),
             Layout::Columns => MAX_DOTS,
@@ -87,7 +88,7 @@ impl<'a, T: Element + Tiles> Correlation<'a, T> {
         for column in (0..self.columns).step_by(size) {
             let columns = column..self.columns.min(column + size);
             let width = match layout {
-                Layout::Rows => columns.len().next_multiple_of(micro.lanes),
+                Layout::Rows => columns.len().next_multiple_of(micro.lanes()),
                 Layout::Columns => columns.len().next_power_of_two(),
             };
             let len = pack(self, &columns, width, layout, scratch);
@@ -214,7 +215,7 @@ impl<T: Element + Tiles> Panel<'_, T> {
     /// # Safety
     /// For each pixel what the loops reach may be read, and as many sums written as there are columns.
     unsafe fn lines(&self, pixels: &Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T) -> bool {
-        let lanes = self.micro.lanes;
+        let lanes = self.micro.lanes();
         let (sum, step) = match self.layout {
             Layout::Rows => (self.micro.line(self.width), 1),
             Layout::Columns if self.width == 1 && inner.count.is_multiple_of(lanes) => {
@@ -245,20 +246,18 @@ impl<T: Element + Tiles> Panel<'_, T> {
             Layout::Rows => self.micro.tiles(self.width),
             Layout::Columns => self.micro.dots(self.width),
         };
-        let mut tile = Tile {
-            lhs: [pixels.lhs; ROWS],
-            to: [pixels.to; ROWS],
-            rhs,
+        let rows = Scattered {
+            lhs: [pixels.lhs; TALLEST],
+            to: [pixels.to; TALLEST],
             column,
-            columns: self.width,
             loops: [Loop::ONCE, outer, inner],
-            adds: false,
         };
-        let mut walk = Walk::new(pixels, 2 * tiles.len());
+        let mut tile = Tile { walk: rows, rhs, columns: self.width, adds: false };
+        let mut walk = Walk::new(pixels, tiles.len());
         while !walk.has_ended() {
-            let sum = tiles[walk.next(&mut tile).div_ceil(2) - 1];
+            let rows = walk.next(&mut tile.walk);
             // SAFETY: that is what the caller vouches for.
-            unsafe { sum(&tile) };
+            unsafe { tile.sum(tiles, rows) };
         }
     }
 }

@@ -15,9 +15,10 @@ use std::ops::Range;
 use super::Conv2d;
 use super::axis::Phase;
 use super::parts::{Part, Parts};
-use super::tile::{Loop, MAX_WIDTH, Micro, ROWS, Tile, Tiles};
+use super::tile::{Micro, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the pixels in a chunk.
 const CHUNK_BYTES: usize = 128 << 10;
@@ -43,7 +44,7 @@ impl<T: Element + Tiles> GradFilter<'_, T> {
         let g = self.g;
         for column in (0..g.c_out).step_by(micro.columns()) {
             let columns = column..g.c_out.min(column + micro.columns());
-            let width = columns.len().next_multiple_of(micro.lanes);
+            let width = columns.len().next_multiple_of(micro.lanes());
             let sums = &mut scratch[..g.kh * g.kw * g.c_in * width];
             sums.fill(T::ZERO);
             let sums = Sums(sums.as_mut_ptr());
@@ -152,37 +153,32 @@ impl<T: Element + Tiles> Panel<'_, T> {
         let mut left: usize = down.clone().map(|a| line(a).len()).sum();
         let mut sums =
             down.clone().flat_map(|a| line(a).map(move |row| (row, a * w * c_in + row - a * kw * c_in)));
-        let mut unused = [T::ZERO; MAX_WIDTH];
-        // One pointer for all: to borrow the numbers again would end it.
-        let unused = unused.as_mut_ptr();
-        let mut tile = Tile {
-            lhs: [input; ROWS],
-            to: [unused; ROWS],
-            rhs: self.of.cotangent.as_ptr().wrapping_add(pixel * c_out + self.columns.start),
+        let rows = Scattered {
+            lhs: [input; TALLEST],
+            to: [self.sums.0; TALLEST],
             column: 1,
-            columns: self.columns.len(),
             loops: [
                 Loop { count: images.len(), lhs: h * w * c_in, rhs: h_out * w_out * c_out },
                 Loop { count: rows.len(), lhs: stride[0] * w * c_in, rhs: w_out * c_out },
                 Loop { count: columns.len(), lhs: stride[1] * c_in, rhs: c_out },
             ],
+        };
+        let mut tile = Tile {
+            walk: rows,
+            rhs: self.of.cotangent.as_ptr().wrapping_add(pixel * c_out + self.columns.start),
+            columns: self.columns.len(),
             adds: true,
         };
         let tiles = self.micro.tiles(self.columns.len());
         while left > 0 {
-            let rows = left.min(2 * tiles.len());
+            let rows = left.min(tiles.len());
             for (r, (row, offset)) in sums.by_ref().take(rows).enumerate() {
-                (tile.lhs[r], tile.to[r]) =
+                (tile.walk.lhs[r], tile.walk.to[r]) =
                     (input.wrapping_add(offset), self.sums.0.wrapping_add(row * self.width));
             }
-            if rows % 2 == 1 {
-                // The last one is summed again, for nothing.
-                (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], unused);
-            }
-            let sum = tiles[rows.div_ceil(2) - 1];
             // SAFETY: the places of a region are inside the input for all of its pixels; the sums of the part's rows are
             // reached by nothing else, and are initialised.
-            unsafe { sum(&tile) };
+            unsafe { tile.sum(tiles, rows) };
             left -= rows;
         }
     }

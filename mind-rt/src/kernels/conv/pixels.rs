@@ -3,7 +3,8 @@
 use std::array;
 use std::cmp::Reverse;
 
-use super::tile::{Steps, Tile};
+use super::tile::Steps;
+use crate::kernels::tile::Scattered;
 
 /// Pixels along three axes: across, down, and in the next image.
 pub struct Pixels<T> {
@@ -62,10 +63,9 @@ impl<T> Walk<T> {
         self.left == 0
     }
 
-    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are. Of an odd number the
-    /// last one comes twice.
+    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are.
     #[inline(always)]
-    pub fn next(&mut self, tile: &mut Tile<T>) -> usize {
+    pub fn next(&mut self, tile: &mut Scattered<T>) -> usize {
         if !self.in_line {
             return self.next_of_lines(tile);
         }
@@ -73,19 +73,17 @@ impl<T> Walk<T> {
         let rows = self.rows.min(line.count - self.at[0]);
         tile.lhs = array::from_fn(|r| lhs.wrapping_add(r * line.read));
         tile.to = array::from_fn(|r| to.wrapping_add(r * line.write));
-        twice_if_odd(tile, rows);
         self.advance(rows);
         rows
     }
 
     /// The same where lines are shorter than tiles: pixels of several.
-    fn next_of_lines(&mut self, tile: &mut Tile<T>) -> usize {
+    fn next_of_lines(&mut self, tile: &mut Scattered<T>) -> usize {
         let rows = self.rows.min(self.left);
         for r in 0..rows {
             (tile.lhs[r], tile.to[r]) = (self.pixels.lhs, self.pixels.to);
             self.advance(1);
         }
-        twice_if_odd(tile, rows);
         rows
     }
 
@@ -106,12 +104,5 @@ impl<T> Walk<T> {
             *to = to.wrapping_sub(axis.count * axis.write);
             (*at, steps) = (0, 1);
         }
-    }
-}
-
-/// Tiles have an even number of rows.
-fn twice_if_odd<T>(tile: &mut Tile<T>, rows: usize) {
-    if rows % 2 == 1 {
-        (tile.lhs[rows], tile.to[rows]) = (tile.lhs[rows - 1], tile.to[rows - 1]);
     }
 }

@@ -12,15 +12,15 @@
 //! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
 //! whole sums only, so there it happens in the scratch memory, for some rows at a time.
 //!
-//! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](super::tile).
+//! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
 
 use std::mem::MaybeUninit;
 
 use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
-use super::tile::{Ahead, LINE, MAX_ROWS, Micro, Tile, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::{Block, Epilogue};
+use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles};
 
 /// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
 const DEPTH: usize = 512;
@@ -131,18 +131,14 @@ fn one_panel<T: Element>(
         let rows = next_part(m - i, micro.rows, 1);
         // SAFETY: the row is one of the operand, and of `out`.
         let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.as_mut_ptr().add(i * n)) };
-        let tile = Tile {
+        let walk = Straight {
             lhs: std::array::from_fn(|r| first.wrapping_add(r.wrapping_mul(lhs.row_stride))),
-            step: lhs.col_stride,
-            rhs: right,
-            stride,
-            depth: k,
             to,
             to_stride: n,
-            columns: n,
-            adds: false,
+            steps: Loop { count: k, lhs: lhs.col_stride, rhs: stride },
             ahead: Ahead::sums(if i + rows < m { to.wrapping_add(rows * n) } else { to }),
         };
+        let tile = Tile { walk, rhs: right, columns: n, adds: false };
         // SAFETY: the operands hold all that they reach, and `out` all rows; the level of `micro` is the processor's.
         unsafe { tiles[rows - 1](&tile) };
         i += rows;
@@ -448,31 +444,28 @@ impl<T: Element> Blocks<'_, T> {
     ) {
         let micro = self.micro;
         let share = next.lines.div_ceil(columns.len.div_ceil(micro.columns()));
-        let mut tile = Tile {
+        let walk = Straight {
             // Pointers of rows that the tile does not have may be outside the operand.
             lhs: std::array::from_fn(|r| left.data.wrapping_add(r.wrapping_mul(left.row_stride))),
-            step: left.col_stride,
-            rhs: right.data,
-            stride: 0,
-            depth: depth.len,
             to: sums.to,
             to_stride: sums.stride,
-            columns: 0,
-            adds: depth.start > 0,
+            steps: Loop { count: depth.len, lhs: left.col_stride, rhs: 0 },
             ahead: Ahead { lhs: next.rows, lhs_stride: next.stride, lines: 0, to: next.sums },
         };
+        let mut tile = Tile { walk, rhs: right.data, columns: 0, adds: depth.start > 0 };
         for panel in spans(columns.len, micro.columns(), micro.lanes) {
+            let ahead = &mut tile.walk.ahead;
             tile.columns = panel.len;
-            (tile.ahead.lhs, tile.ahead.lines) = (next.rows, share.min(next.lines));
-            next.rows = next.rows.wrapping_add(tile.ahead.lines * next.stride);
-            next.lines -= tile.ahead.lines;
+            (ahead.lhs, ahead.lines) = (next.rows, share.min(next.lines));
+            next.rows = next.rows.wrapping_add(ahead.lines * next.stride);
+            next.lines -= ahead.lines;
             let end = panel.start + panel.len;
-            tile.ahead.to = if end < columns.len { sums.to.wrapping_add(end) } else { next.sums };
+            ahead.to = if end < columns.len { sums.to.wrapping_add(end) } else { next.sums };
             // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
             // has; rows, columns and depth are inside what the caller vouches for.
             unsafe {
-                tile.to = sums.to.add(panel.start);
-                (tile.rhs, tile.stride) = match right.stride {
+                tile.walk.to = sums.to.add(panel.start);
+                (tile.rhs, tile.walk.steps.rhs) = match right.stride {
                     Some(stride) => (right.data.add(panel.start), stride),
                     None => (
                         right.data.add(panel_start(depth.len, panel.start)),

@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
-use super::tile::{Micro, Tiles};
 use super::{MatRef, blocked, matmul_tiny};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::tile::{Micro, Tiles};
 use crate::simd::{SimdLevel, simd_level};
 
 /// One product, at the SIMD level in use.

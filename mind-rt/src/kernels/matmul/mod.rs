@@ -8,8 +8,8 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few; `floats` chooses a kernel; `blocked` cuts a product into blocks and tiles; `pack` copies what lies badly; `tile` has the microkernels of
-//! each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little
+//! where rows are few; `floats` chooses a kernel; `blocked` cuts a product into blocks and tiles; `pack` copies what lies badly; `super::tile` has the
+//! microkernels of each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little
 //! that cuts an epilogue in two.
 //!
 //! Nothing allocates. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
@@ -20,7 +20,6 @@ mod floats;
 mod loops;
 mod pack;
 mod products;
-pub(in crate::kernels) mod tile;
 mod tiny;
 
 use std::ops::Range;

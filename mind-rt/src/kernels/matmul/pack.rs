@@ -1,9 +1,9 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
 use super::blocked::Span;
-use super::tile::{LINE, Micro};
 use crate::element::Element;
 use crate::kernels::prefetch::prefetch;
+use crate::kernels::tile::{LINE, Micro};
 use crate::simd::{Kernel, dispatch};
 
 /// Copies a block of so many rows and columns into panels of columns, each as [`pack`] has it: its width is that of its span,

@@ -2,11 +2,11 @@
 //! themselves.
 
 use super::super::products::{Product, Products, Sink};
-use super::super::tile::{Micro, Tiles};
 use super::super::{BatchDim, Gemm, blocked, columns, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::element::Element;
 use crate::kernels::epilogue::Epilogue;
+use crate::kernels::tile::{Micro, Tiles};
 use crate::simd::{SimdLevel, simd_level};
 
 const LEVELS: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
@@ -40,7 +40,7 @@ macro_rules! float {
             }
 
             fn arrays() -> &'static Micro<Self> {
-                &super::super::tile::portable::$micro
+                &crate::kernels::tile::portable::$micro
             }
 
             fn matrixmultiply([m, k, n]: [usize; 3], lhs: MatRef<'_, Self>, rhs: MatRef<'_, Self>) -> Vec<Self> {

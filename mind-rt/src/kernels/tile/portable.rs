@@ -1,6 +1,6 @@
 //! Tiles of up to 4 rows by 2 groups of 4 elements, for architectures without vectors of our own.
 
-use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 
 macro_rules! vector {
     ($element:ident) => {
@@ -55,5 +55,7 @@ macro_rules! vector {
 vector!(f32);
 vector!(f64);
 
-micro!(F32: [f32; 4], f32, [1 2 3 4] by [1 2], None);
-micro!(F64: [f64; 4], f64, [1 2 3 4] by [1 2], None);
+micro!(F32: [f32; 4], f32, [1 2 3 4] by [1 2],
+    scattered [4 4 4 4], [2 2 4 4], None);
+micro!(F64: [f64; 4], f64, [1 2 3 4] by [1 2],
+    scattered [4 4 4 4], [2 2 4 4], None);

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm256_unpacklo_pd, _mm256_unpacklo_ps,
 };
 
-use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 
 /// The mask of the first `lanes` of `LANES`: a window into ones followed by zeros.
 #[inline(always)]
@@ -140,8 +140,10 @@ pub unsafe fn sum_f64(x: __m256d) -> f64 {
     }
 }
 
-micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3], Some((8, transpose_f32)));
-micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3], Some((4, transpose_f64)));
+micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3],
+    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((8, transpose_f32)));
+micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3],
+    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((4, transpose_f64)));
 
 macro_rules! transpose {
     ($name:ident, $vector:ident, $element:ident, $size:literal, |$block:ident| $transposed:expr) => {

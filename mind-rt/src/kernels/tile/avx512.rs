@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
-use super::{Micro, Tile, TileFn, Vector, avx2, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro};
 
 macro_rules! vector {
     (
@@ -19,6 +19,7 @@ macro_rules! vector {
         impl Vector for $vector {
             type Element = $element;
             const LANES: usize = $mask::BITS as usize;
+            const LOADS_PARTS_FREELY: bool = true;
 
             #[inline(always)]
             unsafe fn zero() -> Self {
@@ -119,5 +120,7 @@ unsafe fn sum_f64(x: __m512d) -> f64 {
     unsafe { avx2::sum_f64(_mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd::<1>(x))) }
 }
 
-micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((8, avx2::transpose_f32)));
-micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3], Some((4, avx2::transpose_f64)));
+micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3],
+    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some((8, avx2::transpose_f32)));
+micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3],
+    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some((4, avx2::transpose_f64)));

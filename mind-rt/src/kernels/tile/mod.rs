@@ -1,89 +1,40 @@
 //! Microkernels: tiles of a result, summed in registers.
 //!
-//! A tile has up to [`MAX_ROWS`] rows and a few vectors of columns. Each row of its left operand is a pointer, so rows may
-//! lie anywhere; rows of its right operand are contiguous. Each element is one chain of multiply-adds in the order of
-//! `k`, whatever the tile's size, so that how a product is cut into tiles does not show in the result.
+//! A tile has some rows and a few vectors of columns. Each row of its left operand is a pointer, so rows may lie anywhere; rows
+//! of its right operand are contiguous. A [`Walk`] says where the rows are and over which loops the sums run: one for a
+//! product of matrices, three for places of a filter, channels and pixels. Each element is one chain of multiply-adds in
+//! the order of the loops, whatever the tile's size, so that how a result is cut into tiles does not show in it.
 //!
-//! [`Micro`] is a set of tiles for one element type and SIMD level.
+//! [`Micro`] is a set of tiles for one element type and SIMD level. Each tile is a function of its own, and no other code of
+//! this crate takes as long to compile: before adding one, look whether another does.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub mod avx512;
 mod by_vector;
 #[cfg(target_arch = "aarch64")]
-mod neon;
+pub mod neon;
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
-mod sse2;
+pub mod sse2;
+mod walk;
 
 use crate::kernels::arithmetic::Arithmetic;
-use crate::kernels::prefetch::prefetch;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
-/// The rows of the largest tile.
+pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, Walk};
+
+/// The rows of the largest tile of a product.
 pub const MAX_ROWS: usize = 8;
+
+/// The rows of the tallest of all.
+pub const TALLEST: usize = 12;
 
 /// Bytes of a line of a cache.
 pub const LINE: usize = 64;
-
-/// From so many products a sum, a tile fetches what those after it need.
-const WORTH_FETCHING_AHEAD: usize = 128;
-
-/// What a tile sums, and where to: `to[r * to_stride + j] = Σ_l lhs[r][l * step] · rhs[l * stride + j]`.
-#[derive(Clone, Copy)]
-pub struct Tile<T> {
-    /// The first factor of each row; what is beyond the tile's rows is not looked at.
-    pub lhs: [*const T; MAX_ROWS],
-    /// From one factor of a row to the next.
-    pub step: usize,
-    /// The first row of the right operand.
-    pub rhs: *const T,
-    /// From one row of the right operand to the next.
-    pub stride: usize,
-    /// How many products a sum has.
-    pub depth: usize,
-    /// Where the sums go.
-    pub to: *mut T,
-    /// From one row of sums to the next.
-    pub to_stride: usize,
-    /// The columns of the tile.
-    pub columns: usize,
-    /// Whether sums begin with what is there.
-    pub adds: bool,
-    /// What tiles that follow need.
-    pub ahead: Ahead<T>,
-}
-
-/// What is fetched into cache while a tile is summed, a little in each stretch of `k` as long as a line: the first tile that
-/// needs it would wait for it, and so would one that asked for all at once. None of it need be memory.
-#[derive(Clone, Copy)]
-pub struct Ahead<T> {
-    /// Factors on the left: in each stretch so many lines, from as far along `k` as the tile is, by its own `step`.
-    pub lhs: *const T,
-    /// From one of these lines to the next.
-    pub lhs_stride: usize,
-    /// How many lines.
-    pub lines: usize,
-    /// The sums of the next tile, whose rows are as far apart as the tile's own: in each stretch a row.
-    pub to: *const T,
-}
-
-impl<T> Ahead<T> {
-    /// Sums alone.
-    pub const fn sums(to: *const T) -> Self {
-        Self { lhs: to, lhs_stride: 0, lines: 0, to }
-    }
-}
-
-/// Sums a tile.
-///
-/// # Safety
-/// The processor has the level's instructions. The rows and columns are those that the function was taken from
-/// [`Micro::tiles`] for. All factors may be read and all sums written, and read where the tile adds.
-pub type TileFn<T> = unsafe fn(&Tile<T>);
 
 /// `to[c * to_stride + r] = from[r * from_stride + c]`, for so many rows `r` and columns `c`.
 ///
@@ -99,7 +50,7 @@ pub struct Micro<T: 'static> {
     pub lanes: usize,
     /// Vectors of the widest tile.
     pub vectors: usize,
-    /// Rows of the tallest tile, at most [`MAX_ROWS`].
+    /// Rows of the tallest tile of a product, at most [`MAX_ROWS`].
     pub rows: usize,
     /// Inner products of rows with a vector.
     pub dots: DotsFn<T>,
@@ -108,10 +59,15 @@ pub struct Micro<T: 'static> {
     /// Transposes blocks up to a size, where the level has instructions for that.
     pub transpose: Option<(usize, TransposeFn<T>)>,
     /// By vectors, then by rows, each from 1: tiles whose columns fill all vectors.
-    full: &'static [&'static [TileFn<T>]],
+    full: Table<TileFn<T, Straight<T>>>,
     /// The same where they do not fill the last vector.
-    part: &'static [&'static [TileFn<T>]],
+    part: Table<TileFn<T, Straight<T>>>,
+    /// The same of scattered tiles.
+    scattered_full: Table<Rows<T>>,
+    scattered_part: Table<Rows<T>>,
 }
+
+type Table<F> = &'static [&'static [F]];
 
 impl<T> Micro<T> {
     /// Columns of the widest tile.
@@ -122,9 +78,20 @@ impl<T> Micro<T> {
 
     /// What sums a tile of so many columns, 1 to `self.columns()`, by its rows less 1.
     #[inline(always)]
-    pub fn tiles(&self, columns: usize) -> &'static [TileFn<T>] {
+    pub fn tiles(&self, columns: usize) -> &'static [TileFn<T, Straight<T>>] {
+        self.of_columns(self.full, self.part, columns)
+    }
+
+    /// The same of scattered tiles, which are no wider than two vectors.
+    #[inline(always)]
+    pub fn scattered_tiles(&self, columns: usize) -> &'static [Rows<T>] {
+        self.of_columns(self.scattered_full, self.scattered_part, columns)
+    }
+
+    #[inline(always)]
+    fn of_columns<F>(&self, full: Table<F>, part: Table<F>, columns: usize) -> &'static [F] {
         let shift = self.lanes.trailing_zeros();
-        let tiles = if columns & (self.lanes - 1) == 0 { self.full } else { self.part };
+        let tiles = if columns & (self.lanes - 1) == 0 { full } else { part };
         tiles[(columns - 1) >> shift]
     }
 }
@@ -139,6 +106,9 @@ pub trait Tiles: Sized + 'static {
 pub trait Vector: Copy {
     type Element: Arithmetic;
     const LANES: usize;
+
+    /// Whether a part of a vector is loaded as fast as a whole one.
+    const LOADS_PARTS_FREELY: bool = false;
 
     /// All 0.
     unsafe fn zero() -> Self;
@@ -184,83 +154,115 @@ pub trait Vector: Copy {
     }
 }
 
-/// A tile of `R` rows and `W` vectors; where `PART`, the last vector is not full.
+/// A loop over `0..extent` that is unrolled: there are hundreds of these to compile, and an iterator in each costs more than
+/// the sums.
+macro_rules! each {
+    ($i:ident in $extent:ident $body:block) => {
+        let mut $i = 0;
+        while $i < $extent {
+            $body
+            $i += 1;
+        }
+    };
+}
+pub(in crate::kernels) use each;
+
+/// A tile of `R` rows and `W` vectors; where `PART`, the last vector need not be full.
 ///
 /// # Safety
 /// That of [`TileFn`].
 #[inline(always)]
-unsafe fn sum<V: Vector, const R: usize, const W: usize, const PART: bool>(tile: &Tile<V::Element>) {
+unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, const PART: bool>(
+    tile: &Tile<V::Element, K>,
+) {
     let last = tile.columns - (W - 1) * V::LANES;
-    // SAFETY: the caller's contract covers every row and column of the tile, and in the last vector of a part no lane
-    // beyond its columns is touched.
+    let (lhs, steps) = (tile.walk.lhs::<R>(), tile.walk.steps());
+    // SAFETY: the caller's contract covers what the loops reach and every row and column of the tile, and in the last
+    // vector of a part no lane beyond its columns is touched.
     unsafe {
-        let load = |from: *const V::Element, w: usize| {
-            let from = from.add(w * V::LANES);
-            if PART && w == W - 1 { V::load_part(from, last) } else { V::load(from) }
-        };
         let mut sums = [[V::zero(); W]; R];
         if tile.adds {
-            for (r, sums) in sums.iter_mut().enumerate() {
-                for (w, sum) in sums.iter_mut().enumerate() {
-                    *sum = load(tile.to.add(r * tile.to_stride), w);
-                }
-            }
+            each!(r in R {
+                each!(w in W { sums[r][w] = load::<V, W, PART>(tile.walk.to(r), w, last); });
+            });
         }
-        let lhs: &[*const V::Element; R] = tile.lhs.first_chunk().expect("a tile has at most MAX_ROWS rows");
-        let (lhs, mut rhs, mut at) = (*lhs, tile.rhs, 0_usize);
-        let (ahead, mut steps, mut next_row) = (&tile.ahead, tile.depth, 0);
-        while steps > 0 {
-            let mut stretch = steps;
-            if tile.depth >= WORTH_FETCHING_AHEAD {
-                stretch = steps.min(LINE / size_of::<V::Element>());
-                for line in 0..ahead.lines {
-                    prefetch(ahead.lhs.wrapping_add(line * ahead.lhs_stride + at));
-                }
-                if next_row < R {
-                    for w in 0..W {
-                        V::prefetch(ahead.to.wrapping_add(next_row * tile.to_stride + w * V::LANES));
-                    }
-                    next_row += 1;
-                }
-            }
-            steps -= stretch;
-            for _ in 0..stretch {
+        tile.walk.for_each_stretch::<V, R, W>(|mut at, rhs, count| {
+            let mut rhs = tile.rhs.wrapping_add(rhs);
+            for _ in 0..count {
                 let mut row = [V::zero(); W];
-                for (w, vector) in row.iter_mut().enumerate() {
-                    *vector = load(rhs, w);
-                }
-                for (sums, factor) in sums.iter_mut().zip(lhs) {
-                    let factor = V::splat(*factor.add(at));
-                    for (sum, vector) in sums.iter_mut().zip(row) {
-                        *sum = sum.plus_product(factor, vector);
-                    }
-                }
+                each!(w in W { row[w] = load::<V, W, PART>(rhs, w, last); });
+                each!(r in R {
+                    let factor = V::splat(*lhs[r].add(at));
+                    each!(w in W { sums[r][w] = sums[r][w].plus_product(factor, row[w]); });
+                });
                 // After the last step these may point anywhere.
-                rhs = rhs.wrapping_add(tile.stride);
-                at = at.wrapping_add(tile.step);
+                rhs = rhs.wrapping_add(steps.rhs);
+                at = at.wrapping_add(steps.lhs);
             }
-        }
-        for (r, sums) in sums.iter().enumerate() {
-            let to = tile.to.add(r * tile.to_stride);
-            for (w, sum) in sums.iter().enumerate() {
-                let to = to.add(w * V::LANES);
-                if PART && w == W - 1 { sum.store_part(to, last) } else { sum.store(to) }
-            }
+        });
+        // To store a part takes longer, wherever it is loaded as fast.
+        if PART && last < V::LANES {
+            each!(r in R {
+                let to = tile.walk.to(r);
+                each!(w in W {
+                    let to = to.add(w * V::LANES);
+                    if w == W - 1 { sums[r][w].store_part(to, last) } else { sums[r][w].store(to) }
+                });
+            });
+        } else {
+            each!(r in R {
+                let to = tile.walk.to(r);
+                each!(w in W { sums[r][w].store(to.add(w * V::LANES)); });
+            });
         }
     }
 }
 
-/// The tiles of a vector type: their table, from the features that they are compiled for, and the extents of the
-/// largest.
+/// Vector `w` of `W` of a row: of a part, the last one has `last` elements.
+///
+/// # Safety
+/// These may be read.
+#[inline(always)]
+unsafe fn load<V: Vector, const W: usize, const PART: bool>(
+    from: *const V::Element,
+    w: usize,
+    last: usize,
+) -> V {
+    // SAFETY: that is the caller's contract.
+    unsafe {
+        let from = from.add(w * V::LANES);
+        if PART && w == W - 1 { V::load_part(from, last) } else { V::load(from) }
+    }
+}
+
+/// The tiles of a vector type: their tables, from the features that they are compiled for, the rows and vectors of those of
+/// products, and the rows of scattered tiles of one vector and of two that sum 1, 2, 3 … rows.
 macro_rules! micro {
-    ($name:ident: $vector:ty, $element:ty, $($features:literal,)? [$($rows:literal)*] by [$($vectors:literal)*], $transpose:expr) => {
+    (
+        $name:ident: $vector:ty, $element:ty, $($features:literal,)?
+        [$($rows:literal)*] by [$($vectors:literal)*],
+        scattered [$($one:literal)*], [$($two:literal)*],
+        $transpose:expr
+    ) => {
         pub static $name: Micro<$element> = {
             /// # Safety
             /// That of [`TileFn`].
             $(#[target_feature(enable = $features)])?
-            unsafe fn sum<const R: usize, const W: usize, const PART: bool>(tile: &Tile<$element>) {
+            unsafe fn sum<const R: usize, const W: usize, const PART: bool>(
+                tile: &Tile<$element, Straight<$element>>,
+            ) {
                 // SAFETY: the contract is the same.
-                unsafe { super::sum::<$vector, R, W, PART>(tile) }
+                unsafe { super::sum::<$vector, _, R, W, PART>(tile) }
+            }
+
+            /// # Safety
+            /// That of [`TileFn`].
+            $(#[target_feature(enable = $features)])?
+            unsafe fn scattered<const R: usize, const W: usize, const PART: bool>(
+                tile: &Tile<$element, Scattered<$element>>,
+            ) {
+                // SAFETY: the contract is the same.
+                unsafe { super::sum::<$vector, _, R, W, PART>(tile) }
             }
 
             /// # Safety
@@ -295,9 +297,23 @@ macro_rules! micro {
                 unsafe { by_vector::combine::<$vector>(rows, stride, len, vector, step, k, to) }
             }
 
-            /// Tiles of `W` vectors.
-            const fn by_rows<const W: usize, const PART: bool>() -> &'static [TileFn<$element>] {
+            /// Tiles of a product, of `W` vectors.
+            const fn by_rows<const W: usize, const PART: bool>() -> &'static [TileFn<$element, Straight<$element>>] {
                 &[$(sum::<$rows, W, PART>),*]
+            }
+
+            /// Scattered tiles of one vector and of two.
+            const fn scattered_by_rows<const PART: bool, const PART_OF_2: bool>() -> Table<Rows<$element>> {
+                &[
+                    &[$(Rows { rows: $one, sum: scattered::<$one, 1, PART> }),*],
+                    &[$(Rows { rows: $two, sum: scattered::<$two, 2, PART_OF_2> }),*],
+                ]
+            }
+
+            /// Whether whole tiles are parts too, for the sake of fewer functions. Tiles of one vector load so much beside what
+            /// they multiply that it would show.
+            const fn is_part(vectors: usize) -> bool {
+                <$vector as Vector>::LOADS_PARTS_FREELY && vectors > 1
             }
 
             const ROWS: &[usize] = &[$($rows),*];
@@ -310,8 +326,10 @@ macro_rules! micro {
                 dots,
                 combine,
                 transpose: $transpose,
-                full: &[$(by_rows::<$vectors, false>()),*],
+                full: &[$(by_rows::<$vectors, { is_part($vectors) }>()),*],
                 part: &[$(by_rows::<$vectors, true>()),*],
+                scattered_full: scattered_by_rows::<false, { is_part(2) }>(),
+                scattered_part: scattered_by_rows::<true, true>(),
             }
         };
     };

@@ -1,11 +1,11 @@
-//! Tiles of up to 8 rows by 3 vectors of 128 bits: 24 of the 32 registers hold sums.
+//! Tiles of up to 4 rows by 2 vectors of 128 bits, which every x86-64 processor has. A product is rounded before it is added.
 
-use std::arch::aarch64::{
-    float32x4_t, float64x2_t, vdupq_n_f32, vdupq_n_f64, vfmaq_f32, vfmaq_f64, vld1q_f32, vld1q_f64,
-    vst1q_f32, vst1q_f64,
+use std::arch::x86_64::{
+    __m128, __m128d, _mm_add_pd, _mm_add_ps, _mm_loadu_pd, _mm_loadu_ps, _mm_mul_pd, _mm_mul_ps, _mm_set1_pd,
+    _mm_set1_ps, _mm_setzero_pd, _mm_setzero_ps, _mm_storeu_pd, _mm_storeu_ps,
 };
 
-use super::{Micro, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 
 macro_rules! vector {
     (
@@ -18,7 +18,7 @@ macro_rules! vector {
 
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: every processor of the architecture has NEON.
+                // SAFETY: every processor of the architecture has SSE2.
                 unsafe { $zero }
             }
 
@@ -76,12 +76,16 @@ macro_rules! vector {
     };
 }
 
-vector!(float32x4_t, f32, 4, vdupq_n_f32(0.0), vdupq_n_f32, vld1q_f32, vst1q_f32, |sum, x, y| vfmaq_f32(
-    sum, x, y
+vector!(__m128, f32, 4, _mm_setzero_ps(), _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps, |sum, x, y| _mm_add_ps(
+    sum,
+    _mm_mul_ps(x, y)
 ));
-vector!(float64x2_t, f64, 2, vdupq_n_f64(0.0), vdupq_n_f64, vld1q_f64, vst1q_f64, |sum, x, y| vfmaq_f64(
-    sum, x, y
+vector!(__m128d, f64, 2, _mm_setzero_pd(), _mm_set1_pd, _mm_loadu_pd, _mm_storeu_pd, |sum, x, y| _mm_add_pd(
+    sum,
+    _mm_mul_pd(x, y)
 ));
 
-micro!(F32: float32x4_t, f32, "neon", [1 2 3 4 5 6 7 8] by [1 2 3], None);
-micro!(F64: float64x2_t, f64, "neon", [1 2 3 4 5 6 7 8] by [1 2 3], None);
+micro!(F32: __m128, f32, "sse2", [1 2 3 4] by [1 2],
+    scattered [4 4 4 4 8 8 8 8], [2 2 4 4], None);
+micro!(F64: __m128d, f64, "sse2", [1 2 3 4] by [1 2],
+    scattered [4 4 4 4 8 8 8 8], [2 2 4 4], None);

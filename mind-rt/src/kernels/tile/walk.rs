@@ -1,0 +1,217 @@
+//! What a tile sums and where to, and two ways to walk it.
+
+use super::{LINE, MAX_ROWS, TALLEST, Vector, each};
+use crate::kernels::prefetch::prefetch;
+
+/// From so many products a sum, a tile fetches what those after it need.
+const WORTH_FETCHING_AHEAD: usize = 128;
+
+/// What a tile sums, and where to: `to[r][j] = Σ lhs[r][..] · rhs[.. + j]`, over the loops of its walk.
+#[derive(Clone, Copy)]
+pub struct Tile<T, W> {
+    /// Where its rows are, and the loops.
+    pub walk: W,
+    /// The first row of factors on the right.
+    pub rhs: *const T,
+    /// How many columns there are.
+    pub columns: usize,
+    /// Whether sums begin with what is there.
+    pub adds: bool,
+}
+
+/// A loop of a sum.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// How many steps.
+    pub count: usize,
+    /// From one factor on the left to the next.
+    pub lhs: usize,
+    /// From one vector on the right to the next.
+    pub rhs: usize,
+}
+
+impl Loop {
+    /// One step.
+    pub const ONCE: Self = Self { count: 1, lhs: 0, rhs: 0 };
+}
+
+/// Where the rows of a tile are, and the loops of their sums.
+pub trait Walk<T> {
+    /// The first factor of each row.
+    fn lhs<const R: usize>(&self) -> [*const T; R];
+
+    /// Where the sums of a row go.
+    fn to(&self, row: usize) -> *mut T;
+
+    /// The innermost loop.
+    fn steps(&self) -> Loop;
+
+    /// Calls `stretch` for each stretch of steps of the innermost loop, with how far its first factors are from those of the
+    /// tile, on the left and on the right, and how many steps it has. The tile has `R` rows of `W` vectors.
+    fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
+        &self,
+        stretch: impl FnMut(usize, usize, usize),
+    );
+}
+
+/// Rows of sums one behind the other, and a single loop: a product of matrices. To set up more takes as long as a short sum.
+#[derive(Clone, Copy)]
+pub struct Straight<T> {
+    /// The first factor of each row; what is beyond the tile's rows is not looked at.
+    pub lhs: [*const T; MAX_ROWS],
+    /// Where the sums of the first row go.
+    pub to: *mut T,
+    /// From one row of sums to the next.
+    pub to_stride: usize,
+    pub steps: Loop,
+    /// What tiles that follow need.
+    pub ahead: Ahead<T>,
+}
+
+/// What is fetched into cache while a tile is summed, a little in each stretch of `k` as long as a line: the first tile that
+/// needs it would wait for it, and so would one that asked for all at once. None of it need be memory.
+#[derive(Clone, Copy)]
+pub struct Ahead<T> {
+    /// Factors on the left: in each stretch so many lines, from as far along `k` as the tile is, by its own steps.
+    pub lhs: *const T,
+    /// From one of these lines to the next.
+    pub lhs_stride: usize,
+    /// How many lines.
+    pub lines: usize,
+    /// The sums of the next tile, whose rows are as far apart as the tile's own: in each stretch a row.
+    pub to: *const T,
+}
+
+impl<T> Ahead<T> {
+    /// Sums alone.
+    pub const fn sums(to: *const T) -> Self {
+        Self { lhs: to, lhs_stride: 0, lines: 0, to }
+    }
+}
+
+impl<T> Walk<T> for Straight<T> {
+    #[inline(always)]
+    fn lhs<const R: usize>(&self) -> [*const T; R] {
+        *self.lhs.first_chunk().expect("a tile has at most MAX_ROWS rows")
+    }
+
+    #[inline(always)]
+    fn to(&self, row: usize) -> *mut T {
+        self.to.wrapping_add(row * self.to_stride)
+    }
+
+    #[inline(always)]
+    fn steps(&self) -> Loop {
+        self.steps
+    }
+
+    #[inline(always)]
+    fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
+        &self,
+        mut stretch: impl FnMut(usize, usize, usize),
+    ) {
+        let Self { steps, ahead, .. } = self;
+        let (mut lhs, mut rhs, mut left, mut next_row) = (0_usize, 0_usize, steps.count, 0);
+        while left > 0 {
+            let mut count = left;
+            if steps.count >= WORTH_FETCHING_AHEAD {
+                count = left.min(LINE / size_of::<T>());
+                for line in 0..ahead.lines {
+                    prefetch(ahead.lhs.wrapping_add(line * ahead.lhs_stride + lhs));
+                }
+                if next_row < R {
+                    each!(w in W {
+                        let sums = ahead.to.wrapping_add(next_row * self.to_stride + w * V::LANES);
+                        // SAFETY: the tile's vectors are those of a level that the processor has.
+                        unsafe { V::prefetch(sums) };
+                    });
+                    next_row += 1;
+                }
+            }
+            stretch(lhs, rhs, count);
+            left -= count;
+            lhs = lhs.wrapping_add(count.wrapping_mul(steps.lhs));
+            rhs = rhs.wrapping_add(count.wrapping_mul(steps.rhs));
+        }
+    }
+}
+
+/// Rows that lie anywhere, and three nested loops: a convolution or a derivative of one.
+#[derive(Clone, Copy)]
+pub struct Scattered<T> {
+    /// The first factor of each row.
+    pub lhs: [*const T; TALLEST],
+    /// Where the sums of each row go.
+    pub to: [*mut T; TALLEST],
+    /// From the first factor on the right to that for the next column: 1 where lanes are columns.
+    pub column: usize,
+    /// The loops over the factors, from the outermost one in.
+    pub loops: [Loop; 3],
+}
+
+impl<T> Walk<T> for Scattered<T> {
+    #[inline(always)]
+    fn lhs<const R: usize>(&self) -> [*const T; R] {
+        *self.lhs.first_chunk().expect("a tile has at most TALLEST rows")
+    }
+
+    #[inline(always)]
+    fn to(&self, row: usize) -> *mut T {
+        self.to[row]
+    }
+
+    #[inline(always)]
+    fn steps(&self) -> Loop {
+        self.loops[2]
+    }
+
+    #[inline(always)]
+    fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
+        &self,
+        mut stretch: impl FnMut(usize, usize, usize),
+    ) {
+        let [outer, middle, inner] = self.loops;
+        // After the last step of a loop these may be anywhere.
+        let (mut outer_lhs, mut outer_rhs) = (0_usize, 0_usize);
+        for _ in 0..outer.count {
+            let (mut lhs, mut rhs) = (outer_lhs, outer_rhs);
+            for _ in 0..middle.count {
+                stretch(lhs, rhs, inner.count);
+                lhs = lhs.wrapping_add(middle.lhs);
+                rhs = rhs.wrapping_add(middle.rhs);
+            }
+            outer_lhs = outer_lhs.wrapping_add(outer.lhs);
+            outer_rhs = outer_rhs.wrapping_add(outer.rhs);
+        }
+    }
+}
+
+/// Sums a tile.
+///
+/// # Safety
+/// The processor has the level's instructions. The rows and columns are those that the function was taken from
+/// [`Micro`](super::Micro) for. What the loops reach may be read and all sums written, and read where the tile adds.
+pub type TileFn<T, W> = unsafe fn(&Tile<T, W>);
+
+/// What sums scattered tiles of so many rows. Where there is none for a number of rows, it is the next taller one, and the
+/// last row is summed again: to the same place, which costs nothing but time.
+pub struct Rows<T> {
+    pub rows: usize,
+    pub sum: TileFn<T, Scattered<T>>,
+}
+
+impl<T> Tile<T, Scattered<T>> {
+    /// Sums the first rows of the tile, by one of `tiles`, which are by the number of rows less 1.
+    ///
+    /// # Safety
+    /// That of [`TileFn`], for the columns that `tiles` are for and so many rows.
+    pub unsafe fn sum(&mut self, tiles: &[Rows<T>], rows: usize) {
+        let (Scattered { lhs, to, .. }, last) = (&mut self.walk, rows - 1);
+        let tiles = &tiles[last];
+        for row in rows..tiles.rows {
+            (lhs[row], to[row]) = (lhs[last], to[last]);
+        }
+        // SAFETY: the caller vouches for the rows, which are all there are now.
+        unsafe { (tiles.sum)(self) };
+    }
+}
