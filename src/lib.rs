@@ -213,7 +213,9 @@
 //!
 //! # Features
 //!
-//! `ndarray` (default): conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
+//! `ndarray`: conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
+//!
+//! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
 //! `threads` (default): large loops and products run on several threads, as many as [`set_threads`] or the environment
 //! variable `MIND_NUM_THREADS` says, by default as many as the process may use. Results are the same to the bit for any
