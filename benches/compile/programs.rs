@@ -54,6 +54,7 @@ pub fn digits() -> String {
     let example = include_str!("../../examples/digits/main.rs");
     let start = example.find("mind! {").expect("the example has a block");
     let length = example[start..].find("\n}\n").expect("the block ends") + "\n}\n".len();
+    // The block is to be compiled; nothing calls it.
     format!("#![allow(dead_code)]\nuse mind::mind;\n\n{}\nfn main() {{}}\n", &example[start..start + length])
 }
 
