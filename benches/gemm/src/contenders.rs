@@ -1,4 +1,7 @@
 //! Who multiplies.
+//!
+//! `unsafe`: the others take pointers and strides; no safe function of theirs multiplies slices. What they are told comes from
+//! [`Layout`] alone, which [`Case::new`] makes the operands by.
 
 use std::fmt;
 use std::hint::black_box;
@@ -65,7 +68,7 @@ pub trait Scalar: Element + 'static {
     fn to_f64(self) -> f64;
 
     /// # Safety
-    /// That of `matrixmultiply`.
+    /// The slices have as many elements as the layout says.
     unsafe fn matrixmultiply(layout: &Layout, lhs: &[Self], rhs: &[Self], out: &mut [Self]);
 }
 
@@ -84,6 +87,7 @@ macro_rules! scalar {
 
             unsafe fn matrixmultiply(layout: &Layout, lhs: &[Self], rhs: &[Self], out: &mut [Self]) {
                 let ([lhs_row, lhs_col], [rhs_row, rhs_col]) = (layout.lhs_strides(), layout.rhs_strides());
+                // SAFETY: the caller's promise; of the result all rows are contiguous, and it overlaps neither operand.
                 unsafe {
                     $function(
                         layout.m,
@@ -153,7 +157,7 @@ impl<T: Scalar> Case<T> {
 
     /// Seconds of one product.
     pub fn time(&mut self, contender: Contender, rounds: u32) -> f64 {
-        let clock = Clock::of(self.threads);
+        let clock = Clock::of_rounds(self.threads, rounds);
         let start = clock.now();
         for _ in 0..rounds {
             self.multiply(contender);
@@ -173,7 +177,7 @@ impl<T: Scalar> Case<T> {
                 let rhs = MatRef { data: rhs, offset: 0, row_stride: rhs_row, col_stride: rhs_col };
                 matmul_into(&[], [m, k, n], lhs, rhs, &mut self.scratch, out);
             }
-            // SAFETY: the operands have the extents and strides told.
+            // SAFETY: `new` made the operands and the result with the extents told, and strides within them.
             Contender::Gemm => unsafe {
                 let one = T::from_f64(1.0);
                 gemm::gemm(

@@ -1,4 +1,6 @@
 //! The most multiply-adds that a core does: from registers, in as many chains as hide the latency.
+//!
+//! `unsafe`: what is compiled for a level may be called only where the processor has it.
 
 use std::hint::black_box;
 
