@@ -26,7 +26,11 @@ pub fn multiply_at<T: Element + Tiles>(
 ) {
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
     if all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW {
-        return few(product, sink);
+        return match product.dims {
+            [1, 1, 1] => cube::<T, 1, 1>(product, sink),
+            [2, 2, 2] => cube::<T, 2, 4>(product, sink),
+            _ => few(product, sink),
+        };
     }
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let micro = T::micro(level);
@@ -59,22 +63,32 @@ fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
         Sink::Store(out) => (out, None),
         Sink::Epilogue { epilogue, row } => (&mut room[..m * n], Some((epilogue, row))),
     };
-    if [m, k, n] == [2; 3] {
-        // A loop costs more than what it does here.
-        matmul_tiny::<T, 2, 2, 2, _>(*lhs, *rhs, |i, row| sums[2 * i..][..2].copy_from_slice(&row));
-    } else {
-        for i in 0..m {
-            for j in 0..n {
-                let mut sum = T::ZERO;
-                for l in 0..k {
-                    sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
-                }
-                sums[i * n + j] = sum;
+    for i in 0..m {
+        for j in 0..n {
+            let mut sum = T::ZERO;
+            for l in 0..k {
+                sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
             }
+            sums[i * n + j] = sum;
         }
     }
     if let Some((epilogue, row)) = taken {
         epilogue.block(Block { row, column: 0, rows: m, columns: n, sums, stride: n });
+    }
+}
+
+/// The same where each extent is `N`, and the result has `SQUARE` elements: here a loop costs more than what it does.
+#[inline(never)]
+fn cube<T: Element, const N: usize, const SQUARE: usize>(product: &Product<'_, T>, sink: Sink<'_, T>) {
+    let mut sums = [T::ZERO; SQUARE];
+    matmul_tiny::<T, N, N, N, _>(*product.lhs, *product.rhs, |i, row| {
+        sums[N * i..][..N].copy_from_slice(&row);
+    });
+    match sink {
+        Sink::Store(out) => out.copy_from_slice(&sums),
+        Sink::Epilogue { epilogue, row } => {
+            epilogue.block(Block { row, column: 0, rows: N, columns: N, sums: &sums, stride: N });
+        }
     }
 }
 
