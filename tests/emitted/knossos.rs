@@ -94,6 +94,34 @@ fn random_knossos_programs_do_what_the_interpreter_says() {
     agree("emitted-ks-random", &cases);
 }
 
+/// Functions that each call the next, the last one itself: none is inlined, and none could be without a stack for all.
+#[test]
+fn thousands_of_functions_may_call_one_another_in_a_row() {
+    let chain = |count: usize, body: &dyn Fn(usize) -> String, main: &str| {
+        let functions =
+            (1..count).rev().map(|next| format!("(def f{} Float (x : Float) {})\n", next - 1, body(next)));
+        let last = format!("(def f{} Float (x : Float) (if (gt x 99.0) x (f{0} (add x 50.0))))\n", count - 1);
+        format!("{last}{}(def main Float () {main})", functions.collect::<String>())
+    };
+    let calls = |next: usize| {
+        format!(
+            "(let (v (build 3 (lam (i : Integer) (mul x (to_float i))))) (sub (f{next} (mul x 0.99)) (index 1 v)))"
+        )
+    };
+    // Each of them calls itself and the next.
+    let both =
+        |next: usize| format!("(if (gt x 9.0) (add (f{} (sub x 9.0)) 1.0) (f{next} (mul x 1.5)))", next - 1);
+    let programs = [
+        ("long", chain(5000, &calls, "(f0 1.0)")),
+        ("recursive", chain(300, &both, "(f0 1.0)")),
+        ("reverse", chain(600, &calls, "([rev f0] 1.0 1.0)")),
+    ];
+    let cases = programs.iter().map(|(name, text)| plain(name, text, Precision::F64));
+    let cases: Vec<_> = cases.collect();
+    assert!(cases.iter().all(|case| case.expected.is_ok()));
+    agree("emitted-ks-chains", &cases);
+}
+
 /// The functions whose derivatives are compared with differences elsewhere.
 const FUNCTIONS: &str = include_str!("../../mind-core/tests/knossos/derivatives.ks");
 

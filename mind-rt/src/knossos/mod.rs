@@ -17,7 +17,7 @@ mod view;
 
 pub use array::{Array, Nest, Nested, elements, owned, stale, tensor};
 pub use bound::{Given, Gives, Lent, given, lent};
-pub use calls::{FIRST_CALL, deeper};
+pub use calls::{FIRST_CALL, has_room, on_new_stack};
 pub use deep::Deep;
 pub use fault::{At, Fault};
 pub use linear::{Grow, Linear, Zeros, dot, negated, scaled, sum_of, zeros};

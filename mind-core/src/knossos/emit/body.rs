@@ -26,7 +26,7 @@ pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &
         // Calls of it fail where they stand.
         Definition::Declared | Definition::Pending(..) | Definition::Wrong => return,
     };
-    let depth = if reached.is_recursive(id) { "calls: u32, " } else { "" };
+    let depth = if reached.is_counted(id) { "calls: u32, " } else { "" };
     let result = kinds.owned_leaves(&kinds.tree(function.result));
     let _ = write!(text, "fn {}({depth}", inner_name(kinds, id));
     let mut writer = Writer::new(kinds, reached, id, body);

@@ -1,4 +1,4 @@
-//! Which functions are reached, which of them call themselves, and which print.
+//! Which functions are reached, which of them count their calls, and which print.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use crate::knossos::ir::{Body, Definition, FunctionId, LayoutId, Operation, Prog
 pub(super) struct Reached {
     /// In order of their position.
     pub order: Vec<FunctionId>,
-    /// Those from which a call leads back to them.
-    recursive: HashSet<FunctionId>,
+    /// Those whose calls are counted, for which see [`Reached::is_counted`].
+    counted: HashSet<FunctionId>,
     /// Those that may print, themselves or in a call.
     printing: HashSet<FunctionId>,
     /// The layouts of tapes that are made or read.
@@ -24,32 +24,40 @@ impl Reached {
         };
         let ids = (0..program.functions.len()).map(FunctionId::new);
         let graph: Vec<Vec<FunctionId>> = ids.map(|id| body(id).map_or_else(Vec::new, callees)).collect();
-        let mut order: Vec<_> = reach(&graph, roots.collect()).into_iter().collect();
-        order.sort_unstable();
+        let cycles = cycles(&graph, roots);
         // Of a Rust function nothing is known.
         let prints = |id: &FunctionId| {
             matches!(program.function(*id).definition, Definition::Bound(_))
                 || body(*id).is_some_and(prints_itself)
         };
-        let print_themselves: HashSet<_> = order.iter().copied().filter(prints).collect();
-        let (mut recursive, mut printing, mut layouts) = (HashSet::new(), HashSet::new(), HashSet::new());
-        for id in &order {
-            let below = reach(&graph, graph[id.index()].clone());
-            if below.contains(id) {
-                recursive.insert(*id);
+        let (mut counted, mut printing, mut layouts) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let mut heights = vec![0; graph.len()];
+        for cycle in &cycles {
+            let below = || cycle.iter().flat_map(|id| &graph[id.index()]);
+            let height = 1 + below().map(|id| heights[id.index()]).max().unwrap_or(0);
+            let is_recursive = cycle.len() > 1 || below().any(|id| *id == cycle[0]);
+            if is_recursive || height > UNCOUNTED {
+                counted.extend(cycle);
             }
-            if print_themselves.contains(id) || !below.is_disjoint(&print_themselves) {
-                printing.insert(*id);
+            if cycle.iter().any(prints) || below().any(|id| printing.contains(id)) {
+                printing.extend(cycle);
             }
-            layouts.extend(body(*id).into_iter().flat_map(used_layouts));
+            for id in cycle {
+                heights[id.index()] = height;
+                layouts.extend(body(*id).into_iter().flat_map(used_layouts));
+            }
         }
+        let mut order: Vec<_> = cycles.into_iter().flatten().collect();
+        order.sort_unstable();
         let mut layouts: Vec<_> = layouts.into_iter().collect();
         layouts.sort_unstable();
-        Self { order, recursive, printing, layouts }
+        Self { order, counted, printing, layouts }
     }
 
-    pub fn is_recursive(&self, id: FunctionId) -> bool {
-        self.recursive.contains(&id)
+    /// Whether a function takes the number of calls that are under way: where a call leads back to it, or others lead
+    /// far, so that they meet a limit or go on on new stacks, and never the end of one.
+    pub fn is_counted(&self, id: FunctionId) -> bool {
+        self.counted.contains(&id)
     }
 
     pub fn prints(&self, id: FunctionId) -> bool {
@@ -57,14 +65,52 @@ impl Reached {
     }
 }
 
-fn reach(graph: &[Vec<FunctionId>], mut left: Vec<FunctionId>) -> HashSet<FunctionId> {
-    let mut found = HashSet::new();
-    while let Some(id) = left.pop() {
-        if found.insert(id) {
-            left.extend(&graph[id.index()]);
+/// How many functions may call one another in a row without counting: less than a small stack holds.
+const UNCOUNTED: usize = 64;
+
+/// The functions that are reached from some: those that call one another in a cycle together, callees before callers
+/// (Tarjan, Depth-first search and linear graph algorithms, 1972).
+fn cycles(graph: &[Vec<FunctionId>], roots: impl Iterator<Item = FunctionId>) -> Vec<Vec<FunctionId>> {
+    /// Of a function whose cycle is known.
+    const DONE: usize = usize::MAX;
+    // By function: the position of the first function known to be of its cycle, by when they were met.
+    let mut lowest = vec![0; graph.len()];
+    let (mut met, mut open, mut cycles) = (0, Vec::new(), Vec::new());
+    // Functions under way, each with when it was met and how many of its calls have been followed.
+    let mut path: Vec<(FunctionId, usize, usize)> = Vec::new();
+    for root in roots {
+        let mut next = (lowest[root.index()] == 0).then_some(root);
+        loop {
+            if let Some(id) = next.take() {
+                met += 1;
+                lowest[id.index()] = met;
+                open.push(id);
+                path.push((id, met, 0));
+            }
+            let Some((id, own, followed)) = path.last_mut() else { break };
+            if let Some(callee) = graph[id.index()].get(*followed) {
+                *followed += 1;
+                match lowest[callee.index()] {
+                    0 => next = Some(*callee),
+                    DONE => {}
+                    low => lowest[id.index()] = lowest[id.index()].min(low),
+                }
+                continue;
+            }
+            let (id, own) = (*id, *own);
+            path.pop();
+            if lowest[id.index()] == own {
+                let first =
+                    open.iter().rposition(|other| *other == id).expect("it is open until its cycle is known");
+                let cycle = open.split_off(first);
+                cycle.iter().for_each(|id| lowest[id.index()] = DONE);
+                cycles.push(cycle);
+            } else if let Some((caller, ..)) = path.last() {
+                lowest[caller.index()] = lowest[caller.index()].min(lowest[id.index()]);
+            }
         }
     }
-    found
+    cycles
 }
 
 fn callees(body: &Body) -> Vec<FunctionId> {

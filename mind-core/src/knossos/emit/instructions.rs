@@ -373,7 +373,7 @@ impl Writer<'_> {
         let name = inner_name(self.kinds, id);
         let at = self.at();
         let callee = self.kinds.program.function(id);
-        let expression = match (self.reached.is_recursive(id), self.reached.is_recursive(self.id)) {
+        let expression = match (self.reached.is_counted(id), self.reached.is_counted(self.id)) {
             _ if !matches!(callee.definition, Definition::Defined(_) | Definition::Bound(_)) => {
                 let message = format!("`{}` is declared and not defined", callee.name);
                 format!("Err::<{}, k::Fault>({at}.failure({message:?}))?", self.kinds.owned_leaves(tree))
@@ -381,7 +381,12 @@ impl Writer<'_> {
             _ if matches!(callee.definition, Definition::Bound(_)) => format!("{name}({at}, {arguments})?"),
             (false, _) => format!("{name}({arguments})?"),
             (true, false) => format!("{name}(k::FIRST_CALL, {arguments})?"),
-            (true, true) => format!("k::deeper(calls, {at}, |calls| {name}(calls, {arguments}))?"),
+            (true, true) => {
+                let call = format!("{name}(calls + 1, {arguments})");
+                format!(
+                    "if k::has_room(calls, {at})? {{ {call}? }} else {{ k::on_new_stack({at}, &mut || {call})? }}"
+                )
+            }
         };
         let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
         let names: Vec<_> = kinds.iter().map(|_| self.fresh("o")).collect();

@@ -36,7 +36,7 @@ pub(super) fn functions(kinds: &Kinds, reached: &Reached, export: &Export) -> St
     }
     let signature = signature.trim_end_matches(", ");
     let (arguments, views) = (names.join(", "), views.join(", "));
-    let calls = if reached.is_recursive(*id) { "k::FIRST_CALL, " } else { "" };
+    let calls = if reached.is_counted(*id) { "k::FIRST_CALL, " } else { "" };
     let leaves: Vec<_> = (0..tree.leaves().len()).map(|leaf| format!("r{leaf}")).collect();
     let mut left = leaves.iter();
     let together = together(&tree, &mut left);
