@@ -21,10 +21,8 @@ pub use calls::{FIRST_CALL, has_room, on_new_stack};
 pub use deep::Deep;
 pub use fault::{At, Fault};
 pub use linear::{Grow, Linear, Zeros, dot, negated, scaled, sum_of, zeros};
-pub use number::{
-    Real, arg_max, divide, erf, extent, from_integer, lgamma, maximum, minimum, polygamma, power,
-    random_hash, total,
-};
+pub use mind_special::{erf, lgamma, polygamma, power, random_hash};
+pub use number::{Real, arg_max, divide, extent, from_integer, maximum, minimum, total};
 pub use rows::{inner_product, row_sum};
 pub use show::{Show, print, show_elements};
 pub use view::{Extents, View, ViewMut};

@@ -5,14 +5,14 @@
 
 mod accumulators;
 mod machine;
-mod number;
+mod precision;
 mod scalar;
 mod structure;
 mod value;
 
 use std::thread;
 
-pub use number::Precision;
+pub use precision::Precision;
 pub use value::{Tensor, Value};
 
 use super::ir::{FunctionId, Place, Program};

@@ -1,11 +1,10 @@
 //! Scalar operations.
 
+use mind_special::{erf, lgamma, polygamma, power, random_hash};
+
 use std::f64::consts::PI;
 
-use super::{
-    Value,
-    number::{erf, lgamma, polygamma, power, random_hash},
-};
+use super::Value;
 use crate::knossos::prelude::Scalar;
 
 /// What an operation makes of its operands; nothing for an integer divided by zero.

@@ -1,36 +1,15 @@
-//! Precisions, and functions that the standard library does not have.
+//! Special functions of the mind tensor language that the standard library does not have.
+//!
+//! The interpreter of Knossos programs and the run time of compiled ones give the same bits, since both call these. Values of
+//! tables are what they are tested against.
+#![forbid(unsafe_code)]
 
 use std::f64::consts::PI;
 
-/// What a Float is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// 64 bits.
-    F64,
-    /// 32 bits: each operation is computed in 64 and rounded.
-    F32,
-}
-
-impl Precision {
-    /// The nearest number that the precision has.
-    pub fn round(self, value: f64) -> f64 {
-        match self {
-            Self::F64 => value,
-            Self::F32 => f64::from(value as f32),
-        }
-    }
-
-    /// With the digits that tell it apart, and a point.
-    pub fn show(self, value: f64) -> String {
-        match self {
-            Self::F64 => format!("{value:?}"),
-            Self::F32 => format!("{:?}", value as f32),
-        }
-    }
-}
-
-/// A whole power by squaring.
-pub(super) fn power(base: f64, exponent: i64) -> f64 {
+/// `base` to a whole power, by squaring; 1 for the power 0.
+#[inline]
+#[must_use]
+pub fn power(base: f64, exponent: i64) -> f64 {
     let (mut result, mut square, mut left) = (1.0, base, exponent.unsigned_abs());
     while left > 0 {
         if left & 1 == 1 {
@@ -43,7 +22,8 @@ pub(super) fn power(base: f64, exponent: i64) -> f64 {
 }
 
 /// The error function: Abramowitz and Stegun 7.1.6 near 0, the continued fraction 7.1.14 of its complement beyond.
-pub(super) fn erf(x: f64) -> f64 {
+#[must_use]
+pub fn erf(x: f64) -> f64 {
     let z = x.abs();
     if z.is_nan() {
         return x;
@@ -79,7 +59,8 @@ const BERNOULLI: [f64; 10] = [
 ];
 
 /// The logarithm of |Γ(x)|: reflection (6.1.17), then Stirling's series (6.1.40) of Abramowitz and Stegun.
-pub(super) fn lgamma(x: f64) -> f64 {
+#[must_use]
+pub fn lgamma(x: f64) -> f64 {
     if x <= 0.0 && x == x.floor() {
         return f64::INFINITY;
     }
@@ -100,9 +81,10 @@ pub(super) fn lgamma(x: f64) -> f64 {
     (z - 0.5) * z.ln() - z + 0.5 * (2.0 * PI).ln() + sum - shift.ln()
 }
 
-/// The n-th derivative of digamma: recurrence (6.4.6), then the asymptotic series (6.3.18, 6.4.11) of Abramowitz and
-/// Stegun.
-pub(super) fn polygamma(n: i64, x: f64) -> f64 {
+/// The n-th derivative of digamma, 0 for digamma itself: recurrence (6.4.6), then the asymptotic series (6.3.18, 6.4.11)
+/// of Abramowitz and Stegun. NaN at poles, far below zero, and for n from 100.
+#[must_use]
+pub fn polygamma(n: i64, x: f64) -> f64 {
     let order = n as f64;
     if x <= 0.0 && x == x.floor() || x < -1e6 || !(0..100).contains(&n) {
         return f64::NAN;
@@ -125,8 +107,9 @@ pub(super) fn polygamma(n: i64, x: f64) -> f64 {
     shift - sign * sum
 }
 
-/// The hash of `$ranhashdoub`: Numerical Recipes, third edition, section 7.1.4.
-pub(super) fn random_hash(n: i64) -> f64 {
+/// The hash of `$ranhashdoub`, from 0 to 1, of the low 32 bits of `n`: Numerical Recipes, third edition, section 7.1.4.
+#[must_use]
+pub fn random_hash(n: i64) -> f64 {
     let n = i64::from(n as i32) as u64;
     let mut v = n.wrapping_mul(3_935_559_000_370_003_845).wrapping_add(2_691_343_689_449_507_681);
     v ^= v >> 21;

@@ -1,0 +1,28 @@
+//! Precisions.
+
+/// What a Float is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 64 bits.
+    F64,
+    /// 32 bits: each operation is computed in 64 and rounded.
+    F32,
+}
+
+impl Precision {
+    /// The nearest number that the precision has.
+    pub fn round(self, value: f64) -> f64 {
+        match self {
+            Self::F64 => value,
+            Self::F32 => f64::from(value as f32),
+        }
+    }
+
+    /// With the digits that tell it apart, and a point.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::F64 => format!("{value:?}"),
+            Self::F32 => format!("{:?}", value as f32),
+        }
+    }
+}
