@@ -1,0 +1,445 @@
+//! Bodies of functions: statements, expressions, and what stands in them.
+
+use std::ops::Index;
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::TypeExpr;
+use crate::diag::Site;
+use crate::ty::DType;
+
+/// The statements and expressions of a function.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// In evaluation order.
+    pub nodes: Vec<Node>,
+    /// The value of the body, if it ends with one.
+    pub tail: Option<ExprId>,
+}
+
+/// A node of a [`Body`] that is an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+impl ExprId {
+    /// Where it stands in [`Body::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Index<ExprId> for Body {
+    type Output = Node;
+    fn index(&self, id: ExprId) -> &Node {
+        &self.nodes[id.index()]
+    }
+}
+
+/// A statement or expression; an operand is the id of an earlier node and is used once.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// From its first to its last token, brackets around it included.
+    pub site: Site,
+}
+
+/// The kinds of statements and expressions.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// An expression that could not be read and has been reported.
+    Unread,
+    /// `2`, `-1.5_f64`
+    Number(Number),
+    /// `true`, `false`: the value of a named argument.
+    Bool(bool),
+    /// A variable, a symbol, a constant, or a word such as `same`.
+    Name(Ident),
+    /// `-a`
+    Neg {
+        /// `a`
+        operand: ExprId,
+        /// The sign itself.
+        operator: Site,
+    },
+    /// `a + b`
+    Binary {
+        /// `+`
+        op: BinaryOp,
+        /// The operator itself.
+        operator: Site,
+        /// `a`
+        lhs: ExprId,
+        /// `b`
+        rhs: ExprId,
+    },
+    /// `f(a, b, axes = [0])`
+    Call {
+        /// `f`
+        callee: Ident,
+        /// `a`, `b`, `axes = [0]`; the receiver first in the method form.
+        arguments: Vec<Argument>,
+        /// Whether it is `a.f(b)`.
+        method: bool,
+    },
+    /// `grad(f, wrt = a)(x)`
+    Transformed {
+        /// `grad(·, wrt = a)`, innermost first; never empty.
+        transforms: Vec<Transform>,
+        /// `f`
+        function: Ident,
+        /// `x`
+        arguments: Vec<Argument>,
+    },
+    /// `a.T`
+    Transpose(ExprId),
+    /// `a.0`
+    Field {
+        /// `a`
+        base: ExprId,
+        /// `0`
+        index: usize,
+        /// The index itself.
+        field: Site,
+    },
+    /// `p.w`: a field of a struct, or of a Rust value.
+    Member {
+        /// `p`
+        base: ExprId,
+        /// `w`
+        name: Ident,
+    },
+    /// `{ … }` among Rust variables: the Rust expression inside.
+    Rust {
+        /// What stands in the braces.
+        tokens: TokenStream,
+        /// The whole in one line.
+        text: String,
+    },
+    /// `(x: f32[2, 3])`
+    Typed {
+        /// `x`
+        operand: ExprId,
+        /// `f32[2, 3]`
+        ty: TypeExpr,
+    },
+    /// `grad(a * self.b, wrt = (a, self.b))`
+    Derivative(Derivative),
+    /// `Mlp { w1: a, b1, ..p }`
+    Struct {
+        /// `Mlp`
+        name: Ident,
+        /// `w1: a`, `b1`
+        fields: Vec<FieldValue>,
+        /// `p`: what gives the fields that are not written.
+        base: Option<ExprId>,
+    },
+    /// `a[0, 1..3, ..]`
+    Subscript {
+        /// `a`
+        base: ExprId,
+        /// `0`, `1..3`, `..`
+        subscripts: Vec<Subscript>,
+    },
+    /// `[a, b]`
+    Array(Vec<ExprId>),
+    /// `(a, b)`, `()`
+    Tuple(Vec<ExprId>),
+    /// `{`: a scope begins.
+    Open,
+    /// `}`: the scope's names end; the block's value is `tail`.
+    Close {
+        /// The last expression, if it has no `;`.
+        tail: Option<ExprId>,
+    },
+    /// `let (a, b): (f32, f32) = value;`
+    Let {
+        /// `(a, b)`
+        pattern: Pattern,
+        /// `(f32, f32)`
+        ty: Option<TypeExpr>,
+        /// `value`
+        value: ExprId,
+    },
+    /// `w = value;`, `w -= value;`, `p.w -= value;`
+    Assign {
+        /// `w`, `p.w`
+        target: Path,
+        /// The `-` of `-=`.
+        op: Option<BinaryOp>,
+        /// The operator itself.
+        operator: Site,
+        /// `value`
+        value: ExprId,
+    },
+    /// `value;`
+    Discard(ExprId),
+}
+
+/// `p`, `p.first.w`: a parameter, or a field of one.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// `p`
+    pub name: Ident,
+    /// `first`, `w`
+    pub fields: Vec<Ident>,
+}
+
+impl Path {
+    /// Its tokens.
+    pub fn site(&self) -> Site {
+        let last = self.fields.last().unwrap_or(&self.name);
+        Site::token(self.name.span()).to(Site::token(last.span()))
+    }
+
+    /// Whether one of the two is the other or holds it.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.name == other.name && self.fields.iter().zip(&other.fields).all(|(a, b)| a == b)
+    }
+}
+
+/// `w1: a`, or `b1` for `b1: b1`, in a struct expression.
+#[derive(Clone, Debug)]
+pub struct FieldValue {
+    /// `w1`
+    pub name: Ident,
+    /// `a`
+    pub value: ExprId,
+}
+
+impl NodeKind {
+    /// What it calls, if it is a call.
+    pub fn callee(&self) -> Option<&Ident> {
+        match self {
+            Self::Call { callee, .. } => Some(callee),
+            Self::Transformed { function, .. } => Some(function),
+            Self::Unread
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Name(_)
+            | Self::Neg { .. }
+            | Self::Binary { .. }
+            | Self::Transpose(_)
+            | Self::Member { .. }
+            | Self::Struct { .. }
+            | Self::Rust { .. }
+            | Self::Typed { .. }
+            | Self::Derivative(_)
+            | Self::Field { .. }
+            | Self::Subscript { .. }
+            | Self::Array(_)
+            | Self::Tuple(_)
+            | Self::Open
+            | Self::Close { .. }
+            | Self::Let { .. }
+            | Self::Assign { .. }
+            | Self::Discard(_) => None,
+        }
+    }
+}
+
+/// The binary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `@`, binds like `*`
+    MatMul,
+}
+
+impl BinaryOp {
+    /// As written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "/",
+            Self::MatMul => "@",
+        }
+    }
+}
+
+/// A number as written; its dtype comes from the suffix or the context.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// As written, with its sign.
+    pub text: String,
+    /// What it is.
+    pub value: NumberValue,
+    /// `f32` of `2.0_f32`.
+    pub suffix: Option<DType>,
+}
+
+/// The value of a [`Number`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum NumberValue {
+    /// An integer that fits in 64 bits.
+    Integer(i64),
+    /// Decimal digits with sign, point and exponent as [`str::parse`] reads them: rounded once the dtype is known.
+    Float(String),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// `axes` of `axes = [0]`.
+    pub name: Option<Ident>,
+    /// The value.
+    pub value: ExprId,
+    /// The whole argument.
+    pub site: Site,
+}
+
+/// `grad(·, wrt = a)`
+#[derive(Clone, Debug)]
+pub struct Transform {
+    /// Which one.
+    pub kind: TransformKind,
+    /// The parameters to differentiate by.
+    pub wrt: Wrt,
+    /// From its name to its closing parenthesis.
+    pub site: Site,
+}
+
+/// The derivative of an expression among Rust variables.
+#[derive(Clone, Debug)]
+pub struct Derivative {
+    /// Which one.
+    pub kind: TransformKind,
+    /// What is differentiated.
+    pub value: ExprId,
+    /// The places to differentiate by, in the order of the gradients; never empty.
+    pub wrt: Vec<WrtPlace>,
+    /// Whether the gradients come as a tuple even where there is one.
+    pub tuple: bool,
+    /// The whole list.
+    pub wrt_site: Site,
+    /// What `vjp` pulls back.
+    pub cotangent: Option<ExprId>,
+    /// From its name to the closing parenthesis behind the list.
+    pub site: Site,
+}
+
+/// A place to differentiate by.
+#[derive(Clone, Copy, Debug)]
+pub struct WrtPlace {
+    /// `self.w`: a name and its fields.
+    pub place: ExprId,
+    /// As [`WrtTarget::zero_ok`].
+    pub zero_ok: bool,
+}
+
+/// The transforms of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransformKind {
+    /// The gradient of a scalar.
+    Grad,
+    /// The value and the gradient.
+    ValueAndGrad,
+    /// A cotangent, given as the last argument, pulled back.
+    Vjp,
+}
+
+impl TransformKind {
+    /// Every transform.
+    pub const ALL: [Self; 3] = [Self::Grad, Self::ValueAndGrad, Self::Vjp];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Grad => "grad",
+            Self::ValueAndGrad => "value_and_grad",
+            Self::Vjp => "vjp",
+        }
+    }
+}
+
+/// The parameters to differentiate by: `a`, or `(a, zero_ok b)`.
+#[derive(Clone, Debug)]
+pub struct Wrt {
+    /// In the order of the gradients; never empty.
+    pub targets: Vec<WrtTarget>,
+    /// Whether the gradients come as a tuple even where there is one.
+    pub tuple: bool,
+    /// The whole list.
+    pub site: Site,
+}
+
+/// A parameter to differentiate by, or a field of one.
+#[derive(Clone, Debug)]
+pub struct WrtTarget {
+    /// The parameter or field.
+    pub path: Path,
+    /// Whether a parameter that does not reach the output has a gradient of zeros rather than being an error.
+    pub zero_ok: bool,
+}
+
+/// One position of an index expression.
+#[derive(Clone, Debug)]
+pub struct Subscript {
+    /// What it takes.
+    pub kind: SubscriptKind,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// What a position of an index expression takes.
+#[derive(Clone, Debug)]
+pub enum SubscriptKind {
+    /// `3`: one place, dropping the axis.
+    At(ExprId),
+    /// `a..b;s`, each part optional; `..` alone is [`Self::Rest`].
+    Range {
+        /// `a`
+        start: Option<ExprId>,
+        /// `b`
+        end: Option<ExprId>,
+        /// `s`
+        step: Option<ExprId>,
+    },
+    /// `..`: as many whole axes as are not written.
+    Rest,
+}
+
+/// What a `let` binds.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// `_`
+    Wildcard(Site),
+    /// `a`
+    Name(Ident),
+    /// `(a, (b, _))`
+    Tuple {
+        /// `a`, `(b, _)`
+        elements: Vec<Pattern>,
+        /// Its tokens.
+        site: Site,
+    },
+    /// `Mlp { w1, b1: b, .. }`
+    Struct {
+        /// `Mlp`
+        name: Ident,
+        /// `w1`, `b1: b`
+        fields: Vec<FieldPattern>,
+        /// Whether it ends with `..`: other fields are left out.
+        rest: bool,
+        /// Its tokens.
+        site: Site,
+    },
+}
+
+/// `b1: b`, or `w1` for `w1: w1`, in a struct pattern.
+#[derive(Clone, Debug)]
+pub struct FieldPattern {
+    /// `b1`
+    pub name: Ident,
+    /// `b`
+    pub pattern: Pattern,
+}

@@ -1,0 +1,234 @@
+//! Programs, items, patterns and types as text.
+
+use std::fmt;
+
+use super::{Binding, Printer, join, join_tuple, within};
+use crate::surface::ast::{
+    Block, Closure, DimExpr, DimOperator, DimStepKind, Expression, Extern, Field, FieldPattern, Function,
+    Import, Parameter, Path, Pattern, Program, Struct, TypeExpr, TypeKind, Wrt,
+};
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Block(block) => block.fmt(f),
+            Self::Closure(closure) => closure.fmt(f),
+            Self::Expression(expression) => expression.fmt(f),
+        }
+    }
+}
+
+/// Without attributes but `#[grad(…)]`, and without visibilities.
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for import in &self.imports {
+            writeln!(f, "use {import};")?;
+        }
+        for constant in &self.constants {
+            writeln!(f, "const {}: dim = {};", constant.name, constant.value)?;
+        }
+        for item in &self.structs {
+            item.fmt(f)?;
+        }
+        for item in &self.externs {
+            item.fmt(f)?;
+        }
+        for function in &self.functions {
+            function.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Struct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "struct {}", self.name)?;
+        if !self.symbols.is_empty() {
+            write!(f, "<{}>", join(&self.symbols))?;
+        }
+        let fields: Vec<String> = self
+            .fields
+            .iter()
+            .map(|Field { name, ty, .. }| match ty {
+                Some(ty) => format!("{name}: {ty}"),
+                None => format!("{name}: <unread>"),
+            })
+            .collect();
+        writeln!(f, " {{ {} }}", fields.join(", "))
+    }
+}
+
+/// The path without spaces, and always the name.
+impl fmt::Display for Import {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for segment in self.path.clone() {
+            segment.fmt(f)?;
+        }
+        write!(f, " as {}", self.name)
+    }
+}
+
+impl fmt::Display for Extern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Function { symbols, parameters, result, .. } = &self.function;
+        write!(f, "extern fn {}", self.path)?;
+        if !symbols.is_empty() {
+            write!(f, "<{}>", join(symbols))?;
+        }
+        write!(f, "({})", join(parameters))?;
+        if let Some(result) = result {
+            write!(f, " -> {result}")?;
+        }
+        f.write_str(";\n")
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { gradient, name, symbols, parameters, result, body, .. } = self;
+        if let Some(gradient) = gradient {
+            let list = gradient.to_string();
+            let list = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')).unwrap_or(&list);
+            writeln!(f, "#[grad({list})]")?;
+        }
+        write!(f, "fn {name}")?;
+        if !symbols.is_empty() {
+            write!(f, "<{}>", join(symbols))?;
+        }
+        write!(f, "({})", join(parameters))?;
+        if let Some(result) = result {
+            write!(f, " -> {result}")?;
+        }
+        f.write_str(" {\n")?;
+        match body {
+            None => f.write_str("    <unread>\n")?,
+            Some(body) => {
+                for line in Printer::lines(body) {
+                    writeln!(f, "    {line}")?;
+                }
+            }
+        }
+        f.write_str("}\n")
+    }
+}
+
+impl fmt::Display for Closure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for import in &self.imports {
+            write!(f, "use {import}; ")?;
+        }
+        write!(f, "|{}| ", join(&self.parameters))?;
+        if let Some(result) = &self.result {
+            write!(f, "-> {result} ")?;
+        }
+        match &self.body {
+            None => f.write_str("<unread>"),
+            Some(body) => f.write_str(&Printer::lines(body).concat()),
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.late { "late: " } else { "" })?;
+        let text = Printer::lines(&self.body).concat();
+        // Without the parentheses the variable would begin a `late:`.
+        let is_late = !self.late && self.ty.is_some() && text == "late";
+        if is_late {
+            f.write_str("(late)")?
+        } else {
+            f.write_str(&text)?
+        }
+        self.ty.iter().try_for_each(|ty| write!(f, " : {ty}"))
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}{}", self.name, if self.update { "&mut " } else { "" }, self.ty)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wildcard(_) => f.write_str("_"),
+            Self::Name(name) => name.fmt(f),
+            Self::Tuple { elements, .. } => write!(f, "({})", join_tuple(elements)),
+            Self::Struct { name, fields, rest, .. } => {
+                let mut texts: Vec<String> = fields.iter().map(ToString::to_string).collect();
+                texts.extend(rest.then(|| "..".to_owned()));
+                write!(f, "{name} {{ {} }}", texts.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for FieldPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pattern {
+            Pattern::Name(name) if *name == self.name => name.fmt(f),
+            pattern => write!(f, "{}: {pattern}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)?;
+        self.fields.iter().try_for_each(|field| write!(f, ".{field}"))
+    }
+}
+
+impl fmt::Display for Wrt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let targets: Vec<String> = self
+            .targets
+            .iter()
+            .map(|target| format!("{}{}", if target.zero_ok { "zero_ok " } else { "" }, target.path))
+            .collect();
+        if self.tuple { write!(f, "({})", join_tuple(&targets)) } else { f.write_str(&join(&targets)) }
+    }
+}
+
+impl fmt::Display for TypeExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            TypeKind::Tensor { dtype, dims } if dims.is_empty() => dtype.fmt(f),
+            TypeKind::Tensor { dtype, dims } => write!(f, "{dtype}[{}]", join(dims)),
+            TypeKind::Tuple(elements) => write!(f, "({})", join_tuple(elements)),
+            TypeKind::Struct { name, dims } if dims.is_empty() => name.fmt(f),
+            TypeKind::Struct { name, dims } => write!(f, "{name}<{}>", join(dims)),
+        }
+    }
+}
+
+impl fmt::Display for DimExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut operands: Vec<(String, Binding)> = Vec::new();
+        for step in &self.steps {
+            let operator = match &step.kind {
+                DimStepKind::Integer(value) => {
+                    operands.push((value.to_string(), Binding::Atom));
+                    continue;
+                }
+                DimStepKind::Name(name) => {
+                    operands.push((name.to_string(), Binding::Atom));
+                    continue;
+                }
+                DimStepKind::Operator(operator) => operator,
+            };
+            let (symbol, own, tighter) = match operator {
+                DimOperator::Add => ("+", Binding::Sum, Binding::Product),
+                DimOperator::Sub => ("-", Binding::Sum, Binding::Product),
+                DimOperator::Mul => ("*", Binding::Product, Binding::Sign),
+                DimOperator::Div => ("/", Binding::Product, Binding::Sign),
+            };
+            let rhs = within(operands.pop().unwrap_or_default(), tighter);
+            let mut text = within(operands.pop().unwrap_or_default(), own);
+            text.extend([" ", symbol, " ", &rhs]);
+            operands.push((text, own));
+        }
+        f.write_str(&operands.pop().unwrap_or_default().0)
+    }
+}
