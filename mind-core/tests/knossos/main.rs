@@ -6,6 +6,7 @@ mod bindings;
 mod corpus;
 mod derivatives;
 mod limits;
+mod messages;
 mod optimiser;
 mod random;
 mod types;

@@ -1,0 +1,245 @@
+//! Everything that is said of a wrong program is said of one in `tests/ks/errors`, or of one in another test.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use mind_core::knossos::{
+    check,
+    interp::{self, Options, Value},
+    ir::Derivative,
+};
+
+use super::corpus::files;
+
+/// For each file of `src/knossos` a part of every message that it makes, in its order: the guard below counts them.
+const FRONT: &[(&str, &[&str])] = &[
+    (
+        "read.rs",
+        &[
+            "no name or number begins with",
+            "lists nest deeper than the limit",
+            "every list is closed already",
+            "expected `)`, found `]`",
+            "expected `)`: the list is not closed",
+            "the comment is not closed",
+            "the string is not closed",
+            "is no escape",
+            "does not fit the 64 bits",
+        ],
+    ),
+    ("bind.rs", &["only a Float has a gradient", "which no Rust function has", "is bound already"]),
+    (
+        "grad/mod.rs",
+        &["derivatives have more instructions than the limit", "is declared only, so nothing says"],
+    ),
+    ("rules.rs", &["does not hold"]),
+    ("emit/exports.rs", &["and nothing defines it"]),
+    (
+        "elaborate/declarations.rs",
+        &[
+            "expected a declaration, as",
+            "expected `def`, `edef`, `gdef` or `rule`",
+            "expected `(def name type params body)`",
+            "is a lambda, which only some primitives take",
+            "the body: expected",
+            "expected the rule's name as a string",
+            "the sides of a rule: expected",
+            "the argument of the name: expected",
+            "is there already and cannot be defined anew",
+            "the argument of `[rev f]`: expected",
+            "the result of `[rev f]`: expected",
+            "is defined twice",
+            "declared before: expected",
+            "expected parameters, as",
+            "is there twice",
+            "expected the name of a parameter",
+            "expected `:` and a type",
+            "expected a parameter, as",
+        ],
+    ),
+    (
+        "elaborate/expressions.rs",
+        &[
+            "the type has more parts than the limit",
+            "a lambda is called",
+            "expected the name of a function to call",
+            "expected an expression, found",
+            "is no variable",
+            "a lambda is stored",
+            "expected `(if Bool T T)`",
+            "the branches of `if`: expected",
+            "the condition of `if`: expected",
+            "expected bindings, as",
+            "expected a name and a value",
+            "the pattern: expected a tuple",
+            "expected a name, found",
+            "expected a name or a list of names",
+            "does not fit the arguments",
+            "is not of the form `get$i$n`",
+            "is called, and only functions can be",
+            "no overload of `area` takes",
+        ],
+    ),
+    (
+        "elaborate/function_names.rs",
+        &[
+            "expected a function's name, as",
+            "expected a function's name, found",
+            "expected the name of a derivative",
+            "is there already and cannot be defined anew",
+            "is not said",
+            "so far",
+        ],
+    ),
+    (
+        "elaborate/lambdas.rs",
+        &[
+            "wrong number of arguments of",
+            "expected a lambda, as `(lam (i : Integer) body)`, found a list",
+            "expected a lambda, as `(lam (i : Integer) body)`, found `1.0`",
+            "the parameter of the lambda: expected",
+            "cannot be summed",
+            "the body of the lambda: expected",
+        ],
+    ),
+    (
+        "elaborate/mod.rs",
+        &["expected an expression", "nothing after the expression", "expected a type, found", "after `def`"],
+    ),
+    (
+        "elaborate/types.rs",
+        &[
+            "expected a type, found `2`",
+            "expected a type, found an empty list",
+            "needs a rank and an element type",
+            "needs 1 type here",
+            "is over the limit of 8",
+            "expected a rank, from 1",
+            "expected `)` after",
+            "expected Integer, found Float",
+        ],
+    ),
+    ("interp/accumulators.rs", &["the tape is another function's"]),
+    (
+        "interp/structure.rs",
+        &[
+            "are added",
+            "tapes of different branches are added",
+            "the greatest of no elements",
+            "is out of range of a tensor",
+        ],
+    ),
+    (
+        "interp/machine.rs",
+        &[
+            "more instructions ran than the limit",
+            "is declared and not defined",
+            "is a Rust function",
+            "has no body",
+            "calls nest deeper than the limit",
+            "is divided by zero",
+            "`ts_dot` of values of different sizes",
+            "the assertion does not hold",
+            "of tensors whose sizes differ",
+            "the tape is another function's",
+            "is negative",
+            "is over the limit of",
+            "a sum of nothing",
+        ],
+    ),
+    (
+        "interp/mod.rs",
+        &["takes 1 arguments, found 0", "argument 1 of `main`: expected", "no thread to run on"],
+    ),
+];
+
+/// What no program of the corpus can reach, and where it is said; nothing where only a machine that refuses a thread does.
+const ELSEWHERE: &[(&str, Option<&str>)] = &[
+    ("only a Float has a gradient", Some("tests/knossos/bindings.rs")),
+    ("which no Rust function has", Some("tests/knossos/bindings.rs")),
+    ("is bound already", Some("tests/knossos/bindings.rs")),
+    ("derivatives have more instructions than the limit", Some("tests/knossos/messages.rs")),
+    ("does not hold", Some("src/knossos/rules.rs")),
+    ("and nothing defines it", Some("../tests/ui/e2002_ks_declared_and_not_bound.stderr")),
+    ("nothing after the expression", Some("tests/knossos/messages.rs")),
+    ("more instructions ran than the limit", Some("tests/knossos/limits.rs")),
+    ("is a Rust function", Some("tests/knossos/bindings.rs")),
+    ("has no body", Some("tests/knossos/messages.rs")),
+    ("takes 1 arguments, found 0", Some("tests/knossos/messages.rs")),
+    ("argument 1 of `main`: expected", Some("tests/knossos/messages.rs")),
+    ("no thread to run on", None),
+];
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: PathBuf) -> String {
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn every_message_is_said_of_a_program() {
+    let recorded: Vec<String> = files(&package().join("../tests/ks/errors"))
+        .into_iter()
+        .map(|path| read(path).split_once(";=== ").expect("something is recorded").1.to_owned())
+        .collect();
+    let mut missing = Vec::new();
+    for part in FRONT.iter().flat_map(|(_, parts)| *parts) {
+        let is_said = match ELSEWHERE.iter().find(|(other, _)| other == part) {
+            Some((_, Some(test))) => read(package().join(test)).contains(part),
+            Some((_, None)) => true,
+            None => recorded.iter().any(|text| text.contains(part)),
+        };
+        if !is_said {
+            missing.push(part);
+        }
+    }
+    assert!(missing.is_empty(), "no program is told {missing:#?}");
+}
+
+#[test]
+fn the_table_has_every_message_of_the_sources() {
+    for (file, parts) in FRONT {
+        let text = read(package().join("src/knossos").join(file));
+        let code = text.split("#[cfg(test)]").next().expect("a split has a first part");
+        let says = |line: &&str| {
+            let makes =
+                ["Code::E", "unexpected(", "wrong_parts(", ".same("].iter().any(|what| line.contains(what));
+            makes && !line.contains("fn ") && !line.trim_start().starts_with("//")
+        };
+        let count = code.lines().filter(says).count();
+        assert_eq!(count, parts.len(), "{file} makes other messages than the table has");
+    }
+}
+
+#[test]
+fn callers_of_the_interpreter_are_told_what_they_gave() {
+    let mut program = check("(def main Float (x : Float) (sin x))").expect("it has no mistake");
+    let main = program.overloads("main")[0];
+    let run = |program: &_, function, arguments: &[Value]| {
+        interp::run(program, function, arguments, &Options::default()).expect_err("it fails").message
+    };
+    assert_eq!(run(&program, main, &[]), "`main` takes 1 arguments, found 0");
+    let integer = [Value::Integer(1)];
+    assert_eq!(run(&program, main, &integer), "argument 1 of `main`: expected Float, found 1");
+    // What `complete` has not been asked for.
+    let reverse = program.derivative(Derivative::Rev, main);
+    let both = [Value::Float(0.5), Value::Float(1.0)];
+    assert_eq!(run(&program, reverse, &both), "`[rev main]` has no body");
+    let diags = program.expression("1 2").expect_err("one is enough");
+    assert!(diags.as_slice()[0].message.contains("expected nothing after the expression, found `2`"));
+}
+
+/// Each asks for the derivative of the one before, in which that is asked for its own.
+#[test]
+fn derivatives_that_grow_without_end_are_one_mistake() {
+    let chain: String =
+        (1..40).map(|i| format!("(def f{i} Float (x : Float) (mul x ([rev f{}] x 1.0)))", i - 1)).collect();
+    let diags = check(&format!("(def f0 Float (x : Float) (mul x x)) {chain}")).expect_err("it is refused");
+    let messages: Vec<_> = diags.into_iter().map(|diag| diag.message).collect();
+    assert_eq!(messages.len(), 1);
+    assert!(messages[0].contains("derivatives have more instructions than the limit of"), "{messages:?}");
+}
