@@ -297,9 +297,17 @@ macro_rules! micro {
                 unsafe { by_vector::combine::<$vector>(rows, stride, len, vector, step, k, to) }
             }
 
-            /// Tiles of a product, of `W` vectors.
-            const fn by_rows<const W: usize, const PART: bool>() -> &'static [TileFn<$element, Straight<$element>>] {
-                &[$(sum::<$rows, W, PART>),*]
+            /// Tiles of a product, of `W` vectors. The tallest of whole ones, which sum nearly all of large products, are never
+            /// parts: to mask a load takes from the multiply-adds, up to a tenth.
+            const fn by_rows<const W: usize, const PART: bool, const WHOLE: bool>()
+            -> &'static [TileFn<$element, Straight<$element>>] {
+                const {
+                    &[$(if WHOLE && $rows == ROWS.len() {
+                        sum::<$rows, W, false> as TileFn<$element, Straight<$element>>
+                    } else {
+                        sum::<$rows, W, PART>
+                    }),*]
+                }
             }
 
             /// Scattered tiles of one vector and of two.
@@ -326,8 +334,8 @@ macro_rules! micro {
                 dots,
                 combine,
                 transpose: $transpose,
-                full: &[$(by_rows::<$vectors, { is_part($vectors) }>()),*],
-                part: &[$(by_rows::<$vectors, true>()),*],
+                full: &[$(by_rows::<$vectors, { is_part($vectors) }, true>()),*],
+                part: &[$(by_rows::<$vectors, true, false>()),*],
                 scattered_full: scattered_by_rows::<false, { is_part(2) }>(),
                 scattered_part: scattered_by_rows::<true, true>(),
             }
