@@ -10,12 +10,24 @@ mod gmm {
 }
 
 mod small {
-    mind::include_ks!("knossos.ks", grad = [bend, product]);
+    mind::include_ks!("knossos.ks", grad = [bend, product, chain, matrices]);
 }
 
 mind! {
     /// The product of a matrix and a vector.
     fn product<M, N>(a: f64[M, N], x: f64[N]) -> f64[M] { a @ x }
+
+    fn chain<N>(x: f64[N], y: f64[N]) -> f64[N] { exp(-((x * y + x) * exp(-y))) }
+
+    /// What the gradient of its inner product with `d` is made of.
+    #[grad(x, y)]
+    fn chain_along<N>(x: f64[N], y: f64[N], d: f64[N]) -> f64 { sum(exp(-((x * y + x) * exp(-y))) * d) }
+
+    fn matrices<M, K, N>(a: f64[M, K], b: f64[K, N]) -> f64[M, N] { a @ b }
+
+    /// What the gradient of its inner product with `d` is made of.
+    #[grad(a, b)]
+    fn matrices_along<M, K, N>(a: f64[M, K], b: f64[K, N], d: f64[M, N]) -> f64 { sum((a @ b) * d) }
 
     /// What the gradient of its inner product with `dy` is made of.
     #[grad(a, x)]
@@ -27,6 +39,8 @@ fn main() {
     mixture();
     elementwise();
     matrix_vector();
+    exponentials();
+    matrix_product();
 }
 
 /// Times `cases` in turn, round after round, and prints the least time of each and its ratio to that of `base`.
@@ -188,6 +202,66 @@ fn matrix_vector() {
         &mut [
             ("mind!, with the value", &mut || _ = black_box(product_along_grad(black_box(&a), &x, &dy))),
             ("ks", &mut || _ = black_box(small::rev_product(black_box(&a), &x, &dy))),
+        ],
+    );
+}
+
+fn exponentials() {
+    let n = 1_000_000;
+    let [x, y, d] = [10, 11, 12].map(|seed| Tensor::from_vec((n,), numbers(n, seed)).expect("n numbers"));
+    let (found, expected) = (small::chain(&x, &y), chain(&x, &y));
+    assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-12));
+    let ((dx, dy), (_, (dx_here, dy_here))) = (small::rev_chain(&x, &y, &d), chain_along_grad(&x, &y, &d));
+    assert!(dx.iter().chain(&dy).zip(dx_here.iter().chain(&dy_here)).all(|(a, b)| (a - b).abs() < 1e-10));
+    let by_hand = |x: &[f64], y: &[f64]| -> Vec<f64> {
+        x.iter().zip(y).map(|(x, y)| (-((x * y + x) * (-y).exp())).exp()).collect()
+    };
+    compare(
+        "two exponentials, 1 M elements, one thread",
+        30,
+        0,
+        &mut [
+            ("mind!", &mut || _ = black_box(chain(black_box(&x), &y))),
+            ("ks, build", &mut || _ = black_box(small::chain(black_box(&x), &y))),
+            ("loop by hand", &mut || _ = black_box(by_hand(black_box(x.as_slice()), y.as_slice()))),
+        ],
+    );
+    compare(
+        "their reverse",
+        30,
+        0,
+        &mut [
+            ("mind!, with the value", &mut || _ = black_box(chain_along_grad(black_box(&x), &y, &d))),
+            ("ks", &mut || _ = black_box(small::rev_chain(black_box(&x), &y, &d))),
+        ],
+    );
+}
+
+fn matrix_product() {
+    let n = 300;
+    let matrix = |seed| Tensor::from_vec((n, n), numbers(n * n, seed)).expect("n by n");
+    let [a, b, d] = [13, 14, 15].map(matrix);
+    let (found, expected) = (small::matrices(&a, &b), matrices(&a, &b));
+    assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-10));
+    let ((da, db), (_, (da_here, db_here))) =
+        (small::rev_matrices(&a, &b, &d), matrices_along_grad(&a, &b, &d));
+    assert!(da.iter().chain(&db).zip(da_here.iter().chain(&db_here)).all(|(a, b)| (a - b).abs() < 1e-10));
+    compare(
+        "matrix product, 300 by 300 by 300, one thread",
+        20,
+        0,
+        &mut [
+            ("mind!", &mut || _ = black_box(matrices(black_box(&a), &b))),
+            ("ks, build and sumbuild", &mut || _ = black_box(small::matrices(black_box(&a), &b))),
+        ],
+    );
+    compare(
+        "its reverse",
+        20,
+        0,
+        &mut [
+            ("mind!, with the value", &mut || _ = black_box(matrices_along_grad(black_box(&a), &b, &d))),
+            ("ks", &mut || _ = black_box(small::rev_matrices(black_box(&a), &b, &d))),
         ],
     );
 }

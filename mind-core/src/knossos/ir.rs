@@ -280,6 +280,9 @@ pub enum Operation {
     If(BlockId, BlockId),
     /// Condition: fails where it is false; makes `(Tuple)`.
     Assert(Check),
+    /// Size, and an index or none: fails where an extent is negative, and where the index is none of a tensor of that size;
+    /// makes `(Tuple)`. What is left of tensors that are not built.
+    Bounds,
     /// Any values: writes them without anything between; makes how many there are.
     Print,
     /// Runs a function.

@@ -165,7 +165,9 @@ impl Printer<'_> {
             }
             _ => format!("{name}{}", self.operands(operands)),
         };
-        if self.body.ty(*result) == TypeId::UNIT && matches!(operation, Operation::Assert(_)) {
+        if self.body.ty(*result) == TypeId::UNIT
+            && matches!(operation, Operation::Assert(_) | Operation::Bounds)
+        {
             return text;
         }
         format!("{} = {text}", self.typed(*result))
@@ -211,6 +213,7 @@ pub(super) fn mnemonic(operation: &Operation) -> &'static str {
         Operation::Loop(Loop::Scan, _) => "scan",
         Operation::If(..) => "if",
         Operation::Assert(_) => "assert",
+        Operation::Bounds => "bounds",
         Operation::Print => "print",
         Operation::Call(_) => "call",
         Operation::Accumulator => "accumulator",

@@ -352,6 +352,15 @@ impl<'p> Checker<'p> {
                 self.is("the condition", TypeId::BOOL, condition)?;
                 TypeId::UNIT
             }
+            Operation::Bounds => {
+                let (size, index) = tys.split_first().ok_or("there is no size")?;
+                self.types.rank_of_index(*size).ok_or("the size is of no tensor")?;
+                rule(index.len() <= 1, || "there is more than one index".into())?;
+                for index in index {
+                    self.is("the index", *size, *index)?;
+                }
+                TypeId::UNIT
+            }
             Operation::Print => TypeId::INTEGER,
             Operation::Call(id) => {
                 let function = self.program.functions.get(id.index()).ok_or("there is no such function")?;

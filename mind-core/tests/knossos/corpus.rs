@@ -272,6 +272,8 @@ fn kind(operation: &Operation) -> &'static str {
         Operation::If(..) => "if",
         Operation::Assert(Check::Written) => "written assert",
         Operation::Assert(Check::Sizes(_)) => "assert of sizes",
+        // The optimiser makes it, not the language.
+        Operation::Bounds => "bounds",
         Operation::Print => "print",
         Operation::Call(_) => "call",
         Operation::Accumulator => "accumulator",

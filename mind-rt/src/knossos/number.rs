@@ -4,10 +4,10 @@ use super::{
     fault::{At, Fault},
     view::{Extents, View},
 };
-use crate::Element;
+use crate::kernels::math::Float;
 
 /// `f32` or `f64`. What is not computed in the type itself is computed in `f64` and rounded.
-pub trait Real: Element + PartialOrd {
+pub trait Real: Float + PartialOrd {
     /// The nearest number.
     fn round(value: f64) -> Self;
 

@@ -76,6 +76,18 @@ impl<'a, T, S: Extents> View<'a, T, S> {
         }
     }
 
+    /// The element at an index that each of `count` turns asks for; any where there are none.
+    ///
+    /// # Errors
+    /// E6001 outside.
+    #[inline(always)]
+    pub fn still(self, index: S::Index, count: usize, at: At) -> Result<T, Fault>
+    where
+        T: Copy + Default,
+    {
+        if count == 0 { Ok(T::default()) } else { self.get(index, at).copied() }
+    }
+
     /// The `count` elements of a row from an index on.
     ///
     /// # Errors
@@ -95,6 +107,18 @@ impl<'a, T, S: Extents> View<'a, T, S> {
             Some(row) => Ok(row),
             None => self.row(index, count, at),
         }
+    }
+}
+
+/// Checks that an index is one of a tensor of a size.
+///
+/// # Errors
+/// E6001 where it is outside.
+#[inline(always)]
+pub fn within<S: Extents>(index: S::Index, size: S, at: At) -> Result<(), Fault> {
+    match size.position(index) {
+        Some(_) => Ok(()),
+        None => Err(outside(size, index, at)),
     }
 }
 

@@ -83,6 +83,8 @@ pub(super) struct Writer<'a> {
     pub(super) touched: HashSet<String>,
     /// The accumulators whose elements are all written before they are added to.
     pub(super) written: HashSet<String>,
+    /// Whether what is written is a turn of a kernel.
+    pub(super) in_kernel: bool,
     /// For each accumulator its name, and how it is made: with zeros, or with elements of any value.
     pub(super) fills: Vec<(String, [String; 2])>,
 }
@@ -126,6 +128,7 @@ impl<'a> Writer<'a> {
             likes: HashMap::new(),
             touched: HashSet::new(),
             written: HashSet::new(),
+            in_kernel: false,
             fills: Vec::new(),
         }
     }
@@ -205,6 +208,11 @@ impl<'a> Writer<'a> {
     /// A value, if it is made already.
     pub fn known(&self, value: ValueId) -> Option<&Repr> {
         self.values[value.index()].as_ref()
+    }
+
+    /// Gives a value that is made another representation; the one that it had.
+    pub fn replace(&mut self, value: ValueId, repr: Repr) -> Option<Repr> {
+        self.values[value.index()].replace(repr)
     }
 
     pub fn get(&self, value: ValueId) -> &Repr {

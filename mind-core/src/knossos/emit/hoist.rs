@@ -22,11 +22,11 @@ use crate::knossos::{
 /// A row of a tensor, under way.
 pub(super) struct Row {
     /// The view.
-    tensor: String,
+    pub tensor: String,
     /// The index, of which the last member is the counter and what may be added to it.
     index: Vec<String>,
     /// The slice.
-    slice: String,
+    pub slice: String,
     /// The counter.
     counter: String,
 }
@@ -43,9 +43,11 @@ pub(super) struct Slice {
 
 /// An element of an accumulator that a turn adds to.
 pub(super) struct Element {
-    base: String,
-    index: Vec<String>,
-    variable: String,
+    pub base: String,
+    pub index: Vec<String>,
+    pub variable: String,
+    /// The row that it lies in, and whether nothing is there yet; of a number none.
+    pub row: Option<(String, bool)>,
 }
 
 /// A loop under way.
@@ -54,7 +56,7 @@ pub(super) struct Turns {
     depth: usize,
     block: BlockId,
     /// Its counters, as Integers.
-    counters: Vec<String>,
+    pub counters: Vec<String>,
     /// Its extents, by their first names.
     extents: Vec<String>,
 }
@@ -69,7 +71,7 @@ pub(super) struct Around {
     /// At its end.
     pub end: String,
     rows: usize,
-    elements: usize,
+    pub elements: usize,
     slices: usize,
 }
 
@@ -229,7 +231,7 @@ impl Writer<'_> {
             around.end += &format!("{row}[{last}] = {variable};\n");
             self.touched.insert(base.clone());
             let (base, index) = (base.clone(), index.members.clone());
-            self.elements.push(Element { base, index, variable });
+            self.elements.push(Element { base, index, variable, row: Some((row, fresh)) });
         }
     }
 
@@ -390,7 +392,7 @@ impl Writer<'_> {
         self.row_of(tensor, index).map(|row| format!("{}[{}]", row.slice, row.counter))
     }
 
-    fn row_of(&self, tensor: &str, index: &[String]) -> Option<&Row> {
+    pub(super) fn row_of(&self, tensor: &str, index: &[String]) -> Option<&Row> {
         self.rows.iter().find(|row| row.tensor == tensor && self.is_index(index, &row.index))
     }
 
@@ -438,10 +440,20 @@ impl Writer<'_> {
 
     /// The variable that stands for a part of an accumulator in this turn.
     pub(super) fn element_variable(&self, place: &Place) -> Option<String> {
-        let [PlaceStep::Element(index)] = place.steps.as_slice() else { return None };
-        let here = |element: &&Element| element.base == place.base && self.is_index(index, &element.index);
-        let found = self.elements.iter().find(here);
-        found.map(|element| element.variable.clone())
+        self.element_of(place).map(|(_, element)| element.variable.clone())
+    }
+
+    /// The innermost element that is a part of an accumulator, with its position.
+    pub(super) fn element_of(&self, place: &Place) -> Option<(usize, &Element)> {
+        let index: &[String] = match place.steps.as_slice() {
+            [] => &[],
+            [PlaceStep::Element(index)] => index,
+            _ => return None,
+        };
+        let here = |(_, element): &(usize, &Element)| {
+            element.base == place.base && self.is_index(index, &element.index)
+        };
+        self.elements.iter().enumerate().rev().find(here)
     }
 
     /// The name that an extent had first.

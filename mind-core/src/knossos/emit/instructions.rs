@@ -86,6 +86,7 @@ impl Writer<'_> {
                 self.line(format!("if !{condition} {{ return Err({}.failure({message:?})); }}", self.at()));
                 Repr::unit()
             }
+            Operation::Bounds => self.bounds(operands),
             Operation::Print => self.print(operands),
             Operation::Call(id) => self.call(*id, operands, &tree),
             Operation::Accumulator => self.accumulator(operands[0], *result),
@@ -129,6 +130,14 @@ impl Writer<'_> {
             Precision::F32 => format!("f64::from({x})"),
         };
         let binary = |operator: &str| format!("{} {operator} {}", x[0], x[1]);
+        if self.in_kernel {
+            match scalar {
+                Scalar::Exp => return format!("A::exp({})", x[0]),
+                Scalar::Log => return format!("A::ln({})", x[0]),
+                Scalar::Tanh => return format!("k::tanh::<A, _>({})", x[0]),
+                _ => {}
+            }
+        }
         match scalar {
             Scalar::AddF => binary("+"),
             Scalar::SubF => binary("-"),
@@ -168,6 +177,26 @@ impl Writer<'_> {
             Scalar::Pi => format!("std::{float}::consts::PI"),
             Scalar::RandomHash => rounded(&format!("k::random_hash({})", x[0])),
         }
+    }
+
+    fn bounds(&mut self, operands: &[ValueId]) -> Repr {
+        let mut extents = Vec::new();
+        for leaf in self.get(operands[0]).clone().leaves() {
+            let Leaf::Scalar(scalar) = leaf else { unreachable!("a size is of Integers") };
+            extents.push(match &scalar.count {
+                Some(count) => count.clone(),
+                None => {
+                    let name = self.fresh("n");
+                    self.line(format!("let {name} = k::extent({}, {})?;", scalar.text, self.at()));
+                    name
+                }
+            });
+        }
+        if let Some(index) = operands.get(1) {
+            let (index, extents) = (self.members(*index).join(", "), extents.join(", "));
+            self.line(format!("k::within([{index}], [{extents}], {})?;", self.at()));
+        }
+        Repr::unit()
     }
 
     fn size(&mut self, tensor: ValueId) -> Repr {

@@ -5,8 +5,12 @@ use super::{
     hoist::Around,
     kinds::{Kind, Tree, tuple},
     repr::{Borrowed, Leaf, Repr},
+    turns::Target,
 };
-use crate::knossos::ir::{BlockId, Instruction, Loop};
+use crate::knossos::{
+    ir::{BlockId, Instruction, Loop},
+    opt::Pointwise,
+};
 
 impl Writer<'_> {
     pub(super) fn turns(&mut self, instruction: &Instruction, form: Loop, body: BlockId) -> Repr {
@@ -48,6 +52,36 @@ impl Writer<'_> {
         self.line("}".repeat(extents.len()));
     }
 
+    /// The loops over the extents but the last, whose turns `kernel` runs.
+    fn nest_of_rows(&mut self, extents: &[String], counters: &[String], around: &Around, kernel: &str) {
+        let outer = extents.len() - 1;
+        for (counter, extent) in counters.iter().zip(extents).take(outer) {
+            self.line(format!("for {counter} in 0..{extent} {{"));
+        }
+        self.out.push_str(&around.before);
+        self.out.push_str(kernel);
+        if outer > 0 {
+            self.line("}".repeat(outer));
+        }
+    }
+
+    /// As [`Writer::enter`], behind what all turns of a loop of a kernel share.
+    fn enter_parts(
+        &mut self,
+        body: BlockId,
+        parts: Option<&Pointwise>,
+        counter: &Repr,
+        counters: &[String],
+        extents: &[String],
+    ) -> Around {
+        let Some(parts) = parts else { return self.enter(body, counters, extents) };
+        self.set(self.body.block(body).parameters[0], counter.clone());
+        let shared = self.shared(body, parts, &extents[extents.len() - 1]);
+        let mut around = self.enter(body, counters, extents);
+        around.before.insert_str(0, &shared);
+        around
+    }
+
     fn counters(&mut self, extents: &[String]) -> (Vec<String>, Repr) {
         let names: Vec<_> = extents.iter().map(|_| self.fresh("i")).collect();
         let mut reprs: Vec<_> = names.iter().map(|name| Repr::count(name)).collect();
@@ -62,10 +96,17 @@ impl Writer<'_> {
             true => tree.leaves().into_iter().map(|kind| self.buffer(kind, extents)).collect(),
             false => Vec::new(),
         };
+        if let [buffer] = &buffers[..]
+            && buffer.kind.is_numeric_tensor()
+            && self.one_operation(instruction, extents, &buffer.slice).is_some()
+        {
+            return self.finish(&buffers, &tree, extents);
+        }
         let (counters, counter) = self.counters(extents);
         let block = self.body.block(body);
-        let mut around = self.enter(body, &counters, extents);
         let (counter_here, last) = (&counters[counters.len() - 1], &extents[extents.len() - 1]);
+        let parts = self.pointwise(instruction);
+        let mut around = self.enter_parts(body, parts.as_ref(), &counter, &counters, extents);
         if extents.len() > 1 {
             for Buffer { slice, element, .. } in &buffers {
                 if matches!(element, Kind::Float | Kind::Integer) {
@@ -76,6 +117,16 @@ impl Writer<'_> {
                     );
                 }
             }
+        }
+        let floats = buffers.iter().all(|buffer| buffer.element == Kind::Float);
+        let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice.clone()).collect();
+        let kernel = parts
+            .filter(|_| floats)
+            .and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Rows(&slices)));
+        if let Some(kernel) = kernel {
+            self.leave(&around);
+            self.nest_of_rows(extents, &counters, &around, &kernel);
+            return if kept { self.finish(&buffers, &tree, extents) } else { Repr::unit() };
         }
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
@@ -155,7 +206,8 @@ impl Writer<'_> {
 
     fn sum_of_turns(&mut self, instruction: &Instruction, body: BlockId, extents: &[String]) -> Repr {
         let (counters, counter) = self.counters(extents);
-        let around = self.enter(body, &counters, extents);
+        let parts = self.pointwise(instruction);
+        let around = self.enter_parts(body, parts.as_ref(), &counter, &counters, extents);
         if let ([_], Some(sum)) = (extents, self.sum_of_rows(body)) {
             self.leave(&around);
             self.out.push_str(&around.before);
@@ -174,6 +226,13 @@ impl Writer<'_> {
             });
         }
         let block = self.body.block(body);
+        let last = &extents[extents.len() - 1];
+        let kernel = parts.and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Sums(&sums)));
+        if let Some(kernel) = kernel {
+            self.leave(&around);
+            self.nest_of_rows(extents, &counters, &around, &kernel);
+            return self.finish_sums(instruction, &tree, &kinds, sums, extents);
+        }
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
             let result = this.block(body);
@@ -204,6 +263,19 @@ impl Writer<'_> {
         });
         self.leave(&around);
         self.nest(extents, &counters, &around, &statements);
+        self.finish_sums(instruction, &tree, &kinds, sums, extents)
+    }
+
+    /// What was added up.
+    fn finish_sums(
+        &mut self,
+        instruction: &Instruction,
+        tree: &Tree,
+        kinds: &[Kind],
+        sums: Vec<String>,
+        extents: &[String],
+    ) -> Repr {
+        let float = self.kinds.float();
         let ty = self.kinds.program.types.show(self.body.ty(instruction.result));
         let nothing = format!("a sum of nothing, whose type {ty} has no one zero");
         let empty: Vec<_> = extents.iter().map(|extent| format!("{extent} == 0")).collect();
@@ -226,7 +298,7 @@ impl Writer<'_> {
             });
         }
         let mut made = made.into_iter();
-        Repr::of(&tree, &mut |_| made.next().expect("one for each leaf"))
+        Repr::of(tree, &mut |_| made.next().expect("one for each leaf"))
     }
 
     /// A fold or a scan.

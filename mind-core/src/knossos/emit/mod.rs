@@ -20,8 +20,10 @@ mod loops;
 pub(super) mod names;
 mod places;
 mod repr;
+mod strided;
 mod structure;
 mod tapes;
+mod turns;
 
 use std::fmt::Write;
 
@@ -82,7 +84,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
     // What is written follows the program and not Rust's customs, and its author cannot change it.
     let mut text = format!(
         "#[doc(hidden)] #[allow(warnings, clippy::all)] pub mod {module} {{\n\
-         use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, Show as _, Zeros as _}};\n\
+         use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, MultiplyAdd as _, Show as _, Zeros as _}};\n\
          use {root}::{{Tensor, TensorRef}};\n\
          use {root}::std::{{self, boxed::Box, option::Option::{{self, None, Some}}, prelude::v1::*, \
          result::Result::{{self, Err, Ok}}, string::String, vec::Vec}};\n"

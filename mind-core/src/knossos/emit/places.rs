@@ -140,6 +140,11 @@ impl Writer<'_> {
         }
     }
 
+    /// A number of an accumulator, as what can be assigned to.
+    pub(super) fn place_text(&mut self, place: &Place) -> String {
+        self.navigate(place).text
+    }
+
     fn navigate(&mut self, place: &Place) -> Target {
         self.touched.insert(place.base.clone());
         let mut kind = place.base_kind.clone();

@@ -116,9 +116,10 @@ impl Forward<'_> {
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::String(_) => {
                 (self.b.emit(operation.clone(), values, ty), None)
             }
-            Operation::Equal | Operation::Size | Operation::ArgMax | Operation::Assert(_) => {
+            Operation::Equal | Operation::Size | Operation::ArgMax => {
                 (self.b.emit(operation.clone(), values, ty), None)
             }
+            Operation::Assert(_) | Operation::Bounds => (self.b.emit(operation.clone(), values, ty), None),
             Operation::Print | Operation::Shape | Operation::Zero => {
                 (self.b.emit(operation.clone(), values, ty), None)
             }

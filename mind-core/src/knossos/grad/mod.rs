@@ -12,7 +12,8 @@ mod replay;
 mod reverse;
 mod simplify;
 
-pub(super) use simplify::simplify;
+pub(super) use simplify::forward;
+use simplify::simplify;
 
 use super::{
     build::Builder,

@@ -312,7 +312,11 @@ impl<'p> Reverse<'p> {
             // Nothing changes with them.
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::String(_) => {}
             Operation::Equal | Operation::Size | Operation::ArgMax | Operation::Shape | Operation::Zero => {}
-            Operation::Assert(_) | Operation::Print | Operation::Accumulator | Operation::Part(_) => {}
+            Operation::Assert(_)
+            | Operation::Bounds
+            | Operation::Print
+            | Operation::Accumulator
+            | Operation::Part(_) => {}
             Operation::Loop(form, body) => self.turns(instruction, *form, *body),
             Operation::If(then, otherwise) => self.branch(instruction, *then, *otherwise),
             Operation::Call(id) => self.call(instruction, *id),

@@ -3,15 +3,20 @@
 use crate::knossos::ir::{BlockId, Body, Instruction, Operation, ValueId};
 
 /// Takes such instructions out.
-pub(in crate::knossos) fn simplify(body: &mut Body) {
+pub(super) fn simplify(body: &mut Body) {
+    forward(body);
+    let mut live = vec![false; body.values.len()];
+    prune(body, body.entry, &mut live);
+}
+
+/// Takes out values that are taken out of what was just packed.
+pub(in crate::knossos) fn forward(body: &mut Body) {
     let entry = body.entry;
     let mut forwarder = Forwarder {
         made: vec![None; body.values.len()],
         same: (0..body.values.len()).map(ValueId::new).collect(),
     };
     forwarder.block(body, entry);
-    let mut live = vec![false; body.values.len()];
-    prune(body, entry, &mut live);
 }
 
 /// Replaces members of tuples and tapes that are made in sight.
@@ -74,7 +79,8 @@ fn prune(body: &mut Body, id: BlockId, live: &mut [bool]) {
 /// Whether an instruction does more than make its result.
 pub(super) fn has_effect(body: &Body, instruction: &Instruction) -> bool {
     match &instruction.operation {
-        Operation::AddTo(_) | Operation::Assert(_) | Operation::Print | Operation::Call(_) => true,
+        Operation::AddTo(_) | Operation::Assert(_) | Operation::Bounds => true,
+        Operation::Print | Operation::Call(_) => true,
         operation => operation
             .blocks()
             .any(|block| body.block(block).instructions.iter().any(|inner| has_effect(body, inner))),

@@ -275,6 +275,13 @@ impl<'p> Machine<'p> {
                     return fault(Code::E6010, format!("`{name}` of tensors whose sizes differ"));
                 }
             },
+            Operation::Bounds => {
+                let size = self.checked_size(operands[0])?;
+                if let Some(index) = operands.get(1) {
+                    position(index, &size)?;
+                }
+                Value::unit()
+            }
             Operation::Print => {
                 let precision = self.options.precision;
                 let text: String = operands.iter().map(|operand| operand.print(precision)).collect();

@@ -1,29 +1,36 @@
 //! Tensors that are built for one loop over them, which need not be built.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
+use super::failures::Facts;
 use crate::knossos::{
-    ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueId},
+    ir::{Block, BlockId, Body, Instruction, Loop, Operation, Value, ValueId},
     prelude::Scalar,
+    types::TypeId,
 };
 
-/// `size (build n f)` is `n`; `index i (build n f)` is `f i` where that is the tensor's only use, and `i` is the counter of a
-/// loop of `n`: in each turn, so that `sum (build n f)` builds nothing, or in the turn that builds the tensor, if `f` cannot fail.
+/// `size (build n f)` is `n`. `index i (build n f)` is `f i`, behind a check of `i` where it is not known to be below `n`:
+///
+/// - in each turn of a loop of `n` over its counter, if that is the tensor's only use: so `sum (build n f)` builds nothing;
+/// - where the tensor is built and read at most once each time, if `f` cannot fail at another index;
+/// - wherever `f` is as cheap as looking an element up, if nothing has to be checked in more turns than one.
 pub(super) fn fuse(body: &mut Body) {
     let count = body.values.len();
     let same = (0..count).map(ValueId::new).collect();
     let mut fuser = Fuser {
         same,
         built: vec![None; count],
-        sizes: vec![None; count],
+        facts: Facts::of(body),
+        uses: Vec::new(),
         loops: Vec::new(),
         results: Vec::new(),
     };
     fuser.sizes(body, body.entry);
-    let mut uses = vec![0; body.values.len()];
-    count_uses(body, body.entry, &mut uses);
+    fuser.uses = vec![0; body.values.len()];
+    count_uses(body, body.entry, &mut fuser.uses);
     fuser.built = vec![None; count];
-    fuser.indices(body, body.entry, &uses, None);
+    fuser.facts = Facts::of(body);
+    fuser.indices(body, body.entry, None);
 }
 
 /// A tensor that a loop builds.
@@ -33,14 +40,26 @@ struct Built {
     turn: BlockId,
     /// The block it is built in.
     block: BlockId,
+    /// How many loops are around that.
+    loops: usize,
+}
+
+/// How an element takes the place of an index into a tensor.
+struct Fused {
+    turn: BlockId,
+    /// Whether the turn is written again, for there are other uses.
+    copied: bool,
+    /// The size to check the index with.
+    check: Option<ValueId>,
 }
 
 struct Fuser {
     /// What a value is replaced by.
     same: Vec<ValueId>,
     built: Vec<Option<Built>>,
-    /// The sizes of tensors, where they are asked for.
-    sizes: Vec<Option<ValueId>>,
+    facts: Facts,
+    /// How often a value is used.
+    uses: Vec<usize>,
     /// The loops under way.
     loops: Vec<Around>,
     /// What stood for an index into a tensor that is not built, and gets its value at the end.
@@ -59,7 +78,8 @@ impl Fuser {
     fn note(&mut self, instruction: &Instruction, block: BlockId) {
         if let Operation::Loop(Loop::Build, turn) = instruction.operation {
             let size = instruction.operands[0];
-            self.built[instruction.result.index()] = Some(Built { size, turn, block });
+            let loops = self.loops.len();
+            self.built[instruction.result.index()] = Some(Built { size, turn, block, loops });
         }
     }
 
@@ -73,12 +93,10 @@ impl Fuser {
                 self.sizes(body, inner);
             }
             self.note(instruction, id);
-            if instruction.operation == Operation::Size {
-                let tensor = instruction.operands[0].index();
-                match self.built[tensor] {
-                    Some(built) => self.same[instruction.result.index()] = built.size,
-                    None => self.sizes[tensor] = Some(instruction.result),
-                }
+            if instruction.operation == Operation::Size
+                && let Some(built) = self.built[instruction.operands[0].index()]
+            {
+                self.same[instruction.result.index()] = built.size;
             }
         }
         // What is replaced uses nothing any more.
@@ -88,19 +106,32 @@ impl Fuser {
         block.result = self.same[block.result.index()];
     }
 
-    fn indices(&mut self, body: &mut Body, id: BlockId, uses: &[usize], around: Option<Around>) {
+    fn indices(&mut self, body: &mut Body, id: BlockId, around: Option<Around>) {
         let mut left = VecDeque::from(std::mem::take(&mut body.blocks[id.index()].instructions));
         let mut written = Vec::with_capacity(left.len());
         while let Some(mut instruction) = left.pop_front() {
             for operand in &mut instruction.operands {
                 *operand = self.same[operand.index()];
             }
-            if let Some(turn) = self.fused(body, id, &instruction, uses, around) {
+            if let Some(Fused { turn, copied, check }) = self.fused(body, id, &instruction, around) {
+                let index = instruction.operands[0];
+                if let Some(size) = check {
+                    let result = self.value(body, TypeId::UNIT);
+                    let (operation, operands) = (Operation::Bounds, vec![size, index]);
+                    written.push(Instruction { result, operation, operands, place: instruction.place });
+                }
                 // What a turn does comes here, and may be fused itself; the loop that it was of has no use any more.
                 let counter = body.block(turn).parameters[0];
-                let block = Block { parameters: vec![counter], instructions: Vec::new(), result: counter };
-                let block = std::mem::replace(&mut body.blocks[turn.index()], block);
-                self.same[counter.index()] = instruction.operands[0];
+                let block = if copied {
+                    self.copy(body, turn, index)
+                } else {
+                    let block =
+                        Block { parameters: vec![counter], instructions: Vec::new(), result: counter };
+                    self.same[counter.index()] = index;
+                    let block = std::mem::replace(&mut body.blocks[turn.index()], block);
+                    self.uses[block.result.index()] -= 1;
+                    block
+                };
                 let result =
                     Instruction { operation: Operation::Tuple, operands: vec![block.result], ..instruction };
                 self.results.push(result.result);
@@ -113,6 +144,8 @@ impl Fuser {
             // The end of what was put in the place of an index: its value is known now.
             if self.results.last() == Some(&instruction.result) {
                 self.results.pop();
+                // Whatever used the element uses what the turn left.
+                self.uses[instruction.operands[0].index()] += self.uses[instruction.result.index()];
                 self.same[instruction.result.index()] = instruction.operands[0];
                 continue;
             }
@@ -122,12 +155,12 @@ impl Fuser {
                     let counter = body.block(*inner).parameters[0];
                     let around = Around { block: id, size: instruction.operands[0], counter };
                     self.loops.push(around);
-                    self.indices(body, *inner, uses, Some(around));
+                    self.indices(body, *inner, Some(around));
                     self.loops.pop();
                 }
                 operation => {
                     for inner in operation.blocks() {
-                        self.indices(body, inner, uses, None);
+                        self.indices(body, inner, None);
                     }
                 }
             }
@@ -144,36 +177,65 @@ impl Fuser {
         body: &Body,
         block: BlockId,
         instruction: &Instruction,
-        uses: &[usize],
         around: Option<Around>,
-    ) -> Option<BlockId> {
+    ) -> Option<Fused> {
         if instruction.operation != Operation::Index {
             return None;
         }
         let (index, tensor) = (instruction.operands[0], instruction.operands[1]);
-        let built = self.built[tensor.index()].filter(|_| uses[tensor.index()] == 1)?;
+        let built = self.built[tensor.index()]?;
+        let all = self.uses[tensor.index()];
         let is_counter = |around: &Around| index == around.counter && built.size == around.size;
         let turn_by_turn = around.is_some_and(|around| is_counter(&around) && built.block == around.block);
         let in_one_turn = built.block == block && self.loops.iter().any(is_counter);
-        (turn_by_turn && is_pure(body, built.turn) || in_one_turn && self.is_total(body, built.turn, built))
-            .then_some(built.turn)
+        if all == 1 && turn_by_turn && is_pure(body, built.turn) {
+            return Some(Fused { turn: built.turn, copied: false, check: None });
+        }
+        let known = self.facts.is_below(index, built.size);
+        let as_often = built.loops == self.loops.len();
+        let once = all == 1 && (in_one_turn || as_often);
+        // A check in every turn would cost more than it saves.
+        let cheap = (known || as_often) && is_cheap(body, built.turn);
+        ((once || cheap) && self.is_total(body, built.turn)).then_some(Fused {
+            turn: built.turn,
+            copied: all > 1,
+            check: (!known).then_some(built.size),
+        })
+    }
+
+    fn value(&mut self, body: &mut Body, ty: TypeId) -> ValueId {
+        let value = ValueId::new(body.values.len());
+        body.values.push(Value { ty, name: None });
+        self.same.push(value);
+        self.built.push(None);
+        self.uses.push(0);
+        value
+    }
+
+    /// A turn again, for an index.
+    fn copy(&mut self, body: &mut Body, turn: BlockId, index: ValueId) -> Block {
+        let block = body.block(turn).clone();
+        let mut copies = HashMap::from([(block.parameters[0], index)]);
+        let mut instructions = Vec::with_capacity(block.instructions.len());
+        for own in block.instructions {
+            let result = self.value(body, body.ty(own.result));
+            let operands =
+                own.operands.iter().map(|operand| *copies.get(operand).unwrap_or(operand)).collect();
+            copies.insert(own.result, result);
+            instructions.push(Instruction { result, operands, ..own });
+        }
+        let result = *copies.get(&block.result).unwrap_or(&block.result);
+        Block { parameters: Vec::new(), instructions, result }
     }
 
     /// Whether a turn of the loop that builds a tensor can do nothing but make its element.
-    fn is_total(&self, body: &Body, id: BlockId, built: Built) -> bool {
-        let counter = body.block(built.turn).parameters[0];
+    fn is_total(&self, body: &Body, id: BlockId) -> bool {
         body.block(id).instructions.iter().all(|instruction| match &instruction.operation {
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::Tuple => true,
             Operation::Get(_) | Operation::Size | Operation::Equal => true,
             Operation::Scalar(scalar) => *scalar != Scalar::DivI,
-            Operation::If(..) => {
-                instruction.operation.blocks().all(|inner| self.is_total(body, inner, built))
-            }
-            Operation::Index => {
-                let tensor = instruction.operands[1].index();
-                let size = self.sizes[tensor].or_else(|| self.built[tensor].map(|built| built.size));
-                instruction.operands[0] == counter && size == Some(built.size)
-            }
+            Operation::If(..) => instruction.operation.blocks().all(|inner| self.is_total(body, inner)),
+            Operation::Index => self.facts.is_inside(instruction.operands[0], instruction.operands[1]),
             _ => false,
         })
     }
@@ -185,6 +247,34 @@ fn is_pure(body: &Body, id: BlockId) -> bool {
         Operation::AddTo(_) | Operation::Print | Operation::Call(_) | Operation::Read => false,
         operation => operation.blocks().all(|inner| is_pure(body, inner)),
     })
+}
+
+/// Whether a turn costs no more than to look its element up.
+fn is_cheap(body: &Body, id: BlockId) -> bool {
+    const FEW: usize = 4;
+
+    let instructions = &body.block(id).instructions;
+    instructions.len() <= FEW
+        && instructions.iter().all(|instruction| {
+            matches!(
+                instruction.operation,
+                Operation::Integer(_)
+                    | Operation::Float(_)
+                    | Operation::Bool(_)
+                    | Operation::Tuple
+                    | Operation::Get(_)
+                    | Operation::Scalar(
+                        Scalar::AddI
+                            | Scalar::SubI
+                            | Scalar::MulI
+                            | Scalar::ToFloat
+                            | Scalar::AddF
+                            | Scalar::SubF
+                            | Scalar::MulF
+                            | Scalar::NegF
+                    )
+            )
+        })
 }
 
 fn count_uses(body: &Body, id: BlockId, uses: &mut [usize]) {

@@ -1,7 +1,7 @@
 //! Forms that make tensors.
 
 use super::{
-    generate::Generator,
+    generate::{Generator, binding},
     program::{Node, Part, size},
     types::Ty,
 };
@@ -10,7 +10,7 @@ impl Generator {
     pub fn tensor(&mut self, extents: &[usize], element: &Ty, depth: usize) -> Option<Node> {
         let ty = Ty::tensor(extents, element.clone());
         let is_floats = *element == Ty::Float;
-        Some(match self.random.below(14) {
+        Some(match self.random.below(16) {
             0..3 => {
                 let lambda = self.over_indices(extents, element, depth);
                 Node::form(ty, "build", [size(extents).into(), lambda])
@@ -73,8 +73,38 @@ impl Generator {
                 }
                 _ => return None,
             },
+            14 | 15 if is_floats => self.operation(&ty, extents, depth),
             _ => return None,
         })
+    }
+
+    /// What emitted code has kernels for: elements computed by themselves, permuted tensors, products of matrices.
+    fn operation(&mut self, ty: &Ty, extents: &[usize], depth: usize) -> Node {
+        let index = Ty::index(extents);
+        let parameter = format!("(at : {index})");
+        if let ([m, n], true) = (extents, self.random.once_in(2)) {
+            let matrix = |body: &str| format!("(build (tuple {m} {n}) (lam {parameter} {body}))");
+            if self.random.once_in(2) {
+                let of = self.expression(&Ty::tensor([*n, *m], Ty::Float), depth);
+                let turned = matrix("(index (tuple (get$2$2 at) (get$1$2 at)) turned)");
+                return Node::form(ty.clone(), "let", [binding("turned", of), turned.into()]);
+            }
+            let k = 1 + self.random.below(3);
+            let factors = [("lhs", [*m, k]), ("rhs", [k, *n])]
+                .map(|(name, extents)| (name, self.expression(&Ty::tensor(extents, Ty::Float), depth)));
+            let product = matrix(&format!(
+                "(sumbuild {k} (lam (l : Integer) (mul (index (tuple (get$1$2 at) l) lhs) (index (tuple l (get$2$2 at)) rhs))))"
+            ));
+            let [(lhs, of_lhs), (rhs, of_rhs)] = factors;
+            let inner = Node::form(ty.clone(), "let", [binding(rhs, of_rhs), product.into()]);
+            return Node::form(ty.clone(), "let", [binding(lhs, of_lhs), inner.into()]);
+        }
+        let (of, factor) = (self.expression(ty, depth), self.expression(&Ty::Float, depth));
+        let function = *self.random.pick(&["exp", "tanh", "abs", "neg"]);
+        let body =
+            format!("(build (size of) (lam {parameter} ({function} (mul 0.25 (add factor (index at of))))))");
+        let inner = Node::form(ty.clone(), "let", [binding("factor", factor), body.into()]);
+        Node::form(ty.clone(), "let", [binding("of", of), inner.into()])
     }
 
     /// What the prelude does with vectors of Floats.

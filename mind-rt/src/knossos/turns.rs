@@ -1,0 +1,216 @@
+//! Loops whose turns compute Floats from Floats: written once here, compiled for the vectors of the machine.
+
+use super::number::Real;
+use crate::{
+    kernels::{
+        math::{MultiplyAdd, Separate},
+        reduce::reduce_lanes,
+    },
+    simd::{Kernel, dispatch, run_portable},
+};
+
+/// Lanes in a sum of what turns compute.
+const LANES: usize = 16;
+
+/// What a turn does: from `X` elements that it reads, and `Y` that are there, it computes what is written in the place of
+/// these, and what is added to `S` sums.
+pub trait Turn<T, const X: usize, const Y: usize, const S: usize> {
+    /// So many turns or fewer run where they stand, compiled for what every processor has: that costs less than to find out
+    /// what this one has, and to hand the rows over.
+    const FEW: usize;
+
+    /// Computes them. Write it with `#[inline(always)]`.
+    fn turn<A: MultiplyAdd>(&self, x: [T; X], y: [T; Y]) -> ([T; Y], [T; S]);
+}
+
+/// Runs `count` turns over rows of as many elements; the sums, -0 of no turns.
+///
+/// Turn `i` adds to lane `i % 16` of each sum; each lane is added up in order, the lanes then as a tree. The order depends
+/// on nothing but the count.
+///
+/// # Panics
+/// As an internal error, if a row is shorter.
+#[inline(always)]
+pub fn turns<T, F, const X: usize, const Y: usize, const S: usize>(
+    count: usize,
+    x: [&[T]; X],
+    y: [&mut [T]; Y],
+    turn: F,
+) -> [T; S]
+where
+    T: Real,
+    F: Turn<T, X, Y, S>,
+{
+    if count <= F::FEW {
+        return run_portable(Turns { count, x, y, turn });
+    }
+    dispatch(Turns { count, x, y, turn })
+}
+
+struct Turns<'a, T, F, const X: usize, const Y: usize, const S: usize> {
+    count: usize,
+    x: [&'a [T]; X],
+    y: [&'a mut [T]; Y],
+    turn: F,
+}
+
+impl<T: Real, F: Turn<T, X, Y, S>, const X: usize, const Y: usize, const S: usize> Kernel
+    for Turns<'_, T, F, X, Y, S>
+{
+    type Output = [T; S];
+
+    #[inline(always)]
+    fn run(self) -> [T; S] {
+        self.run_by::<Separate>()
+    }
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) -> [T; S] {
+        let Self { count, x, y, turn } = self;
+        assert!(x.iter().all(|row| row.len() >= count), "the caller looked up as much");
+        assert!(y.iter().all(|row| row.len() >= count), "the caller looked up as much");
+        // An array's `map` would put the slices into memory, hence lengths are checked only.
+        // One pass that sums and writes would do neither in vectors. Sums are first, for they are of what is there.
+        let sums = if const { S == 0 } { [T::ZERO; S] } else { sum::<A, _, _, X, Y, S>(count, x, &y, &turn) };
+        if const { Y > 0 } {
+            write::<A, _, _, X, Y, S>(count, x, y, &turn);
+        }
+        sums
+    }
+}
+
+#[inline(always)]
+fn write<A, T, F, const X: usize, const Y: usize, const S: usize>(
+    count: usize,
+    x: [&[T]; X],
+    y: [&mut [T]; Y],
+    turn: &F,
+) where
+    A: MultiplyAdd,
+    T: Real,
+    F: Turn<T, X, Y, S>,
+{
+    for i in 0..count {
+        let (mut read, mut there) = ([T::ZERO; X], [T::ZERO; Y]);
+        for k in 0..X {
+            read[k] = x[k][i];
+        }
+        for k in 0..Y {
+            there[k] = y[k][i];
+        }
+        let (next, _) = turn.turn::<A>(read, there);
+        for k in 0..Y {
+            y[k][i] = next[k];
+        }
+    }
+}
+
+#[inline(always)]
+fn sum<A, T, F, const X: usize, const Y: usize, const S: usize>(
+    count: usize,
+    x: [&[T]; X],
+    y: &[&mut [T]; Y],
+    turn: &F,
+) -> [T; S]
+where
+    A: MultiplyAdd,
+    T: Real,
+    F: Turn<T, X, Y, S>,
+{
+    // What is added to it is left as it is, down to the sign of a zero.
+    let mut lanes = [[T::round(-0.0); LANES]; S];
+    let y_rows: [&[T]; Y] = std::array::from_fn(|k| &y[k][..count]);
+    for block in 0..count / LANES {
+        let x_block = x.map(|row| &row.as_chunks::<LANES>().0[block]);
+        let y_block = y_rows.map(|row| &row.as_chunks::<LANES>().0[block]);
+        for lane in 0..LANES {
+            let terms = terms::<A, _, _, X, Y, S>(turn, |k| x_block[k][lane], |k| y_block[k][lane]);
+            for s in 0..S {
+                lanes[s][lane] = lanes[s][lane].plus(terms[s]);
+            }
+        }
+    }
+    // An array that is also indexed by a variable would stay in memory in the loop above.
+    let mut last = lanes;
+    let done = count / LANES * LANES;
+    for lane in 0..count - done {
+        let terms = terms::<A, _, _, X, Y, S>(turn, |k| x[k][done + lane], |k| y_rows[k][done + lane]);
+        for s in 0..S {
+            last[s][lane] = last[s][lane].plus(terms[s]);
+        }
+    }
+    last.map(reduce_lanes)
+}
+
+/// What one turn adds to the sums.
+#[inline(always)]
+fn terms<A, T, F, const X: usize, const Y: usize, const S: usize>(
+    turn: &F,
+    x: impl Fn(usize) -> T,
+    y: impl Fn(usize) -> T,
+) -> [T; S]
+where
+    A: MultiplyAdd,
+    T: Real,
+    F: Turn<T, X, Y, S>,
+{
+    turn.turn::<A>(std::array::from_fn(x), std::array::from_fn(y)).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scales what is there, stores a difference, and sums both.
+    struct Both(f64);
+
+    impl Turn<f64, 2, 2, 2> for Both {
+        const FEW: usize = 32;
+
+        #[inline(always)]
+        fn turn<A: MultiplyAdd>(&self, [a, b]: [f64; 2], [there, _]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+            let (scaled, less) = (there * self.0, a - b);
+            ([scaled, less], [scaled, less])
+        }
+    }
+
+    struct Double;
+
+    impl Turn<f64, 1, 1, 0> for Double {
+        const FEW: usize = 8;
+
+        #[inline(always)]
+        fn turn<A: MultiplyAdd>(&self, [x]: [f64; 1], _: [f64; 1]) -> ([f64; 1], [f64; 0]) {
+            ([x + x], [])
+        }
+    }
+
+    #[test]
+    fn turns_of_every_count_read_write_and_sum() {
+        for count in (0..70).chain([1000]) {
+            let a: Vec<f64> = (0..count).map(|i| i as f64).collect();
+            let b = vec![1.0; count];
+            let (mut scaled, mut less) = (a.clone(), vec![f64::NAN; count]);
+            let [of_scaled, of_less] = turns(count, [&a, &b], [&mut scaled, &mut less], Both(3.0));
+            assert!(scaled.iter().zip(&a).all(|(scaled, a)| *scaled == 3.0 * a));
+            assert!(less.iter().zip(&a).all(|(less, a)| *less == a - 1.0));
+            let sum: f64 = a.iter().sum();
+            assert_eq!((of_scaled, of_less), (3.0 * sum, sum - count as f64));
+            turns(count, [&a], [&mut less], Double);
+            assert!(less.iter().zip(&a).all(|(less, a)| *less == 2.0 * a));
+        }
+    }
+
+    #[test]
+    fn sums_of_zeros_keep_their_sign() {
+        for count in [0, 1, 15, 16, 40] {
+            let zeros = vec![-0.0; count];
+            let [_, sum] =
+                turns(count, [&zeros, &zeros], [&mut zeros.clone(), &mut zeros.clone()], Both(1.0));
+            assert_eq!(sum, 0.0);
+            let [sum, _] =
+                turns(count, [&zeros, &zeros], [&mut zeros.clone(), &mut zeros.clone()], Both(1.0));
+            assert!(sum.is_sign_negative(), "{count}");
+        }
+    }
+}
