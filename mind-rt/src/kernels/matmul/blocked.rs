@@ -10,7 +10,8 @@
 //! Operands are read where they lie. The right block is packed if its rows are not contiguous, or begin in the same sets
 //! of a cache; the left one if its rows are not contiguous and are read often. With more than one block of `k`, the sums of one are
 //! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
-//! whole sums only, so there it happens in the scratch memory, for some rows at a time.
+//! whole sums only, so there it happens in the scratch memory, for some rows at a time. What the next tiles need from beyond L2,
+//! left rows and sums, is fetched while a tile is summed, see [`Ahead`].
 //!
 //! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
 
