@@ -3,8 +3,8 @@
 use mind_shape::element_count;
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
-    fields::not_these_fields, no_attributes, no_flops, no_origin, no_requirements, rules::foreign, sample,
+    Attribute, Class, Concrete, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    fields::not_these_fields, rules::foreign, sample,
 };
 use crate::{
     data::{F32, F64, TensorData},
@@ -16,23 +16,11 @@ use crate::{
 
 /// A row without operands; what differs is written over it.
 const NULLARY: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
     class: Class::Constant,
-    commutative: false,
     arity: 0,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
     evaluate: |op, _, to| Ok(with_number!(to.dtype, T => fill::<T>(op, to))),
-    derivative: Derivative::Zero,
-    flops: no_flops,
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
+    ..KERNEL
 };
 
 /// `Input(name)`: a value the caller gives.
@@ -54,10 +42,10 @@ pub(super) static INPUT: OpInfo = OpInfo {
         let Op::Input { name } = op else { foreign(op) };
         [Some(Attribute::Text(name.clone())), None, None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Text(name)), None, None] = attributes else { not_these_fields() };
         Op::Input { name }
-    },
+    }),
     ..NULLARY
 };
 
@@ -79,10 +67,10 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
         let Op::ConstI64(value) = op else { foreign(op) };
         [Some(Attribute::I64(*value)), None, None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::I64(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstI64(value)
-    },
+    }),
     ..NULLARY
 };
 
@@ -104,10 +92,10 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
         let Op::ConstF32(value) = op else { foreign(op) };
         [Some(Attribute::F32(*value)), None, None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::F32(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstF32(value)
-    },
+    }),
     ..NULLARY
 };
 
@@ -129,10 +117,10 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
         let Op::ConstF64(value) = op else { foreign(op) };
         [Some(Attribute::F64(*value)), None, None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::F64(value)), None, None] = attributes else { not_these_fields() };
         Op::ConstF64(value)
-    },
+    }),
     ..NULLARY
 };
 
@@ -163,14 +151,14 @@ pub(super) static CONST_TENSOR: OpInfo = OpInfo {
             Some(Attribute::Dims(shape.to_vec())),
         ]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Data(data)), Some(Attribute::DType(_)), Some(Attribute::Dims(shape))] =
             attributes
         else {
             not_these_fields()
         };
         Op::ConstTensor { data, shape: Shape::new(shape) }
-    },
+    }),
     ..NULLARY
 };
 

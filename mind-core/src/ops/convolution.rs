@@ -3,7 +3,8 @@
 use mind_shape::{same_extent, same_padding, window_extent};
 
 use super::{
-    Attribute, Attributes, Concrete, Derivative, Field, FieldKind, Focus, KERNEL, OpError, OpInfo, Profile,
+    Attribute, Attributes, Concrete, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo,
+    Profile,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign, rank, same_dtype},
     sample::{Case, Sampling},
@@ -36,12 +37,12 @@ pub(super) static CONV2D: OpInfo = OpInfo {
         let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
         [Some(Attribute::Integers(strides.clone())), Some(Attribute::Padding(padding.clone())), None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None] = attributes else {
             not_these_fields()
         };
         Op::Conv2d(Convolution { strides, padding })
-    },
+    }),
     infer: |op, operands| {
         let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
         rank(op, operands, 0, 4)?;
@@ -109,10 +110,10 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     name: "Conv2dGradInput",
     mnemonic: "conv2d_grad_input",
     label: "conv2d_grad_input",
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let (shape, convolution) = made(attributes);
         Op::Conv2dGradInput { shape, convolution }
-    },
+    }),
     profile: Profile::Extended,
     infer: |op, operands| {
         let (Op::Conv2dGradInput { shape, convolution }, [dy, filter]) = (op, operands) else { foreign(op) };
@@ -169,10 +170,10 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     name: "Conv2dGradFilter",
     mnemonic: "conv2d_grad_filter",
     label: "conv2d_grad_filter",
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let (shape, convolution) = made(attributes);
         Op::Conv2dGradFilter { shape, convolution }
-    },
+    }),
     profile: Profile::Extended,
     infer: |op, operands| {
         let (Op::Conv2dGradFilter { shape, convolution }, [image, dy]) = (op, operands) else { foreign(op) };

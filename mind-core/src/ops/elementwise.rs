@@ -1,9 +1,9 @@
 //! Operations on each element, operands broadcast.
 
 use super::{
-    Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements,
+    Class, Concrete, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     rules::{broadcast_origin, floats, foreign, infer_broadcast, same_dtype, same_origin},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Domain, Sampling},
 };
 use crate::{
     diag::Code,
@@ -26,7 +26,7 @@ pub(super) static ADD: OpInfo = OpInfo {
     name: "Add",
     mnemonic: "add",
     label: "+",
-    make: |_| Op::Add,
+    make: Make::Plain(|| Op::Add),
     commutative: true,
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::add)),
     derivative: Derivative::Linear(|p| {
@@ -50,7 +50,7 @@ pub(super) static SUB: OpInfo = OpInfo {
     name: "Sub",
     mnemonic: "sub",
     label: "-",
-    make: |_| Op::Sub,
+    make: Make::Plain(|| Op::Sub),
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::sub)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
@@ -77,7 +77,7 @@ pub(super) static MUL: OpInfo = OpInfo {
     name: "Mul",
     mnemonic: "mul",
     label: "*",
-    make: |_| Op::Mul,
+    make: Make::Plain(|| Op::Mul),
     commutative: true,
     evaluate: |_, operands, to| with_number!(to.dtype, T => zip(operands, to, <T as Number>::mul)),
     derivative: Derivative::Rule(|p| {
@@ -106,7 +106,7 @@ pub(super) static DIV: OpInfo = OpInfo {
     name: "Div",
     mnemonic: "div",
     label: "/",
-    make: |_| Op::Div,
+    make: Make::Plain(|| Op::Div),
     profile: Profile::Extended,
     infer: |op, operands| {
         let ty = infer_broadcast(op, operands)?;
@@ -135,7 +135,7 @@ pub(super) static RELU: OpInfo = OpInfo {
     name: "Relu",
     mnemonic: "relu",
     label: "relu",
-    make: |_| Op::Relu,
+    make: Make::Plain(|| Op::Relu),
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, |x: T| if x.is_above_zero() { x } else { T::ZERO })),
     derivative: Derivative::Rule(|p| {
@@ -163,7 +163,7 @@ pub(super) static NEG: OpInfo = OpInfo {
     name: "Neg",
     mnemonic: "neg",
     label: "-",
-    make: |_| Op::Neg,
+    make: Make::Plain(|| Op::Neg),
     evaluate: |_, operands, to| with_number!(to.dtype, T => map(operands, to, <T as Number>::neg)),
     derivative: Derivative::Linear(|p| {
         let dy = p.cotangent();
@@ -186,7 +186,7 @@ pub(super) static EXP: OpInfo = OpInfo {
     name: "Exp",
     mnemonic: "exp",
     label: "exp",
-    make: |_| Op::Exp,
+    make: Make::Plain(|| Op::Exp),
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::exp)),
     derivative: Derivative::Rule(|p| {
@@ -210,7 +210,7 @@ pub(super) static LOG: OpInfo = OpInfo {
     name: "Log",
     mnemonic: "log",
     label: "log",
-    make: |_| Op::Log,
+    make: Make::Plain(|| Op::Log),
     infer: infer_float,
     evaluate: |_, operands, to| with_float!(to.dtype, T => map(operands, to, <T as Float>::ln)),
     derivative: Derivative::Rule(|p| {
@@ -238,7 +238,7 @@ pub(super) static RELU_GRAD: OpInfo = OpInfo {
     name: "ReluGrad",
     mnemonic: "relu_grad",
     label: "relu_grad",
-    make: |_| Op::ReluGrad,
+    make: Make::Plain(|| Op::ReluGrad),
     profile: Profile::Extended,
     infer: infer_relu_grad,
     origin: same_origin,
@@ -272,7 +272,7 @@ pub(super) static STOP_GRADIENT: OpInfo = OpInfo {
     name: "StopGradient",
     mnemonic: "stop_gradient",
     label: "stop_gradient",
-    make: |_| Op::StopGradient,
+    make: Make::Plain(|| Op::StopGradient),
     profile: Profile::Extended,
     flops: super::no_flops,
     sample: Sampling { cases: |dtype| unary_cases(Op::StopGradient, dtype), ..UNARY.sample },
@@ -281,23 +281,12 @@ pub(super) static STOP_GRADIENT: OpInfo = OpInfo {
 
 /// What the rows of two operands share.
 const BINARY: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
     class: Class::Elementwise,
-    commutative: false,
     arity: 2,
     infer: infer_broadcast,
-    requirements: no_requirements,
     origin: broadcast_origin,
-    evaluate: |op, _, _| foreign(op),
-    derivative: Derivative::Zero,
     flops: one_an_element,
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 /// What the rows of one operand share.

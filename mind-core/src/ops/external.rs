@@ -1,7 +1,7 @@
 //! Functions that are elsewhere, of which only path and types are known.
 
 use super::{
-    Attribute, Derivative, Field, FieldKind, KERNEL, OpError, OpInfo, Profile, VARIADIC,
+    Attribute, Derivative, Field, FieldKind, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
     fields::{SHAPE, not_these_fields},
     rules::foreign,
 };
@@ -40,12 +40,12 @@ pub(super) static EXTERN: OpInfo = OpInfo {
         let Op::Extern { function, shape } = op else { foreign(op) };
         [Some(Attribute::Text(function.clone())), Some(Attribute::Dims(shape.to_vec())), None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Text(function)), Some(Attribute::Dims(shape)), None] = attributes else {
             not_these_fields()
         };
         Op::Extern { function, shape: Shape::new(shape) }
-    },
+    }),
     ..ROW
 };
 
@@ -103,12 +103,12 @@ pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
         let Op::ExternGrad { function, order } = op else { foreign(op) };
         [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None]
     },
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None] = attributes else {
             not_these_fields()
         };
         Op::ExternGrad { function, order }
-    },
+    }),
     ..ROW
 };
 

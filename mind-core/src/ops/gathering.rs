@@ -1,7 +1,7 @@
 //! Rows taken out of a tensor by integers, and added back.
 
 use super::{
-    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, OpError, OpInfo, Profile,
+    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Sampling},
@@ -28,7 +28,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
     label: "gather",
     fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
     attributes: |_| [Some(Attribute::LeadingAxis), None, None],
-    make: |_| Op::Gather,
+    make: Make::Of(|_| Op::Gather),
     arity: 2,
     infer: infer_gather,
     origin: |_, operands, axis| {
@@ -122,10 +122,10 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::ScatterAdd { shape: Shape::new(shape) }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [[&[i64]; 3]; 3] =

@@ -3,7 +3,7 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, OpError, OpInfo,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     Profile, Requirement,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign},
@@ -50,10 +50,10 @@ pub(super) static INDEX: OpInfo = OpInfo {
     derivative: Derivative::Linear(index_back),
     fields: &[Field::place("indices", FieldKind::Dims)],
     attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(indices)), None, None] = attributes else { not_these_fields() };
         Op::Index { indices }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 3] = [(&[], &[]), (&[3], &[2]), (&[2, 3], &[1, 0])];
@@ -114,10 +114,10 @@ pub(super) static SLICE: OpInfo = OpInfo {
         [Some(Attribute::Slice(slice.clone())), None, None]
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Slice(slice)), None, None] = attributes else { not_these_fields() };
         Op::Slice(slice)
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             slices().map(|(shape, slice)| Case::new(Op::Slice(slice.into()), dtype, &[shape])).into()
@@ -167,12 +167,12 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
         [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None]
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None] = attributes else {
             not_these_fields()
         };
         Op::SliceGrad { shape: Shape::new(shape), slice }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let case = |(shape, slice): (&'static [i64], Slice)| {

@@ -1,9 +1,9 @@
 //! Products of vectors and matrices.
 
 use super::{
-    Class, Concrete, Derivative, Focus, Inferred, OpError, OpInfo, Profile, no_attributes, no_requirements,
+    Concrete, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     rules::{self, foreign, same_dtype},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
@@ -27,7 +27,7 @@ pub(super) static DOT: OpInfo = OpInfo {
     name: "Dot",
     mnemonic: "dot",
     label: "dot",
-    make: |_| Op::Dot,
+    make: Make::Plain(|| Op::Dot),
     infer: infer_dot,
     origin: |_, operands, axis| {
         let from_lhs = operands[0].rank() - 1;
@@ -60,7 +60,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
     name: "MatMul",
     mnemonic: "matmul",
     label: "@",
-    make: |_| Op::MatMul,
+    make: Make::Plain(|| Op::MatMul),
     infer: infer_matmul,
     origin: |op, operands, axis| {
         let [lhs, rhs] = operands else { foreign(op) };
@@ -94,27 +94,13 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
 
 /// What the rows share.
 const PRODUCT: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
-    class: Class::Kernel,
-    commutative: false,
     arity: 2,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: super::no_origin,
-    evaluate: |op, _, _| foreign(op),
-    derivative: Derivative::Zero,
     // A multiplication and an addition for each element of the result and position of the shared dimension.
     flops: |_, operands, result| {
         let shared = operands[0].shape.last().expect("products have operands of rank 1 or more");
         result.shape.element_count()?.mul(shared)?.mul(&Dim::literal(2))
     },
-    fields: &[],
-    attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {

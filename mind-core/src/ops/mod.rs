@@ -72,10 +72,18 @@ pub struct OpInfo {
     pub fields: &'static [Field],
     /// The value of each field.
     pub attributes: fn(&Op) -> Attributes,
-    /// The operation with these values, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
-    pub make: fn(Attributes) -> Op,
+    /// How the operation is made.
+    pub make: Make,
     /// How generated tests sample the operation.
     pub sample: sample::Sampling,
+}
+
+/// How an operation is made.
+pub enum Make {
+    /// It has no fields.
+    Plain(fn() -> Op),
+    /// Of the values of its fields, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
+    Of(fn(Attributes) -> Op),
 }
 
 /// What rows of kernels have unless they say otherwise.
@@ -95,7 +103,7 @@ const KERNEL: OpInfo = OpInfo {
     flops: no_flops,
     fields: &[],
     attributes: no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
+    make: Make::Plain(|| unreachable!("every row makes its own operation")),
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
@@ -107,6 +115,14 @@ impl OpInfo {
     #[inline(always)]
     pub fn takes(&self, count: usize) -> bool {
         count == self.arity || self.arity == VARIADIC && count <= Operands::MAX
+    }
+
+    /// The operation with these values, one a field, each of the field's kind.
+    pub fn op(&self, attributes: Attributes) -> Op {
+        match self.make {
+            Make::Plain(make) => make(),
+            Make::Of(make) => make(attributes),
+        }
     }
 
     /// How many operands it takes, for messages.

@@ -1,9 +1,8 @@
 //! Sums over axes.
 
 use super::{
-    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Inferred, OpInfo, Profile,
+    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
     fields::not_these_fields,
-    no_requirements,
     rules::{self, floats, foreign, position},
     sample::{Case, Domain, Sampling},
 };
@@ -38,7 +37,7 @@ pub(super) static MEAN: OpInfo = OpInfo {
     name: "Mean",
     mnemonic: "mean",
     label: "mean",
-    make: |attributes| Op::Mean(made(attributes)),
+    make: Make::Of(|attributes| Op::Mean(made(attributes))),
     infer: |op, operands| {
         floats(op, operands, 0)?;
         infer(op, operands)
@@ -58,13 +57,9 @@ const SUM_ROW: OpInfo = OpInfo {
     name: "Sum",
     mnemonic: "sum",
     label: "sum",
-    make: |attributes| Op::Sum(made(attributes)),
-    profile: Profile::CoreV1,
+    make: Make::Of(|attributes| Op::Sum(made(attributes))),
     class: Class::Reduction,
-    commutative: false,
-    arity: 1,
     infer,
-    requirements: no_requirements,
     origin,
     evaluate: |op, operands, to| {
         Ok(with_number!(to.dtype, T => reduce::<T>(op, operands[0], to, |total, _| T::narrow(total))))
@@ -77,6 +72,7 @@ const SUM_ROW: OpInfo = OpInfo {
     fields: &[Field::place("axes", FieldKind::Integers), Field::key("keepdims", "kd", FieldKind::Flag)],
     attributes,
     sample: Sampling { cases: |dtype| cases(Op::Sum, dtype), domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 fn reduction(op: &Op) -> &Reduction {

@@ -3,11 +3,11 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, OpError, OpInfo, Profile,
+    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Profile,
     fields::{SHAPE, not_these_fields},
-    no_flops, no_origin, no_requirements,
     rules::{self, broadcast_dim, foreign, position},
-    sample::{self, Case, Domain, Sampling},
+    sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
@@ -42,10 +42,10 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::Reshape { shape: Shape::new(shape) }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 5] =
@@ -86,10 +86,10 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
     }),
     fields: &[Field::place("permutation", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(permutation)), None, None] = attributes else { not_these_fields() };
         Op::Transpose { permutation }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -129,10 +129,10 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
     }),
     fields: &[Field::place("axes", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
         Op::ExpandDims { axes }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -171,10 +171,10 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
     }),
     fields: &[Field::place("axes", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
         Op::Squeeze { axes }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -221,10 +221,10 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
-    make: |attributes| {
+    make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
         Op::BroadcastTo { shape: Shape::new(shape) }
-    },
+    }),
     sample: Sampling {
         cases: |dtype| {
             let forms: [(&[i64], &[i64]); 5] =
@@ -239,24 +239,10 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
 
 /// What the rows share.
 const VIEW: OpInfo = OpInfo {
-    name: "",
-    mnemonic: "",
-    label: "",
-    profile: Profile::CoreV1,
     class: Class::View,
-    commutative: false,
-    arity: 1,
-    infer: |op, _| foreign(op),
-    requirements: no_requirements,
-    origin: no_origin,
     // The elements stay where they are in row-major order.
     evaluate: |_, operands, to| Ok(Value::new(to.shape, operands[0].elements.clone())),
-    derivative: Derivative::Zero,
-    flops: no_flops,
-    fields: &[],
-    attributes: super::no_attributes,
-    make: |_| unreachable!("every row makes its own operation"),
-    sample: Sampling { cases: sample::none, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    ..KERNEL
 };
 
 fn permutation(op: &Op) -> &[i64] {

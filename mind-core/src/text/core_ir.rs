@@ -266,7 +266,7 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
             return literal.unexpected("`,`");
         }
     }
-    let mut op = (row.make)(attributes);
+    let mut op = row.op(attributes);
     if let Op::Reshape { shape } = &mut op {
         reader.resolve(*cursor, attributes_start, shape, &operands)?;
     }

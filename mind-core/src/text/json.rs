@@ -241,7 +241,7 @@ fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
         return fault(Code::E1007, format!("`{opcode}` has no attribute `{name}`"));
     }
     let ty = whole(&result_type, |cursor| super::core_ir::typed(cursor, limits))?;
-    Ok(Definition { id: value_id, op: (row.make)(values), operands, ty })
+    Ok(Definition { id: value_id, op: row.op(values), operands, ty })
 }
 
 fn fault<T>(code: Code, message: String) -> Read<T> {

@@ -257,7 +257,7 @@ fn every_sampled_operation_is_made_of_its_attributes() {
     for row in TABLE {
         for dtype in DType::NUMERIC {
             for case in (row.sample.cases)(dtype) {
-                let made = (row.make)((row.attributes)(&case.op));
+                let made = row.op((row.attributes)(&case.op));
                 assert_eq!(made, case.op);
                 let given = (row.attributes)(&case.op).into_iter().flatten().count();
                 assert_eq!(given, row.fields.len(), "{}", row.name);

@@ -6,7 +6,7 @@ use super::{entries::Parser, mnemonics::mnemonic};
 use crate::{
     diag::{Code, Diag},
     ir::{Op, Operands, Slice},
-    ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, OpInfo, TABLE},
+    ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE},
     surface::lower::names::nearest,
     text::{
         Limits,
@@ -41,8 +41,8 @@ impl<'a> Parser<'a> {
         let start = cursor.position();
         let row = operation(&mut cursor)?;
         let operands = self.operands(&mut cursor, start, row)?;
-        let op = if row.fields.is_empty() {
-            (row.make)([const { None }; 3])
+        let op = if let Make::Plain(make) = row.make {
+            make()
         } else if row.class == Class::Input {
             cursor.space("a symbol, `S…`")?;
             Op::Input { name: self.symbol_reference(&mut cursor)? }
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         if let Some(literal) = literal {
             attributes = constant(literal, ty, self.reader.limits)?;
         }
-        let (mut op, ty) = ((row.make)(attributes), ty.clone());
+        let (mut op, ty) = (row.op(attributes), ty.clone());
         if let Op::Reshape { shape } = &mut op {
             self.reader.resolve(cursor, start + 1, shape, &operands)?;
         }
