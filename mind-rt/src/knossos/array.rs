@@ -234,6 +234,52 @@ pub fn stale<A: Stale>(size: A::Size, at: At) -> Result<A, Fault> {
     A::stale(size).ok_or_else(|| at.no_memory(size.as_slice()))
 }
 
+/// The memory of a sum of tensors of one size, for another to be added to: at first what leaves every number as it is.
+///
+/// # Errors
+/// E6010 where the size is another, E6004 where there is no memory.
+#[inline]
+pub fn summand<A: Stale>(
+    sum: &mut Option<A>,
+    size: A::Size,
+    at: At,
+    at_sum: At,
+) -> Result<&mut [A::Element], Fault>
+where
+    A::Element: Neutral,
+{
+    let sum = match sum {
+        Some(sum) if sum.size() != size => {
+            return Err(at_sum.sizes_differ(sum.size().as_slice(), size.as_slice()));
+        }
+        Some(sum) => sum,
+        None => {
+            let sum = sum.insert(stale(size, at)?);
+            sum.data_mut().fill(A::Element::NEUTRAL);
+            sum
+        }
+    };
+    Ok(sum.data_mut())
+}
+
+/// A number that leaves what it is added to as it is, down to the sign of a zero.
+pub trait Neutral: Copy {
+    /// It.
+    const NEUTRAL: Self;
+}
+
+impl Neutral for f64 {
+    const NEUTRAL: Self = -0.0;
+}
+
+impl Neutral for f32 {
+    const NEUTRAL: Self = -0.0;
+}
+
+impl Neutral for i64 {
+    const NEUTRAL: Self = 0;
+}
+
 /// Room for the elements of a tensor.
 ///
 /// # Errors

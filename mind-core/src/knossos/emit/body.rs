@@ -83,6 +83,8 @@ pub(super) struct Writer<'a> {
     pub(super) touched: HashSet<String>,
     /// The accumulators whose elements are all written before they are added to.
     pub(super) written: HashSet<String>,
+    /// The variables that what some loops build is added to, for each leaf one, and where the sum stands.
+    pub(super) summands: HashMap<ValueId, (Vec<String>, ir::Place)>,
     /// Whether what is written is a turn of a kernel.
     pub(super) in_kernel: bool,
     /// For each accumulator its name, and how it is made: with zeros, or with elements of any value.
@@ -128,6 +130,7 @@ impl<'a> Writer<'a> {
             likes: HashMap::new(),
             touched: HashSet::new(),
             written: HashSet::new(),
+            summands: HashMap::new(),
             in_kernel: false,
             fills: Vec::new(),
         }

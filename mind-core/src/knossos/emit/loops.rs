@@ -8,7 +8,7 @@ use super::{
     turns::Target,
 };
 use crate::knossos::{
-    ir::{BlockId, Instruction, Loop},
+    ir::{BlockId, Body, Instruction, Loop, Operation, Place, ValueId},
     opt::Pointwise,
 };
 
@@ -92,11 +92,18 @@ impl Writer<'_> {
     fn build(&mut self, instruction: &Instruction, body: BlockId, extents: &[String]) -> Repr {
         let tree = self.tree_of(instruction.result);
         let kept = self.is_used(instruction.result);
-        let buffers: Vec<Buffer> = match kept {
-            true => tree.leaves().into_iter().map(|kind| self.buffer(kind, extents)).collect(),
-            false => Vec::new(),
+        let summand = self.summands.remove(&instruction.result);
+        let adds = summand.is_some();
+        let buffers: Vec<Buffer> = match (kept, summand) {
+            (_, Some((sums, place))) => {
+                let leaves = tree.leaves().into_iter().zip(sums);
+                leaves.map(|(kind, sum)| self.summand(kind, extents, sum, place)).collect()
+            }
+            (true, None) => tree.leaves().into_iter().map(|kind| self.buffer(kind, extents)).collect(),
+            (false, None) => Vec::new(),
         };
         if let [buffer] = &buffers[..]
+            && !adds
             && buffer.kind.is_numeric_tensor()
             && self.one_operation(instruction, extents, &buffer.slice).is_some()
         {
@@ -122,11 +129,11 @@ impl Writer<'_> {
         let slices: Vec<_> = buffers.iter().map(|buffer| buffer.slice.clone()).collect();
         let kernel = parts
             .filter(|_| floats)
-            .and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Rows(&slices)));
+            .and_then(|parts| self.kernel(body, &parts, &around, last, &Target::Rows(&slices, adds)));
         if let Some(kernel) = kernel {
             self.leave(&around);
             self.nest_of_rows(extents, &counters, &around, &kernel);
-            return if kept { self.finish(&buffers, &tree, extents) } else { Repr::unit() };
+            return self.built(kept, adds, &buffers, &tree, extents);
         }
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
@@ -140,10 +147,75 @@ impl Writer<'_> {
         });
         self.leave(&around);
         self.nest(extents, &counters, &around, &statements);
-        if !kept {
-            return Repr::unit();
+        self.built(kept, adds, &buffers, &tree, extents)
+    }
+
+    /// What a loop built, unless nothing asks for it, or it was added to a sum.
+    fn built(&mut self, kept: bool, adds: bool, buffers: &[Buffer], tree: &Tree, extents: &[String]) -> Repr {
+        match kept && !adds {
+            true => self.finish(buffers, tree, extents),
+            false => Repr::of(tree, &mut |_| Leaf::scalar("()")),
         }
-        self.finish(&buffers, &tree, extents)
+    }
+
+    /// The memory of a sum of tensors, which a loop adds to.
+    fn summand(&mut self, kind: &Kind, extents: &[String], sum: String, place: Place) -> Buffer {
+        let slice = self.fresh("w");
+        let size = format!("[{}]", extents.join(", "));
+        let (at, at_sum) = (self.at(), self.kinds.at(&self.kinds.program.function(self.id).name, place));
+        let Kind::Tensor(_, element) = kind else { unreachable!("a loop builds no {kind:?}") };
+        self.line(format!("let {slice} = &mut *k::summand(&mut {sum}, {size}, {at}, {at_sum})?;"));
+        if let [extent] = extents {
+            self.line(format!("let {slice} = &mut {slice}[..{extent}];"));
+        }
+        Buffer { name: sum, slice, size, element: (**element).clone(), kind: kind.clone(), adds: true }
+    }
+
+    /// Has loops that build what the turns of a sum leave add it to the sum itself; for each leaf whether one does.
+    fn sum_in_place(
+        &mut self,
+        sum: &Instruction,
+        block: BlockId,
+        kinds: &[Kind],
+        sums: &[String],
+    ) -> Vec<bool> {
+        let mut in_place = vec![false; kinds.len()];
+        let (value, place) = (self.body.block(block).result, sum.place);
+        self.find_summands(value, block, place, kinds, sums, &mut in_place);
+        in_place
+    }
+
+    fn find_summands(
+        &mut self,
+        value: ValueId,
+        block: BlockId,
+        place: Place,
+        kinds: &[Kind],
+        sums: &[String],
+        in_place: &mut [bool],
+    ) {
+        let own = self.body.block(block).instructions.iter().find(|own| own.result == value);
+        match own.map(|own| (&own.operation, own)) {
+            Some((Operation::Tuple, own)) => {
+                let mut first = 0;
+                for member in &own.operands {
+                    let count = self.tree_of(*member).leaves().len();
+                    let range = first..first + count;
+                    let (kinds, sums) = (&kinds[range.clone()], &sums[range.clone()]);
+                    self.find_summands(*member, block, place, kinds, sums, &mut in_place[range]);
+                    first += count;
+                }
+            }
+            Some((Operation::Loop(Loop::Build, _), own))
+                if kinds.iter().all(Kind::is_numeric_tensor)
+                    && uses(self.body, block, value) == 1
+                    && !self.is_one_operation(own) =>
+            {
+                self.summands.insert(value, (sums.to_vec(), place));
+                in_place.fill(true);
+            }
+            _ => {}
+        }
     }
 
     /// Memory for a leaf of what a loop leaves.
@@ -168,17 +240,24 @@ impl Writer<'_> {
                 self.kinds.owned(&element)
             )),
         }
-        Buffer { name, slice, size, element, kind: kind.clone() }
+        Buffer { name, slice, size, element, kind: kind.clone(), adds: false }
     }
 
     /// Puts the leaves that a turn leaves into buffers, of which units have no leaf.
     fn store(&mut self, buffers: &[Buffer], owned: &[String], position: &str) {
         let mut owned = owned.iter();
-        for Buffer { slice, element, .. } in buffers {
+        for Buffer { slice, element, adds, .. } in buffers {
             let line = match element {
                 Kind::Unit => format!("{slice}.push(());"),
                 Kind::Float | Kind::Integer => {
-                    format!("{slice}[{position}] = {};", owned.next().expect("one for each leaf"))
+                    let value = owned.next().expect("one for each leaf");
+                    match (adds, element) {
+                        (false, _) => format!("{slice}[{position}] = {value};"),
+                        (true, Kind::Float) => format!("{slice}[{position}] += {value};"),
+                        (true, _) => {
+                            format!("{slice}[{position}] = i64::wrapping_add({slice}[{position}], {value});")
+                        }
+                    }
                 }
                 _ => format!("{slice}.push({});", owned.next().expect("one for each leaf")),
             };
@@ -189,7 +268,7 @@ impl Writer<'_> {
     /// The tensors of filled buffers.
     fn finish(&mut self, buffers: &[Buffer], tree: &Tree, extents: &[String]) -> Repr {
         let mut made = Vec::new();
-        for Buffer { name, slice, size, element, kind } in buffers {
+        for Buffer { name, slice, size, element, kind, .. } in buffers {
             if !matches!(element, Kind::Float | Kind::Integer) {
                 let owned = self.kinds.owned(kind);
                 self.line(format!("let {name} = <{owned} as k::Array>::from_parts({size}, {slice});"));
@@ -233,6 +312,7 @@ impl Writer<'_> {
             self.nest_of_rows(extents, &counters, &around, &kernel);
             return self.finish_sums(instruction, &tree, &kinds, sums, extents);
         }
+        let in_place = self.sum_in_place(instruction, body, &kinds, &sums);
         let (statements, ()) = self.nested(|this| {
             this.set(block.parameters[0], counter);
             let result = this.block(body);
@@ -240,7 +320,9 @@ impl Writer<'_> {
             this.place = instruction.place;
             let at = this.at();
             let leaves: Vec<Leaf> = result.leaves().into_iter().cloned().collect();
-            for ((kind, sum), leaf) in kinds.iter().zip(&sums).zip(leaves) {
+            let leaves = leaves.into_iter().zip(&in_place).filter(|(_, in_place)| !**in_place);
+            let sums = kinds.iter().zip(&sums).zip(&in_place).filter(|(_, in_place)| !**in_place);
+            for (((kind, sum), _), (leaf, _)) in sums.zip(leaves) {
                 let value = this.nominal(&leaf, kind).text().to_owned();
                 match kind {
                     Kind::Float => this.line(format!("{sum} += {value};")),
@@ -395,4 +477,16 @@ struct Buffer {
     size: String,
     element: Kind,
     kind: Kind,
+    /// Whether what is there is added to.
+    adds: bool,
+}
+
+/// How often a block and those in it use a value.
+fn uses(body: &Body, id: BlockId, value: ValueId) -> usize {
+    let block = body.block(id);
+    let of_instruction = |instruction: &Instruction| {
+        let own = instruction.operands.iter().filter(|operand| **operand == value).count();
+        own + instruction.operation.blocks().map(|inner| uses(body, inner, value)).sum::<usize>()
+    };
+    usize::from(block.result == value) + block.instructions.iter().map(of_instruction).sum::<usize>()
 }

@@ -38,6 +38,11 @@ impl Writer<'_> {
         Some(())
     }
 
+    /// Whether a loop would be written as one operation.
+    pub(super) fn is_one_operation(&self, instruction: &Instruction) -> bool {
+        strided(&self.kinds.program.types, self.body, &self.made, instruction).is_some()
+    }
+
     /// The view of the tensor that an access reads, if its elements are numbers.
     fn numbers(&self, access: &Access) -> Option<String> {
         match self.known(access.tensor)? {

@@ -20,8 +20,8 @@ const FEW: [usize; 2] = [32, 8];
 
 /// Where what turns compute goes.
 pub(super) enum Target<'a> {
-    /// Into slices as long as the loop.
-    Rows(&'a [String]),
+    /// Into slices as long as the loop, or added to what they hold.
+    Rows(&'a [String], bool),
     /// Into variables that are sums.
     Sums(&'a [String]),
 }
@@ -286,10 +286,17 @@ impl Writer<'_> {
             begin += &format!("let mut {variable} = {first};\n");
         }
         match target {
-            Target::Rows(outputs) => {
+            // Of a tensor that nothing needs the turns are run for their failures.
+            Target::Rows(outputs, false) => {
                 there.extend(outputs.iter().map(|_| "_".to_owned()));
-                // Of a tensor that nothing needs the turns are run for their failures.
                 rows.extend_from_slice(&results[..outputs.len()]);
+            }
+            Target::Rows(_, true) => {
+                for result in results {
+                    let first = format!("y{}", there.len());
+                    rows.push(format!("{first} + {result}"));
+                    there.push(first);
+                }
             }
             Target::Sums(_) => sums.extend_from_slice(results),
         }
@@ -332,7 +339,7 @@ impl Writer<'_> {
         }
         let mut added = String::new();
         match target {
-            Target::Rows(outputs) => rows.extend(outputs.iter().map(|row| format!("&mut *{row}"))),
+            Target::Rows(outputs, _) => rows.extend(outputs.iter().map(|row| format!("&mut *{row}"))),
             Target::Sums(totals) => {
                 for total in *totals {
                     let sum = format!("of_{total}");
