@@ -35,10 +35,14 @@ pub unsafe fn pack_panels<T: Element>(
     }
 }
 
+/// From so many steps of `k` a panel is deep.
+const DEEP: usize = 128;
+
 /// Where the panel begins whose first row or column is `first`, of so many steps of `k`. There is an odd number of lines from
-/// one to the next, so that they do not push each other out of a cache.
+/// one deep panel to the next, so that they do not push each other out of a cache. Shallow ones are all in it.
 pub const fn panel_start(depth: usize, first: usize) -> usize {
-    first * (depth | 1)
+    let apart = if depth < DEEP { depth } else { depth | 1 };
+    first * apart
 }
 
 /// Panels of contiguous rows: a row at a time, in all panels, since memory is read fastest in long stretches.
