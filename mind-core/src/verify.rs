@@ -169,9 +169,10 @@ impl<'a> Checker<'a> {
             self.error(Code::E4013, value, message);
         }
         let before = self.errors.len();
-        let judged = match &inst.op {
-            Op::Input { name } => self.input(value, inst, name),
-            _ => self.operation(value, inst, row),
+        let judged = if let Op::Input { name } = &inst.op {
+            self.input(value, inst, name)
+        } else {
+            self.operation(value, inst, row)
         };
         // A type that was inferred is possible; only a declared one need not be.
         let inferred = judged && self.errors.len() == before;

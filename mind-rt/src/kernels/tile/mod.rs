@@ -19,6 +19,8 @@ pub mod neon;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
 pub mod sse2;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod vector_128;
 mod walk;
 
 use crate::kernels::arithmetic::Arithmetic;

@@ -1,0 +1,72 @@
+//! Vectors of 128 bits, of which no part can be loaded or stored: a part goes through an array.
+
+/// [`Vector`](super::Vector) for a vector of 128 bits that every processor of its architecture has, by the level's functions.
+macro_rules! vector_128 {
+    (
+        $vector:ident, $element:ident, $lanes:literal,
+        $zero:expr, $splat:ident, $load:ident, $store:ident, |$sum:ident, $x:ident, $y:ident| $fma:expr
+    ) => {
+        impl Vector for $vector {
+            type Element = $element;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: every processor of the architecture has this level.
+                unsafe { $zero }
+            }
+
+            #[inline(always)]
+            unsafe fn splat(x: $element) -> Self {
+                // SAFETY: as above.
+                unsafe { $splat(x) }
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const $element) -> Self {
+                // SAFETY: as above, and the caller vouches for the memory.
+                unsafe { $load(from) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
+                let mut elements = [0.0; $lanes];
+                for (i, element) in elements.iter_mut().enumerate() {
+                    if i < lanes {
+                        // SAFETY: as above.
+                        *element = unsafe { *from.add(i) };
+                    }
+                }
+                // SAFETY: as above.
+                unsafe { $load(elements.as_ptr()) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $element) {
+                // SAFETY: as above.
+                unsafe { $store(to, self) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_part(self, to: *mut $element, lanes: usize) {
+                let mut elements = [0.0; $lanes];
+                // SAFETY: as above.
+                unsafe { $store(elements.as_mut_ptr(), self) };
+                for (i, element) in elements.into_iter().enumerate() {
+                    if i < lanes {
+                        // SAFETY: as above.
+                        unsafe { *to.add(i) = element };
+                    }
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn plus_product(self, x: Self, y: Self) -> Self {
+                let ($sum, $x, $y) = (self, x, y);
+                // SAFETY: as above.
+                unsafe { $fma }
+            }
+        }
+    };
+}
+pub(super) use vector_128;
