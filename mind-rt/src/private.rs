@@ -16,7 +16,7 @@ pub use crate::kernels::epilogue::{Block, Epilogue, Finish, Finished, Stored, on
 pub use crate::kernels::gather::{Index, check_indices, gather, scatter_add};
 pub use crate::kernels::math::{Float, Fused, MultiplyAdd, Separate, exp, ln, relu, relu_grad};
 pub use crate::kernels::matmul::{
-    BatchDim, MatRef, matmul, matmul_into, matmul_scratch, matmul_tiny, matmul_with,
+    BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
 };
 pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
 pub use crate::knossos;
@@ -24,7 +24,9 @@ pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
-pub use crate::support::{allocate, check_at_most, check_count, dot, extents, same_padding, slot_len};
+pub use crate::support::{
+    allocate, check_at_most, check_count, check_whole, dot, extents, same_padding, slot_len,
+};
 pub use crate::workspace::{Lens, STACK_BYTES, Segments, segment_bytes, split, with_stack, with_workspace};
 pub use crate::{
     Const, DType, Dim, Dims, Element, Error, Initialiser, MAX_RANK, Parameter, ParameterMut, Parameters,

@@ -220,6 +220,10 @@ fn names_that_generated_code_might_use_are_free() {
         fn into<self_, n>(lenses: f32[n], shape: f32[self_]) -> f32[n] {
             lenses * sum(shape)
         }
+
+        fn rows(lhs: f32[1, 2], rhs: f32[2, 1], product: f32[1], i0: f32[1], sums: f32[1]) -> f32[1, 1] {
+            (lhs @ rhs + product) * i0 - sums
+        }
     }
     let x = Tensor::from([1.0, 2.0]);
     assert_eq!(run(&x, &x, &x, 1.0), Tensor::from([1.0, 7.0]));
@@ -227,6 +231,11 @@ fn names_that_generated_code_might_use_are_free() {
     let y = Tensor::from([1.0, 2.0, 3.0]);
     assert_eq!(check(&y, &y, 1.0, 2.0, 3.0), Tensor::from([7.0, 10.0, 15.0]));
     assert_eq!(into(&x, &y), Tensor::from([6.0, 12.0]));
+    let one = Tensor::from([1.0]);
+    assert_eq!(
+        rows(&Tensor::from([[1.0, 2.0]]), &Tensor::from([[1.0], [2.0]]), &one, &one, &one),
+        Tensor::from([[5.0]])
+    );
 }
 
 #[test]

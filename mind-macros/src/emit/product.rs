@@ -29,14 +29,9 @@ pub(super) fn matmul(body: &mut Body<'_>, product: &MatMul) {
     let [m, k, n] = [0, 1, 2].map(|position| body.extent(&product.extents[position]));
     let dtype = dtype(body, &product.finish);
     if is_tiny(product) {
-        let (captured, closure) = whole_rows(body, &product.finish);
-        let [names, values] =
-            [0, 1].map(|part| captured.iter().map(|pair| format!("{}, ", pair[part])).collect::<String>());
-        let _ = writeln!(
-            body.text,
-            "{{ let (lhs, rhs, {names}) = ({lhs}, {rhs}, {values});\n\
-             rt::matmul_tiny::<{dtype}, {m}, {k}, {n}, _>(lhs, rhs, {closure}) }};"
-        );
+        let ty = format!("rt::TinyProduct<'_, {dtype}, {m}, {k}, {n}>");
+        let rows = whole_rows(body, &product.finish, &ty, &format!("rt::TinyProduct::new({lhs}, {rhs})"));
+        let _ = writeln!(body.text, "{rows};");
         return;
     }
     let mut batch = String::new();

@@ -80,7 +80,7 @@ impl Captures {
         let mut names = Names::new();
         let own = [
             "nest", "most", "r", "steps", "start", "lane", "rest", "at", "j", "block", "row", "column",
-            "rows", "columns", "sums", "stride", "first", "counts",
+            "rows", "columns", "sums", "stride", "first", "counts", "product",
         ];
         for own in own {
             names.fresh(own);

@@ -94,18 +94,34 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
     )
 }
 
-/// What takes the rows of a product of small known extents, whose operands are called by `operands`: the names and
-/// values of what it captures, and a closure.
-pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, finish: &Finish) -> (Vec<[String; 2]>, String) {
+/// A block that computes the rows of a product of small known extents and finishes each; the type of the product, and what
+/// makes it.
+pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, finish: &Finish, ty: &str, product: &str) -> String {
     let nest = &nest(finish);
     let captures = Captures::new(body, nest, None);
     let rows = row(body, nest, &captures, Frame::Row);
-    let captured = captures.fields.iter().map(|Field { name, value, kind, .. }| match kind {
-        Kind::Target(_) => [name.clone(), format!("&mut {value}[..]")],
-        Kind::Load(_) => [name.clone(), format!("&{value}[..]")],
-        Kind::Number | Kind::Steps => [name.clone(), value.clone()],
-    });
-    (captured.collect(), format!("|i0, sums| {{\n{rows}}}"))
+    let [mut parameters, mut arguments] = [(); 2].map(|()| String::new());
+    for symbol in &body.plan.symbols {
+        let variable = symbol_variable(symbol);
+        let _ = write!(parameters, ", {variable}: usize");
+        let _ = write!(arguments, ", {variable}");
+    }
+    for field in &captures.fields {
+        let Field { name, value, kind, .. } = field;
+        let _ = write!(parameters, ", {name}: {}", field.ty(""));
+        let _ = match kind {
+            Kind::Target(_) => write!(arguments, ", &mut {value}[..]"),
+            Kind::Load(_) => write!(arguments, ", &{value}[..]"),
+            Kind::Number | Kind::Steps => write!(arguments, ", {value}"),
+        };
+    }
+    let count = body.extent(&finish.extents[0]);
+    // As in a nest, a function that takes slices tells LLVM that they do not overlap.
+    format!(
+        "{{ #[inline(always)] fn rows(product: {ty}{parameters}) {{\n\
+         for i0 in 0..{count} {{ let sums = product.row(i0);\n{rows} }} }}\n\
+         rows({product}{arguments}) }}"
+    )
 }
 
 /// A finish as a nest of one pass, whose rows are those of the product.

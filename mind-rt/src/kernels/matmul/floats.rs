@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
-use super::{MatRef, blocked, matmul_tiny};
+use super::{MatRef, TinyProduct, blocked};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
 use crate::kernels::tile::{Micro, Tiles};
@@ -81,9 +81,10 @@ fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
 #[inline(never)]
 fn cube<T: Element, const N: usize, const SQUARE: usize>(product: &Product<'_, T>, sink: Sink<'_, T>) {
     let mut sums = [T::ZERO; SQUARE];
-    matmul_tiny::<T, N, N, N, _>(*product.lhs, *product.rhs, |i, row| {
-        sums[N * i..][..N].copy_from_slice(&row);
-    });
+    let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
+    for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        *row = tiny.row(i);
+    }
     match sink {
         Sink::Store(out) => out.copy_from_slice(&sums),
         Sink::Epilogue { epilogue, row } => {

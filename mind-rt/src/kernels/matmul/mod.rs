@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`matmul_into`] | results stored as they are |
 //! | [`matmul_with`] | results that an [`Epilogue`] takes while they are in cache |
-//! | [`matmul_tiny`] | static extents up to about 16: inlined, no call at all |
+//! | [`TinyProduct`] | static extents up to about 16: inlined, no call at all |
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
@@ -29,7 +29,7 @@ use super::matvec;
 use crate::element::Element;
 use products::{Product, Products, Sink};
 
-pub use tiny::matmul_tiny;
+pub use tiny::TinyProduct;
 
 /// A matrix operand: element `[i, j]` of a batch's first matrix is `data[offset + i * row_stride + j * col_stride]`.
 /// A stride of 0 repeats.

@@ -5,67 +5,73 @@ use crate::element::Element;
 use crate::kernels::check;
 use crate::kernels::reduce::reduce_lanes;
 
-/// The product of an `M` by `K` and a `K` by `N` matrix, inlined into the caller: no dispatch and no call. It is
-/// compiled for what the caller is compiled for, SSE2 as a rule, and no extent should exceed about 16.
+/// The product of an `M` by `K` and a `K` by `N` matrix, whose rows are computed where they are asked for: no dispatch and
+/// no call. It is compiled for what the caller is compiled for, SSE2 as a rule, and no extent should exceed about 16.
 ///
-/// `epilogue` takes each row of the result with its number, in order. A row is an array, so that what the epilogue does
-/// with it vectorises and stays in registers.
+/// A row is an array, so that what becomes of it vectorises and stays in registers. That takes a function whose results
+/// are arguments of their own: only of those does LLVM know that they lie beside the operands.
 ///
 /// Sums of few results are split into as many parts as make eight chains of additions, each in the order of `k`, since
 /// one chain would wait for itself; the order depends on the extents only.
 ///
 /// ```
-/// use mind_rt::private::{MatRef, matmul_tiny};
+/// use mind_rt::private::{MatRef, TinyProduct};
 ///
 /// let x = MatRef { data: &[1.0_f32, 2.0], offset: 0, row_stride: 2, col_stride: 1 };
 /// let w = MatRef { data: &[3.0, 4.0, 5.0, 6.0], offset: 0, row_stride: 2, col_stride: 1 };
-/// let mut out = [0.0; 2];
-/// matmul_tiny::<_, 1, 2, 2, _>(x, w, |_, row| out = row.map(|sum| sum + 0.5));
-/// assert_eq!(out, [13.5, 16.5]);
+/// let product = TinyProduct::<_, 1, 2, 2>::new(x, w);
+/// assert_eq!(product.row(0), [13.0, 16.0]);
 /// ```
-///
-/// # Panics
-/// As an internal error, if an operand does not hold all that its strides reach.
-#[inline(always)]
-pub fn matmul_tiny<T: Element, const M: usize, const K: usize, const N: usize, E>(
-    lhs: MatRef<'_, T>,
-    rhs: MatRef<'_, T>,
-    mut epilogue: E,
-) where
-    E: FnMut(usize, [T; N]),
-{
-    if M == 0 || N == 0 {
-        return;
-    }
-    check(K == 0 || lhs.reach(M, K) < lhs.data.len(), "matmul: left operand too short");
-    check(K == 0 || rhs.reach(K, N) < rhs.data.len(), "matmul: right operand too short");
-    for i in 0..M {
-        let row = match N {
-            0..=2 if K >= 8 => row::<T, K, N, 4>(lhs, rhs, i),
-            0..=4 if K >= 4 => row::<T, K, N, 2>(lhs, rhs, i),
-            _ => row::<T, K, N, 1>(lhs, rhs, i),
-        };
-        epilogue(i, row);
-    }
+#[derive(Clone, Copy, Debug)]
+pub struct TinyProduct<'a, T, const M: usize, const K: usize, const N: usize> {
+    // Invariant: each holds all that its strides reach.
+    lhs: MatRef<'a, T>,
+    rhs: MatRef<'a, T>,
 }
 
-/// Row `i`, each sum in `P` parts: part `p` sums every `P`th product from the one at `p` on.
-#[inline(always)]
-fn row<T: Element, const K: usize, const N: usize, const P: usize>(
-    lhs: MatRef<'_, T>,
-    rhs: MatRef<'_, T>,
-    i: usize,
-) -> [T; N] {
-    let mut parts = [[T::ZERO; N]; P];
-    for l in 0..K {
-        // SAFETY: the caller has checked that the last element of each operand, at the largest of all indices, is in
-        // bounds.
-        unsafe {
-            let factor = *lhs.data.get_unchecked(lhs.index(i, l));
-            for (j, sum) in parts[l % P].iter_mut().enumerate() {
-                *sum = sum.plus(factor.times(*rhs.data.get_unchecked(rhs.index(l, j))));
-            }
+impl<'a, T: Element, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
+    /// Computes nothing yet.
+    ///
+    /// # Panics
+    /// As an internal error, if an operand does not hold all that its strides reach.
+    #[inline(always)]
+    pub fn new(lhs: MatRef<'a, T>, rhs: MatRef<'a, T>) -> Self {
+        let is_empty = M == 0 || K == 0 || N == 0;
+        check(is_empty || lhs.reach(M, K) < lhs.data.len(), "matmul: left operand too short");
+        check(is_empty || rhs.reach(K, N) < rhs.data.len(), "matmul: right operand too short");
+        Self { lhs, rhs }
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// As an internal error, if there are no more than `i` rows.
+    #[inline(always)]
+    #[must_use]
+    pub fn row(&self, i: usize) -> [T; N] {
+        check(i < M, "matmul: no such row");
+        match N {
+            0..=2 if K >= 8 => self.row_in_parts::<4>(i),
+            0..=4 if K >= 4 => self.row_in_parts::<2>(i),
+            _ => self.row_in_parts::<1>(i),
         }
     }
-    std::array::from_fn(|j| reduce_lanes::<T, P>(std::array::from_fn(|p| parts[p][j])))
+
+    /// Row `i`, less than `M`, each sum in `P` parts: part `p` sums every `P`th product from the one at `p` on.
+    #[inline(always)]
+    fn row_in_parts<const P: usize>(&self, i: usize) -> [T; N] {
+        let Self { lhs, rhs } = self;
+        let mut parts = [[T::ZERO; N]; P];
+        for l in 0..K {
+            // SAFETY: the last element of each operand, at the largest of all indices, is in bounds by the type's
+            // invariant.
+            unsafe {
+                let factor = *lhs.data.get_unchecked(lhs.index(i, l));
+                for (j, sum) in parts[l % P].iter_mut().enumerate() {
+                    *sum = sum.plus(factor.times(*rhs.data.get_unchecked(rhs.index(l, j))));
+                }
+            }
+        }
+        std::array::from_fn(|j| reduce_lanes::<T, P>(std::array::from_fn(|p| parts[p][j])))
+    }
 }

@@ -239,11 +239,8 @@ fn tiny<const M: usize, const K: usize, const N: usize>() {
         let lhs = MatRef { data: &data.0, offset: 3, row_stride, col_stride };
         for [row_stride, col_stride] in layouts(K, N) {
             let rhs = MatRef { data: &data.1, offset: 1, row_stride, col_stride };
-            let mut out = Vec::new();
-            matmul_tiny::<_, M, K, N, _>(lhs, rhs, |i, row| {
-                assert_eq!(i * N, out.len());
-                out.extend(row);
-            });
+            let product = TinyProduct::<_, M, K, N>::new(lhs, rhs);
+            let out: Vec<_> = (0..M).flat_map(|i| product.row(i)).collect();
             assert_eq!(out, naive(&[], [M, K, N], lhs, rhs), "{M} {K} {N}");
         }
     }
@@ -266,5 +263,12 @@ fn tiny_products() {
 #[should_panic(expected = "matmul: right operand too short")]
 fn a_tiny_operand_too_short_panics() {
     let lhs = MatRef { data: &[0.0_f32; 4], offset: 0, row_stride: 2, col_stride: 1 };
-    matmul_tiny::<_, 2, 2, 2, _>(lhs, MatRef { offset: 1, ..lhs }, |_, _| ());
+    let _ = TinyProduct::<_, 2, 2, 2>::new(lhs, MatRef { offset: 1, ..lhs });
+}
+
+#[test]
+#[should_panic(expected = "matmul: no such row")]
+fn a_row_beyond_a_tiny_product_panics() {
+    let lhs = MatRef { data: &[0.0_f32; 4], offset: 0, row_stride: 2, col_stride: 1 };
+    let _ = TinyProduct::<_, 2, 2, 2>::new(lhs, lhs).row(2);
 }
