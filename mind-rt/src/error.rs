@@ -171,18 +171,27 @@ impl Error {
         Self::ShapeMismatch { dimension: (0..S::RANK).find(differs).unwrap_or(0), found, needed }
     }
 
-    #[cold]
-    pub(crate) fn allocation<T: Element, S: Shape>(shape: &S) -> Self {
-        Self::Allocation { shape: describe(T::DTYPE, &shape.dims()) }
+    /// Memory for a tensor of that shape cannot be had.
+    // Which error it is stands where it is made, so that the compiler can tell it from a tensor there.
+    #[inline(always)]
+    pub(crate) fn allocation<T: Element, S: Shape>(shape: S) -> Self {
+        Self::Allocation { shape: describe_shape::<T, S>(shape) }
     }
 
     #[cold]
     pub(crate) fn length_mismatch<T: Element, S: Shape>(shape: &S, found: usize) -> Self {
         match shape.checked_len() {
             Some(needed) => Self::LengthMismatch { shape: describe(T::DTYPE, &shape.dims()), needed, found },
-            None => Self::allocation::<T, S>(shape),
+            None => Self::allocation::<T, S>(*shape),
         }
     }
+}
+
+/// [`describe`], apart from the little code that makes the error.
+#[cold]
+#[inline(never)]
+fn describe_shape<T: Element, S: Shape>(shape: S) -> String {
+    describe(T::DTYPE, &shape.dims())
 }
 
 /// `f32[2, 3]`.

@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::error::Error;
+use crate::kernels::check;
 use crate::kernels::matmul::{MatRef, matmul};
 use crate::kernels::storage::ALIGN;
 use crate::shape::{Rank, Shape};
@@ -30,6 +31,13 @@ pub fn allocate<T: Element, S: Shape>(shape: S) -> Result<Tensor<T, S>, Error> {
 #[inline(always)]
 pub fn extents<T: Element, S: Rank<R>, const R: usize>(tensor: &TensorRef<T, S>) -> [usize; R] {
     tensor.shape().extents()
+}
+
+/// Panics, as an internal error, unless a tensor has as many elements as its shape, which says so. Where the
+/// compiler has seen this it leaves out the checks of bounds in what follows, and with them what a panic there would drop.
+#[inline(always)]
+pub fn check_whole<T: Element, S: Shape>(tensor: &TensorRef<T, S>, len: usize) {
+    check(tensor.len() == len, "a tensor has another number of elements than its shape");
 }
 
 /// Checks that a slice or index bound is within its dimension; both are given as text and as value.
@@ -103,6 +111,14 @@ mod tests {
         assert_eq!(slot_len::<f64>(9), 16);
         assert_eq!(slot_len::<f32>(0), 0);
         assert_eq!(slot_len::<f32>(usize::MAX), usize::MAX);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "internal error in mind: a tensor has another number of elements than its shape"
+    )]
+    fn a_tensor_that_is_not_whole_panics() {
+        check_whole(&Tensor::from([1.0_f32, 2.0]), 3);
     }
 
     #[test]

@@ -81,17 +81,10 @@ impl<T: Element, S: Shape> Tensor<T, S> {
 
     #[inline(always)]
     fn try_from_memory(dims: S, take: fn(usize) -> Option<Buffer<T>>) -> Result<Self, Error> {
-        let Some(len) = dims.checked_len() else { return Err(Self::not_to_be_had(dims)) };
-        match take(len) {
+        match dims.checked_len().and_then(take) {
             Some(buffer) => Ok(Self::from_buffer(dims, buffer)),
-            None => Err(Self::not_to_be_had(dims)),
+            None => Err(Error::allocation::<T, S>(dims)),
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn not_to_be_had(dims: S) -> Error {
-        Error::allocation::<T, S>(&dims)
     }
 
     /// All one value, of the shape given.

@@ -361,6 +361,14 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (mut bindings, mut checks) = (String::new(), String::new());
     let mut bound: Vec<String> = Vec::new();
     for Input { path: name, name: variable, leaf, .. } in &signature.inputs {
+        // Here there are no results yet, which the checks of bounds that this makes superfluous would have to drop.
+        let typed = leaf.axes.iter().all(|axis| axis.typed);
+        if let Some(len) = leaf.ty.shape.element_count().ok().and_then(|count| count.as_literal())
+            && leaf.ty.rank() > 0
+            && typed
+        {
+            bindings.push_str(&format!("rt::check_whole({variable}, {len});\n"));
+        }
         for (axis, (dim, known)) in leaf.ty.shape.iter().zip(&leaf.axes).enumerate() {
             if dim.as_literal().is_some() && known.typed {
                 continue;

@@ -25,7 +25,7 @@ mod transpose;
 /// Panics where lengths that the compiler should have made agree do not.
 #[inline(always)]
 #[track_caller]
-fn check(holds: bool, what: &'static str) {
+pub(crate) fn check(holds: bool, what: &'static str) {
     if !holds {
         internal_error(what);
     }

@@ -391,36 +391,49 @@ impl<T> Buffer<T> {
 }
 
 impl<T> Drop for Buffer<T> {
-    #[inline]
+    // Nothing takes the buffer's address, so that it need not be in memory for the sake of a panic that would drop it.
+    #[inline(always)]
     fn drop(&mut self) {
-        match self.origin {
-            Origin::Block { size } => memory::release_block(self.pointer.cast(), size),
-            Origin::Nothing | Origin::Aligned { .. } | Origin::Scratch { .. } | Origin::Vec { .. } => {
-                self.release_others();
-            }
+        // SAFETY: the buffer is gone, and these three are what it was made of.
+        unsafe { release(self.pointer, self.len, self.origin) };
+    }
+}
+
+/// Gives back the memory of a buffer.
+///
+/// # Safety
+/// These are a buffer's, which nobody uses any longer.
+#[inline(never)]
+unsafe fn release<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
+    match origin {
+        Origin::Block { size } => memory::release_block(pointer.cast(), size),
+        Origin::Nothing | Origin::Aligned { .. } | Origin::Scratch { .. } | Origin::Vec { .. } => {
+            // SAFETY: the caller's promise.
+            unsafe { release_others(pointer, len, origin) };
         }
     }
 }
 
-impl<T> Buffer<T> {
-    /// Gives back what is no block. It stands apart so that dropping a small tensor is little code.
-    #[cold]
-    #[inline(never)]
-    fn release_others(&mut self) {
-        match self.origin {
-            Origin::Block { .. } | Origin::Nothing => {}
-            Origin::Aligned { start } => {
-                let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
-                memory::release(Memory { start, layout });
-            }
-            Origin::Scratch { start } => {
-                let layout = aligned_layout::<T>(self.len).expect("it was allocated with this layout");
-                memory::free(Memory { start, layout });
-            }
-            Origin::Vec { capacity } => {
-                // SAFETY: `from_vec` took these three from a `Vec`, and nothing uses them after this.
-                drop(unsafe { Vec::from_raw_parts(self.pointer.as_ptr(), self.len, capacity) });
-            }
+/// Gives back what is no block. It stands apart so that dropping a small tensor is little code.
+///
+/// # Safety
+/// That of [`release`].
+#[cold]
+#[inline(never)]
+unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
+    match origin {
+        Origin::Block { .. } | Origin::Nothing => {}
+        Origin::Aligned { start } => {
+            let layout = aligned_layout::<T>(len).expect("it was allocated with this layout");
+            memory::release(Memory { start, layout });
+        }
+        Origin::Scratch { start } => {
+            let layout = aligned_layout::<T>(len).expect("it was allocated with this layout");
+            memory::free(Memory { start, layout });
+        }
+        Origin::Vec { capacity } => {
+            // SAFETY: `from_vec` took these three from a `Vec`, and nothing uses them after this.
+            drop(unsafe { Vec::from_raw_parts(pointer.as_ptr(), len, capacity) });
         }
     }
 }
