@@ -50,11 +50,14 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
     }
 
     /// The number of elements, or `None` if it overflows.
+    #[inline]
     fn checked_len(&self) -> Option<usize> {
-        if self.is_empty() {
-            return Some(0);
+        // Not left to the optimiser, which gives up on it where shapes are deep.
+        match const { static_len(Self::STATIC, Self::RANK) } {
+            Some(len) => Some(len),
+            None if self.is_empty() => Some(0),
+            None => self.padded().into_iter().try_fold(1usize, usize::checked_mul),
         }
-        self.padded().into_iter().try_fold(1usize, usize::checked_mul)
     }
 
     /// The extents as a list of length `RANK`.
@@ -62,6 +65,17 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
     fn dims(&self) -> Dims {
         Dims { extents: self.padded(), rank: Self::RANK }
     }
+}
+
+/// The number of elements, if the type decides every extent and it does not overflow.
+const fn static_len(extents: [Option<usize>; MAX_RANK], rank: usize) -> Option<usize> {
+    let (mut len, mut axis) = (1_usize, 0);
+    while axis < rank {
+        let Some(extent) = extents[axis] else { return None };
+        let Some(product) = len.checked_mul(extent) else { return None };
+        (len, axis) = (product, axis + 1);
+    }
+    Some(len)
 }
 
 /// A shape of exactly `R` dimensions.
@@ -239,6 +253,19 @@ mod tests {
     use crate::{Const, Tensor};
 
     crate::dim!(Batch);
+
+    #[test]
+    fn extents_that_overflow_have_no_count_unless_there_is_nothing() {
+        const MANY: usize = 1 << (usize::BITS / 2);
+        let (many, none) = (Const::<MANY>, Const::<0>);
+        assert_eq!((Const::<2>, Const::<3>).checked_len(), Some(6));
+        assert_eq!((Const::<2>, 3).checked_len(), Some(6));
+        assert_eq!(().checked_len(), Some(1));
+        assert_eq!((many, many).checked_len(), None);
+        assert_eq!((many, MANY).checked_len(), None);
+        assert_eq!((many, many, none).checked_len(), Some(0));
+        assert_eq!((many, MANY, 0).checked_len(), Some(0));
+    }
 
     #[test]
     fn a_tuple_of_dims_is_a_shape() {

@@ -48,6 +48,7 @@ impl Workspace {
     }
 
     /// Bytes there are.
+    #[inline]
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.as_ref().map_or(0, |memory| memory.as_slice().len())
@@ -126,6 +127,7 @@ impl<'a> Segments<'a> {
 }
 
 /// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
+#[inline]
 #[must_use]
 pub const fn segment_bytes(lens: Lens) -> usize {
     rounded(lens.f32, 4)
@@ -143,6 +145,7 @@ const fn rounded(len: usize, size: usize) -> usize {
 }
 
 /// The bytes that a slice of `len` elements takes: what keeps the next one aligned; `usize::MAX` on overflow.
+#[inline]
 #[must_use]
 pub const fn slot_bytes<T>(len: usize) -> usize {
     rounded(len, size_of::<T>())

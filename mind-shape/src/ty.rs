@@ -81,16 +81,19 @@ impl Type {
     }
 
     /// The type of the elements.
+    #[inline]
     pub const fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// The number of dimensions.
+    #[inline]
     pub const fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// The extents, outermost first.
+    #[inline]
     pub const fn dims(&self) -> &[i64] {
         self.dims.split_at(self.rank as usize).0
     }
@@ -99,6 +102,7 @@ impl Type {
     ///
     /// # Panics
     /// If the axis is not below the rank.
+    #[inline]
     pub const fn extent(&self, axis: usize) -> i64 {
         assert!(axis < self.rank as usize, "the axis is within the rank");
         self.dims[axis]

@@ -20,6 +20,8 @@ pub trait Row<T, const N: usize, const M: usize>: Copy {
 
 /// Elements that an input which repeats is expanded to at a time.
 const TILE: usize = 256;
+/// The same where there are no more in all.
+const SMALL: usize = 32;
 /// From this length on, rows are gone over one by one, and an input that does not repeat along them is read in place.
 const LONG: usize = 64;
 
@@ -78,7 +80,9 @@ fn walk<T: Number, const N: usize, const M: usize>(
     let inputs = inputs.map(|input| input.elements);
     match &axes[..rank] {
         [outer @ .., inner] if inner.extent >= LONG => rows(outer, inner, inputs, outputs, each),
-        axes => tiles(axes, inputs, outputs, each),
+        // Clearing what is not used would cost more than all the rest.
+        axes if len <= SMALL => tiles(axes, inputs, outputs, &mut [[T::ZERO; SMALL]; N], each),
+        axes => tiles(axes, inputs, outputs, &mut [[T::ZERO; TILE]; N], each),
     }
 }
 
@@ -190,10 +194,11 @@ fn pieces<T: Number, const N: usize, const M: usize, const TILE: usize>(
 }
 
 /// Tile by tile, over short rows; inputs that repeat anywhere are expanded.
-fn tiles<T: Number, const N: usize, const M: usize>(
+fn tiles<T: Number, const N: usize, const M: usize, const TILE: usize>(
     axes: &[Axis<N>],
     inputs: [&[T]; N],
     mut outputs: [&mut [T]; M],
+    tiles: &mut [[T; TILE]; N],
     each: Each<'_, T, N, M>,
 ) {
     let (outer, inner) = match axes {
@@ -204,7 +209,6 @@ fn tiles<T: Number, const N: usize, const M: usize>(
     let mut odometer = Odometer::new(outer);
     // How much of the current row has been expanded.
     let mut done = 0;
-    let mut tiles = [[T::ZERO; TILE]; N];
     for start in (0..total).step_by(TILE) {
         let len = TILE.min(total - start);
         let mut filled = 0;
