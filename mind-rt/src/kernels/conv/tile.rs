@@ -102,22 +102,23 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
     // innermost loop is read.
     unsafe {
         let mut sums = [[V::zero(); C]; R];
-        tile.walk.for_each_stretch::<V, R, C>(|first, rhs, count| {
+        tile.walk.for_each_stretch::<V, R, C>(tile.rhs, false, |first, count| {
             let mut at = 0;
             while at < count {
                 let part = at == whole;
                 let mut row = [V::zero(); C];
                 each!(c in C {
-                    let from = tile.rhs.add(rhs + c * tile.walk.column + at);
+                    let from = first.rhs.add(c * tile.walk.column + at);
                     row[c] = if part { V::load_part(from, left) } else { V::load(from) };
                 });
                 each!(r in R {
-                    let from = lhs[r].add(first + at);
+                    let from = lhs[r].add(first.lhs + at);
                     let factors = if part { V::load_part(from, left) } else { V::load(from) };
                     each!(c in C { sums[r][c] = sums[r][c].plus_product(factors, row[c]); });
                 });
                 at += V::LANES;
             }
+            first
         });
         each!(r in R {
             each!(c in C { *tile.walk.to(r).add(c) = sums[r][c].sum(); });

@@ -50,6 +50,12 @@ const SUMS_BYTES: usize = 16 << 10;
 /// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
 const LEFT_BYTES: usize = 4 * RIGHT_BYTES;
 
+/// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
+const SHALLOW: usize = 24;
+
+/// Bytes of a result that is not in cache when it is written, as a rule.
+const FAR_BYTES: usize = 1 << 20;
+
 /// Bytes of a left operand that stays in cache while it is read where it lies.
 const WORTH_PACKING: usize = 512 << 10;
 
@@ -133,7 +139,8 @@ fn one_panel<T: Element>(
         // SAFETY: the row is one of the operand, and of `out`.
         let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.as_mut_ptr().add(i * n)) };
         let walk = Straight {
-            lhs: std::array::from_fn(|r| first.wrapping_add(r.wrapping_mul(lhs.row_stride))),
+            lhs: first,
+            lhs_stride: lhs.row_stride,
             to,
             to_stride: n,
             steps: Loop { count: k, lhs: lhs.col_stride, rhs: stride },
@@ -249,6 +256,8 @@ pub struct Span {
 struct Sums<T> {
     to: *mut T,
     stride: usize,
+    /// Whether tiles wait for what they store rather than for what they sum.
+    far: bool,
 }
 
 impl<T: Element> Blocks<'_, T> {
@@ -265,6 +274,7 @@ impl<T: Element> Blocks<'_, T> {
     fn store(&mut self, out: &mut [T]) {
         let [m, k, n] = *self.product.dims;
         assert!(out.len() == m * n);
+        let far = k <= SHALLOW && bytes::<T>(m, n) > FAR_BYTES;
         for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
                 let left = self.left(rows, depth);
@@ -273,7 +283,7 @@ impl<T: Element> Blocks<'_, T> {
                     // SAFETY: `out` has these rows and columns.
                     unsafe {
                         let to = out.as_mut_ptr().add(rows.start * n + columns.start);
-                        self.rows(rows, depth, columns, left, right, Sums { to, stride: n });
+                        self.rows(rows, depth, columns, left, right, Sums { to, stride: n, far });
                     }
                 }
             }
@@ -292,7 +302,7 @@ impl<T: Element> Blocks<'_, T> {
             let most_rows = (room.len / columns.len / MAX_ROWS * MAX_ROWS).min(self.most_rows());
             for rows in spans(m, most_rows, MAX_ROWS) {
                 let left = self.left(rows, depth);
-                let sums = Sums { to: room.data, stride: columns.len };
+                let sums = Sums { to: room.data, stride: columns.len, far: false };
                 // SAFETY: so many rows of these columns fit into the room.
                 unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 // SAFETY: all of them were written just now.
@@ -316,7 +326,7 @@ impl<T: Element> Blocks<'_, T> {
             for columns in spans(n, most_columns, self.micro.lanes) {
                 for depth in spans(k, self.most_depth, 1) {
                     let (left, right) = (self.left(rows, depth), self.right(depth, columns));
-                    let sums = Sums { to: room.data, stride: columns.len };
+                    let sums = Sums { to: room.data, stride: columns.len, far: false };
                     // SAFETY: so many rows of the widest group of columns fit into the room.
                     unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 }
@@ -445,13 +455,21 @@ impl<T: Element> Blocks<'_, T> {
     ) {
         let micro = self.micro;
         let share = next.lines.div_ceil(columns.len.div_ceil(micro.columns()));
+        // Fetched all at once, sums of the next tile would come too late.
+        let room_between = if sums.far { micro.columns() } else { 0 };
         let walk = Straight {
-            // Pointers of rows that the tile does not have may be outside the operand.
-            lhs: std::array::from_fn(|r| left.data.wrapping_add(r.wrapping_mul(left.row_stride))),
+            lhs: left.data,
+            lhs_stride: left.row_stride,
             to: sums.to,
             to_stride: sums.stride,
             steps: Loop { count: depth.len, lhs: left.col_stride, rhs: 0 },
-            ahead: Ahead { lhs: next.rows, lhs_stride: next.stride, lines: 0, to: next.sums },
+            ahead: Ahead {
+                lhs: next.rows,
+                lhs_stride: next.stride,
+                lines: 0,
+                to: next.sums,
+                at_once: sums.far,
+            },
         };
         let mut tile = Tile { walk, rhs: right.data, columns: 0, adds: depth.start > 0 };
         for panel in spans(columns.len, micro.columns(), micro.lanes) {
@@ -460,8 +478,8 @@ impl<T: Element> Blocks<'_, T> {
             (ahead.lhs, ahead.lines) = (next.rows, share.min(next.lines));
             next.rows = next.rows.wrapping_add(ahead.lines * next.stride);
             next.lines -= ahead.lines;
-            let end = panel.start + panel.len;
-            ahead.to = if end < columns.len { sums.to.wrapping_add(end) } else { next.sums };
+            let next_panel = panel.start + panel.len + room_between;
+            ahead.to = if next_panel < columns.len { sums.to.wrapping_add(next_panel) } else { next.sums };
             // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
             // has; rows, columns and depth are inside what the caller vouches for.
             unsafe {

@@ -169,13 +169,15 @@ macro_rules! each {
 }
 pub(in crate::kernels) use each;
 
-/// A tile of `R` rows and `W` vectors; where `PART`, the last vector need not be full.
+/// A tile of `R` rows and `W` vectors; where `PART`, the last vector need not be full. Whether it `fetches` what follows is
+/// known when it is compiled.
 ///
 /// # Safety
 /// That of [`TileFn`].
 #[inline(always)]
 unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, const PART: bool>(
     tile: &Tile<V::Element, K>,
+    fetches: bool,
 ) {
     let last = tile.columns - (W - 1) * V::LANES;
     let (lhs, steps) = (tile.walk.lhs::<R>(), tile.walk.steps());
@@ -188,19 +190,19 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
                 each!(w in W { sums[r][w] = load::<V, W, PART>(tile.walk.to(r), w, last); });
             });
         }
-        tile.walk.for_each_stretch::<V, R, W>(|mut at, rhs, count| {
-            let mut rhs = tile.rhs.wrapping_add(rhs);
+        tile.walk.for_each_stretch::<V, R, W>(tile.rhs, fetches, |mut place, count| {
             for _ in 0..count {
                 let mut row = [V::zero(); W];
-                each!(w in W { row[w] = load::<V, W, PART>(rhs, w, last); });
+                each!(w in W { row[w] = load::<V, W, PART>(place.rhs, w, last); });
                 each!(r in R {
-                    let factor = V::splat(*lhs[r].add(at));
+                    let factor = V::splat(*lhs[r].add(place.lhs));
                     each!(w in W { sums[r][w] = sums[r][w].plus_product(factor, row[w]); });
                 });
                 // After the last step these may point anywhere.
-                rhs = rhs.wrapping_add(steps.rhs);
-                at = at.wrapping_add(steps.lhs);
+                place.rhs = place.rhs.wrapping_add(steps.rhs);
+                place.lhs = place.lhs.wrapping_add(steps.lhs);
             }
+            place
         });
         // To store a part takes longer, wherever it is loaded as fast.
         if PART && last < V::LANES {
@@ -247,6 +249,8 @@ macro_rules! micro {
         $transpose:expr
     ) => {
         pub static $name: Micro<$element> = {
+            /// The tallest tiles sum nearly all of large products. Others would only have more to set up if they fetched ahead.
+            ///
             /// # Safety
             /// That of [`TileFn`].
             $(#[target_feature(enable = $features)])?
@@ -254,7 +258,7 @@ macro_rules! micro {
                 tile: &Tile<$element, Straight<$element>>,
             ) {
                 // SAFETY: the contract is the same.
-                unsafe { super::sum::<$vector, _, R, W, PART>(tile) }
+                unsafe { super::sum::<$vector, _, R, W, PART>(tile, R == ROWS.len()) }
             }
 
             /// # Safety
@@ -264,7 +268,7 @@ macro_rules! micro {
                 tile: &Tile<$element, Scattered<$element>>,
             ) {
                 // SAFETY: the contract is the same.
-                unsafe { super::sum::<$vector, _, R, W, PART>(tile) }
+                unsafe { super::sum::<$vector, _, R, W, PART>(tile, false) }
             }
 
             /// # Safety

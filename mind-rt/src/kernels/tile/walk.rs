@@ -1,6 +1,6 @@
 //! What a tile sums and where to, and two ways to walk it.
 
-use super::{LINE, MAX_ROWS, TALLEST, Vector, each};
+use super::{LINE, TALLEST, Vector, each};
 use crate::kernels::prefetch::prefetch;
 
 /// From so many products a sum, a tile fetches what those after it need.
@@ -35,6 +35,15 @@ impl Loop {
     pub const ONCE: Self = Self { count: 1, lhs: 0, rhs: 0 };
 }
 
+/// Where the factors of a step are.
+#[derive(Clone, Copy)]
+pub struct Place<T> {
+    /// On the left, how far they are from those of the first step.
+    pub lhs: usize,
+    /// On the right, the first one.
+    pub rhs: *const T,
+}
+
 /// Where the rows of a tile are, and the loops of their sums.
 pub trait Walk<T> {
     /// The first factor of each row.
@@ -46,19 +55,24 @@ pub trait Walk<T> {
     /// The innermost loop.
     fn steps(&self) -> Loop;
 
-    /// Calls `stretch` for each stretch of steps of the innermost loop, with how far its first factors are from those of the
-    /// tile, on the left and on the right, and how many steps it has. The tile has `R` rows of `W` vectors.
+    /// Calls `stretch` for each stretch of steps of the innermost loop, with the place of its first step and how many steps it
+    /// has, to return the place behind them. The tile has `R` rows of `W` vectors and its first factor on the right is at
+    /// `rhs`; what follows it is fetched meanwhile if it `fetches`.
     fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
         &self,
-        stretch: impl FnMut(usize, usize, usize),
+        rhs: *const T,
+        fetches: bool,
+        stretch: impl FnMut(Place<T>, usize) -> Place<T>,
     );
 }
 
 /// Rows of sums one behind the other, and a single loop: a product of matrices. To set up more takes as long as a short sum.
 #[derive(Clone, Copy)]
 pub struct Straight<T> {
-    /// The first factor of each row; what is beyond the tile's rows is not looked at.
-    pub lhs: [*const T; MAX_ROWS],
+    /// The first factor of the first row.
+    pub lhs: *const T,
+    /// From one row of factors to the next.
+    pub lhs_stride: usize,
     /// Where the sums of the first row go.
     pub to: *mut T,
     /// From one row of sums to the next.
@@ -78,21 +92,25 @@ pub struct Ahead<T> {
     pub lhs_stride: usize,
     /// How many lines.
     pub lines: usize,
-    /// The sums of the next tile, whose rows are as far apart as the tile's own: in each stretch a row.
+    /// The sums of a later tile, whose rows are as far apart as the tile's own: in each stretch a row.
     pub to: *const T,
+    /// Whether all these sums are fetched at once, and nothing else: where a tile has too few steps for stretches.
+    pub at_once: bool,
 }
 
 impl<T> Ahead<T> {
     /// Sums alone.
     pub const fn sums(to: *const T) -> Self {
-        Self { lhs: to, lhs_stride: 0, lines: 0, to }
+        Self { lhs: to, lhs_stride: 0, lines: 0, to, at_once: false }
     }
 }
 
-impl<T> Walk<T> for Straight<T> {
+impl<T: Copy> Walk<T> for Straight<T> {
     #[inline(always)]
     fn lhs<const R: usize>(&self) -> [*const T; R] {
-        *self.lhs.first_chunk().expect("a tile has at most MAX_ROWS rows")
+        let mut lhs = [self.lhs; R];
+        each!(r in R { lhs[r] = self.lhs.wrapping_add(r.wrapping_mul(self.lhs_stride)); });
+        lhs
     }
 
     #[inline(always)]
@@ -108,32 +126,61 @@ impl<T> Walk<T> for Straight<T> {
     #[inline(always)]
     fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
         &self,
-        mut stretch: impl FnMut(usize, usize, usize),
+        rhs: *const T,
+        fetches: bool,
+        mut stretch: impl FnMut(Place<T>, usize) -> Place<T>,
     ) {
-        let Self { steps, ahead, .. } = self;
-        let (mut lhs, mut rhs, mut left, mut next_row) = (0_usize, 0_usize, steps.count, 0);
+        let steps = self.steps;
+        if fetches && self.ahead.at_once {
+            each!(row in R { self.fetch_sums::<V, W>(self.ahead.to, row); });
+        }
+        let (mut place, mut left) = (Place { lhs: 0, rhs }, steps.count);
         while left > 0 {
             let mut count = left;
-            if steps.count >= WORTH_FETCHING_AHEAD {
+            if fetches && steps.count >= WORTH_FETCHING_AHEAD {
                 count = left.min(LINE / size_of::<T>());
-                for line in 0..ahead.lines {
-                    prefetch(ahead.lhs.wrapping_add(line * ahead.lhs_stride + lhs));
-                }
-                if next_row < R {
-                    each!(w in W {
-                        let sums = ahead.to.wrapping_add(next_row * self.to_stride + w * V::LANES);
-                        // SAFETY: the tile's vectors are those of a level that the processor has.
-                        unsafe { V::prefetch(sums) };
-                    });
-                    next_row += 1;
-                }
+                self.fetch_ahead::<V, R, W>(place.lhs, left);
             }
-            stretch(lhs, rhs, count);
+            place = stretch(place, count);
             left -= count;
-            lhs = lhs.wrapping_add(count.wrapping_mul(steps.lhs));
-            rhs = rhs.wrapping_add(count.wrapping_mul(steps.rhs));
         }
     }
+}
+
+impl<T: Copy> Straight<T> {
+    /// Fetches what [`Ahead`] says while there are `left` steps to do, the next one's factors being so far along the rows.
+    #[inline(always)]
+    fn fetch_ahead<V: Vector<Element = T>, const R: usize, const W: usize>(&self, along: usize, left: usize) {
+        let Ahead { lhs, lhs_stride, lines, to, .. } = reread(&self.ahead);
+        let mut line = lhs.wrapping_add(along);
+        let end = line.wrapping_add(lines.wrapping_mul(lhs_stride));
+        while line != end {
+            prefetch(line);
+            line = line.wrapping_add(lhs_stride);
+        }
+        let row = (self.steps.count - left) / (LINE / size_of::<T>());
+        if row < R {
+            self.fetch_sums::<V, W>(to, row);
+        }
+    }
+
+    /// Fetches a row of the sums that begin at `to`.
+    #[inline(always)]
+    fn fetch_sums<V: Vector<Element = T>, const W: usize>(&self, to: *const T, row: usize) {
+        let to = to.wrapping_add(row * reread(&self.to_stride));
+        each!(w in W {
+            // SAFETY: the tile's vectors are those of a level that the processor has.
+            unsafe { V::prefetch(to.wrapping_add(w * V::LANES)) };
+        });
+    }
+}
+
+/// Reads from memory what is needed now and then. Otherwise it is read before the loops and pushes what they need out of
+/// registers, or is itself stored on the stack, where it waits behind the sums of the tile before.
+#[inline(always)]
+fn reread<T: Copy>(place: &T) -> T {
+    // SAFETY: a reference may be read.
+    unsafe { std::ptr::from_ref(place).read_volatile() }
 }
 
 /// Rows that lie anywhere, and three nested loops: a convolution or a derivative of one.
@@ -168,7 +215,9 @@ impl<T> Walk<T> for Scattered<T> {
     #[inline(always)]
     fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
         &self,
-        mut stretch: impl FnMut(usize, usize, usize),
+        first: *const T,
+        _: bool,
+        mut stretch: impl FnMut(Place<T>, usize) -> Place<T>,
     ) {
         let [outer, middle, inner] = self.loops;
         // After the last step of a loop these may be anywhere.
@@ -176,7 +225,7 @@ impl<T> Walk<T> for Scattered<T> {
         for _ in 0..outer.count {
             let (mut lhs, mut rhs) = (outer_lhs, outer_rhs);
             for _ in 0..middle.count {
-                stretch(lhs, rhs, inner.count);
+                stretch(Place { lhs, rhs: first.wrapping_add(rhs) }, inner.count);
                 lhs = lhs.wrapping_add(middle.lhs);
                 rhs = rhs.wrapping_add(middle.rhs);
             }
