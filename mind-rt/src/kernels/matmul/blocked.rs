@@ -11,14 +11,15 @@
 //! of a cache; the left one if its rows are not contiguous and are read often. With more than one block of `k`, the sums of one are
 //! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
 //! whole sums only, so there it happens in the scratch memory, for some rows at a time. What the next tiles need from beyond L2,
-//! left rows and sums, is fetched while a tile is summed, see [`Ahead`].
+//! left rows and sums, is fetched while a tile is summed, see [`Ahead`]. Where rows are few and the right operand is far away, as
+//! a batch and the weights of a large layer, its next block is what is fetched.
 //!
 //! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
 
-use std::mem::MaybeUninit;
-
 use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
+use super::room::{Bytes, Room};
+use super::spans::{Span, next_part, spans};
 use crate::element::Element;
 use crate::kernels::epilogue::{Block, Epilogue};
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles};
@@ -47,6 +48,14 @@ const WAITING_ROWS: usize = 512;
 /// Bytes of the sums that an epilogue takes at once, where none wait.
 const SUMS_BYTES: usize = 16 << 10;
 
+/// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
+/// read it, and packing pays.
+const FEW_ROWS: usize = 16 * MAX_ROWS;
+
+/// Most of `k` and most columns of a right block that is fetched ahead. A tile goes through the lines of rows as it goes through
+/// `k`, so it passes all columns where `k` has as many steps. Two blocks fit into L2, and tiles of 48 columns fill one.
+const FETCHED: usize = 240;
+
 /// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
 const LEFT_BYTES: usize = 4 * RIGHT_BYTES;
 
@@ -71,8 +80,9 @@ pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     if k <= DEPTH {
         return left + right;
     }
-    let columns = min(n, RIGHT_BYTES / size_of::<T>() / DEPTH);
-    left + right + min(m, WAITING_ROWS) * columns
+    let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
+    let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
+    left + right + min(m, WAITING_ROWS) * min(n, most_columns)
 }
 
 /// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
@@ -105,6 +115,12 @@ pub fn multiply<T: Element + Tiles>(
         }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
+    if fetches_right(product) {
+        let (left, right) = (None, None);
+        let [most_depth, most_columns] = [FETCHED; 2];
+        let blocks = Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: true };
+        return blocks.multiply(scratch, sink);
+    }
     if packs_left(product) || packs_right(product) {
         let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
         return if small {
@@ -118,7 +134,9 @@ pub fn multiply<T: Element + Tiles>(
     } else {
         right_block(micro, k, RIGHT_BYTES / size_of::<T>())
     };
-    Blocks { micro, product, most_depth, most_columns, left: None, right: None }.multiply(scratch, sink);
+    let (left, right) = (None, None);
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
+        .multiply(scratch, sink);
 }
 
 /// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
@@ -199,7 +217,8 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     };
     let room = right.map_or(RIGHT_BYTES / size_of::<T>(), |right| right.len);
     let [most_depth, most_columns] = right_block(micro, k, room);
-    Blocks { micro, product, most_depth, most_columns, left, right }.multiply(waiting, sink);
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
+        .multiply(waiting, sink);
 }
 
 /// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
@@ -209,6 +228,18 @@ fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bo
     let same_set = rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET);
     let large = size_of::<T>() == 8 && m > 32 * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
     n > 1 && rhs.col_stride != 1 || m > 8 * MAX_ROWS && k > MAX_ROWS && (same_set || large)
+}
+
+/// Whether blocks of the right operand are fetched ahead, where they lie: where rows are too few to make up for what the first
+/// ones wait.
+fn fetches_right<T>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
+    // Fewer rows have less to wait for while the right operand is in L3, and more sums to load and store again.
+    let far = if m > 8 * MAX_ROWS { 3 << 20 } else { 8 << 20 };
+    (2..=FEW_ROWS).contains(&m)
+        && lhs.col_stride == 1
+        && rhs.col_stride == 1
+        && k.min(n) > FETCHED
+        && bytes::<T>(k, n) > far
 }
 
 /// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
@@ -242,13 +273,8 @@ struct Blocks<'a, T: 'static> {
     left: Option<Room<T>>,
     /// Room for a packed right block, as large as the largest.
     right: Option<Room<T>>,
-}
-
-/// Part of an axis.
-#[derive(Clone, Copy)]
-pub struct Span {
-    pub start: usize,
-    pub len: usize,
+    /// Whether the tiles of a right block fetch the next one.
+    fetches_right: bool,
 }
 
 /// Where sums go: `to[i * stride + j]`, from the first row and column of a block on.
@@ -279,7 +305,9 @@ impl<T: Element> Blocks<'_, T> {
             for depth in spans(k, self.most_depth, 1) {
                 let left = self.left(rows, depth);
                 for columns in spans(n, self.most_columns, self.micro.lanes) {
-                    let right = self.right(depth, columns);
+                    let next =
+                        if columns.end() < n { [depth.start, columns.end()] } else { [depth.end(), 0] };
+                    let right = self.right(depth, columns, next);
                     // SAFETY: `out` has these rows and columns.
                     unsafe {
                         let to = out.as_mut_ptr().add(rows.start * n + columns.start);
@@ -298,7 +326,7 @@ impl<T: Element> Blocks<'_, T> {
         let most_columns = self.most_columns.min(room.len / MAX_ROWS);
         for columns in spans(n, most_columns, self.micro.lanes) {
             let depth = Span { start: 0, len: k };
-            let right = self.right(depth, columns);
+            let right = self.right(depth, columns, [0, columns.end()]);
             let most_rows = (room.len / columns.len / MAX_ROWS * MAX_ROWS).min(self.most_rows());
             for rows in spans(m, most_rows, MAX_ROWS) {
                 let left = self.left(rows, depth);
@@ -325,7 +353,9 @@ impl<T: Element> Blocks<'_, T> {
         for rows in spans(m, most_rows, MAX_ROWS) {
             for columns in spans(n, most_columns, self.micro.lanes) {
                 for depth in spans(k, self.most_depth, 1) {
-                    let (left, right) = (self.left(rows, depth), self.right(depth, columns));
+                    let next =
+                        if depth.end() < k { [depth.end(), columns.start] } else { [0, columns.end()] };
+                    let (left, right) = (self.left(rows, depth), self.right(depth, columns, next));
                     let sums = Sums { to: room.data, stride: columns.len, far: false };
                     // SAFETY: so many rows of the widest group of columns fit into the room.
                     unsafe { self.rows(rows, depth, columns, left, right, sums) };
@@ -368,12 +398,16 @@ impl<T: Element> Blocks<'_, T> {
         Left { data: room.data, row_stride: 1, col_stride: 0, group }
     }
 
-    /// The block of the right operand, packed if there is room for that.
-    fn right(&mut self, depth: Span, columns: Span) -> Right<T> {
+    /// The block of the right operand, packed if there is room for that; the block after it begins in row and column `next`.
+    fn right(&mut self, depth: Span, columns: Span, [next_row, next_column]: [usize; 2]) -> Right<T> {
         let rhs = &self.product.rhs;
         // SAFETY: the element is one of the operand.
         let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
-        let Some(room) = self.right else { return Right { data: from, stride: Some(rhs.row_stride) } };
+        let Some(room) = self.right else {
+            let next = rhs.data.as_ptr().wrapping_add(rhs.index(next_row, next_column));
+            let next = self.fetches_right.then_some(next);
+            return Right { data: from, stride: Some(rhs.row_stride), next };
+        };
         let lanes = self.micro.lanes;
         assert!(panel_start(depth.len, columns.len.next_multiple_of(lanes)) <= room.len);
         // SAFETY: the block is inside the operand, and the room has place for it with its last vector filled up.
@@ -382,7 +416,7 @@ impl<T: Element> Blocks<'_, T> {
             let panels = spans(columns.len, self.micro.columns(), lanes);
             pack_panels(self.micro, from, strides, depth.len, panels, lanes, room.data);
         }
-        Right { data: room.data, stride: None }
+        Right { data: room.data, stride: None, next: None }
     }
 
     /// Sums a block of rows, adding to what is there unless `depth` begins with 0.
@@ -427,6 +461,10 @@ impl<T: Element> Blocks<'_, T> {
                         let line = LINE / size_of::<T>();
                         let group = left.data.add(panel_start(depth.len, group.len));
                         Next { rows: group.add(tile.start * line), stride: line, lines: tile.len, ..next }
+                    } else if let (Some(block), Some(stride)) = (right.next, right.stride) {
+                        // Each row of tiles fetches its share of lines.
+                        let [first, last] = [tile.start, end].map(|row| depth.len * row / rows.len);
+                        Next { rows: block.wrapping_add(first * stride), stride, lines: last - first, ..next }
                     } else if !packed && left.col_stride == 1 {
                         let rows_left = self.product.dims[0] - (rows.start + end);
                         Next { lines: rows_left.min(self.micro.rows), ..next }
@@ -503,6 +541,8 @@ struct Right<T> {
     data: *const T,
     /// From one row to the next; none if it is packed, panel behind panel.
     stride: Option<usize>,
+    /// The block that comes next, if that is fetched now.
+    next: Option<*const T>,
 }
 
 /// Rows of the left operand.
@@ -535,63 +575,5 @@ fn block<T>(first: usize, rows: Span, columns: Span, sums: &[T]) -> Block<'_, T>
         columns: columns.len,
         sums,
         stride: columns.len,
-    }
-}
-
-/// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
-/// power of two; `most` is a multiple of it too, or no less than `len`.
-#[inline(always)]
-fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> + Clone {
-    debug_assert!(most >= len || most > 0 && most.is_multiple_of(multiple));
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let left = len - start;
-        let part = next_part(left, most, multiple);
-        let span = Span { start, len: part };
-        start += part;
-        (part > 0).then_some(span)
-    })
-}
-
-#[inline(always)]
-fn next_part(left: usize, most: usize, multiple: usize) -> usize {
-    if left <= most {
-        left
-    } else if left / 2 < most {
-        (left.div_ceil(2) + multiple - 1) & !(multiple - 1)
-    } else {
-        most
-    }
-}
-
-/// Memory to write to.
-#[derive(Clone, Copy)]
-struct Room<T> {
-    data: *mut T,
-    len: usize,
-}
-
-impl<T> Room<T> {
-    /// The first `len` elements, of which there are so many, and the others.
-    fn split(self, len: usize) -> (Self, Self) {
-        assert!(len <= self.len);
-        // SAFETY: as just asserted.
-        let rest = unsafe { self.data.add(len) };
-        (Self { data: self.data, len }, Self { data: rest, len: self.len - len })
-    }
-}
-
-/// Room on the stack.
-#[repr(align(64))]
-struct Bytes<const N: usize>([MaybeUninit<u8>; N]);
-
-impl<const N: usize> Bytes<N> {
-    #[inline(always)]
-    fn new() -> Self {
-        Self([MaybeUninit::uninit(); N])
-    }
-
-    fn room<T>(&mut self) -> Room<T> {
-        Room { data: self.0.as_mut_ptr().cast(), len: N / size_of::<T>() }
     }
 }

@@ -8,9 +8,9 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few; `floats` chooses a kernel; `blocked` cuts a product into blocks and tiles; `pack` copies what lies badly; `super::tile` has the
-//! microkernels of each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little
-//! that cuts an epilogue in two.
+//! where rows are few; `floats` chooses a kernel; `blocked` cuts a product into blocks and tiles, by `spans`; `pack` copies what
+//! lies badly, to a `room`; `super::tile` has the microkernels of each SIMD level. Integers are multiplied by `loops`. No code of
+//! these is compiled for each program but for the little that cuts an epilogue in two.
 //!
 //! Nothing allocates. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
 
@@ -20,6 +20,8 @@ mod floats;
 mod loops;
 mod pack;
 mod products;
+mod room;
+mod spans;
 mod tiny;
 
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
-use super::blocked::Span;
+use super::spans::Span;
 use crate::element::Element;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro};

@@ -314,3 +314,29 @@ fn large_right_operands() {
         assert!(product(m)[..16 * n] == product(16), "left operand by {row_stride} and {col_stride}");
     }
 }
+
+/// Blocks of a far right operand are fetched ahead and cut otherwise, which does not show beside some of its columns alone.
+#[test]
+fn far_right_operands() {
+    let [k, n] = [1030, 1040];
+    let columns = 100..300;
+    let data = [random::<f64>(70 * k, 15), random::<f64>(k * n, 16)];
+    let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+    let whole = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
+    let some = &MatRef { offset: columns.start, ..*whole };
+    for m in [2, 19, 70] {
+        let sums = |n, rhs, scratch| {
+            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            let stored = stored(&product, scratch, f64::multiply);
+            let handed_over = handed_over(&product, scratch, f64::multiply);
+            assert!(bits(&stored) == bits(&handed_over), "{m} rows, {scratch} of scratch");
+            stored
+        };
+        let expected = sums(columns.len(), some, 0);
+        for scratch in [matmul_scratch::<f64>(m, k, n), 0, m * 100] {
+            let sums = sums(n, whole, scratch);
+            let found: Vec<_> = sums.chunks(n).flat_map(|row| &row[columns.clone()]).copied().collect();
+            assert!(bits(&found) == bits(&expected), "{m} rows, {scratch} of scratch");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! An axis cut into parts.
+
+/// Part of an axis.
+#[derive(Clone, Copy)]
+pub struct Span {
+    pub start: usize,
+    pub len: usize,
+}
+
+impl Span {
+    /// Where it ends.
+    #[inline(always)]
+    pub fn end(self) -> usize {
+        self.start + self.len
+    }
+}
+
+/// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
+/// power of two; `most` is a multiple of it too, or no less than `len`.
+#[inline(always)]
+pub fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> + Clone {
+    debug_assert!(most >= len || most > 0 && most.is_multiple_of(multiple));
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let left = len - start;
+        let part = next_part(left, most, multiple);
+        let span = Span { start, len: part };
+        start += part;
+        (part > 0).then_some(span)
+    })
+}
+
+/// The first of these parts of what is left.
+#[inline(always)]
+pub fn next_part(left: usize, most: usize, multiple: usize) -> usize {
+    if left <= most {
+        left
+    } else if left / 2 < most {
+        (left.div_ceil(2) + multiple - 1) & !(multiple - 1)
+    } else {
+        most
+    }
+}
