@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mind::__private::{Combine, Kernel, MultiplyAdd, Separate, Split, copy_strided, join, run};
-use mind::{Tensor, Workspace, mind, set_threads};
+use mind::{Const, Tensor, TensorView, Workspace, mind, set_threads};
 
 mind! {
     fn total<N>(x: f32[N]) -> f32 { sum(x) }
@@ -22,8 +22,15 @@ mind! {
     fn rows<N, C>(x: f32[N, C]) -> f32[N] { sum(x, axes = [1]) }
     fn columns<N, C>(x: f32[N, C]) -> f32[C] { sum(x, axes = [0]) }
     fn shifted<N, C>(x: f32[N, C], b: f32[C]) -> f32[N, C] { relu(x + b) }
-    fn narrow_columns<N>(x: f32[N, 10]) -> f32[10] { sum(x, axes = [0]) }
-    fn narrow_rows<N>(x: f32[N, 10]) -> f32[N] { sum(x, axes = [1]) }
+    fn columns_4<N>(x: f32[N, 4]) -> f32[4] { sum(x, axes = [0]) }
+    fn columns_10<N>(x: f32[N, 10]) -> f32[10] { sum(x, axes = [0]) }
+    fn columns_16<N>(x: f32[N, 16]) -> f32[16] { sum(x, axes = [0]) }
+    fn rows_4<N>(x: f32[N, 4]) -> f32[N] { sum(x, axes = [1]) }
+    fn rows_10<N>(x: f32[N, 10]) -> f32[N] { sum(x, axes = [1]) }
+    fn rows_16<N>(x: f32[N, 16]) -> f32[N] { sum(x, axes = [1]) }
+    fn rows_20<N>(x: f32[N, 20]) -> f32[N] { sum(x, axes = [1]) }
+    fn squares_10<N>(x: f32[N, 10]) -> f32[N] { sum(x * x, axes = [1]) }
+    fn softmax_10<N>(x: f32[N, 10]) -> f32[N, 10] { exp(x) / sum(exp(x), axes = [1], keepdims = true) }
 }
 
 fn main() {
@@ -75,10 +82,12 @@ fn matrices() {
         Tensor::from_fn_with((rows, columns), |[i, j]| ((i * 31 + j * 7919) % 1013) as f32 * 0.001 - 0.5)
     };
     let (square, wide) = (data(1000, 1000), data(100, 10_000));
-    let narrow = Tensor::from_fn(|[i, j]| ((i * 31 + j) % 1013) as f32 * 0.001 - 0.5);
-    let narrow: Tensor![f32; 100_000, 10] = narrow;
+    // All of one matrix, so that the cache holds it.
+    let narrow = square.as_slice();
+    let (four, ten) = (matrix::<250_000, 4>(narrow), matrix::<100_000, 10>(narrow));
+    let (sixteen, twenty) = (matrix::<62_500, 16>(narrow), matrix::<50_000, 20>(narrow));
     let bias = Tensor::from_fn_with((1000,), |[i]| i as f32 * 0.001);
-    let (mut copied, mut shifts) = (square.clone(), square.clone());
+    let (mut copied, mut shifts, mut shares) = (square.clone(), square.clone(), ten.to_owned());
     let len = 1_000_000;
     let mut table = vec![
         Row::new("read one", len, 0, read(square.as_slice())),
@@ -90,12 +99,25 @@ fn matrices() {
         }),
         Row::new("rows of 1000", len, 0, || _ = black_box(rows(black_box(&square)))),
         Row::new("rows of 10,000", len, 0, || _ = black_box(rows(black_box(&wide)))),
-        Row::new("rows of 10", len, 0, || _ = black_box(narrow_rows(black_box(&narrow)))),
+        Row::new("rows of 4", len, 0, || _ = black_box(rows_4(black_box(&four)))),
+        Row::new("rows of 10", len, 0, || _ = black_box(rows_10(black_box(&ten)))),
+        Row::new("rows of 16", len, 0, || _ = black_box(rows_16(black_box(&sixteen)))),
+        Row::new("rows of 20", len, 0, || _ = black_box(rows_20(black_box(&twenty)))),
+        Row::new("squares in rows of 10", len, 0, || _ = black_box(squares_10(black_box(&ten)))),
+        Row::new("softmax of rows of 10", len, len, {
+            into(|workspace| softmax_10_into(black_box(&ten), &mut shares, workspace))
+        }),
         Row::new("1000 columns", len, 0, || _ = black_box(columns(black_box(&square)))),
         Row::new("10,000 columns", len, 0, || _ = black_box(columns(black_box(&wide)))),
-        Row::new("10 columns", len, 0, || _ = black_box(narrow_columns(black_box(&narrow)))),
+        Row::new("4 columns", len, 0, || _ = black_box(columns_4(black_box(&four)))),
+        Row::new("10 columns", len, 0, || _ = black_box(columns_10(black_box(&ten)))),
+        Row::new("16 columns", len, 0, || _ = black_box(columns_16(black_box(&sixteen)))),
     ];
     print("matrices of a million elements, and sums of their", &mut table);
+}
+
+fn matrix<const N: usize, const C: usize>(elements: &[f32]) -> TensorView<'_, f32, (Const<N>, Const<C>)> {
+    TensorView::from_slice((Const, Const), elements).expect("there are as many")
 }
 
 /// Measures the rows of a table, the limits first: a read and a copy.

@@ -79,13 +79,93 @@ mind! {
         sum(t * t)
     }
 
+    fn apart<N>(x: f32[4, N, 12]) -> (f32[4, N], f32[4, N - 1]) {
+        (sum(x[0.., 0.., 1..11], axes = [2]), mean(x[0.., 1.., 0..5], axes = [2]))
+    }
+
     fn moved<N>(x: f32[N, 300, 7]) -> f32[7, N, 150] { transpose(x[0.., ..;2, 0..], [2, 0, 1]) * 2.0 }
+}
+
+/// Sums of matrices of few columns, a module for each number of columns.
+macro_rules! narrow {
+    ($($name:ident: $columns:tt;)*) => {
+        $(mod $name {
+            mind::mind! {
+                pub fn rows<N>(x: f32[N, $columns]) -> f32[N] { sum(x, axes = [1]) }
+                pub fn means<N>(x: f64[3, N, $columns]) -> f64[3, N] { mean(x, axes = [2]) }
+                pub fn fused<N>(x: f32[N, $columns]) -> f32[N] { sum(x * x + x, axes = [1]) }
+                pub fn columns<N>(x: f32[N, $columns]) -> f32[$columns] { sum(x, axes = [0]) }
+            }
+        })*
+
+        /// What the sums of such matrices are to the bit.
+        fn narrow_sums(lines: &mut Lines) {
+            for rows in [1, 7, 8, 15, 16, 17, 40, 1003] {
+                $(
+                    let x = uneven((rows, Const));
+                    lines.tensor(stringify!($name rows), &$name::rows(&x));
+                    lines.tensor(stringify!($name fused), &$name::fused(&x));
+                    lines.tensor(stringify!($name columns), &$name::columns(&x));
+                    let x = Tensor::from_fn_with((Const, rows, Const), |[i, j, k]| {
+                        ((i * 311 + j * 7919 + k * 31) % 1013) as f64 * 0.003 - 1.5
+                    });
+                    lines.tensor(stringify!($name means), &$name::means(&x));
+                )*
+            }
+        }
+
+        #[test]
+        fn short_rows_are_summed_in_lanes() {
+            for rows in [1, 7, 8, 15, 16, 17, 40] {
+                $(
+                    let x = uneven((rows, Const));
+                    let elements = x.as_slice().chunks($columns);
+                    let sums: Vec<f32> = elements.clone().map(in_lanes).collect();
+                    assert_eq!($name::rows(&x).as_slice(), sums, "{rows} rows of {}", $columns);
+                    let squares = elements.map(|row| row.iter().map(|x| x * x + x).collect::<Vec<_>>());
+                    let sums: Vec<f32> = squares.map(|row| in_lanes(&row)).collect();
+                    assert_eq!($name::fused(&x).as_slice(), sums, "{rows} rows of {}, computed", $columns);
+                )*
+            }
+        }
+    };
+}
+
+narrow! {
+    of_1: 1; of_2: 2; of_3: 3; of_4: 4; of_5: 5; of_7: 7; of_8: 8; of_9: 9; of_10: 10; of_12: 12; of_15: 15;
+    of_16: 16; of_17: 17; of_20: 20; of_31: 31; of_32: 32; of_33: 33; of_40: 40;
+}
+
+#[test]
+fn short_rows_apart_are_summed_in_lanes() {
+    let x = uneven((Const, 101, Const));
+    let (whole, parts) = apart(&x);
+    for i in 0..4 {
+        for j in 0..101 {
+            let row = &x.as_slice()[(i * 101 + j) * 12..][..12];
+            assert_eq!(whole[[i, j]], in_lanes(&row[1..11]));
+            assert!(j == 0 || parts[[i, j - 1]] == in_lanes(&row[..5]) / 5.0);
+        }
+    }
+}
+
+/// Element `i` goes to lane `i % 32`, and the lanes add up as a tree.
+fn in_lanes(elements: &[f32]) -> f32 {
+    let mut lanes = vec![0.0; 32];
+    for (i, element) in elements.iter().enumerate() {
+        lanes[i % 32] += element;
+    }
+    while lanes.len() > 1 {
+        let upper = lanes.split_off(lanes.len() / 2);
+        lanes.iter_mut().zip(upper).for_each(|(lane, other)| *lane += other);
+    }
+    lanes[0]
 }
 
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 35);
+    assert_eq!(usual.len(), 37 + 8 * 4 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -196,6 +276,10 @@ fn computed() -> String {
     lines.number("picked", value);
     lines.tensor("picked by the table", &dtable);
     lines.tensor("moved", &moved(&uneven((129, Const, Const))));
+    let (whole, parts) = apart(&uneven((Const, 101, Const)));
+    lines.tensor("rows apart", &whole);
+    lines.tensor("rows of parts", &parts);
+    narrow_sums(&mut lines);
     lines.0
 }
 

@@ -18,7 +18,10 @@ pub use crate::kernels::math::{Float, Fused, MultiplyAdd, Separate, exp, ln, rel
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
 };
-pub use crate::kernels::reduce::{LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, reduce_lanes, sum};
+pub use crate::kernels::reduce::{
+    LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_lanes, reduce_lanes, sum,
+};
+pub use crate::kernels::rows::sum_rows;
 pub use crate::knossos;
 pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;

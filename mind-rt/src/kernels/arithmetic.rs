@@ -3,6 +3,7 @@
 use super::conv::Convolve;
 use super::matmul::Gemm;
 use super::reduce::Reduce;
+use super::rows::SumRows;
 use super::storage::Plain;
 
 /// Arithmetic that kernels are generic over: IEEE for floats, wrapping for integers.
@@ -12,6 +13,7 @@ pub trait Arithmetic:
     + Convolve
     + Gemm
     + Reduce
+    + SumRows
     + PartialEq
     + PartialOrd
     + Default

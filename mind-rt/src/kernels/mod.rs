@@ -18,6 +18,7 @@ mod memory;
 pub(crate) mod pool;
 mod prefetch;
 pub mod reduce;
+pub mod rows;
 pub mod storage;
 mod tile;
 mod transpose;

@@ -48,8 +48,13 @@ pub fn reduce_lanes<T: Element, const L: usize>(lanes: [T; L]) -> T {
     /// Of as many bytes come lanes that were added up in a loop; fewer are of a row shorter than that.
     const FROM_A_LOOP: usize = 128;
 
+    add_lanes(if size_of::<[T; L]>() < FROM_A_LOOP { lanes } else { black_box(lanes) })
+}
+
+/// [`reduce_lanes`] of lanes that were not added up in a loop.
+#[inline(always)]
+pub fn add_lanes<T: Element, const L: usize>(mut lanes: [T; L]) -> T {
     const { assert!(L.is_power_of_two()) };
-    let mut lanes = if size_of::<[T; L]>() < FROM_A_LOOP { lanes } else { black_box(lanes) };
     let mut half = L / 2;
     while half > 0 {
         for lane in 0..half {

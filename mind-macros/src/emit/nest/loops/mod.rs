@@ -6,6 +6,7 @@
 
 mod elements;
 mod numbers;
+mod short_rows;
 
 use std::{fmt::Write, ops::Range};
 
@@ -121,6 +122,9 @@ impl<'a, 'p> Loops<'a, 'p> {
     }
 
     fn rows(&mut self) {
+        if self.short_rows() {
+            return;
+        }
         self.begin_totals();
         for depth in 0..self.nest.row_axes {
             self.begin_sums(depth);
@@ -171,8 +175,24 @@ impl<'a, 'p> Loops<'a, 'p> {
 
     /// The lanes of a sum along the row. Lanes that stay 0 change no sum: fewer of them give the same bits.
     fn lanes(&self, dtype: DType) -> usize {
-        let of_type = if dtype.bytes() == 4 { 32 } else { 16 };
+        let of_type = lanes_of(dtype);
         self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
+    }
+
+    /// The sum of the lanes that a row was summed in.
+    fn sum_of_row(&self, sum: &Sum) -> String {
+        match (sum, self.inner_known()) {
+            // Nothing is to be kept apart from a loop over blocks: there is one block.
+            (Sum::Lanes(name, lanes), Some(len)) if len <= *lanes && self.is_one_run() => {
+                format!("rt::add_lanes({name})")
+            }
+            _ => sum.value(),
+        }
+    }
+
+    /// Whether a row is one run along the innermost axis.
+    fn is_one_run(&self) -> bool {
+        self.nest.row_axes + 1 == self.rank()
     }
 
     /// The sums in memory whose outermost summed axis is the next to be opened.
@@ -271,7 +291,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         let mut number = known;
         for (fold, sum) in pass.folds.iter().zip(&sums) {
             if let (Target::Number(_), Some(sum)) = (&fold.target, sum) {
-                let value = self.mean(fold, &sum.value());
+                let value = self.mean(fold, &self.sum_of_row(sum));
                 self.define_number(number, &value);
                 number += 1;
             }
@@ -420,6 +440,11 @@ impl Sum {
             Self::Number(_) => 1,
         }
     }
+}
+
+/// The lanes of a sum, as the run time has them.
+fn lanes_of(dtype: DType) -> usize {
+    128 / dtype.bytes()
 }
 
 fn zero(dtype: DType) -> String {

@@ -1,0 +1,147 @@
+//! Sums of short rows, as many at once as a register has lanes.
+//!
+//! Of a row no longer than its lanes next to nothing is to be done but the tree that adds the lanes up, and a tree of its
+//! own leaves most of a register idle from its first step on. Here registers that hold one row each, or several, are
+//! paired: a step of the tree puts the lower halves of all rows of both into one register and the upper halves into
+//! another, and adds these. After the last step one register holds the sums. The order of each sum is that of
+//! [`sum`](super::reduce::sum), so that bits are the same.
+
+use super::check;
+use super::reduce::add_lanes;
+use crate::element::Element;
+
+/// The longest row that is short, in bytes: as many as all lanes of a sum have.
+const SHORT: usize = 128;
+
+/// The sums of rows of `LEN` elements: `sums[i]` is that of what begins at `elements[i * stride]`. `LANES` is the power of
+/// two that is not below `LEN`, and no more than the type has lanes.
+///
+/// # Panics
+/// If a row is not inside `elements`.
+pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
+    elements: &[T],
+    stride: usize,
+    sums: &mut [T],
+) {
+    const { assert!(LEN <= LANES && LANES.is_power_of_two() && LANES * size_of::<T>() <= SHORT) };
+    if T::sum_short_rows(elements, LEN, stride, sums) {
+        return;
+    }
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let row: &[T; LEN] = elements[i * stride..].first_chunk().expect("the rows are inside");
+        let mut lanes = [T::ZERO; LANES];
+        for (lane, element) in lanes.iter_mut().zip(row) {
+            *lane = lane.plus(*element);
+        }
+        *sum = add_lanes(lanes);
+    }
+}
+
+/// Sums of short rows by the registers of the SIMD level in use.
+pub trait SumRows: Sized {
+    /// Like [`sum_rows`] with rows of `len` elements, no more than the type has lanes. `false` if nothing was done, because
+    /// the level has no such registers or there are fewer rows than a register has lanes.
+    fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool;
+}
+
+macro_rules! sum_rows {
+    ($($ty:ty),*) => {
+        $(impl SumRows for $ty {
+            fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool {
+                let last = sums.len().checked_sub(1).map(|rows| rows.checked_mul(stride)?.checked_add(len));
+                let is_inside = |end: Option<usize>| end.is_some_and(|end| end <= elements.len());
+                check(last.is_none_or(is_inside), "rows to be summed are outside of their tensor");
+                check(len * size_of::<Self>() <= SHORT, "rows to be summed at once are not short");
+                #[cfg(target_arch = "x86_64")]
+                return x86::sum(elements, len, stride, sums);
+                #[cfg(not(target_arch = "x86_64"))]
+                false
+            }
+        })*
+    };
+}
+
+sum_rows!(f32, f64, i32, i64);
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::reduce::sum;
+
+    /// Sums rows of every short length, in matrices of up to 40 rows that are no longer than their rows need.
+    fn rows_are_summed<T: Element>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
+        for len in 0..=SHORT / size_of::<T>() {
+            for rows in 0..40 {
+                for stride in [len, len + 3, 0] {
+                    let needed = if rows == 0 { 0 } else { (rows - 1) * stride + len };
+                    let elements: Vec<T> = (0..needed).map(&element).collect();
+                    let mut sums = vec![T::ONE; rows];
+                    let is_done = T::sum_short_rows(&elements, len, stride, &mut sums);
+                    assert!(is_done || rows < 16 || crate::simd_level() == crate::SimdLevel::Portable);
+                    for (i, found) in sums.iter().enumerate().filter(|_| is_done) {
+                        let expected = sum(&elements[i * stride..][..len]);
+                        assert_eq!(
+                            bits(*found),
+                            bits(expected),
+                            "row {i} of {rows} of {len}, {stride} apart"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn uneven(i: usize) -> f32 {
+        match i % 17 {
+            3 => 3.0e7,
+            5 => -0.0,
+            _ => ((i * 7919) % 1013) as f32 * 0.137 - 30.0,
+        }
+    }
+
+    #[test]
+    fn short_rows_are_summed_in_the_order_of_a_sum() {
+        rows_are_summed(uneven, |sum| sum.to_bits().into());
+        rows_are_summed(|i| f64::from(uneven(i)) * 1.1, f64::to_bits);
+        rows_are_summed(|i| i32::MAX / (i as i32 + 1), |sum| sum as u64);
+        rows_are_summed(|i| i64::MAX / (i as i64 + 1), |sum| sum as u64);
+    }
+
+    #[test]
+    fn rows_of_negative_zeros_sum_to_zero() {
+        rows_are_summed(|_| -0.0_f32, |sum| sum.to_bits().into());
+    }
+
+    fn rows_of_known_length_are_summed<const LEN: usize, const LANES: usize>() {
+        for rows in 0..40 {
+            let elements: Vec<f32> = (0..rows * LEN).map(uneven).collect();
+            let mut sums = vec![1.0; rows];
+            sum_rows::<f32, LEN, LANES>(&elements, LEN, &mut sums);
+            let expected: Vec<f32> = elements.chunks(LEN).map(sum).collect();
+            assert_eq!(sums, expected, "{rows} rows of {LEN}");
+        }
+    }
+
+    #[test]
+    fn few_rows_and_rows_at_the_portable_level_are_summed_one_by_one() {
+        rows_of_known_length_are_summed::<1, 1>();
+        rows_of_known_length_are_summed::<3, 4>();
+        rows_of_known_length_are_summed::<10, 16>();
+        rows_of_known_length_are_summed::<32, 32>();
+    }
+
+    #[test]
+    #[should_panic(expected = "rows to be summed are outside of their tensor")]
+    fn rows_outside_of_their_tensor_panic() {
+        f32::sum_short_rows(&[0.0; 159], 10, 10, &mut [0.0; 16]);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows to be summed are outside of their tensor")]
+    fn strides_that_overflow_panic() {
+        f32::sum_short_rows(&[0.0; 160], 10, usize::MAX / 2, &mut [0.0; 16]);
+    }
+}

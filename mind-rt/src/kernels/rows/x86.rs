@@ -1,0 +1,387 @@
+//! Sums of short rows by the registers of AVX2 and AVX-512.
+//!
+//! Loads and steps know registers of 32-bit words; only additions know the element type.
+
+use std::arch::x86_64::*;
+
+use super::SHORT;
+use crate::kernels::prefetch::prefetch;
+use crate::simd::{SimdLevel, simd_level};
+
+/// Sums rows of `len` elements, `stride` apart. `false` if nothing was done. The caller has checked that the rows are inside
+/// `elements` and short.
+pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) -> bool {
+    let fill = |bytes: usize| sums.len() >= bytes / size_of::<T>();
+    let rows = Rows { from: elements.as_ptr().cast(), len: len * T::WORDS, stride: stride * T::WORDS };
+    match simd_level() {
+        // SAFETY: the processor has the level, the rows are inside `elements`, and there is a register of them.
+        SimdLevel::Avx512 if fill(64) => unsafe { sum_avx512(rows, sums) },
+        // SAFETY: as above.
+        SimdLevel::Avx512 | SimdLevel::Avx2 if fill(32) => unsafe { sum_avx2(rows, sums) },
+        SimdLevel::Avx512 | SimdLevel::Avx2 | SimdLevel::Portable => return false,
+    }
+    true
+}
+
+/// Rows of a matrix, counted in words.
+#[derive(Clone, Copy)]
+struct Rows {
+    from: *const f32,
+    len: usize,
+    stride: usize,
+}
+
+/// # Safety
+/// As [`sum_by_width`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn sum_avx512<T: Add>(rows: Rows, sums: &mut [T]) {
+    // SAFETY: the caller's promise.
+    unsafe { sum_by_width::<__m512, T>(rows, sums) }
+}
+
+/// # Safety
+/// As [`sum_by_width`].
+#[target_feature(enable = "avx2,fma")]
+unsafe fn sum_avx2<T: Add>(rows: Rows, sums: &mut [T]) {
+    // SAFETY: the caller's promise.
+    unsafe { sum_by_width::<__m256, T>(rows, sums) }
+}
+
+/// # Safety
+/// The processor must have the registers, the rows must be readable, and `sums` must fill a register.
+#[inline(always)]
+unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
+    // SAFETY: the caller's promise; the width is the first that a row fits into.
+    unsafe {
+        match rows.len * size_of::<f32>() {
+            0..=16 => sum_of_width::<R, T, 16>(rows, sums),
+            17..=32 => sum_of_width::<R, T, 32>(rows, sums),
+            33..=64 => sum_of_width::<R, T, 64>(rows, sums),
+            _ => sum_of_width::<R, T, SHORT>(rows, sums),
+        }
+    }
+}
+
+/// Sums rows of up to `WIDTH` bytes, as many at a time as a register has lanes. The last ones may be summed twice.
+///
+/// # Safety
+/// As [`sum_by_width`], and rows must be no longer than `WIDTH`.
+#[inline(always)]
+unsafe fn sum_of_width<R: Register, T: Add, const WIDTH: usize>(rows: Rows, sums: &mut [T]) {
+    let lanes = const { R::BYTES / size_of::<T>() };
+    // SAFETY: the caller's promise.
+    let masks =
+        std::array::from_fn(|part| unsafe { R::mask(rows.len.saturating_sub(part * (R::BYTES / 4))) });
+    let mut first = 0;
+    while first < sums.len() {
+        first = first.min(sums.len() - lanes);
+        // SAFETY: `lanes` rows from `first` on are readable, and as many sums writable.
+        unsafe {
+            let from = rows.from.add(first * rows.stride);
+            sum_register::<R, T, WIDTH>(from, rows.stride, masks).store(sums[first..].as_mut_ptr().cast());
+        }
+        first += lanes;
+    }
+}
+
+/// The sums of as many rows as a register has lanes. `masks` tells which words of a row's parts, each a register long, are
+/// of the row.
+///
+/// # Safety
+/// The processor must have the registers, and the rows must be readable.
+#[inline(always)]
+unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
+    from: *const f32,
+    stride: usize,
+    masks: [R::Mask; 4],
+) -> R {
+    /// So many words ahead of what is read is asked for: rows that begin anywhere in lines are read too irregularly for the
+    /// processor to see where that leads.
+    const AHEAD: usize = 2048;
+
+    // SAFETY: the caller's promise; pointers outside of the rows are used for nothing but words that masks leave out, and
+    // to ask for what is there.
+    unsafe {
+        let mut registers = [R::zero(); 16];
+        let mut width = const { if WIDTH < R::BYTES { WIDTH } else { R::BYTES } };
+        for (i, register) in registers.iter_mut().enumerate().take(width / size_of::<T>()) {
+            let from = from.wrapping_add(i * (R::BYTES / width) * stride);
+            prefetch(from.wrapping_add(AHEAD));
+            let parts = Parts { from, stride, masks };
+            *register = match WIDTH / width {
+                1 => parts.load(0, width),
+                2 => R::add::<T>(parts.load(0, width), parts.load(1, width)),
+                _ => R::add::<T>(
+                    R::add::<T>(parts.load(0, width), parts.load(2, width)),
+                    R::add::<T>(parts.load(1, width), parts.load(3, width)),
+                ),
+            };
+        }
+        while width > size_of::<T>() {
+            for i in 0..width / size_of::<T>() / 2 {
+                let (lower, upper) = R::halves(registers[2 * i], registers[2 * i + 1], width);
+                registers[i] = R::add::<T>(lower, upper);
+            }
+            width /= 2;
+        }
+        // Lanes begin as 0, and 0 + -0 is 0.
+        R::add::<T>(registers[0].permute(T::ORDER[R::BYTES / 64]), R::zero())
+    }
+}
+
+/// Parts of rows, each as long as a register at most.
+struct Parts<R: Register> {
+    from: *const f32,
+    stride: usize,
+    masks: [R::Mask; 4],
+}
+
+// No closure: what that calls is compiled for the base level, unless it is inlined.
+impl<R: Register> Parts<R> {
+    /// # Safety
+    /// The processor must have the register, and the rows must be readable.
+    #[inline(always)]
+    unsafe fn load(&self, part: usize, width: usize) -> R {
+        let from = self.from.wrapping_add(part * (R::BYTES / 4));
+        // SAFETY: the caller's promise.
+        unsafe { R::rows(from, self.stride, self.masks[part], width) }
+    }
+}
+
+/// A register of 32-bit words.
+trait Register: Copy {
+    /// Which words are loaded.
+    type Mask: Copy;
+    /// Bytes.
+    const BYTES: usize;
+
+    /// # Safety
+    /// The processor must have the register; as below.
+    unsafe fn zero() -> Self;
+
+    /// The first `words` words, or all.
+    unsafe fn mask(words: usize) -> Self::Mask;
+
+    /// As many rows of `width` bytes as there is room for, `stride` words apart. What the mask leaves out is not read, and 0.
+    ///
+    /// # Safety
+    /// What the mask does not leave out must be readable.
+    unsafe fn rows(from: *const f32, stride: usize, mask: Self::Mask, width: usize) -> Self;
+
+    /// The lower halves of the rows of `width` bytes that are in two registers, and the upper halves. Rows keep their order,
+    /// but that within 16 bytes they go to the piece of 16 bytes that they were in.
+    unsafe fn halves(a: Self, b: Self, width: usize) -> (Self, Self);
+
+    unsafe fn add<T: Add>(a: Self, b: Self) -> Self;
+
+    /// Word `i` is the word `order[i]`.
+    unsafe fn permute(self, order: [i32; 16]) -> Self;
+
+    /// # Safety
+    /// There must be room for the register.
+    unsafe fn store(self, to: *mut f32);
+}
+
+impl Register for __m512 {
+    type Mask = u16;
+    const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(words: usize) -> u16 {
+        if words < 16 { (1 << words) - 1 } else { u16::MAX }
+    }
+
+    #[inline(always)]
+    unsafe fn rows(from: *const f32, stride: usize, mask: u16, width: usize) -> Self {
+        let [second, third, fourth] = [stride, 2 * stride, 3 * stride].map(|words| from.wrapping_add(words));
+        let low = mask as u8;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match width {
+                16 => {
+                    let (a, b) = (_mm_maskz_loadu_ps(low, from), _mm_maskz_loadu_ps(low, second));
+                    let (c, d) = (_mm_maskz_loadu_ps(low, third), _mm_maskz_loadu_ps(low, fourth));
+                    let ab = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(a), b);
+                    let cd = _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(c), d);
+                    _mm512_insertf32x8::<1>(_mm512_castps256_ps512(ab), cd)
+                }
+                32 => {
+                    let (a, b) = (_mm256_maskz_loadu_ps(low, from), _mm256_maskz_loadu_ps(low, second));
+                    _mm512_insertf32x8::<1>(_mm512_castps256_ps512(a), b)
+                }
+                _ => _mm512_maskz_loadu_ps(mask, from),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(a: Self, b: Self, width: usize) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (a_pairs, b_pairs) = (_mm512_castps_pd(a), _mm512_castps_pd(b));
+            match width {
+                64 => (_mm512_shuffle_f32x4::<0x44>(a, b), _mm512_shuffle_f32x4::<0xee>(a, b)),
+                32 => (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xdd>(a, b)),
+                16 => (
+                    _mm512_castpd_ps(_mm512_unpacklo_pd(a_pairs, b_pairs)),
+                    _mm512_castpd_ps(_mm512_unpackhi_pd(a_pairs, b_pairs)),
+                ),
+                _ => (_mm512_shuffle_ps::<0x88>(a, b), _mm512_shuffle_ps::<0xdd>(a, b)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add<T: Add>(a: Self, b: Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { T::add_512(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(self, order: [i32; 16]) -> Self {
+        // SAFETY: the caller's promise; the array is as long as the register.
+        unsafe { _mm512_permutexvar_ps(_mm512_loadu_si512(order.as_ptr().cast()), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_ps(to, self) }
+    }
+}
+
+impl Register for __m256 {
+    type Mask = __m256i;
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(words: usize) -> __m256i {
+        let words = words.min(8) as i32;
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(words), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+    }
+
+    #[inline(always)]
+    unsafe fn rows(from: *const f32, stride: usize, mask: __m256i, width: usize) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match width {
+                16 => {
+                    let mask = _mm256_castsi256_si128(mask);
+                    let (a, b) =
+                        (_mm_maskload_ps(from, mask), _mm_maskload_ps(from.wrapping_add(stride), mask));
+                    _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(a), b)
+                }
+                _ => _mm256_maskload_ps(from, mask),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(a: Self, b: Self, width: usize) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (a_pairs, b_pairs) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
+            match width {
+                32 => (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)),
+                16 => (
+                    _mm256_castpd_ps(_mm256_unpacklo_pd(a_pairs, b_pairs)),
+                    _mm256_castpd_ps(_mm256_unpackhi_pd(a_pairs, b_pairs)),
+                ),
+                _ => (_mm256_shuffle_ps::<0x88>(a, b), _mm256_shuffle_ps::<0xdd>(a, b)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add<T: Add>(a: Self, b: Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { T::add_256(a, b) }
+    }
+
+    #[inline(always)]
+    unsafe fn permute(self, order: [i32; 16]) -> Self {
+        // SAFETY: the caller's promise; the array is longer than the register.
+        unsafe { _mm256_permutevar8x32_ps(self, _mm256_loadu_si256(order.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_ps(to, self) }
+    }
+}
+
+/// Additions of registers of elements.
+///
+/// # Safety
+/// The processor must have the registers.
+pub(super) trait Add: Copy {
+    /// Words of an element.
+    const WORDS: usize = size_of::<Self>() / 4;
+
+    /// Where the words of the sums are after the last step, for registers of 32 and of 64 bytes: row `i` is in piece
+    /// `i % pieces` of 16 bytes.
+    const ORDER: [[i32; 16]; 2] = [order::<Self>(2), order::<Self>(4)];
+
+    unsafe fn add_256(a: __m256, b: __m256) -> __m256;
+    unsafe fn add_512(a: __m512, b: __m512) -> __m512;
+}
+
+const fn order<T: Add>(pieces: usize) -> [i32; 16] {
+    let mut order = [0; 16];
+    let mut word = 0;
+    while word < 4 * pieces {
+        let row = word / T::WORDS;
+        order[word] = (row % pieces * 4 + row / pieces * T::WORDS + word % T::WORDS) as i32;
+        word += 1;
+    }
+    order
+}
+
+macro_rules! add {
+    ($ty:ty, |$a:ident, $b:ident| $add_256:expr, $add_512:expr) => {
+        impl Add for $ty {
+            #[inline(always)]
+            unsafe fn add_256($a: __m256, $b: __m256) -> __m256 {
+                // SAFETY: the caller's promise.
+                unsafe { $add_256 }
+            }
+
+            #[inline(always)]
+            unsafe fn add_512($a: __m512, $b: __m512) -> __m512 {
+                // SAFETY: the caller's promise.
+                unsafe { $add_512 }
+            }
+        }
+    };
+}
+
+add!(f32, |a, b| _mm256_add_ps(a, b), _mm512_add_ps(a, b));
+add!(
+    f64,
+    |a, b| _mm256_castpd_ps(_mm256_add_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))),
+    _mm512_castpd_ps(_mm512_add_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
+);
+add!(
+    i32,
+    |a, b| _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))),
+    _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)))
+);
+add!(
+    i64,
+    |a, b| _mm256_castsi256_ps(_mm256_add_epi64(_mm256_castps_si256(a), _mm256_castps_si256(b))),
+    _mm512_castsi512_ps(_mm512_add_epi64(_mm512_castps_si512(a), _mm512_castps_si512(b)))
+);
