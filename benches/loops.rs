@@ -78,14 +78,13 @@ fn loops(len: usize) {
 
 /// A table of loops over matrices of about a million elements.
 fn matrices() {
-    let data = |rows, columns| {
-        Tensor::from_fn_with((rows, columns), |[i, j]| ((i * 31 + j * 7919) % 1013) as f32 * 0.001 - 0.5)
-    };
-    let (square, wide) = (data(1000, 1000), data(100, 10_000));
+    let square =
+        Tensor::from_fn_with((1000, 1000), |[i, j]| ((i * 31 + j * 7919) % 1013) as f32 * 0.001 - 0.5);
     // All of one matrix, so that the cache holds it.
-    let narrow = square.as_slice();
-    let (four, ten) = (matrix::<250_000, 4>(narrow), matrix::<100_000, 10>(narrow));
-    let (sixteen, twenty) = (matrix::<62_500, 16>(narrow), matrix::<50_000, 20>(narrow));
+    let all = square.as_slice();
+    let wide = TensorView::from_slice((100, 10_000), all).expect("there are as many");
+    let (four, ten) = (matrix::<250_000, 4>(all), matrix::<100_000, 10>(all));
+    let (sixteen, twenty) = (matrix::<62_500, 16>(all), matrix::<50_000, 20>(all));
     let bias = Tensor::from_fn_with((1000,), |[i]| i as f32 * 0.001);
     let (mut copied, mut shifts, mut shares) = (square.clone(), square.clone(), ten.to_owned());
     let len = 1_000_000;

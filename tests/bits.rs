@@ -95,6 +95,11 @@ macro_rules! narrow {
                 pub fn means<N>(x: f64[3, N, $columns]) -> f64[3, N] { mean(x, axes = [2]) }
                 pub fn fused<N>(x: f32[N, $columns]) -> f32[N] { sum(x * x + x, axes = [1]) }
                 pub fn columns<N>(x: f32[N, $columns]) -> f32[$columns] { sum(x, axes = [0]) }
+                pub fn stored<N>(x: f32[N, $columns], by: f32) -> (f32[N, $columns], f32[$columns], f32[$columns]) {
+                    let y = x * x + by;
+                    (y, mean(y, axes = [0]), sum(x * by, axes = [0]))
+                }
+                pub fn doubles<N>(x: f64[N, $columns]) -> f64[$columns] { mean(x * x, axes = [0]) }
             }
         })*
 
@@ -106,10 +111,16 @@ macro_rules! narrow {
                     lines.tensor(stringify!($name rows), &$name::rows(&x));
                     lines.tensor(stringify!($name fused), &$name::fused(&x));
                     lines.tensor(stringify!($name columns), &$name::columns(&x));
+                    let (y, means, sums) = $name::stored(&x, 0.7);
+                    lines.tensor(stringify!($name stored), &y);
+                    lines.tensor(stringify!($name stored means), &means);
+                    lines.tensor(stringify!($name stored sums), &sums);
                     let x = Tensor::from_fn_with((Const, rows, Const), |[i, j, k]| {
                         ((i * 311 + j * 7919 + k * 31) % 1013) as f64 * 0.003 - 1.5
                     });
                     lines.tensor(stringify!($name means), &$name::means(&x));
+                    let x = Tensor::from_fn_with((rows, Const), |[i, j]| ((i * 7919 + j * 31) % 1013) as f64 * 0.003);
+                    lines.tensor(stringify!($name doubles), &$name::doubles(&x));
                 )*
             }
         }
@@ -125,6 +136,30 @@ macro_rules! narrow {
                     let squares = elements.map(|row| row.iter().map(|x| x * x + x).collect::<Vec<_>>());
                     let sums: Vec<f32> = squares.map(|row| in_lanes(&row)).collect();
                     assert_eq!($name::fused(&x).as_slice(), sums, "{rows} rows of {}, computed", $columns);
+                )*
+            }
+        }
+
+        #[test]
+        fn few_columns_are_summed_in_lanes() {
+            for rows in [17, 40, 1003] {
+                $(
+                    let x = uneven((rows, Const));
+                    let by_lanes = |x: &dyn Fn(usize) -> f32, j| {
+                        let lanes = (32_usize / $columns).next_power_of_two();
+                        let column: Vec<f32> = (0..rows).map(|i| x(i * $columns + j)).collect();
+                        in_so_many_lanes(lanes, &column)
+                    };
+                    let elements = x.as_slice();
+                    let expected: [f32; $columns] = std::array::from_fn(|j| by_lanes(&|i| elements[i], j));
+                    assert_eq!($name::columns(&x).as_slice(), expected, "{rows} rows, {} columns", $columns);
+                    let (y, means, sums) = $name::stored(&x, 0.7);
+                    assert!(y.iter().zip(&x).all(|(y, x)| *y == x * x + 0.7));
+                    let y = y.as_slice();
+                    let expected: [f32; $columns] = std::array::from_fn(|j| by_lanes(&|i| y[i], j) / rows as f32);
+                    assert_eq!(means.as_slice(), expected, "{rows} rows, {} columns, stored", $columns);
+                    let expected: [f32; $columns] = std::array::from_fn(|j| by_lanes(&|i| elements[i] * 0.7, j));
+                    assert_eq!(sums.as_slice(), expected, "{rows} rows, {} columns, computed", $columns);
                 )*
             }
         }
@@ -149,11 +184,16 @@ fn short_rows_apart_are_summed_in_lanes() {
     }
 }
 
-/// Element `i` goes to lane `i % 32`, and the lanes add up as a tree.
 fn in_lanes(elements: &[f32]) -> f32 {
-    let mut lanes = vec![0.0; 32];
+    in_so_many_lanes(32, elements)
+}
+
+/// Element `i` goes to lane `i % lanes`, and the lanes add up as a tree.
+fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
+    let mut lanes = vec![0.0; lanes];
     for (i, element) in elements.iter().enumerate() {
-        lanes[i % 32] += element;
+        let lane = i % lanes.len();
+        lanes[lane] += element;
     }
     while lanes.len() > 1 {
         let upper = lanes.split_off(lanes.len() / 2);
@@ -165,7 +205,7 @@ fn in_lanes(elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 37 + 8 * 4 * 18);
+    assert_eq!(usual.len(), 37 + 8 * 8 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");

@@ -19,7 +19,7 @@ pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
 };
 pub use crate::kernels::reduce::{
-    LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_lanes, reduce_lanes, sum,
+    LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_columns, add_lanes, reduce_lanes, sum,
 };
 pub use crate::kernels::rows::sum_rows;
 pub use crate::knossos;

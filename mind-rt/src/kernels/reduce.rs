@@ -65,6 +65,23 @@ pub fn add_lanes<T: Element, const L: usize>(mut lanes: [T; L]) -> T {
     lanes[0]
 }
 
+/// Adds up the lanes of `COLUMNS` columns, one row of them after the other, as a tree each: rows `i` and `i + R / 2` of `R`
+/// first, which must be a power of two.
+#[inline(always)]
+pub fn add_columns<T: Element, const L: usize, const COLUMNS: usize>(lanes: [T; L]) -> [T; COLUMNS] {
+    const { assert!(L.is_multiple_of(COLUMNS) && (L / COLUMNS).is_power_of_two()) };
+    // They were added up in a loop.
+    let mut lanes = black_box(lanes);
+    let mut half = L / 2;
+    while half >= COLUMNS {
+        for lane in 0..half {
+            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+        }
+        half /= 2;
+    }
+    std::array::from_fn(|column| lanes[column])
+}
+
 /// Reductions with the lane count of the type. To be called from a [`Kernel`].
 pub trait Reduce: Sized {
     /// The sum.
@@ -189,6 +206,13 @@ mod tests {
         }
         assert_eq!(sum(&[i32::MAX, 1]), i32::MIN);
         assert_eq!(sum(&[i64::MAX, 1]), i64::MIN);
+    }
+
+    #[test]
+    fn lanes_of_columns_add_up_as_a_tree_each() {
+        assert_eq!(add_columns::<f32, 3, 3>([1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        let lanes = [1e30_f32, 1.0, 1.0, 10.0, -1e30, 100.0, 1.0, 1000.0];
+        assert_eq!(add_columns::<f32, 8, 2>(lanes), [2.0, 1111.0]);
     }
 
     #[test]

@@ -187,6 +187,10 @@ impl Captures {
         steps.map(|field| &*field.name)
     }
 
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut.is_some()
+    }
+
     /// The variable of a single number.
     pub(super) fn scalar(&self, body: &Body<'_>, scalar: &Scalar) -> String {
         let field = self.scalars.iter().find(|(known, _)| known == scalar);

@@ -222,7 +222,7 @@ impl Loops<'_, '_> {
             Some(rest) => rest > FEW && self.can_be_padded(pass, variables),
             None => self.is_padded(pass, variables, width),
         };
-        let narrow = rest.map_or(width, usize::next_power_of_two);
+        let narrow = rest.map_or(width, |rest| rest.next_power_of_two().min(width));
         if is_padded {
             let rows: Vec<_> = rows.into_iter().map(|(row, written, _)| (row, written)).collect();
             let _ = writeln!(self.text, "if start < {len} {{");

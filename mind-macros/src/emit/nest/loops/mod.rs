@@ -4,6 +4,7 @@
 //! `mind_rt`'s own sums do, element `i` to lane `i % LANES`, in blocks as wide as the lanes; what is left after the last
 //! whole block goes to a copy of the lanes, since an array that is also indexed by a variable stays in memory.
 
+mod columns;
 mod elements;
 mod numbers;
 mod short_rows;
@@ -22,9 +23,11 @@ use crate::emit::names::Names;
 
 /// What stands in the function that takes the captured slices.
 pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> String {
-    let mut loops = Loops::new(body, nest, captures, Frame::Nest);
-    loops.rows();
-    loops.text
+    columns::text(body, nest, captures).unwrap_or_else(|| {
+        let mut loops = Loops::new(body, nest, captures, Frame::Nest);
+        loops.rows();
+        loops.text
+    })
 }
 
 /// What becomes of row `i0` of a block, or of a whole row, of a product's sums: the nest has one pass of stores.
