@@ -57,7 +57,7 @@ const FEW_ROWS: usize = 16 * MAX_ROWS;
 const FETCHED: usize = 240;
 
 /// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
-const LEFT_BYTES: usize = 4 * RIGHT_BYTES;
+const LEFT_BYTES: usize = 8 * RIGHT_BYTES;
 
 /// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
 const SHALLOW: usize = 24;

@@ -3,7 +3,7 @@
 use super::spans::Span;
 use crate::element::Element;
 use crate::kernels::prefetch::prefetch;
-use crate::kernels::tile::{LINE, Micro};
+use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
 
 /// Copies a block of so many rows and columns into panels of columns, each as [`pack`] has it: its width is that of its span,
@@ -93,6 +93,10 @@ pub unsafe fn pack<T: Element>(
         && col_stride != 1
         && let Some((size, transpose)) = micro.transpose
     {
+        if rows > NEAR {
+            // SAFETY: the contract is the same.
+            return unsafe { pack_far(transpose, size, from, col_stride, [rows, columns], to, width) };
+        }
         for i in (0..rows).step_by(size) {
             for j in (0..columns).step_by(size) {
                 let block = [size.min(columns - j), size.min(rows - i)];
@@ -105,6 +109,42 @@ pub unsafe fn pack<T: Element>(
         return;
     }
     dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
+}
+
+/// Up to so many rows, columns that are packed as rows are in cache, as a rule.
+const NEAR: usize = 256;
+
+/// The same for columns of many rows: a line of each at once, since columns a power of two apart push each other out of the
+/// cache, and fetched ahead. Blocks of so many rows and columns are transposed at a time.
+///
+/// # Safety
+/// That of [`pack`]. The processor has the level of `transpose`.
+#[inline(never)]
+unsafe fn pack_far<T>(
+    transpose: TransposeFn<T>,
+    size: usize,
+    from: *const T,
+    col_stride: usize,
+    [rows, columns]: [usize; 2],
+    to: *mut T,
+    width: usize,
+) {
+    let line = LINE / size_of::<T>();
+    for first in (0..rows).step_by(line) {
+        for j in (0..columns).step_by(size) {
+            let block = size.min(columns - j);
+            for column in j..j + block {
+                prefetch(from.wrapping_add(first + 2 * line + column * col_stride));
+            }
+            for i in (first..rows.min(first + line)).step_by(size) {
+                // SAFETY: the block is inside both, and the caller vouches for the level.
+                unsafe {
+                    let (from, to) = (from.add(i + j * col_stride), to.add(i * width + j));
+                    transpose(from, col_stride, [block, size.min(rows - i)], to, width);
+                }
+            }
+        }
+    }
 }
 
 struct Pack<T> {
