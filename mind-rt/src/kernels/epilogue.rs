@@ -21,6 +21,30 @@ pub struct Block<'a, T> {
     pub stride: usize,
 }
 
+/// Where an epilogue will read and write for some elements, which a kernel may have fetched before.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination<T> {
+    /// The place of the first of these elements.
+    pub first: *const T,
+    /// From a row of them to the next.
+    pub stride: usize,
+}
+
+impl<T> Destination<T> {
+    /// A place in the memory behind `rows`, whose rows are so far apart. There need not be an element.
+    #[inline]
+    pub fn new(rows: &[T], index: usize, stride: usize) -> Self {
+        Self { first: rows.as_ptr().wrapping_add(index), stride }
+    }
+
+    /// That of the elements so many rows below.
+    #[inline(always)]
+    #[must_use]
+    pub fn below(self, rows: usize) -> Self {
+        Self { first: self.first.wrapping_add(rows * self.stride), ..self }
+    }
+}
+
 /// What becomes of the elements of a product or convolution: bias, activation, mask, update, and the store itself.
 ///
 /// The result is a matrix whose rows are those of every matrix of the batch, or every pixel, one below the other. Every
@@ -35,6 +59,12 @@ pub trait Epilogue<T>: Send {
 
     /// Takes a block.
     fn block(&mut self, block: Block<'_, T>);
+
+    /// Where the elements from this one on go, for kernels to fetch that while they sum; nothing if that is not known.
+    fn destination(&self, row: usize, column: usize) -> Option<Destination<T>> {
+        let _ = (row, column);
+        None
+    }
 }
 
 /// Results stored as they are.
@@ -69,6 +99,10 @@ impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
             to[r * self.columns..][..columns].copy_from_slice(&sums[r * stride..][..columns]);
         }
     }
+
+    fn destination(&self, row: usize, column: usize) -> Option<Destination<T>> {
+        Some(Destination::new(self.out, (row - self.first) * self.columns + column, self.columns))
+    }
 }
 
 /// An [`Epilogue`] as generated code writes it.
@@ -78,6 +112,9 @@ pub trait Finish<T>: Send + Sized {
 
     /// As [`Epilogue::block`], but `#[inline(always)]` and run at the SIMD level in use.
     fn block(&mut self, block: Block<'_, T>);
+
+    /// As [`Epilogue::destination`], of what it writes, and reads if it reads anything there.
+    fn destination(&self, row: usize, column: usize) -> Destination<T>;
 }
 
 /// The [`Epilogue`] that a [`Finish`] is.
@@ -91,6 +128,10 @@ impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
 
     fn block(&mut self, block: Block<'_, T>) {
         dispatch(AtLevel(&mut self.0, block));
+    }
+
+    fn destination(&self, row: usize, column: usize) -> Option<Destination<T>> {
+        Some(self.0.destination(row, column))
     }
 }
 
@@ -127,5 +168,19 @@ mod tests {
         middle.block(Block { rows: 2, ..block(1, 1, &[3, 4, 0, 0, 0, 5, 6]) });
         last.block(block(3, 1, &[7, 8]));
         assert_eq!(out, [1, 2, 0, 0, 3, 4, 0, 5, 6, 0, 7, 8]);
+    }
+
+    #[test]
+    fn parts_know_where_elements_go() {
+        let mut out = [0; 12];
+        let places = out.as_ptr_range();
+        let (before, after) = Stored::new(&mut out, 3).split(1);
+        let (middle, last) = after.split(3);
+        for (part, row) in [(before, 0), (middle, 2), (last, 3)] {
+            let destination = part.destination(row, 1).expect("it is stored");
+            assert_eq!((destination.first, destination.stride), (places.start.wrapping_add(row * 3 + 1), 3));
+        }
+        let below = Destination { first: places.start, stride: 3 }.below(2);
+        assert_eq!((below.first, below.stride), (places.start.wrapping_add(6), 3));
     }
 }

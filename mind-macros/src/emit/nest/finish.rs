@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use mind_core::plan::{BufferId, Finish, Nest, Operand, Pass};
+use mind_core::plan::{BufferId, Finish, Nest, Operand, Pass, View};
 
 use super::{
     Body,
@@ -72,6 +72,7 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
             }
         }
     }
+    let destination = destination(body, finish, &captures);
     let list_of = |lifetime: &str, rest: &[String]| {
         let all: Vec<_> = [lifetime.to_string()].into_iter().chain(rest.iter().cloned()).collect();
         all.join(", ")
@@ -82,6 +83,8 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
          impl<{bounds}> rt::Finish<{dtype}> for Finish<{of_any}> {{\n\
          fn split(self, row: usize) -> (Self, Self) {{ let Self {{ first, {names}}} = self; {sizes}{cuts}\n\
          (Self {{ first, {first}}}, Self {{ first: row, {later}}}) }}\n\
+         fn destination(&self, row: usize, column: usize) -> rt::Destination<{dtype}> {{\n\
+         let Self {{ first, {names}}} = self; {sizes}{destination} }}\n\
          #[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>) {{\n\
          #[inline(always)] fn rows({parameters}first: usize, block: rt::Block<'_, {dtype}>) {{\n\
          let rt::Block {{ row, column, rows, columns, sums, stride }} = block;\n\
@@ -122,6 +125,17 @@ pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, finish: &Finish, ty: &str
          for i0 in 0..{count} {{ let sums = product.row(i0);\n{rows} }} }}\n\
          rows({product}{arguments}) }}"
     )
+}
+
+/// Where the elements go: where they are added to what is there, if they are.
+fn destination(body: &Body<'_>, finish: &Finish, captures: &Captures) -> String {
+    let targets = || finish.stores.iter().map(|store| &store.target);
+    let is_read = |target: &&View| captures.loads.iter().any(|load| load == captures.target(target));
+    let target = targets().find(is_read).or_else(|| targets().next());
+    let target = target.expect("a finish stores something");
+    let stride = body.extent(&target.strides[0]);
+    let name = captures.target(target);
+    format!("rt::Destination::new({name}, (row - first) * {} + column, {stride})", grouped(&stride))
 }
 
 /// A finish as a nest of one pass, whose rows are those of the product.

@@ -21,8 +21,8 @@ use super::products::{Product, Sink};
 use super::room::{Bytes, Room};
 use super::spans::{Span, next_part, spans};
 use crate::element::Element;
-use crate::kernels::epilogue::{Block, Epilogue};
-use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles};
+use crate::kernels::epilogue::{Block, Destination, Epilogue};
+use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
 
 /// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
 const DEPTH: usize = 512;
@@ -162,7 +162,7 @@ fn one_panel<T: Element>(
             to,
             to_stride: n,
             steps: Loop { count: k, lhs: lhs.col_stride, rhs: stride },
-            ahead: Ahead::sums(if i + rows < m { to.wrapping_add(rows * n) } else { to }),
+            ahead: Ahead::sums(if i + rows < m { to.wrapping_add(rows * n) } else { to }, n),
         };
         let tile = Tile { walk, rhs: right, columns: n, adds: false };
         // SAFETY: the operands hold all that they reach, and `out` all rows; the level of `micro` is the processor's.
@@ -284,6 +284,21 @@ struct Sums<T> {
     stride: usize,
     /// Whether tiles wait for what they store rather than for what they sum.
     far: bool,
+    /// Where they are brought afterwards, if that is fetched meanwhile.
+    destination: Option<Destination<T>>,
+}
+
+impl<T> Sums<T> {
+    fn new(to: *mut T, stride: usize) -> Self {
+        Self { to, stride, far: false, destination: None }
+    }
+
+    /// Those so many rows below.
+    #[inline(always)]
+    fn below(self, rows: usize) -> Self {
+        let destination = self.destination.map(|destination| destination.below(rows));
+        Self { to: self.to.wrapping_add(rows * self.stride), destination, ..self }
+    }
 }
 
 impl<T: Element> Blocks<'_, T> {
@@ -311,7 +326,7 @@ impl<T: Element> Blocks<'_, T> {
                     // SAFETY: `out` has these rows and columns.
                     unsafe {
                         let to = out.as_mut_ptr().add(rows.start * n + columns.start);
-                        self.rows(rows, depth, columns, left, right, Sums { to, stride: n, far });
+                        self.rows(rows, depth, columns, left, right, Sums { far, ..Sums::new(to, n) });
                     }
                 }
             }
@@ -323,6 +338,7 @@ impl<T: Element> Blocks<'_, T> {
         let [m, k, n] = *self.product.dims;
         let mut room = Bytes::<SUMS_BYTES>::new();
         let room = room.room();
+        let far = bytes::<T>(m, n) > FAR_BYTES;
         let most_columns = self.most_columns.min(room.len / MAX_ROWS);
         for columns in spans(n, most_columns, self.micro.lanes) {
             let depth = Span { start: 0, len: k };
@@ -330,7 +346,9 @@ impl<T: Element> Blocks<'_, T> {
             let most_rows = (room.len / columns.len / MAX_ROWS * MAX_ROWS).min(self.most_rows());
             for rows in spans(m, most_rows, MAX_ROWS) {
                 let left = self.left(rows, depth);
-                let sums = Sums { to: room.data, stride: columns.len, far: false };
+                let destination =
+                    far.then(|| epilogue.destination(first + rows.start, columns.start)).flatten();
+                let sums = Sums { destination, ..Sums::new(room.data, columns.len) };
                 // SAFETY: so many rows of these columns fit into the room.
                 unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 // SAFETY: all of them were written just now.
@@ -356,7 +374,7 @@ impl<T: Element> Blocks<'_, T> {
                     let next =
                         if depth.end() < k { [depth.end(), columns.start] } else { [0, columns.end()] };
                     let (left, right) = (self.left(rows, depth), self.right(depth, columns, next));
-                    let sums = Sums { to: room.data, stride: columns.len, far: false };
+                    let sums = Sums::new(room.data, columns.len);
                     // SAFETY: so many rows of the widest group of columns fit into the room.
                     unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 }
@@ -448,13 +466,12 @@ impl<T: Element> Blocks<'_, T> {
                 // SAFETY: the tile's rows are among those of the group, and the caller vouches for the sums.
                 unsafe {
                     let tile_left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
-                    let to = sums.to.add((group.start + tile.start) * sums.stride);
-                    let sums = Sums { to, ..sums };
+                    let sums = sums.below(group.start + tile.start);
                     let next = Next {
                         rows: tile_left.data.wrapping_add(tile.len * left.row_stride),
                         stride: left.row_stride,
                         lines: 0,
-                        sums: if group.start + end < rows.len { to.add(tile.len * sums.stride) } else { to },
+                        sums: if group.start + end < rows.len { sums.below(tile.len).to } else { sums.to },
                     };
                     let next = if packed && group.start + group.len < rows.len {
                         // Each row of tiles fetches its share of the next group, whose lines in a stretch are as many as rows.
@@ -506,7 +523,8 @@ impl<T: Element> Blocks<'_, T> {
                 lhs_stride: next.stride,
                 lines: 0,
                 to: next.sums,
-                at_once: sums.far,
+                to_stride: sums.destination.map_or(sums.stride, |to| to.stride),
+                at_once: sums.far || sums.destination.is_some() && depth.len < WORTH_FETCHING_AHEAD,
             },
         };
         let mut tile = Tile { walk, rhs: right.data, columns: 0, adds: depth.start > 0 };
@@ -518,6 +536,9 @@ impl<T: Element> Blocks<'_, T> {
             next.lines -= ahead.lines;
             let next_panel = panel.start + panel.len + room_between;
             ahead.to = if next_panel < columns.len { sums.to.wrapping_add(next_panel) } else { next.sums };
+            if let Some(to) = sums.destination {
+                ahead.to = to.first.wrapping_add(panel.start);
+            }
             // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
             // has; rows, columns and depth are inside what the caller vouches for.
             unsafe {

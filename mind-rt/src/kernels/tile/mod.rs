@@ -27,7 +27,7 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
-pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, Walk};
+pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
 
 /// The rows of the largest tile of a product.
 pub const MAX_ROWS: usize = 8;

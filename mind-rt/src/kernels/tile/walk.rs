@@ -3,8 +3,8 @@
 use super::{LINE, TALLEST, Vector, each};
 use crate::kernels::prefetch::prefetch;
 
-/// From so many products a sum, a tile fetches what those after it need.
-const WORTH_FETCHING_AHEAD: usize = 128;
+/// From so many products a sum, a tile fetches what those after it need by stretches.
+pub const WORTH_FETCHING_AHEAD: usize = 128;
 
 /// What a tile sums, and where to: `to[r][j] = Σ lhs[r][..] · rhs[.. + j]`, over the loops of its walk.
 #[derive(Clone, Copy)]
@@ -92,16 +92,18 @@ pub struct Ahead<T> {
     pub lhs_stride: usize,
     /// How many lines.
     pub lines: usize,
-    /// The sums of a later tile, whose rows are as far apart as the tile's own: in each stretch a row.
+    /// The sums of a later tile, or where they are brought then: in each stretch a row.
     pub to: *const T,
+    /// From one of these rows to the next.
+    pub to_stride: usize,
     /// Whether all these sums are fetched at once, and nothing else: where a tile has too few steps for stretches.
     pub at_once: bool,
 }
 
 impl<T> Ahead<T> {
     /// Sums alone.
-    pub const fn sums(to: *const T) -> Self {
-        Self { lhs: to, lhs_stride: 0, lines: 0, to, at_once: false }
+    pub const fn sums(to: *const T, to_stride: usize) -> Self {
+        Self { lhs: to, lhs_stride: 0, lines: 0, to, to_stride, at_once: false }
     }
 }
 
@@ -167,7 +169,7 @@ impl<T: Copy> Straight<T> {
     /// Fetches a row of the sums that begin at `to`.
     #[inline(always)]
     fn fetch_sums<V: Vector<Element = T>, const W: usize>(&self, to: *const T, row: usize) {
-        let to = to.wrapping_add(row * reread(&self.to_stride));
+        let to = to.wrapping_add(row * reread(&self.ahead.to_stride));
         each!(w in W {
             // SAFETY: the tile's vectors are those of a level that the processor has.
             unsafe { V::prefetch(to.wrapping_add(w * V::LANES)) };
