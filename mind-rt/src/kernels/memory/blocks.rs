@@ -40,7 +40,6 @@ impl BlockSize {
     }
 
     /// How many blocks a thread keeps.
-    #[inline(always)]
     const fn most(self) -> usize {
         let fitting = (KEPT / ALIGN) >> self.0;
         if fitting < MOST { fitting } else { MOST }
@@ -57,30 +56,55 @@ impl BlockSize {
 /// Blocks of one size that nobody uses. Each begins with a pointer to the next.
 struct Free {
     first: Cell<*mut u8>,
-    count: Cell<usize>,
+    /// How many more are kept.
+    room: Cell<usize>,
 }
 
 /// The unused blocks of a thread, by size.
 struct Blocks([Free; SIZES]);
 
+/// Makes room for blocks, and frees what is left of them when the thread ends.
+struct Keeper {
+    has_made_room: Cell<bool>,
+}
+
 thread_local! {
+    // Without a destructor, so that nobody has to ask whether it has run. Blocks that are given back find no room
+    // before there is a keeper, nor after.
     static BLOCKS: Blocks =
-        const { Blocks([const { Free { first: Cell::new(ptr::null_mut()), count: Cell::new(0) } }; SIZES]) };
+        const { Blocks([const { Free { first: Cell::new(ptr::null_mut()), room: Cell::new(0) } }; SIZES]) };
+
+    static KEEPER: Keeper = const { Keeper { has_made_room: Cell::new(false) } };
 }
 
 /// A block, aligned to [`ALIGN`] and initialised, with zeros where it is new. `None` if none can be had.
 #[inline(always)]
 pub(super) fn take(size: BlockSize) -> Option<NonNull<u8>> {
-    // While a thread ends it keeps nothing.
-    let kept = BLOCKS.try_with(|blocks| blocks.0[size.0].take());
+    let kept = BLOCKS.try_with(|blocks| blocks.of(size).and_then(Free::take));
     kept.ok().flatten().or_else(|| new(size))
 }
 
 /// Gives a block back that [`take`] gave out for the same size, whichever thread did, and that nobody uses any longer.
 #[inline]
 pub(super) fn keep(block: NonNull<u8>, size: BlockSize) {
-    let is_kept = BLOCKS.try_with(|blocks| blocks.0[size.0].keep(block, size));
-    if !is_kept.unwrap_or(false) {
+    if !is_kept(block, size) {
+        keep_or_free(block, size);
+    }
+}
+
+/// Whether there was room for it.
+#[inline(always)]
+fn is_kept(block: NonNull<u8>, size: BlockSize) -> bool {
+    let is_kept = BLOCKS.try_with(|blocks| blocks.of(size).is_some_and(|free| free.keep(block)));
+    is_kept.unwrap_or(false)
+}
+
+#[cold]
+#[inline(never)]
+fn keep_or_free(block: NonNull<u8>, size: BlockSize) {
+    // While a thread ends it keeps nothing.
+    let makes_room = KEEPER.try_with(Keeper::makes_room).unwrap_or(false);
+    if !(makes_room && is_kept(block, size)) {
         free(block, size);
     }
 }
@@ -99,37 +123,66 @@ fn free(block: NonNull<u8>, size: BlockSize) {
     unsafe { alloc::dealloc(block.as_ptr(), size.layout()) };
 }
 
+impl Blocks {
+    /// Those of a size, which there are.
+    #[inline(always)]
+    fn of(&self, size: BlockSize) -> Option<&Free> {
+        self.0.get(size.0)
+    }
+
+    fn by_size(&self) -> impl Iterator<Item = (BlockSize, &Free)> {
+        self.0.iter().enumerate().map(|(index, free)| (BlockSize(index), free))
+    }
+}
+
 impl Free {
     #[inline(always)]
     fn take(&self) -> Option<NonNull<u8>> {
         let block = NonNull::new(self.first.get())?;
         // SAFETY: a block in the list is ours alone and begins with the pointer that `keep` wrote.
         self.first.set(unsafe { block.cast::<*mut u8>().read() });
-        self.count.set(self.count.get() - 1);
+        self.room.set(self.room.get() + 1);
         Some(block)
     }
 
     /// Whether there was room for it.
     #[inline(always)]
-    fn keep(&self, block: NonNull<u8>, size: BlockSize) -> bool {
-        if self.count.get() >= size.most() {
+    fn keep(&self, block: NonNull<u8>) -> bool {
+        let room = self.room.get();
+        if room == 0 {
             return false;
         }
         // SAFETY: nobody else uses the block, which is aligned for a pointer and larger than one.
         unsafe { block.cast::<*mut u8>().write(self.first.get()) };
         self.first.set(block.as_ptr());
-        self.count.set(self.count.get() + 1);
+        self.room.set(room - 1);
         true
     }
 }
 
-impl Drop for Blocks {
-    fn drop(&mut self) {
-        for (index, blocks) in self.0.iter().enumerate() {
-            while let Some(block) = blocks.take() {
-                free(block, BlockSize(index));
-            }
+impl Keeper {
+    /// Makes room, if that has not been done. Whether it was done now.
+    fn makes_room(&self) -> bool {
+        let makes_room = !self.has_made_room.replace(true);
+        if makes_room {
+            let _ = BLOCKS.try_with(|blocks| {
+                blocks.by_size().for_each(|(size, free)| free.room.set(size.most()));
+            });
         }
+        makes_room
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let _ = BLOCKS.try_with(|blocks| {
+            for (size, list) in blocks.by_size() {
+                while let Some(block) = list.take() {
+                    free(block, size);
+                }
+                list.room.set(0);
+            }
+        });
     }
 }
 
@@ -179,9 +232,9 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
         let size = BlockSize::of(LARGEST).expect("a small block");
-        let free = Free { first: Cell::new(ptr::null_mut()), count: Cell::new(0) };
+        let free = Free { first: Cell::new(ptr::null_mut()), room: Cell::new(size.most()) };
         let blocks: Vec<_> = (0..5).map(|_| new(size).expect("memory")).collect();
-        let kept: Vec<bool> = blocks.iter().map(|block| free.keep(*block, size)).collect();
+        let kept: Vec<bool> = blocks.iter().map(|block| free.keep(*block)).collect();
         assert_eq!(kept, [true, true, true, true, false]);
         super::free(blocks[4], size);
         for block in blocks[..4].iter().rev() {
