@@ -121,23 +121,23 @@ pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
     true
 }
 
-/// A tensor for a result; its elements are 0 until they are computed.
+/// A tensor for a result; until they are computed, its elements are what the memory's last user left.
 #[track_caller]
 pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
-    let (extents, buffer) = zeros(ty);
+    let (extents, buffer) = stale(ty);
     match S::from_extents(&extents[..ty.rank()]) {
         Some(shape) => Tensor::from_buffer(shape, buffer),
         None => internal_error("a result of another shape than its type's"),
     }
 }
 
-/// The extents of a type, and as many zeros as it has elements. Not instantiated for a shape.
+/// The extents of a type, and room for as many elements. Not instantiated for a shape.
 #[track_caller]
 #[inline(never)]
-fn zeros<T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
+fn stale<T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
     let mut extents = [0; MAX_RANK];
     (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
-    match Buffer::zeroed(count(ty)) {
+    match Buffer::stale(count(ty)) {
         Some(buffer) => (extents, buffer),
         None => panic!("{}", Error::Allocation { shape: ty.to_string() }),
     }
