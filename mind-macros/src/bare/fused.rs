@@ -96,7 +96,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
         "#[derive(Clone, Copy)] struct {name};\n\
          #[allow(unused, clippy::all, clippy::pedantic)]\n\
          impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for {name} {{\n\
-         #[inline(always)] fn row(self, len: usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
+         #[inline(always)] fn row<A: rt::MultiplyAdd>(self, len: usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
     );
     let _ = writeln!(text, "let ({slices}) = ({rows});");
     for output in &fused.outputs {
@@ -131,8 +131,8 @@ fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
     match op {
         Op::Unary(Unary::Neg) => format!("{}.negated()", operand(0)),
         Op::Unary(Unary::Relu) => format!("rt::relu({})", operand(0)),
-        Op::Unary(Unary::Exp) => format!("{}.exponential()", operand(0)),
-        Op::Unary(Unary::Log) => format!("{}.logarithm()", operand(0)),
+        Op::Unary(Unary::Exp) => format!("{}.exponential::<A>()", operand(0)),
+        Op::Unary(Unary::Log) => format!("{}.logarithm::<A>()", operand(0)),
         Op::Binary(Binary::Add) => method("plus"),
         Op::Binary(Binary::Sub) => method("minus"),
         Op::Binary(Binary::Mul) => method("times"),

@@ -7,15 +7,19 @@ use mind_shape::Type;
 
 use super::{Value, count, extent, number::Number};
 use crate::{
-    kernels::internal_error,
+    kernels::{
+        internal_error,
+        math::{MultiplyAdd, Separate},
+    },
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
 };
 
 /// A chain of elementwise operations, `N` inputs to `M` outputs.
 pub trait Row<T, const N: usize, const M: usize>: Copy {
-    /// Computes `len` elements of each output from as many of each input. To be `#[inline(always)]`.
-    fn row(self, len: usize, inputs: [&[T]; N], outputs: [&mut [T]; M]);
+    /// Computes `len` elements of each output from as many of each input, products and sums of `exp` and `ln` by `A`. To
+    /// be `#[inline(always)]`.
+    fn row<A: MultiplyAdd>(self, len: usize, inputs: [&[T]; N], outputs: [&mut [T]; M]);
 }
 
 /// Elements that an input which repeats is expanded to at a time.
@@ -48,7 +52,12 @@ impl<T: Number, R: Row<T, N, M>, const N: usize, const M: usize> Kernel for Run<
 
     #[inline(always)]
     fn run(self) {
-        self.row.row(self.len, self.inputs, self.outputs);
+        self.run_by::<Separate>();
+    }
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) {
+        self.row.row::<A>(self.len, self.inputs, self.outputs);
     }
 }
 
@@ -246,7 +255,7 @@ mod tests {
 
     impl<T: Number> Row<T, 2, 2> for Both {
         #[inline(always)]
-        fn row(self, len: usize, [a, b]: [&[T]; 2], [sum, copy]: [&mut [T]; 2]) {
+        fn row<A: MultiplyAdd>(self, len: usize, [a, b]: [&[T]; 2], [sum, copy]: [&mut [T]; 2]) {
             for j in 0..len {
                 sum[j] = a[j].plus(T::count(10).times(b[j]));
                 copy[j] = a[j];

@@ -32,7 +32,7 @@ pub use crate::{
     dims::Const,
     kernels::{
         arithmetic::Arithmetic,
-        math::{relu, relu_grad},
+        math::{MultiplyAdd, relu, relu_grad},
         storage::TensorView,
     },
     workspace::{carve, slot_bytes},

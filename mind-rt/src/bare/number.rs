@@ -5,7 +5,7 @@ use crate::{
     kernels::{
         gather::{Index, check_indices},
         internal_error,
-        math::{exp, ln},
+        math::MultiplyAdd,
     },
 };
 
@@ -29,11 +29,11 @@ pub trait Number: Element {
 
     /// e to the power of it. Floats only.
     #[must_use]
-    fn exponential(self) -> Self;
+    fn exponential<A: MultiplyAdd>(self) -> Self;
 
     /// The natural logarithm. Floats only.
     #[must_use]
-    fn logarithm(self) -> Self;
+    fn logarithm<A: MultiplyAdd>(self) -> Self;
 
     /// A number of things; it wraps, or is rounded to the nearest.
     fn count(things: usize) -> Self;
@@ -160,13 +160,13 @@ macro_rules! floats {
             }
 
             #[inline(always)]
-            fn exponential(self) -> Self {
-                exp(self)
+            fn exponential<A: MultiplyAdd>(self) -> Self {
+                A::exp(self)
             }
 
             #[inline(always)]
-            fn logarithm(self) -> Self {
-                ln(self)
+            fn logarithm<A: MultiplyAdd>(self) -> Self {
+                A::ln(self)
             }
 
             #[inline(always)]
@@ -204,11 +204,11 @@ macro_rules! integers {
                 self.wrapping_neg()
             }
 
-            fn exponential(self) -> Self {
+            fn exponential<A: MultiplyAdd>(self) -> Self {
                 refused()
             }
 
-            fn logarithm(self) -> Self {
+            fn logarithm<A: MultiplyAdd>(self) -> Self {
                 refused()
             }
 
