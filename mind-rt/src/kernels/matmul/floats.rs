@@ -10,8 +10,24 @@ use crate::kernels::tile::{Micro, Tiles};
 use crate::simd::{SimdLevel, simd_level};
 
 /// One product, at the SIMD level in use.
+#[inline(always)]
 pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+    if is_few(product) {
+        return few(product, sink);
+    }
+    many(product, scratch, sink);
+}
+
+/// A product of more than [`FEW`] multiplications.
+#[inline(never)]
+fn many<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_at(simd_level(), product, scratch, sink);
+}
+
+/// Whether a product has at most [`FEW`] multiplications.
+#[inline(always)]
+fn is_few<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
+    all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW
 }
 
 /// One product, at a SIMD level that the processor has.
@@ -25,12 +41,8 @@ pub fn multiply_at<T: Element + Tiles>(
     sink: Sink<'_, T>,
 ) {
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
-    if all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW {
-        return match product.dims {
-            [1, 1, 1] => cube::<T, 1, 1>(product, sink),
-            [2, 2, 2] => cube::<T, 2, 4>(product, sink),
-            _ => few(product, sink),
-        };
+    if is_few(product) {
+        return few(product, sink);
     }
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let micro = T::micro(level);
@@ -57,7 +69,17 @@ const FEW: usize = 8;
 
 /// A product of at most [`FEW`] multiplications.
 #[inline(never)]
-fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sink: Sink<'_, T>) {
+fn few<T: Element>(product: &Product<'_, T>, sink: Sink<'_, T>) {
+    match product.dims {
+        [1, 1, 1] => cube::<T, 1, 1>(product, sink),
+        [2, 2, 2] => cube::<T, 2, 4>(product, sink),
+        _ => in_loops(product, sink),
+    }
+}
+
+/// The same, whatever the extents.
+#[inline(never)]
+fn in_loops<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sink: Sink<'_, T>) {
     let mut room = [T::ZERO; FEW];
     let (sums, taken) = match sink {
         Sink::Store(out) => (out, None),
@@ -78,16 +100,19 @@ fn few<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>,
 }
 
 /// The same where each extent is `N`, and the result has `SQUARE` elements: here a loop costs more than what it does.
-#[inline(never)]
+#[inline(always)]
 fn cube<T: Element, const N: usize, const SQUARE: usize>(product: &Product<'_, T>, sink: Sink<'_, T>) {
-    let mut sums = [T::ZERO; SQUARE];
     let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
-    for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        *row = tiny.row(i);
-    }
+    let multiply = |sums: &mut [T; SQUARE]| {
+        for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+            *row = tiny.row(i);
+        }
+    };
     match sink {
-        Sink::Store(out) => out.copy_from_slice(&sums),
+        Sink::Store(out) => multiply(out.try_into().expect("the result has the product's extents")),
         Sink::Epilogue { epilogue, row } => {
+            let mut sums = [T::ZERO; SQUARE];
+            multiply(&mut sums);
             epilogue.block(Block { row, column: 0, rows: N, columns: N, sums: &sums, stride: N });
         }
     }

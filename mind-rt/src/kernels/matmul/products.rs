@@ -134,6 +134,11 @@ fn check_operands<T>(
 
 /// How many threads it pays to have for a result of so many rows.
 fn parts(rows: usize, k: usize, n: usize) -> usize {
+    /// A power of two: no product whose extents are less is worth splitting. To say so at once matters to the smallest.
+    const SMALL: usize = 128;
+    if rows | k | n < SMALL {
+        return 1;
+    }
     let [left, right] = COST_OF_READING;
     let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
     let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
