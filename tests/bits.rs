@@ -83,6 +83,12 @@ mind! {
         (sum(x[0.., 0.., 1..11], axes = [2]), mean(x[0.., 1.., 0..5], axes = [2]))
     }
 
+    fn still<N>(x: f32[N, 10], s: f32[1, 1]) -> (f32[N], f32[N]) {
+        let sums = sum(broadcast_to(s, [N, 10]), axes = [1]);
+        let among = sum(exp(x) + s, axes = [1]);
+        (log(sums * sums + 1.0), among * sums)
+    }
+
     fn moved<N>(x: f32[N, 300, 7]) -> f32[7, N, 150] { transpose(x[0.., ..;2, 0..], [2, 0, 1]) * 2.0 }
 }
 
@@ -94,6 +100,17 @@ macro_rules! narrow {
                 pub fn rows<N>(x: f32[N, $columns]) -> f32[N] { sum(x, axes = [1]) }
                 pub fn means<N>(x: f64[3, N, $columns]) -> f64[3, N] { mean(x, axes = [2]) }
                 pub fn fused<N>(x: f32[N, $columns]) -> f32[N] { sum(x * x + x, axes = [1]) }
+                pub fn exponentials<N>(x: f32[N, $columns]) -> f32[N, $columns] { exp(x) }
+                pub fn logarithms<N>(s: f32[N]) -> f32[N] { log(s * s + 1.0) }
+                pub fn of_exponentials<N>(x: f32[N, $columns]) -> f32[N] { sum(exp(x), axes = [1]) }
+                pub fn softmax<N>(x: f32[N, $columns]) -> f32[N, $columns] {
+                    exp(x) / sum(exp(x), axes = [1], keepdims = true)
+                }
+                pub fn of_sums<N>(x: f32[2, N, $columns]) -> (f32[2, N - 1], f32) {
+                    let s = mean(x[0.., 1.., 0..], axes = [2]);
+                    let l = log(s * s + 1.0);
+                    (l, sum(l))
+                }
                 pub fn columns<N>(x: f32[N, $columns]) -> f32[$columns] { sum(x, axes = [0]) }
                 pub fn stored<N>(x: f32[N, $columns], by: f32) -> (f32[N, $columns], f32[$columns], f32[$columns]) {
                     let y = x * x + by;
@@ -111,6 +128,11 @@ macro_rules! narrow {
                     lines.tensor(stringify!($name rows), &$name::rows(&x));
                     lines.tensor(stringify!($name fused), &$name::fused(&x));
                     lines.tensor(stringify!($name columns), &$name::columns(&x));
+                    lines.tensor(stringify!(exp: $name exponentials), &$name::of_exponentials(&x));
+                    lines.tensor(stringify!(exp: $name softmax), &$name::softmax(&x));
+                    let (sums, sum) = $name::of_sums(&uneven((Const, rows + 1, Const)));
+                    lines.tensor(stringify!(exp: $name numbers), &sums);
+                    lines.number(stringify!(exp: $name number), sum);
                     let (y, means, sums) = $name::stored(&x, 0.7);
                     lines.tensor(stringify!($name stored), &y);
                     lines.tensor(stringify!($name stored means), &means);
@@ -136,6 +158,32 @@ macro_rules! narrow {
                     let squares = elements.map(|row| row.iter().map(|x| x * x + x).collect::<Vec<_>>());
                     let sums: Vec<f32> = squares.map(|row| in_lanes(&row)).collect();
                     assert_eq!($name::fused(&x).as_slice(), sums, "{rows} rows of {}, computed", $columns);
+                )*
+            }
+        }
+
+        #[test]
+        fn short_rows_are_summed_among_functions() {
+            for rows in [1, 7, 8, 15, 16, 17, 300] {
+                $(
+                    let x = uneven((rows, Const));
+                    let exponentials = $name::exponentials(&x);
+                    let elements = exponentials.as_slice().chunks($columns);
+                    let sums: Vec<f32> = elements.clone().map(in_lanes).collect();
+                    assert_eq!($name::of_exponentials(&x).as_slice(), sums, "{rows} rows of {}", $columns);
+                    let shares = elements.zip(&sums).flat_map(|(row, sum)| row.iter().map(move |x| x / sum));
+                    let shares: Vec<f32> = shares.collect();
+                    assert_eq!($name::softmax(&x).as_slice(), shares, "{rows} rows of {}, divided", $columns);
+                    let x = uneven((Const, rows + 1, Const));
+                    let of_row = |row: &[f32]| in_lanes(row) / $columns as f32;
+                    let part = |i: usize| &x.as_slice()[(i * (rows + 1) + 1) * $columns..][..rows * $columns];
+                    let means: Vec<f32> = [0, 1].into_iter().flat_map(|i| part(i).chunks($columns).map(of_row)).collect();
+                    let means = Tensor::from_vec((2 * rows,), means).expect("there are as many");
+                    let (found, sum) = $name::of_sums(&x);
+                    let logarithms = $name::logarithms(&means);
+                    assert_eq!(found.as_slice(), logarithms.as_slice(), "{rows} rows of {}, numbers", $columns);
+                    let expected: f32 = logarithms.iter().sum();
+                    assert!((sum - expected).abs() < 1e-5 * expected.abs());
                 )*
             }
         }
@@ -188,6 +236,18 @@ fn in_lanes(elements: &[f32]) -> f32 {
     in_so_many_lanes(32, elements)
 }
 
+#[test]
+fn numbers_are_summed_among_short_rows() {
+    let x = uneven((300, Const));
+    let (sums, among) = still(&x, &Tensor::full(0.5));
+    assert!(sums.iter().all(|sum| (sum - 26.0_f32.ln()).abs() < 1e-6));
+    let exponentials = of_10::exponentials(&x);
+    for (found, row) in among.iter().zip(exponentials.as_slice().chunks(10)) {
+        let elements: Vec<f32> = row.iter().map(|x| x + 0.5).collect();
+        assert_eq!(*found, in_lanes(&elements) * 5.0);
+    }
+}
+
 /// Element `i` goes to lane `i % lanes`, and the lanes add up as a tree.
 fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
     let mut lanes = vec![0.0; lanes];
@@ -205,7 +265,7 @@ fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 37 + 8 * 8 * 18);
+    assert_eq!(usual.len(), 37 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");

@@ -57,7 +57,7 @@ impl Loops<'_, '_> {
             };
         }
         let nodes = pass.elements.iter().map(|node| self.names.fresh(&self.body.wish(node.value))).collect();
-        Variables { loads, nodes, targets }
+        Variables { loads, nodes, targets, values: Vec::new() }
     }
 
     /// Loads that stand still along the elements are read once a row.
@@ -90,11 +90,15 @@ impl Loops<'_, '_> {
         let width = match self.frame {
             Frame::Nest | Frame::Row => sums.iter().flatten().map(Sum::width).max(),
             Frame::Block => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
+            Frame::Rows => None,
         };
         let is_short = self.inner_known().is_some_and(|len| len <= PLAIN);
         let width = width.or_else(|| (!is_short && self.is_padded(pass, variables, PLAIN)).then_some(PLAIN));
         match width {
             None => {
+                if self.inner_known().is_some_and(|len| FEW < len && len <= PLAIN) && reads_numbers(pass) {
+                    self.text.push_str("rt::one_by_one();\n");
+                }
                 let _ = writeln!(self.text, "for j in 0..{len} {{");
                 self.element(pass, variables, sums, At::Row);
                 self.text.push_str("}\n");
@@ -291,6 +295,7 @@ impl Loops<'_, '_> {
         let follows = |view: &View| matches!(Along::of(view, inner), Along::Consecutive);
         let targets = variables.targets.iter().filter(|(view, _)| follows(view));
         let mut rows: Vec<_> = targets.map(|(_, row)| (row.clone(), true)).collect();
+        rows.extend(variables.values.iter().map(|(_, row)| (row.clone(), true)));
         if self.frame == Frame::Block {
             rows.push(("sums".to_string(), false));
         }
@@ -333,6 +338,13 @@ impl Loops<'_, '_> {
             let place = self.target_element(&store.target, variables, at);
             let _ = writeln!(self.text, "{place} = {value};");
         }
+        for ((_, row), value) in variables.values.iter().zip(values.by_ref()) {
+            let index = match at {
+                At::Row => "j",
+                At::Block | At::Padded => "lane",
+            };
+            let _ = writeln!(self.text, "{row}[{index}] = {value};");
+        }
         for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values) {
             let widest = sums.iter().flatten().map(Sum::width).max();
             let place = match (&fold.target, sum) {
@@ -352,7 +364,7 @@ impl Loops<'_, '_> {
     pub(super) fn node(&self, node: &Node, nodes: &[String], variables: &Variables, at: At) -> String {
         let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
         let functions = match self.frame {
-            Frame::Nest => "by",
+            Frame::Nest | Frame::Rows => "by",
             Frame::Block | Frame::Row => "rt",
         };
         expression(node.op, &operands.collect::<Vec<_>>(), node.dtype, functions)
@@ -403,4 +415,10 @@ impl Loops<'_, '_> {
             }
         }
     }
+}
+
+/// Whether elements are computed from numbers of their row.
+fn reads_numbers(pass: &Pass) -> bool {
+    let mut operands = pass.elements.iter().flat_map(|node| &node.operands);
+    operands.any(|operand| matches!(operand, Operand::Number(_)))
 }

@@ -50,6 +50,8 @@ pub(super) enum Frame {
     Block,
     /// Whole rows of `sums`, whose length is known.
     Row,
+    /// A block of `rows` short rows as one: `columns` elements from `column` on.
+    Rows,
 }
 
 struct Loops<'a, 'p> {
@@ -64,6 +66,8 @@ struct Loops<'a, 'p> {
     totals: Vec<Sum>,
     /// The sums of short rows, and the array that each is gathered in.
     short: Vec<(View, String)>,
+    /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
+    values: Vec<String>,
     text: String,
 }
 
@@ -107,6 +111,8 @@ struct Variables {
     nodes: Vec<String>,
     /// For each buffer that the pass writes along the row, the row.
     targets: Vec<(View, String)>,
+    /// For each sum of short rows, the array of what is summed, and the row in that.
+    values: Vec<(String, String)>,
 }
 
 impl<'a, 'p> Loops<'a, 'p> {
@@ -120,6 +126,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             numbers: Vec::new(),
             totals: Vec::new(),
             short: Vec::new(),
+            values: Vec::new(),
             text: String::new(),
         }
     }
@@ -129,6 +136,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             return;
         }
         self.begin_totals();
+        self.begin_values();
         for depth in 0..self.nest.row_axes {
             self.begin_sums(depth);
             match self.rows_at_once() {
@@ -275,6 +283,13 @@ impl<'a, 'p> Loops<'a, 'p> {
         let variables = self.variables(pass);
         let known = self.numbers.len();
         self.name_numbers(pass);
+        if let Some(flat) = self.flat(pass) {
+            self.flat_pass(pass, &flat, known);
+            self.open_rows(known + pass.folds.len());
+            self.still_loads(&variables);
+            self.numbers_of_rows(pass, known + pass.folds.len(), &variables, totals);
+            return;
+        }
         self.open_rows(known);
         let sums: Vec<Option<Sum>> = pass
             .folds
@@ -302,23 +317,34 @@ impl<'a, 'p> Loops<'a, 'p> {
         if !pass.numbers.is_empty() {
             self.next_rows(number, &variables);
         }
-        let first = number;
+        self.numbers_of_rows(pass, number, &variables, totals);
+    }
+
+    /// What is computed, stored and summed once a row when a pass is over, with so many numbers known.
+    fn numbers_of_rows(
+        &mut self,
+        pass: &Pass,
+        first: usize,
+        variables: &Variables,
+        totals: &mut impl Iterator<Item = Sum>,
+    ) {
+        let mut number = first;
         for node in &pass.numbers {
-            let value = self.node(node, &self.nodes(first..number), &variables, At::Row);
+            let value = self.node(node, &self.nodes(first..number), variables, At::Row);
             self.define_number(number, &value);
             number += 1;
         }
         if !(pass.row_stores.is_empty() && pass.row_folds.is_empty()) {
-            self.next_rows(number, &variables);
+            self.next_rows(number, variables);
         }
         let nodes = self.nodes(first..number);
         for Store { operand, target } in &pass.row_stores {
-            let value = self.operand(operand, &nodes, &variables, At::Row);
+            let value = self.operand(operand, &nodes, variables, At::Row);
             let (name, at) = (self.captures.target(target), self.position(target, 0..self.rank()));
             let _ = writeln!(self.text, "{name}[{at}] = {value};");
         }
         for fold in &pass.row_folds {
-            let value = self.operand(&fold.operand, &nodes, &variables, At::Row);
+            let value = self.operand(&fold.operand, &nodes, variables, At::Row);
             let sum = match &fold.target {
                 Target::Total(_) => match totals.next() {
                     Some(Sum::Number(name) | Sum::Lanes(name, _)) => name,
@@ -355,7 +381,7 @@ impl<'a, 'p> Loops<'a, 'p> {
 
     /// The extent of an axis, or of the part of it that is left after cuts.
     fn extent(&self, axis: usize) -> String {
-        if self.frame == Frame::Block {
+        if matches!(self.frame, Frame::Block | Frame::Rows) {
             return "columns".to_string();
         }
         match self.captures.steps(axis) {
@@ -371,7 +397,7 @@ impl<'a, 'p> Loops<'a, 'p> {
     /// The length of a row, if it is known.
     fn inner_known(&self) -> Option<usize> {
         let inner = self.rank() - 1;
-        if self.frame == Frame::Block || self.captures.steps(inner).is_some() {
+        if matches!(self.frame, Frame::Block | Frame::Rows) || self.captures.steps(inner).is_some() {
             return None;
         }
         self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
@@ -384,10 +410,11 @@ impl<'a, 'p> Loops<'a, 'p> {
     /// Where the first element of the current row, or of the part of it that is in the block, is.
     fn row_position(&self, view: &View, written: bool) -> String {
         let inner = self.rank() - 1;
-        if self.frame != Frame::Block {
-            return self.position(view, 0..inner);
-        }
-        let at = self.position_by(view, 0..inner, if written { "(i0 - first)" } else { "i0" });
+        let at = match self.frame {
+            Frame::Nest | Frame::Row => return self.position(view, 0..inner),
+            Frame::Block => self.position_by(view, 0..inner, if written { "(i0 - first)" } else { "i0" }),
+            Frame::Rows => self.position(view, 0..inner),
+        };
         match Along::of(view, inner) {
             Along::Still => at,
             Along::Consecutive => format!("{at} + column"),

@@ -20,6 +20,9 @@ impl Loops<'_, '_> {
     /// once: a logarithm of one number costs as much as those of a whole register, and while one row waits for its numbers the
     /// next is summed.
     pub(super) fn rows_at_once(&self) -> Option<String> {
+        if let Some(rows) = self.flat_rows() {
+            return Some(rows.to_string());
+        }
         let slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log | ScalarOp::Div);
         let numbers = self.nest.passes.iter().flat_map(|pass| &pass.numbers);
         if self.nest.row_axes == 0 || !numbers.into_iter().any(slow) {
@@ -56,7 +59,8 @@ impl Loops<'_, '_> {
             let name = self.names.fresh(&self.body.wish(value));
             let block = blocks.then(|| {
                 let block = self.names.fresh(&format!("{}_rows", name.trim_start_matches("r#")));
-                let _ = writeln!(self.text, "let mut {block} = [{}; {ROWS}];", zero(dtype));
+                let rows = self.flat_rows().unwrap_or(ROWS);
+                let _ = writeln!(self.text, "let mut {block} = [{}; {rows}];", zero(dtype));
                 block
             });
             self.numbers.push(RowNumber { value, name, block });
