@@ -195,10 +195,11 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     let [m, k, n] = *product.dims;
     let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
+    let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
     let (left, scratch) = if packs_left(product) {
         let share = (LEFT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), m));
         // The right block is no larger than this, nor are the sums that wait.
-        let others = if k > DEPTH { 2 } else { 1 } * (RIGHT_BYTES / size_of::<T>());
+        let others = if waits { 2 } else { 1 } * (RIGHT_BYTES / size_of::<T>());
         let most = scratch.len.saturating_sub(others).max(scratch.len / 3);
         let (left, rest) = scratch.split(share.min(most));
         // Without room for some tiles they are read where they lie.
@@ -209,7 +210,6 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     let (right, waiting) = if packs_right(product) {
         let share =
             (RIGHT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), n.next_multiple_of(micro.lanes)));
-        let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
         let (right, rest) = scratch.split(share.min(if waits { scratch.len / 2 } else { scratch.len }));
         if right.len > stack.len { (Some(right), rest) } else { (Some(stack), scratch) }
     } else {
