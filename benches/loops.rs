@@ -83,6 +83,7 @@ fn matrices() {
     // All of one matrix, so that the cache holds it.
     let all = square.as_slice();
     let wide = TensorView::from_slice((100, 10_000), all).expect("there are as many");
+    let any = TensorView::from_slice((100_000, 10), all).expect("there are as many");
     let (four, ten) = (matrix::<250_000, 4>(all), matrix::<100_000, 10>(all));
     let (sixteen, twenty) = (matrix::<62_500, 16>(all), matrix::<50_000, 20>(all));
     let bias = Tensor::from_fn_with((1000,), |[i]| i as f32 * 0.001);
@@ -100,6 +101,7 @@ fn matrices() {
         Row::new("rows of 10,000", len, 0, || _ = black_box(rows(black_box(&wide)))),
         Row::new("rows of 4", len, 0, || _ = black_box(rows_4(black_box(&four)))),
         Row::new("rows of 10", len, 0, || _ = black_box(rows_10(black_box(&ten)))),
+        Row::new("rows of 10, not known", len, 0, || _ = black_box(rows(black_box(&any)))),
         Row::new("rows of 16", len, 0, || _ = black_box(rows_16(black_box(&sixteen)))),
         Row::new("rows of 20", len, 0, || _ = black_box(rows_20(black_box(&twenty)))),
         Row::new("squares in rows of 10", len, 0, || _ = black_box(squares_10(black_box(&ten)))),

@@ -83,6 +83,8 @@ mind! {
         (sum(x[0.., 0.., 1..11], axes = [2]), mean(x[0.., 1.., 0..5], axes = [2]))
     }
 
+    fn any<N, C>(x: f32[N, C]) -> (f32[N], f32[N]) { (sum(x, axes = [1]), mean(x, axes = [1])) }
+
     fn still<N>(x: f32[N, 10], s: f32[1, 1]) -> (f32[N], f32[N]) {
         let sums = sum(broadcast_to(s, [N, 10]), axes = [1]);
         let among = sum(exp(x) + s, axes = [1]);
@@ -237,6 +239,19 @@ fn in_lanes(elements: &[f32]) -> f32 {
 }
 
 #[test]
+fn rows_whose_length_is_not_known_are_summed_in_lanes() {
+    for columns in 1..=40 {
+        for rows in [1, 7, 16, 33] {
+            let x = uneven((rows, columns));
+            let expected: Vec<f32> = x.as_slice().chunks(columns).map(in_lanes).collect();
+            let (sums, means) = any(&x);
+            assert_eq!(sums.as_slice(), expected, "{rows} rows of {columns}");
+            assert!(means.iter().zip(&expected).all(|(mean, sum)| *mean == sum / columns as f32));
+        }
+    }
+}
+
+#[test]
 fn numbers_are_summed_among_short_rows() {
     let x = uneven((300, Const));
     let (sums, among) = still(&x, &Tensor::full(0.5));
@@ -265,7 +280,7 @@ fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 37 + 8 * 12 * 18);
+    assert_eq!(usual.len(), 47 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -379,6 +394,11 @@ fn computed() -> String {
     let (whole, parts) = apart(&uneven((Const, 101, Const)));
     lines.tensor("rows apart", &whole);
     lines.tensor("rows of parts", &parts);
+    for columns in [3, 10, 32, 33, 1000] {
+        let (sums, means) = any(&uneven((61, columns)));
+        lines.tensor(&format!("rows of {columns}"), &sums);
+        lines.tensor(&format!("means of rows of {columns}"), &means);
+    }
     narrow_sums(&mut lines);
     lines.0
 }

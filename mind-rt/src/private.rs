@@ -21,7 +21,7 @@ pub use crate::kernels::matmul::{
 pub use crate::kernels::reduce::{
     LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_columns, add_lanes, reduce_lanes, sum,
 };
-pub use crate::kernels::rows::sum_rows;
+pub use crate::kernels::rows::{sum_rows, sum_rows_of};
 pub use crate::knossos;
 pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;

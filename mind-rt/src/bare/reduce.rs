@@ -4,7 +4,7 @@ use mind_shape::Type;
 
 use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
-    kernels::reduce,
+    kernels::{reduce, rows::sum_rows_of},
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
 };
@@ -71,6 +71,7 @@ fn add_up<'a, T: Number>(x: Value<'_, T>, reduced: [bool; MAX_RANK], out: &'a mu
         [] => out.copy_from_slice(x.elements),
         [only] if only.reduced => out[0] = reduce::sum(x.elements),
         [_] => out.copy_from_slice(x.elements),
+        [_, inner] if inner.reduced => sum_rows_of(x.elements, inner.extent, inner.extent, out),
         [outer @ .., inner] => dispatch(Rows { x: x.elements, outer, inner, out }),
     }
     out

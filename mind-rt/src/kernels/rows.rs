@@ -9,6 +9,7 @@
 use super::check;
 use super::reduce::add_lanes;
 use crate::element::Element;
+use crate::simd::{Kernel, dispatch};
 
 /// The longest row that is short, in bytes: as many as all lanes of a sum have.
 const SHORT: usize = 128;
@@ -37,8 +38,19 @@ pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
     }
 }
 
+/// The sums of rows of `len` elements: `sums[i]` is that of what begins at `elements[i * stride]`.
+///
+/// # Panics
+/// If a row is not inside `elements`.
+pub fn sum_rows_of<T: Element>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) {
+    T::sum_rows_of(elements, len, stride, sums);
+}
+
 /// Sums of short rows by the registers of the SIMD level in use.
 pub trait SumRows: Sized {
+    /// [`sum_rows_of`].
+    fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]);
+
     /// Like [`sum_rows`] with rows of `len` elements, no more than the type has lanes. `false` if nothing was done, because
     /// the level has no such registers or there are fewer rows than a register has lanes.
     fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool;
@@ -47,6 +59,13 @@ pub trait SumRows: Sized {
 macro_rules! sum_rows {
     ($($ty:ty),*) => {
         $(impl SumRows for $ty {
+            fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
+                let is_short = len <= SHORT / size_of::<Self>();
+                if !is_short || !Self::sum_short_rows(elements, len, stride, sums) {
+                    dispatch(OneByOne { elements, len, stride, sums });
+                }
+            }
+
             fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool {
                 let last = sums.len().checked_sub(1).map(|rows| rows.checked_mul(stride)?.checked_add(len));
                 let is_inside = |end: Option<usize>| end.is_some_and(|end| end <= elements.len());
@@ -62,6 +81,24 @@ macro_rules! sum_rows {
 }
 
 sum_rows!(f32, f64, i32, i64);
+
+struct OneByOne<'a, T> {
+    elements: &'a [T],
+    len: usize,
+    stride: usize,
+    sums: &'a mut [T],
+}
+
+impl<T: Element> Kernel for OneByOne<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (i, sum) in self.sums.iter_mut().enumerate() {
+            *sum = T::lane_sum(&self.elements[i * self.stride..][..self.len]);
+        }
+    }
+}
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -131,6 +168,19 @@ mod tests {
         rows_of_known_length_are_summed::<3, 4>();
         rows_of_known_length_are_summed::<10, 16>();
         rows_of_known_length_are_summed::<32, 32>();
+    }
+
+    #[test]
+    fn rows_of_any_length_are_summed_in_the_order_of_a_sum() {
+        for len in (0..=40).chain([1000]) {
+            for rows in [0, 1, 7, 8, 15, 16, 33] {
+                let elements: Vec<f32> = (0..rows * (len + 1)).map(uneven).collect();
+                let mut sums = vec![1.0; rows];
+                sum_rows_of(&elements, len, len + 1, &mut sums);
+                let expected: Vec<f32> = elements.chunks(len + 1).map(|row| sum(&row[..len])).collect();
+                assert_eq!(sums, expected, "{rows} rows of {len}");
+            }
+        }
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl<'a, 'p> Loops<'a, 'p> {
     }
 
     fn rows(&mut self) {
-        if self.short_rows() {
+        if self.rows_alone() {
             return;
         }
         self.begin_totals();

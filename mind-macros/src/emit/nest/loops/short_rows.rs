@@ -23,15 +23,18 @@ struct RowSum<'n> {
 }
 
 impl<'a> Loops<'a, '_> {
-    /// Sums rows, if that is all that the nest does and they are short.
-    pub(super) fn short_rows(&mut self) -> bool {
-        let (Some(sums), Some(len)) = (self.sums_of_rows(), self.inner_known()) else { return false };
-        if !self.sums_are_short(sums.iter().map(|sum| sum.fold)) {
-            return false;
-        }
+    /// Sums rows, if that is all that the nest does and they are short or may be.
+    pub(super) fn rows_alone(&mut self) -> bool {
+        let Some(sums) = self.sums_of_rows() else { return false };
+        let (sum_rows, len) = match self.inner_known() {
+            Some(len) if self.sums_are_short(sums.iter().map(|sum| sum.fold)) => {
+                (format!("sum_rows::<_, {len}, {}>", len.next_power_of_two()), String::new())
+            }
+            Some(_) => return false,
+            None => ("sum_rows_of".to_string(), format!("{}, ", self.inner_len())),
+        };
         let axis = self.nest.row_axes - 1;
         (0..axis).for_each(|outer| self.open(outer));
-        let lanes = len.next_power_of_two();
         for RowSum { fold, load, target } in sums {
             let view = &self.nest.loads[load];
             let (from, at) = (self.position(view, 0..axis), self.position(target, 0..axis));
@@ -42,7 +45,7 @@ impl<'a> Loops<'a, '_> {
             let _ = writeln!(
                 self.text,
                 "let {sums} = &mut {written}[{at}..][..{rows}];\n\
-                 rt::sum_rows::<_, {len}, {lanes}>(&{read}[{from}..], {stride}, {sums});"
+                 rt::{sum_rows}(&{read}[{from}..], {len}{stride}, {sums});"
             );
             if fold.count.is_some() {
                 let mean = self.mean(fold, "*sum");
