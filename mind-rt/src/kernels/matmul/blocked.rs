@@ -60,7 +60,7 @@ const FETCHED: usize = 240;
 const LEFT_BYTES: usize = 8 * RIGHT_BYTES;
 
 /// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
-const SHALLOW: usize = 24;
+const SHALLOW: usize = 32;
 
 /// Bytes of a result that is not in cache when it is written, as a rule.
 const FAR_BYTES: usize = 1 << 20;
