@@ -87,6 +87,9 @@ pub trait Reduce: Sized {
     /// The sum.
     fn lane_sum(elements: &[Self]) -> Self;
 
+    /// The lanes of the sum, not added up yet. `lanes` must be as many.
+    fn lane_sums(elements: &[Self], lanes: &mut [Self]);
+
     /// The inner product of two slices of one length.
     fn lane_dot(lhs: &[Self], rhs: &[Self]) -> Self;
 }
@@ -96,7 +99,12 @@ macro_rules! reduce {
         $(impl Reduce for $ty {
             #[inline(always)]
             fn lane_sum(elements: &[Self]) -> Self {
-                sum_by_lanes::<$ty, { $lanes }>(elements)
+                reduce_lanes(by_lanes::<$ty, { $lanes }>(elements))
+            }
+
+            #[inline(always)]
+            fn lane_sums(elements: &[Self], lanes: &mut [Self]) {
+                lanes.copy_from_slice(&by_lanes::<$ty, { $lanes }>(elements));
             }
 
             #[inline(always)]
@@ -110,7 +118,7 @@ macro_rules! reduce {
 reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
 
 #[inline(always)]
-fn sum_by_lanes<T: Element, const L: usize>(elements: &[T]) -> T {
+fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let mut lanes = [T::ZERO; L];
     let (blocks, rest) = elements.as_chunks::<L>();
     for block in blocks {
@@ -122,7 +130,7 @@ fn sum_by_lanes<T: Element, const L: usize>(elements: &[T]) -> T {
     for (lane, element) in last.iter_mut().zip(rest) {
         *lane = lane.plus(*element);
     }
-    reduce_lanes(last)
+    last
 }
 
 #[inline(always)]

@@ -1,18 +1,21 @@
-//! Sums of short rows, as many at once as a register has lanes.
+//! Sums of rows, as many at once as a register has lanes.
 //!
 //! Of a row no longer than its lanes next to nothing is to be done but the tree that adds the lanes up, and a tree of its
 //! own leaves most of a register idle from its first step on. Here registers that hold one row each, or several, are
 //! paired: a step of the tree puts the lower halves of all rows of both into one register and the upper halves into
-//! another, and adds these. After the last step one register holds the sums. The order of each sum is that of
-//! [`sum`](super::reduce::sum), so that bits are the same.
+//! another, and adds these. After the last step one register holds the sums. Of longer rows the lanes are such rows. The
+//! order of each sum is that of [`sum`](super::reduce::sum), so that bits are the same.
 
 use super::check;
 use super::reduce::add_lanes;
 use crate::element::Element;
-use crate::simd::{Kernel, dispatch};
+use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
 /// The longest row that is short, in bytes: as many as all lanes of a sum have.
 const SHORT: usize = 128;
+
+/// Longer rows, in bytes, are summed one by one: the tree is little beside what comes before.
+const LONG: usize = 2048;
 
 /// The sums of rows of `LEN` elements: `sums[i]` is that of what begins at `elements[i * stride]`. `LANES` is the power of
 /// two that is not below `LEN`, and no more than the type has lanes.
@@ -30,12 +33,18 @@ pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
     }
     for (i, sum) in sums.iter_mut().enumerate() {
         let row: &[T; LEN] = elements[i * stride..].first_chunk().expect("the rows are inside");
-        let mut lanes = [T::ZERO; LANES];
-        for (lane, element) in lanes.iter_mut().zip(row) {
-            *lane = lane.plus(*element);
-        }
-        *sum = add_lanes(lanes);
+        *sum = sum_short::<T, LANES>(row);
     }
+}
+
+/// The sum of a row no longer than its lanes.
+#[inline(always)]
+fn sum_short<T: Element, const LANES: usize>(row: &[T]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    for (lane, element) in lanes.iter_mut().zip(row) {
+        *lane = lane.plus(*element);
+    }
+    add_lanes(lanes)
 }
 
 /// The sums of rows of `len` elements: `sums[i]` is that of what begins at `elements[i * stride]`.
@@ -61,8 +70,17 @@ macro_rules! sum_rows {
         $(impl SumRows for $ty {
             fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
                 let is_short = len <= SHORT / size_of::<Self>();
-                if !is_short || !Self::sum_short_rows(elements, len, stride, sums) {
-                    dispatch(OneByOne { elements, len, stride, sums });
+                if is_short && Self::sum_short_rows(elements, len, stride, sums) {
+                    return;
+                }
+                let alone = len > LONG / size_of::<Self>() || simd_level() == SimdLevel::Portable;
+                let blocks = if alone { 0 } else { sums.len() / BLOCK * BLOCK };
+                let (first, rest) = sums.split_at_mut(blocks);
+                if !first.is_empty() {
+                    dispatch(InBlocks(Rows { elements, len, stride, sums: first }));
+                }
+                if !rest.is_empty() {
+                    dispatch(OneByOne(Rows { elements: &elements[blocks * stride..], len, stride, sums: rest }));
                 }
             }
 
@@ -82,20 +100,63 @@ macro_rules! sum_rows {
 
 sum_rows!(f32, f64, i32, i64);
 
-struct OneByOne<'a, T> {
+struct Rows<'a, T> {
     elements: &'a [T],
     len: usize,
     stride: usize,
     sums: &'a mut [T],
 }
 
+impl<T> Rows<'_, T> {
+    #[inline(always)]
+    fn row(&self, i: usize) -> &[T] {
+        &self.elements[i * self.stride..][..self.len]
+    }
+
+    #[inline(always)]
+    fn each(self, sum: impl Fn(&[T]) -> T) {
+        for i in 0..self.sums.len() {
+            self.sums[i] = sum(self.row(i));
+        }
+    }
+}
+
+struct OneByOne<'a, T>(Rows<'a, T>);
+
 impl<T: Element> Kernel for OneByOne<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        for (i, sum) in self.sums.iter_mut().enumerate() {
-            *sum = T::lane_sum(&self.elements[i * self.stride..][..self.len]);
+        match self.0.len {
+            len if len > SHORT / size_of::<T>() => self.0.each(T::lane_sum),
+            0..=4 => self.0.each(sum_short::<T, 4>),
+            5..=8 => self.0.each(sum_short::<T, 8>),
+            9..=16 => self.0.each(sum_short::<T, 16>),
+            _ => self.0.each(sum_short::<T, 32>),
+        }
+    }
+}
+
+/// Rows of a block: as many as any register has lanes.
+const BLOCK: usize = 16;
+
+/// Whole blocks: the lanes of the rows of a block are short rows themselves.
+struct InBlocks<'a, T>(Rows<'a, T>);
+
+impl<T: Element> Kernel for InBlocks<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let width = const { SHORT / size_of::<T>() };
+        let mut lanes = [T::ZERO; BLOCK * SHORT / size_of::<f32>()];
+        for first in (0..self.0.sums.len()).step_by(BLOCK) {
+            for (i, lanes) in lanes.chunks_exact_mut(width).enumerate().take(BLOCK) {
+                T::lane_sums(self.0.row(first + i), lanes);
+            }
+            let is_done = T::sum_short_rows(&lanes, width, width, &mut self.0.sums[first..][..BLOCK]);
+            check(is_done, "a block of rows fills no register");
         }
     }
 }
@@ -117,7 +178,7 @@ mod tests {
                     let elements: Vec<T> = (0..needed).map(&element).collect();
                     let mut sums = vec![T::ONE; rows];
                     let is_done = T::sum_short_rows(&elements, len, stride, &mut sums);
-                    assert!(is_done || rows < 16 || crate::simd_level() == crate::SimdLevel::Portable);
+                    assert!(is_done || rows < BLOCK || simd_level() == SimdLevel::Portable);
                     for (i, found) in sums.iter().enumerate().filter(|_| is_done) {
                         let expected = sum(&elements[i * stride..][..len]);
                         assert_eq!(
