@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
-use super::{MatRef, TinyProduct, blocked};
+use super::{MatRef, TinyProduct, blocked, combined};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
-use crate::kernels::tile::{Micro, Tiles};
+use crate::kernels::tile::{Micro, Tiles, Vectors};
 use crate::simd::{SimdLevel, simd_level};
 
 /// One product, at the SIMD level in use.
@@ -60,6 +60,9 @@ pub fn multiply_at<T: Element + Tiles>(
             None => return,
             Some(unused) => sink = unused,
         }
+    }
+    if combined::pays(product) {
+        return combined::multiply(micro, product, sink);
     }
     blocked::multiply(micro, product, scratch, sink);
 }
@@ -198,7 +201,8 @@ impl<'a, T: Element> ByVector<'a, T> {
     fn combine(&self, sink: Sink<'_, T>, line: Line) {
         // SAFETY: there are `k` rows, of `len` elements, and as many elements of the vector; the level is the processor's.
         hand_over(self.len, sink, line, |start, len, to| unsafe {
-            (self.micro.combine)(self.rows.add(start), self.stride, len, self.vector, self.step, self.k, to);
+            let vectors = Vectors { first: self.vector, step: self.step, stride: 0, count: 1 };
+            (self.micro.combine)(self.rows.add(start), self.stride, len, vectors, self.k, to, len);
         });
     }
 }

@@ -8,7 +8,7 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few; `floats` chooses a kernel; `blocked` cuts a product into blocks and tiles, by `spans`; `pack` copies what
+//! where rows are few; `floats` chooses a kernel; `combined` multiplies two to four rows; `blocked` cuts a product into blocks and tiles, by `spans`; `pack` copies what
 //! lies badly, to a `room`; `super::tile` has the microkernels of each SIMD level. Integers are multiplied by `loops`. No code of
 //! these is compiled for each program but for the little that cuts an epilogue in two.
 //!
@@ -16,6 +16,7 @@
 
 mod blocked;
 mod columns;
+mod combined;
 mod floats;
 mod loops;
 mod pack;

@@ -1,6 +1,6 @@
 //! Matrices times vectors: nothing of the matrix is read twice, so what counts is that memory is read in long stretches.
 
-use super::Vector;
+use super::{Vector, each};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::prefetch::prefetch;
 
@@ -11,12 +11,36 @@ use crate::kernels::prefetch::prefetch;
 pub type DotsFn<T> =
     unsafe fn(rows: *const T, stride: usize, len: usize, vector: *const T, k: usize, to: *mut T, adds: bool);
 
-/// `to[j] = Σ_l rows[l * stride + j] · vector[l * step]` for `len` columns and `k` rows, in the order of `l`.
+/// `to[i * to_stride + j] = Σ_l rows[l * stride + j] · vector i[l]` for each vector, `len` columns and `k` rows, in the order
+/// of `l`.
 ///
 /// # Safety
-/// The processor has the level's instructions. All factors may be read and all sums written.
-pub type CombineFn<T> =
-    unsafe fn(rows: *const T, stride: usize, len: usize, vector: *const T, step: usize, k: usize, to: *mut T);
+/// The processor has the level's instructions. There are one to [`MOST_VECTORS`] vectors. All factors may be read and all sums
+/// written.
+pub type CombineFn<T> = unsafe fn(
+    rows: *const T,
+    stride: usize,
+    len: usize,
+    vectors: Vectors<T>,
+    k: usize,
+    to: *mut T,
+    to_stride: usize,
+);
+
+/// Vectors that rows are combined by.
+#[derive(Clone, Copy)]
+pub struct Vectors<T> {
+    /// The first element of the first one.
+    pub first: *const T,
+    /// From one element of a vector to the next.
+    pub step: usize,
+    /// From one vector to the next.
+    pub stride: usize,
+    pub count: usize,
+}
+
+/// The most vectors that rows are combined by at once.
+pub const MOST_VECTORS: usize = 4;
 
 /// # Safety
 /// That of [`DotsFn`].
@@ -120,25 +144,53 @@ pub unsafe fn combine<V: Vector>(
     rows: *const V::Element,
     stride: usize,
     len: usize,
-    vector: *const V::Element,
-    step: usize,
+    vectors: Vectors<V::Element>,
     k: usize,
     to: *mut V::Element,
+    to_stride: usize,
 ) {
-    /// Columns at a time, whose sums stay in L1.
-    const COLUMNS: usize = 2048;
+    // SAFETY: the contract is the same.
+    unsafe {
+        match vectors.count {
+            1 => combine_by::<V, 1, 8>(rows, stride, len, vectors, k, to, to_stride),
+            2 => combine_by::<V, 2, 8>(rows, stride, len, vectors, k, to, to_stride),
+            3 => combine_by::<V, 3, 4>(rows, stride, len, vectors, k, to, to_stride),
+            _ => combine_by::<V, MOST_VECTORS, 4>(rows, stride, len, vectors, k, to, to_stride),
+        }
+    }
+}
+
+/// By `M` vectors, `R` rows at a time.
+///
+/// # Safety
+/// That of [`CombineFn`].
+#[inline(always)]
+unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
+    rows: *const V::Element,
+    stride: usize,
+    len: usize,
+    mut vectors: Vectors<V::Element>,
+    k: usize,
+    to: *mut V::Element,
+    to_stride: usize,
+) {
+    // Columns at a time, whose sums stay in L1, and of which rows have some KB.
+    let columns = if M == 1 { 2048 } else { 1024 };
+    let first = vectors.first;
     let mut column = 0;
     // SAFETY: the caller's contract covers every column and row.
     unsafe {
         while column < len {
-            let (rows, to, len) = (rows.add(column), to.add(column), COLUMNS.min(len - column));
+            let (rows, to, len) = (rows.add(column), to.add(column), columns.min(len - column));
             let mut l = 0;
-            while l + 8 <= k {
-                some_rows::<V, 8>(rows.add(l * stride), stride, len, vector.add(l * step), step, to, l > 0);
-                l += 8;
+            while l + R <= k {
+                vectors.first = first.add(l * vectors.step);
+                some_rows::<V, M, R>(rows.add(l * stride), stride, len, vectors, to, to_stride, l > 0);
+                l += R;
             }
             while l < k {
-                some_rows::<V, 1>(rows.add(l * stride), stride, len, vector.add(l * step), step, to, l > 0);
+                vectors.first = first.add(l * vectors.step);
+                some_rows::<V, M, 1>(rows.add(l * stride), stride, len, vectors, to, to_stride, l > 0);
                 l += 1;
             }
             column += len;
@@ -146,42 +198,50 @@ pub unsafe fn combine<V: Vector>(
     }
 }
 
-/// `R` rows, added to what is there where it `adds`.
+/// `R` rows by `M` vectors, added to what is there where it `adds`.
 ///
 /// # Safety
 /// That of [`CombineFn`].
 #[inline(always)]
-unsafe fn some_rows<V: Vector, const R: usize>(
+unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
     stride: usize,
     len: usize,
-    vector: *const V::Element,
-    step: usize,
+    vectors: Vectors<V::Element>,
     to: *mut V::Element,
+    to_stride: usize,
     adds: bool,
 ) {
     // SAFETY: positions are below `len`, which the caller's contract covers.
     unsafe {
-        let mut factors = [V::zero(); R];
-        for (r, factor) in factors.iter_mut().enumerate() {
-            *factor = V::splat(*vector.add(r * step));
+        let mut factors = [[V::zero(); R]; M];
+        for (m, factors) in factors.iter_mut().enumerate() {
+            for (r, factor) in factors.iter_mut().enumerate() {
+                *factor = V::splat(*vectors.first.add(m * vectors.stride + r * vectors.step));
+            }
         }
         let mut at = 0;
         while at + V::LANES <= len {
-            let mut sum = if adds { V::load(to.add(at)) } else { V::zero() };
-            for (r, factor) in factors.iter().enumerate() {
-                sum = sum.plus_product(*factor, V::load(rows.add(r * stride + at)));
-            }
-            sum.store(to.add(at));
+            let mut row = [V::zero(); R];
+            each!(r in R { row[r] = V::load(rows.add(r * stride + at)); });
+            each!(m in M {
+                let to = to.add(m * to_stride + at);
+                let mut sum = if adds { V::load(to) } else { V::zero() };
+                each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
+                sum.store(to);
+            });
             at += V::LANES;
         }
         if at < len {
             let lanes = len - at;
-            let mut sum = if adds { V::load_part(to.add(at), lanes) } else { V::zero() };
-            for (r, factor) in factors.iter().enumerate() {
-                sum = sum.plus_product(*factor, V::load_part(rows.add(r * stride + at), lanes));
-            }
-            sum.store_part(to.add(at), lanes);
+            let mut row = [V::zero(); R];
+            each!(r in R { row[r] = V::load_part(rows.add(r * stride + at), lanes); });
+            each!(m in M {
+                let to = to.add(m * to_stride + at);
+                let mut sum = if adds { V::load_part(to, lanes) } else { V::zero() };
+                each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
+                sum.store_part(to, lanes);
+            });
         }
     }
 }

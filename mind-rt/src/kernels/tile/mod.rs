@@ -27,6 +27,7 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
+pub use by_vector::{MOST_VECTORS, Vectors};
 pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
 
 /// The rows of the largest tile of a product.
@@ -56,7 +57,7 @@ pub struct Micro<T: 'static> {
     pub rows: usize,
     /// Inner products of rows with a vector.
     pub dots: DotsFn<T>,
-    /// A sum of rows, each times an element of a vector.
+    /// Sums of rows, each times an element of a vector, for some vectors.
     pub combine: CombineFn<T>,
     /// Transposes blocks up to a size, where the level has instructions for that.
     pub transpose: Option<(usize, TransposeFn<T>)>,
@@ -294,13 +295,13 @@ macro_rules! micro {
                 rows: *const $element,
                 stride: usize,
                 len: usize,
-                vector: *const $element,
-                step: usize,
+                vectors: by_vector::Vectors<$element>,
                 k: usize,
                 to: *mut $element,
+                to_stride: usize,
             ) {
                 // SAFETY: the contract is the same.
-                unsafe { by_vector::combine::<$vector>(rows, stride, len, vector, step, k, to) }
+                unsafe { by_vector::combine::<$vector>(rows, stride, len, vectors, k, to, to_stride) }
             }
 
             /// Tiles of a product, of `W` vectors. The tallest of whole ones, which sum nearly all of large products, are never

@@ -315,7 +315,8 @@ fn large_right_operands() {
     }
 }
 
-/// Blocks of a far right operand are fetched ahead and cut otherwise, which does not show beside some of its columns alone.
+/// Few rows are combined with rows of a far right operand, more of them with blocks that are fetched ahead, which does not show
+/// beside some of its columns alone.
 #[test]
 fn far_right_operands() {
     let [k, n] = [1030, 1040];
@@ -324,7 +325,7 @@ fn far_right_operands() {
     let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
     let whole = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
     let some = &MatRef { offset: columns.start, ..*whole };
-    for m in [2, 19, 70] {
+    for m in [2, 3, 4, 5, 19, 70] {
         let sums = |n, rhs, scratch| {
             let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
             let stored = stored(&product, scratch, f64::multiply);
