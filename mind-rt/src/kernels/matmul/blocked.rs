@@ -224,10 +224,8 @@ fn packed<T: Element + Tiles, const STACK: usize>(
 /// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
 /// the same set of a cache that they push each other out, and where it takes much memory and is read often.
 fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    const SAME_SET: usize = 4096;
-    let same_set = rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET);
     let large = size_of::<T>() == 8 && m > 32 * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
-    n > 1 && rhs.col_stride != 1 || m > 8 * MAX_ROWS && k > MAX_ROWS && (same_set || large)
+    n > 1 && rhs.col_stride != 1 || m > 8 * MAX_ROWS && k > MAX_ROWS && (rhs.rows_share_sets() || large)
 }
 
 /// Whether blocks of the right operand are fetched ahead, where they lie: where rows are too few to make up for what the first

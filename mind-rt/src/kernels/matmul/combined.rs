@@ -17,13 +17,11 @@ const TAKEN: usize = 4096;
 /// Whether this is faster than tiles: where the right operand is in no cache; or where it is not in L2 and its rows begin in
 /// the same sets of caches, and four rows do not load and store too many sums.
 pub fn pays<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    const SAME_SET: usize = 4096;
     const BEYOND_L2: usize = 2 << 20;
     const IN_NO_CACHE: usize = 8 << 20;
     const LONG: usize = 256;
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<T>());
-    let same_set = rhs.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(SAME_SET);
-    let far = if same_set && m < MOST_VECTORS { BEYOND_L2 } else { IN_NO_CACHE };
+    let far = if rhs.rows_share_sets() && m < MOST_VECTORS { BEYOND_L2 } else { IN_NO_CACHE };
     (2..=MOST_VECTORS).contains(&m) && rhs.col_stride == 1 && n >= LONG && bytes > far
 }
 

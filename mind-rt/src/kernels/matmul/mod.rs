@@ -115,6 +115,13 @@ pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize) -> usize {
 }
 
 impl<'a, T> MatRef<'a, T> {
+    /// Whether so many rows begin in the same sets of a cache that they push each other out.
+    #[inline(always)]
+    fn rows_share_sets(&self) -> bool {
+        const PAGE: usize = 4096;
+        self.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
+    }
+
     /// Where element `[i, j]` is.
     #[inline(always)]
     fn index(&self, i: usize, j: usize) -> usize {
