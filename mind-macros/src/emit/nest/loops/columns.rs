@@ -9,10 +9,9 @@ use std::fmt::Write;
 use mind_core::{
     dim::Dim,
     plan::{Fold, Nest, Pass, Store, Target, View},
-    ty::Shape,
 };
 
-use super::{Body, Captures, Frame, Loops, Sum, lanes_of};
+use super::{Body, Captures, Frame, Loops, Sum, lanes_of, short_rows::flat_view};
 use crate::emit::nest::{WORTH_DISPATCHING, known};
 
 /// The loops of a nest that does nothing but sum few columns, and store elements of the same matrix.
@@ -45,10 +44,7 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
             loops.text,
             "{target}[..].copy_from_slice(&rt::add_columns::<_, {lanes}, {columns}>({name}));"
         );
-        if fold.count.is_some() {
-            let mean = loops.mean(fold, "*sum");
-            let _ = writeln!(loops.text, "for sum in &mut {target}[..] {{ *sum = {mean}; }}");
-        }
+        loops.divide(fold, &format!("&mut {target}[..]"));
     }
     Some(loops.text)
 }
@@ -56,14 +52,7 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
 /// The nest over all elements as one row, whose sums are numbers; nothing if the elements do not follow each other.
 fn flat(body: &Body<'_>, nest: &Nest, pass: &Pass) -> Option<Nest> {
     let len = nest.extents[0].mul(&nest.extents[1]).ok()?;
-    let flat = |view: &View| {
-        let [across, along] = &view.strides[..] else { return None };
-        let follows = along.is_one() && *across == nest.extents[1];
-        let is_still = *along == Dim::ZERO && *across == Dim::ZERO;
-        let stride = if follows { Dim::ONE } else { Dim::ZERO };
-        let flat = View { strides: vec![stride], shape: Shape::new(vec![len.clone()]), ..view.clone() };
-        (follows || is_still).then_some(flat)
-    };
+    let flat = |view: &View| flat_view(view, &nest.extents[1], std::slice::from_ref(&len));
     let folds = pass.folds.iter().map(|fold| {
         let Target::Memory(view) = &fold.target else { return None };
         let is_row = view.offset == Dim::ZERO && view.strides[0] == Dim::ZERO && view.strides[1].is_one();

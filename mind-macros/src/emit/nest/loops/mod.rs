@@ -363,6 +363,14 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
     }
 
+    /// Divides each of the sums, if they are means.
+    fn divide(&mut self, fold: &Fold, sums: &str) {
+        if fold.count.is_some() {
+            let mean = self.mean(fold, "*sum");
+            let _ = writeln!(self.text, "for sum in {sums} {{ *sum = {mean}; }}");
+        }
+    }
+
     fn mean(&self, fold: &Fold, sum: &str) -> String {
         match &fold.count {
             Some(count) => format!("{sum} / ({} as {})", grouped(&self.body.extent(count)), fold.dtype),

@@ -47,10 +47,7 @@ impl<'a> Loops<'a, '_> {
                 "let {sums} = &mut {written}[{at}..][..{rows}];\n\
                  rt::{sum_rows}(&{read}[{from}..], {len}{stride}, {sums});"
             );
-            if fold.count.is_some() {
-                let mean = self.mean(fold, "*sum");
-                let _ = writeln!(self.text, "for sum in {sums} {{ *sum = {mean}; }}");
-            }
+            self.divide(fold, &sums);
         }
         (0..axis).for_each(|_| self.text.push_str("}\n"));
         true
@@ -157,10 +154,8 @@ impl<'a> Loops<'a, '_> {
                 self.text,
                 "rt::sum_rows::<_, {len}, {lanes}>(&{from}, {stride}, &mut {sums}[..rows]);"
             );
-            if fold.count.is_some() {
-                let mean = self.mean(fold, "*sum");
-                let _ = writeln!(self.text, "for sum in &mut {sums}[..rows] {{ *sum = {mean}; }}");
-            }
+            let sums = format!("&mut {sums}[..rows]");
+            self.divide(fold, &sums);
         }
     }
 
@@ -181,15 +176,7 @@ impl<'a> Loops<'a, '_> {
         let axis = self.nest.row_axes - 1;
         let len = self.nest.extents[axis].mul(&self.nest.extents[axis + 1]).ok()?;
         let extents: Vec<Dim> = self.nest.extents[..axis].iter().cloned().chain([len]).collect();
-        let flat = |view: &View| {
-            let (outer, inner) = view.strides.split_at(axis);
-            let follows = inner[1].is_one() && inner[0] == self.nest.extents[axis + 1];
-            let is_still = inner.iter().all(|stride| *stride == Dim::ZERO);
-            let stride = if follows { Dim::ONE } else { Dim::ZERO };
-            let strides = outer.iter().cloned().chain([stride]).collect();
-            let flat = View { strides, shape: Shape::new(extents.clone()), ..view.clone() };
-            (follows || is_still).then_some(flat)
-        };
+        let flat = |view: &View| flat_view(view, &self.nest.extents[axis + 1], &extents);
         let operands = pass.elements.iter().flat_map(|node| &node.operands);
         let operands = operands.chain(pass.stores.iter().map(|store| &store.operand));
         let mut operands = operands.chain(pass.folds.iter().map(|fold| &fold.operand));
@@ -219,6 +206,17 @@ impl<'a> Loops<'a, '_> {
         let loads = self.nest.loads.iter().map(|view| flat(view).unwrap_or_else(|| view.clone())).collect();
         Some(Nest { extents, row_axes: axis, loads, passes: vec![pass] })
     }
+}
+
+/// A view with its last two axes, the inner one so long, as one, which gives the extents; nothing if its elements along them
+/// neither follow each other nor are one.
+pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option<View> {
+    let [outer @ .., across, along] = &view.strides[..] else { return None };
+    let follows = along.is_one() && across == inner_len;
+    let is_still = [across, along].iter().all(|stride| **stride == Dim::ZERO);
+    let stride = if follows { Dim::ONE } else { Dim::ZERO };
+    let strides = outer.iter().cloned().chain([stride]).collect();
+    (follows || is_still).then(|| View { strides, shape: Shape::from_slice(extents), ..view.clone() })
 }
 
 /// Elements that lie in memory.
