@@ -11,7 +11,7 @@ use std::arch::x86_64::{
     _mm256_unpacklo_pd, _mm256_unpacklo_ps,
 };
 
-use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, whole};
 
 /// The mask of the first `lanes` of `LANES`: a window into ones followed by zeros.
 #[inline(always)]
@@ -34,35 +34,12 @@ macro_rules! vector {
         impl Vector for $vector {
             type Element = $element;
             const LANES: usize = $lanes;
-
-            #[inline(always)]
-            unsafe fn zero() -> Self {
-                // SAFETY: the caller is compiled for AVX2 and FMA.
-                unsafe { $zero() }
-            }
-
-            #[inline(always)]
-            unsafe fn splat(x: $element) -> Self {
-                // SAFETY: as above.
-                unsafe { $splat(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: as above, and the caller vouches for the memory.
-                unsafe { $load(from) }
-            }
+            whole!($element, $zero(), $splat, $load, $store);
 
             #[inline(always)]
             unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
-                // SAFETY: as above; lanes outside the mask are not read.
+                // SAFETY: the caller is compiled for AVX2 and FMA; lanes outside the mask are not read.
                 unsafe { $load_part(from, mask::<_, $lanes>(&$ones, lanes)) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $element) {
-                // SAFETY: as above.
-                unsafe { $store(to, self) }
             }
 
             #[inline(always)]

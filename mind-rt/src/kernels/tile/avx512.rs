@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
-use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro};
+use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, whole};
 
 macro_rules! vector {
     (
@@ -20,35 +20,12 @@ macro_rules! vector {
             type Element = $element;
             const LANES: usize = $mask::BITS as usize;
             const LOADS_PARTS_FREELY: bool = true;
-
-            #[inline(always)]
-            unsafe fn zero() -> Self {
-                // SAFETY: the caller is compiled for AVX-512.
-                unsafe { $zero() }
-            }
-
-            #[inline(always)]
-            unsafe fn splat(x: $element) -> Self {
-                // SAFETY: as above.
-                unsafe { $splat(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: as above, and the caller vouches for the memory.
-                unsafe { $load(from) }
-            }
+            whole!($element, $zero(), $splat, $load, $store);
 
             #[inline(always)]
             unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
-                // SAFETY: as above; lanes outside the mask are not read.
+                // SAFETY: the caller is compiled for AVX-512; lanes outside the mask are not read.
                 unsafe { $load_part($mask::MAX >> (Self::LANES - lanes), from) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $element) {
-                // SAFETY: as above.
-                unsafe { $store(to, self) }
             }
 
             #[inline(always)]

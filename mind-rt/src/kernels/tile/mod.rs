@@ -157,6 +157,36 @@ pub trait Vector: Copy {
     }
 }
 
+/// The methods of a [`Vector`] that concern all of it, by the level's functions.
+macro_rules! whole {
+    ($element:ident, $zero:expr, $splat:ident, $load:ident, $store:ident) => {
+        #[inline(always)]
+        unsafe fn zero() -> Self {
+            // SAFETY: the caller is compiled for the level.
+            unsafe { $zero }
+        }
+
+        #[inline(always)]
+        unsafe fn splat(x: $element) -> Self {
+            // SAFETY: as above.
+            unsafe { $splat(x) }
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const $element) -> Self {
+            // SAFETY: as above, and the caller vouches for the memory.
+            unsafe { $load(from) }
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut $element) {
+            // SAFETY: as above.
+            unsafe { $store(to, self) }
+        }
+    };
+}
+use whole;
+
 /// A loop over `0..extent` that is unrolled: there are hundreds of these to compile, and an iterator in each costs more than
 /// the sums.
 macro_rules! each {

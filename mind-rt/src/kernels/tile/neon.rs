@@ -7,6 +7,7 @@ use std::arch::aarch64::{
 
 use super::{
     Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, vector_128::vector_128,
+    whole,
 };
 
 vector_128!(float32x4_t, f32, 4, vdupq_n_f32(0.0), vdupq_n_f32, vld1q_f32, vst1q_f32, |sum, x, y| vfmaq_f32(

@@ -7,6 +7,7 @@ use std::arch::x86_64::{
 
 use super::{
     Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, vector_128::vector_128,
+    whole,
 };
 
 vector_128!(__m128, f32, 4, _mm_setzero_ps(), _mm_set1_ps, _mm_loadu_ps, _mm_storeu_ps, |sum, x, y| {

@@ -9,42 +9,19 @@ macro_rules! vector_128 {
         impl Vector for $vector {
             type Element = $element;
             const LANES: usize = $lanes;
-
-            #[inline(always)]
-            unsafe fn zero() -> Self {
-                // SAFETY: every processor of the architecture has this level.
-                unsafe { $zero }
-            }
-
-            #[inline(always)]
-            unsafe fn splat(x: $element) -> Self {
-                // SAFETY: as above.
-                unsafe { $splat(x) }
-            }
-
-            #[inline(always)]
-            unsafe fn load(from: *const $element) -> Self {
-                // SAFETY: as above, and the caller vouches for the memory.
-                unsafe { $load(from) }
-            }
+            whole!($element, $zero, $splat, $load, $store);
 
             #[inline(always)]
             unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
                 let mut elements = [0.0; $lanes];
                 for (i, element) in elements.iter_mut().enumerate() {
                     if i < lanes {
-                        // SAFETY: as above.
+                        // SAFETY: the caller vouches for the memory.
                         *element = unsafe { *from.add(i) };
                     }
                 }
-                // SAFETY: as above.
+                // SAFETY: every processor of the architecture has this level, and the array is as long as the vector.
                 unsafe { $load(elements.as_ptr()) }
-            }
-
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $element) {
-                // SAFETY: as above.
-                unsafe { $store(to, self) }
             }
 
             #[inline(always)]
