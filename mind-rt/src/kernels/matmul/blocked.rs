@@ -65,24 +65,55 @@ const SHALLOW: usize = 32;
 /// Bytes of a result that is not in cache when it is written, as a rule.
 const FAR_BYTES: usize = 1 << 20;
 
+/// Fewer rows than these are not packed at once, unless there are no more.
+const WORTH_A_BLOCK: usize = 4 * MAX_ROWS;
+
 /// Bytes of a left operand that stays in cache while it is read where it lies.
 const WORTH_PACKING: usize = 512 << 10;
 
 /// The elements of scratch memory that a product may use, whatever the strides of its operands.
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     let lanes = LINE / size_of::<T>();
-    let n = n.saturating_add(lanes - 1) / lanes * lanes;
-    let depth = min(k, DEPTH);
-    let right = min(packed_len(depth, n), RIGHT_BYTES / size_of::<T>());
+    let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
     let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
-    let left =
-        if left_pays::<T>(m, k, n) { min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()) } else { 0 };
-    if k <= DEPTH {
-        return left + right;
+    let left = if left_pays::<T>(m, k, n) { left } else { 0 };
+    left + right + if k <= DEPTH { 0 } else { waiting }
+}
+
+/// The elements of scratch memory that a product uses for each purpose, at most: what the planner adds up, and what a product
+/// cuts its memory by.
+struct Shares {
+    /// A packed block of the left operand.
+    left: usize,
+    /// A packed block of the right one.
+    right: usize,
+    /// The sums that wait for the next block of `k`.
+    waiting: usize,
+}
+
+impl Shares {
+    const fn of<T>([m, k, n]: [usize; 3], lanes: usize) -> Self {
+        let depth = min(k, DEPTH);
+        let width = n.saturating_add(lanes - 1) / lanes * lanes;
+        let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
+        let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
+        Self {
+            left: min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()),
+            right: min(packed_len(depth, width), RIGHT_BYTES / size_of::<T>()),
+            waiting: min(m, WAITING_ROWS) * min(n, most_columns),
+        }
     }
-    let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
-    let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
-    left + right + min(m, WAITING_ROWS) * min(n, most_columns)
+
+    /// Cuts scratch memory in this order. Where there is less than all of it, as in the part that a thread gets of what was
+    /// planned for all threads, the left block gets what the others leave, but no less than a third, and the right block no
+    /// less than half of the rest.
+    fn cut<T>(&self, scratch: Room<T>) -> [Room<T>; 3] {
+        let left = scratch.len.saturating_sub(self.right + self.waiting).max(scratch.len / 3);
+        let (left, rest) = scratch.split(self.left.min(left));
+        let right = rest.len.saturating_sub(self.waiting).max(rest.len / 2);
+        let (right, waiting) = rest.split(self.right.min(right));
+        [left, right, waiting]
+    }
 }
 
 /// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
@@ -192,33 +223,51 @@ fn packed<T: Element + Tiles, const STACK: usize>(
     scratch: Room<T>,
     sink: Sink<'_, T>,
 ) {
-    let [m, k, n] = *product.dims;
+    let dims @ [m, k, _] = *product.dims;
     let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
-    let waits = k > DEPTH && matches!(sink, Sink::Epilogue { .. });
-    let (left, scratch) = if packs_left(product) {
-        let share = (LEFT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), m));
-        // The right block is no larger than this, nor are the sums that wait.
-        let others = if waits { 2 } else { 1 } * (RIGHT_BYTES / size_of::<T>());
-        let most = scratch.len.saturating_sub(others).max(scratch.len / 3);
-        let (left, rest) = scratch.split(share.min(most));
-        // Without room for some tiles they are read where they lie.
-        if left.len >= stack.len { (Some(left), rest) } else { (None, scratch) }
-    } else {
-        (None, scratch)
-    };
-    let (right, waiting) = if packs_right(product) {
-        let share =
-            (RIGHT_BYTES / size_of::<T>()).min(packed_len(k.min(DEPTH), n.next_multiple_of(micro.lanes)));
-        let (right, rest) = scratch.split(share.min(if waits { scratch.len / 2 } else { scratch.len }));
-        if right.len > stack.len { (Some(right), rest) } else { (Some(stack), scratch) }
-    } else {
-        (None, scratch)
-    };
+    let mut shares = Shares::of::<T>(dims, micro.lanes);
+    if !packs_left(product) {
+        shares.left = 0;
+    }
+    if !packs_right(product) {
+        shares.right = 0;
+    }
+    if k <= DEPTH || matches!(sink, Sink::Store(_)) {
+        shares.waiting = 0;
+    }
+    // A block without enough room is read where it lies, or packed to the stack, and leaves its share to the others.
+    let depth = k.min(DEPTH);
+    if LeftRoom::new(shares.cut(scratch)[0], m, depth).is_none() {
+        shares.left = 0;
+    }
+    if shares.cut(scratch)[1].len <= stack.len {
+        shares.right = 0;
+    }
+    let [left, right, waiting] = shares.cut(scratch);
+    let left = LeftRoom::new(left, m, depth);
+    let right = packs_right(product).then_some(if right.len > 0 { right } else { stack });
     let room = right.map_or(RIGHT_BYTES / size_of::<T>(), |right| right.len);
     let [most_depth, most_columns] = right_block(micro, k, room);
     Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
         .multiply(waiting, sink);
+}
+
+/// Room for packed blocks of the left operand: for a tile of rows at least.
+#[derive(Clone, Copy)]
+struct LeftRoom<T> {
+    room: Room<T>,
+    /// Most rows that are packed at once: some, and a multiple of [`MAX_ROWS`].
+    rows: usize,
+}
+
+impl<T> LeftRoom<T> {
+    /// Room for blocks of up to `depth` steps of `k`; nothing if so few of `m` rows would fit that the right operand, which is
+    /// packed anew for each block, had better not wait for them.
+    fn new(room: Room<T>, m: usize, depth: usize) -> Option<Self> {
+        let rows = room.len / packed_len(depth, 1) / MAX_ROWS * MAX_ROWS;
+        (rows > 0 && rows >= m.min(WORTH_A_BLOCK)).then_some(Self { room, rows })
+    }
 }
 
 /// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
@@ -256,7 +305,7 @@ const fn bytes<T>(rows: usize, columns: usize) -> usize {
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
 fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
     let depth = k.min(DEPTH).min(len / micro.columns() - 1);
-    [depth, len / (depth | 1) / micro.lanes * micro.lanes]
+    [depth, len / packed_len(depth, 1) / micro.lanes * micro.lanes]
 }
 
 /// A product and how it is cut. The operands hold all that they reach.
@@ -268,7 +317,7 @@ struct Blocks<'a, T: 'static> {
     /// Most columns in a group: whole vectors, or all.
     most_columns: usize,
     /// Room for a packed left block.
-    left: Option<Room<T>>,
+    left: Option<LeftRoom<T>>,
     /// Room for a packed right block, as large as the largest.
     right: Option<Room<T>>,
     /// Whether the tiles of a right block fetch the next one.
@@ -363,7 +412,8 @@ impl<T: Element> Blocks<'_, T> {
         let mut stack = Bytes::<SUMS_BYTES>::new();
         let stack = stack.room();
         let room = if waiting.len > stack.len { waiting } else { stack };
-        let most_columns = self.most_columns.min(room.len / MAX_ROWS);
+        let lanes = self.micro.lanes;
+        let most_columns = self.most_columns.min(room.len / MAX_ROWS / lanes * lanes);
         let widest = spans(n, most_columns, self.micro.lanes).next().map_or(n, |columns| columns.len);
         let most_rows = (room.len / widest / MAX_ROWS * MAX_ROWS).min(WAITING_ROWS).min(self.most_rows());
         for rows in spans(m, most_rows, MAX_ROWS) {
@@ -385,8 +435,7 @@ impl<T: Element> Blocks<'_, T> {
 
     /// Most rows that are packed at once.
     fn most_rows(&self) -> usize {
-        let Some(room) = self.left else { return usize::MAX };
-        room.len / (self.most_depth.min(self.product.dims[1]) | 1) / MAX_ROWS * MAX_ROWS
+        self.left.map_or(usize::MAX, |left| left.rows)
     }
 
     /// The block of the left operand, packed if there is room for that: in groups of as many rows as fill a line of a
@@ -395,7 +444,7 @@ impl<T: Element> Blocks<'_, T> {
         let lhs = self.product.lhs;
         // SAFETY: the element is one of the operand.
         let from = unsafe { lhs.data.as_ptr().add(lhs.index(rows.start, depth.start)) };
-        let Some(room) = self.left else {
+        let Some(LeftRoom { room, .. }) = self.left else {
             return Left {
                 data: from,
                 row_stride: lhs.row_stride,

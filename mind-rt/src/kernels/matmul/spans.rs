@@ -16,10 +16,14 @@ impl Span {
 }
 
 /// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
-/// power of two; `most` is a multiple of it too, or no less than `len`.
+/// power of two. Together they are all of it.
+///
+/// # Panics
+/// If `most` is less than `len`, and 0 or no multiple of `multiple`: the parts would not be what they are said to be, and what is
+/// left of the axis would not be computed.
 #[inline(always)]
 pub fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> + Clone {
-    debug_assert!(most >= len || most > 0 && most.is_multiple_of(multiple));
+    assert!(most >= len || most > 0 && most.is_multiple_of(multiple), "parts cover an axis");
     let mut start = 0;
     std::iter::from_fn(move || {
         let left = len - start;

@@ -341,3 +341,24 @@ fn far_right_operands() {
         }
     }
 }
+
+/// A thread's share of the scratch memory may be anything: room for less than a tile of packed rows is no room.
+#[test]
+fn any_scratch_memory_gives_the_bits_of_none() {
+    const DEPTH: usize = 513;
+    let [m, k, n] = [128, 520, 72];
+    let data = [random::<f64>(m * k, 17), random::<f64>(k * n, 18)];
+    let lhs = &MatRef { data: &data[0], offset: 0, row_stride: 1, col_stride: m };
+    for [row_stride, col_stride] in [[n, 1], [1, k]] {
+        let rhs = &MatRef { data: &data[1], offset: 0, row_stride, col_stride };
+        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let expected = bits(&stored(&product, 0, f64::multiply));
+        let shares = [4095, 4096, 8 * DEPTH - 1, 8 * DEPTH, 32 * DEPTH - 1, 32 * DEPTH, 40 * DEPTH];
+        for scratch in shares.into_iter().flat_map(|share| [share, 2 * share, 3 * share, 3 * share + 2]) {
+            let stored = bits(&stored(&product, scratch, f64::multiply));
+            assert!(stored == expected, "{scratch} of scratch, stored");
+            let handed_over = bits(&handed_over(&product, scratch, f64::multiply));
+            assert!(handed_over == expected, "{scratch} of scratch, handed over");
+        }
+    }
+}
