@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
+use crate::kernels::storage::{ALIGN, Buffer, POISONS, cast_bytes};
 
 /// Scratch memory that a generated `_into` function works in. It never grows by itself.
 ///
@@ -164,9 +164,12 @@ pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8])
         too_small(needed, found);
     }
     let (segment, rest) = memory.split_at_mut(needed);
-    let segment = &mut segment[..len * size_of::<T>()];
     // Nothing is carved from no memory at all, whose address is not aligned.
-    (if len == 0 { &mut [] } else { cast_bytes(segment) }, rest)
+    let segment: &mut [T] = if len == 0 { &mut [] } else { cast_bytes(&mut segment[..len * size_of::<T>()]) };
+    if POISONS {
+        segment.fill(T::POISON);
+    }
+    (segment, rest)
 }
 
 #[cold]
@@ -180,7 +183,7 @@ fn too_small(needed: usize, found: usize) -> ! {
 pub const STACK_BYTES: usize = 2048;
 
 /// Calls `f` with scratch slices of the lengths asked for, in `BYTES` bytes on the stack, which must be at least
-/// [`segment_bytes`]. They are cleared at each call, which costs less than [`with_workspace`] up to about [`STACK_BYTES`].
+/// [`segment_bytes`]. That is cleared at each call, which costs less than [`with_workspace`] up to about [`STACK_BYTES`].
 #[inline(always)]
 pub fn with_stack<const BYTES: usize, R>(lens: Lens, f: impl FnOnce(Segments<'_>) -> R) -> R {
     #[repr(align(64))]
@@ -254,6 +257,17 @@ mod tests {
     }
 
     #[test]
+    fn what_another_call_left_is_poisoned() {
+        let mut workspace = Workspace::with_bytes(segment_bytes(LENS));
+        for _ in 0..2 {
+            let segments = workspace.segments(LENS).expect("enough bytes");
+            assert!(segments.f32.iter().all(|x| x.is_nan()) && segments.i64.iter().all(|x| *x == i64::MIN));
+            segments.f32.fill(1.0);
+            segments.i64.fill(2);
+        }
+    }
+
+    #[test]
     fn a_workspace_never_grows_by_itself() {
         let mut workspace = Workspace::with_bytes(64);
         let error = workspace.segments(LENS).expect_err("64 bytes are too few");
@@ -305,15 +319,17 @@ mod tests {
     }
 
     #[test]
-    fn segments_on_the_stack_are_aligned_zeros() {
+    fn segments_on_the_stack_are_aligned() {
         let sum = with_stack::<{ segment_bytes(LENS) }, _>(LENS, |segments| {
             assert_eq!((segments.f32.len(), segments.f64.len(), segments.i64.len()), (17, 3, 1));
             assert_eq!(segments.f32.as_ptr().align_offset(64), 0);
             assert_eq!(segments.f64.as_ptr().align_offset(64), 0);
             segments.f64.fill(0.5);
+            segments.f32.fill(1.0);
+            segments.i64.fill(2);
             segments.f32.iter().sum::<f32>() + segments.i64[0] as f32
         });
-        assert_eq!(sum, 0.0);
+        assert_eq!(sum, 19.0);
         assert_eq!(with_stack::<0, _>(Lens::NONE, |segments| segments.f32.len()), 0);
     }
 

@@ -78,7 +78,8 @@ impl<T: Element> Kernel for ByColumns<'_, T> {
         }
         while l < k {
             let factor = vector.data[l * vector.stride];
-            for (out, element) in out.iter_mut().zip(&data[l * col_stride..]) {
+            let column = &data[l * col_stride..][..out.len()];
+            for (out, element) in out.iter_mut().zip(column) {
                 *out = out.plus(factor.times(*element));
             }
             l += 1;

@@ -10,6 +10,7 @@ pub mod conv;
 pub mod copy;
 pub mod epilogue;
 pub mod gather;
+pub(crate) mod limit;
 pub mod math;
 pub mod matmul;
 mod matvec;

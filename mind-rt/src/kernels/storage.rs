@@ -244,22 +244,29 @@ impl<T, S: Copy> Clone for TensorRef<T, S, [(); 0]> {
 // Only this module can name a value of this type; a copy borrows what the original does, as in `TensorView`.
 impl<T, S: Copy> Copy for TensorRef<T, S, [(); 0]> {}
 
+/// Whether memory that holds what its last user left is filled with [`Plain::POISON`] before it is handed out: in builds with
+/// assertions, so in tests, and with the feature `__poison`.
+pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"));
+
 /// Plain old data: valid when all bits are zero, and for any bits.
 ///
 /// # Safety
 /// Every bit pattern of the type's size is a value of it, and it has no padding.
-pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {
+    /// What nobody computes by chance: who reads what nobody wrote shall find no plausible number.
+    const POISON: Self;
+}
 
-// SAFETY: an integer.
-unsafe impl Plain for u8 {}
-// SAFETY: an integer.
-unsafe impl Plain for i32 {}
-// SAFETY: an integer.
-unsafe impl Plain for i64 {}
-// SAFETY: any bits are a float, if perhaps a NaN.
-unsafe impl Plain for f32 {}
-// SAFETY: any bits are a float, if perhaps a NaN.
-unsafe impl Plain for f64 {}
+macro_rules! plain {
+    ($($ty:ident: $poison:expr),*) => {
+        // SAFETY: any bits are an integer, or a float, if perhaps a NaN.
+        $(unsafe impl Plain for $ty {
+            const POISON: Self = $poison;
+        })*
+    };
+}
+
+plain!(u8: 0xff, i32: i32::MIN, i64: i64::MIN, f32: f32::NAN, f64: f64::NAN);
 
 /// An owned run of elements.
 pub(crate) struct Buffer<T> {
@@ -318,10 +325,14 @@ impl<T: Plain> Buffer<T> {
     /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
     #[inline(always)]
     pub(crate) fn stale(len: usize) -> Option<Self> {
-        match block_size::<T>(len) {
-            Some(size) => Some(Self::block(len, size, memory::stale_block(size)?)),
-            None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start }),
+        let mut stale = match block_size::<T>(len) {
+            Some(size) => Self::block(len, size, memory::stale_block(size)?),
+            None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start })?,
+        };
+        if POISONS {
+            stale.as_mut_slice().fill(T::POISON);
         }
+        Some(stale)
     }
 
     /// The first `len` elements of a block, which has room for them. Blocks are initialised, and any bits are elements of
@@ -464,6 +475,14 @@ mod tests {
             drop((buffer, stale));
         }
         assert!(Buffer::<f32>::zeroed(0).expect("nothing").as_slice().is_empty());
+    }
+
+    #[test]
+    fn stale_memory_is_poisoned() {
+        for len in [1, 1000, 100_000] {
+            assert!(Buffer::<f64>::stale(len).expect("memory").as_slice().iter().all(|x| x.is_nan()));
+            assert!(Buffer::<i32>::stale(len).expect("memory").as_slice().iter().all(|x| *x == i32::MIN));
+        }
     }
 
     #[test]

@@ -24,13 +24,14 @@ use super::pixels::{Pixels, Walk};
 use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the sums that an epilogue takes at once.
-const STRIP_BYTES: usize = 16 << 10;
+const STRIP_BYTES: usize = limit(16 << 10, 1 << 10);
 
 /// Sums of no more factors, or vectors of them, are short: to set up a tile for them takes about as long as to sum it.
-const FEW_FACTORS: usize = 32;
+const FEW_FACTORS: usize = limit(32, 6);
 
 /// Images to be correlated with a filter.
 pub struct Correlation<'a, T> {

@@ -18,13 +18,14 @@ use super::parts::{Part, Parts};
 use super::tile::{Micro, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the pixels in a chunk.
-const CHUNK_BYTES: usize = 128 << 10;
+const CHUNK_BYTES: usize = limit(128 << 10, 512);
 
 /// With so many channels, the rows of one place of the filter make tiles of their own.
-const MANY_CHANNELS: usize = 8;
+const MANY_CHANNELS: usize = limit(8, 3);
 
 pub struct GradFilter<'a, T> {
     pub g: &'a Conv2d,

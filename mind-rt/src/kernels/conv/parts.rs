@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::epilogue::Epilogue;
+use crate::kernels::limit::limit;
 use crate::parallel::{join, threads};
 
 /// Some rows of a result, and what takes them.
@@ -20,7 +21,7 @@ pub struct Parts<'s, 'a, T>(&'s mut [Option<Part<'a, T>>]);
 const MAX_PARTS: usize = 32;
 
 /// Multiply-adds that are worth a thread of their own.
-const WORTH: usize = 1 << 20;
+const WORTH: usize = limit(1 << 20, 64);
 
 /// How many parts are worth their threads, for so many multiply-adds.
 pub fn parts_worth(work: usize) -> usize {

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::element::Element;
 use crate::kernels::epilogue::Stored;
+use crate::kernels::limit::limit;
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// [`conv2d_with`] into `out`.
@@ -35,7 +36,7 @@ pub fn conv2d_grad_filter<T: Element>(g: &Conv2d, input: &[T], cotangent: &[T], 
 }
 
 /// Elements of scratch memory that are on the stack, at most: enough for small filters, and no allocation.
-const ON_STACK: usize = 4096;
+const ON_STACK: usize = limit(4096, 64);
 
 fn with_scratch<T: Element>(len: usize, f: impl FnOnce(&mut [T])) {
     if len <= ON_STACK {

@@ -22,54 +22,58 @@ use super::room::{Bytes, Room};
 use super::spans::{Span, next_part, spans};
 use crate::element::Element;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
+use crate::kernels::limit::limit;
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
 
 /// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
-const DEPTH: usize = 512;
+const DEPTH: usize = limit(512, 8);
 
 /// Bytes of a right block: half of a common L2 cache, and a step of `k` more, see [`panel_start`].
-const RIGHT_BYTES: usize = 513 << 10;
+const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
 
 /// Bytes of a right operand that is not cut into blocks.
-const WHOLE_BYTES: usize = 640 << 10;
+const WHOLE_BYTES: usize = limit(640 << 10, 2 << 10);
 
 /// Bytes of a right block that is packed on the stack.
-const STACK_BYTES: usize = 32 << 10;
+const STACK_BYTES: usize = limit(32 << 10, 768);
 
 /// The same for small products, which would feel what it costs to have more.
-const SMALL_STACK_BYTES: usize = 4 << 10;
+const SMALL_STACK_BYTES: usize = limit(4 << 10, 384);
 
 /// The most lanes of a vector.
 const MAX_LANES: usize = 16;
 
 /// Rows whose sums wait for the next block of `k`.
-const WAITING_ROWS: usize = 512;
+const WAITING_ROWS: usize = limit(512, 16);
 
 /// Bytes of the sums that an epilogue takes at once, where none wait.
-const SUMS_BYTES: usize = 16 << 10;
+const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
 
 /// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
 /// read it, and packing pays.
-const FEW_ROWS: usize = 16 * MAX_ROWS;
+const FEW_ROWS: usize = limit(16, 4) * MAX_ROWS;
 
 /// Most of `k` and most columns of a right block that is fetched ahead. A tile goes through the lines of rows as it goes through
 /// `k`, so it passes all columns where `k` has as many steps. Two blocks fit into L2, and tiles of 48 columns fill one.
-const FETCHED: usize = 240;
+const FETCHED: usize = limit(240, 16);
 
 /// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
-const LEFT_BYTES: usize = 8 * RIGHT_BYTES;
+const LEFT_BYTES: usize = limit(8, 2) * RIGHT_BYTES;
 
 /// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
-const SHALLOW: usize = 32;
+const SHALLOW: usize = limit(32, 4);
 
 /// Bytes of a result that is not in cache when it is written, as a rule.
-const FAR_BYTES: usize = 1 << 20;
+const FAR_BYTES: usize = limit(1 << 20, 1 << 10);
 
 /// Fewer rows than these are not packed at once, unless there are no more.
-const WORTH_A_BLOCK: usize = 4 * MAX_ROWS;
+const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
+
+/// With more rows, a right operand is read so often that it counts where its rows lie.
+const READ_OFTEN: usize = limit(8, 2) * MAX_ROWS;
 
 /// Bytes of a left operand that stays in cache while it is read where it lies.
-const WORTH_PACKING: usize = 512 << 10;
+const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
 
 /// The elements of scratch memory that a product may use, whatever the strides of its operands.
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
@@ -273,15 +277,15 @@ impl<T> LeftRoom<T> {
 /// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
 /// the same set of a cache that they push each other out, and where it takes much memory and is read often.
 fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    let large = size_of::<T>() == 8 && m > 32 * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
-    n > 1 && rhs.col_stride != 1 || m > 8 * MAX_ROWS && k > MAX_ROWS && (rhs.rows_share_sets() || large)
+    let large = size_of::<T>() == 8 && m > limit(32, 3) * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
+    n > 1 && rhs.col_stride != 1 || m > READ_OFTEN && k > MAX_ROWS && (rhs.rows_share_sets() || large)
 }
 
 /// Whether blocks of the right operand are fetched ahead, where they lie: where rows are too few to make up for what the first
 /// ones wait.
 fn fetches_right<T>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
     // Fewer rows have less to wait for while the right operand is in L3, and more sums to load and store again.
-    let far = if m > 8 * MAX_ROWS { 3 << 20 } else { 8 << 20 };
+    let far = if m > READ_OFTEN { limit(3 << 20, 1 << 10) } else { limit(8 << 20, 2 << 10) };
     (2..=FEW_ROWS).contains(&m)
         && lhs.col_stride == 1
         && rhs.col_stride == 1
@@ -295,7 +299,7 @@ fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> boo
 }
 
 const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
-    n > 8 * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
+    n > limit(8, 1) * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
 }
 
 const fn bytes<T>(rows: usize, columns: usize) -> usize {

@@ -10,16 +10,17 @@ use super::MatRef;
 use super::products::{Multiply, Product, Sink};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::parallel::join;
 
 /// From so many rows on threads take rows.
-const FEW_ROWS: usize = 32;
+const FEW_ROWS: usize = limit(32, 12);
 
 /// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
-const GRAIN: usize = 64;
+const GRAIN: usize = limit(64, 16);
 
 /// A last part of fewer columns might be another kernel's, with another order of sums.
-const FEW_COLUMNS: usize = 16;
+const FEW_COLUMNS: usize = limit(16, 8);
 
 /// How many columns each of `parts` threads takes; nothing if they had better take rows, or if the scratch memory has no
 /// room for the sums.

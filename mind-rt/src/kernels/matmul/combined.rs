@@ -9,17 +9,18 @@ use std::mem::MaybeUninit;
 use super::products::{Product, Sink};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::tile::{MOST_VECTORS, Micro, Vectors};
 
 /// Elements of sums that an epilogue takes at once.
-const TAKEN: usize = 4096;
+const TAKEN: usize = limit(4096, 64);
 
 /// Whether this is faster than tiles: where the right operand is in no cache; or where it is not in L2 and its rows begin in
 /// the same sets of caches, and four rows do not load and store too many sums.
 pub fn pays<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    const BEYOND_L2: usize = 2 << 20;
-    const IN_NO_CACHE: usize = 8 << 20;
-    const LONG: usize = 256;
+    const BEYOND_L2: usize = limit(2 << 20, 1 << 10);
+    const IN_NO_CACHE: usize = limit(8 << 20, 2 << 10);
+    const LONG: usize = limit(256, 16);
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<T>());
     let far = if rhs.rows_share_sets() && m < MOST_VECTORS { BEYOND_L2 } else { IN_NO_CACHE };
     (2..=MOST_VECTORS).contains(&m) && rhs.col_stride == 1 && n >= LONG && bytes > far

@@ -6,6 +6,7 @@ use super::products::{Product, Sink};
 use super::{MatRef, TinyProduct, blocked, combined};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::tile::{Micro, Tiles, Vectors};
 use crate::simd::{SimdLevel, simd_level};
 
@@ -142,10 +143,10 @@ struct ByVector<'a, T: 'static> {
 }
 
 /// Elements of a result that an epilogue takes at once.
-const TAKEN: usize = 1024;
+const TAKEN: usize = limit(1024, 16);
 
 /// Elements of a vector that are made contiguous at once.
-const GATHERED: usize = 2048;
+const GATHERED: usize = limit(2048, 32);
 
 impl<'a, T: Element> ByVector<'a, T> {
     fn new(

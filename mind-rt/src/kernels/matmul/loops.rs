@@ -5,11 +5,12 @@ use super::products::{Product, Sink};
 use crate::element::Element;
 use crate::kernels::blocks::{for_each_block, multiply_add};
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::matvec;
 use crate::simd::{Kernel, dispatch};
 
 /// Columns of a row that an epilogue takes at once.
-const WIDTH: usize = 128;
+const WIDTH: usize = limit(128, 8);
 
 /// One product, nothing of it empty, the operands' indices in bounds.
 pub fn multiply<T: Element>(product: &Product<'_, T>, _: &mut [T], sink: Sink<'_, T>) {

@@ -28,6 +28,7 @@ mod tiny;
 use std::ops::Range;
 
 use super::epilogue::Epilogue;
+use super::limit::limit;
 use super::matvec;
 use crate::element::Element;
 use products::{Product, Products, Sink};
@@ -118,7 +119,7 @@ impl<'a, T> MatRef<'a, T> {
     /// Whether so many rows begin in the same sets of a cache that they push each other out.
     #[inline(always)]
     fn rows_share_sets(&self) -> bool {
-        const PAGE: usize = 4096;
+        const PAGE: usize = limit(4096, 64);
         self.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
     }
 

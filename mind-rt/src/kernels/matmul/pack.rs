@@ -2,6 +2,7 @@
 
 use super::spans::Span;
 use crate::element::Element;
+use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
@@ -36,7 +37,7 @@ pub unsafe fn pack_panels<T: Element>(
 }
 
 /// From so many steps of `k` a panel is deep.
-const DEEP: usize = 128;
+const DEEP: usize = limit(128, 4);
 
 /// Where the panel begins whose first row or column is `first`, of so many steps of `k`. There is an odd number of lines from
 /// one deep panel to the next, so that they do not push each other out of a cache. Shallow ones are all in it.
@@ -112,7 +113,7 @@ pub unsafe fn pack<T: Element>(
 }
 
 /// Up to so many rows, columns that are packed as rows are in cache, as a rule.
-const NEAR: usize = 256;
+const NEAR: usize = limit(256, 16);
 
 /// The same for columns of many rows: a line of each at once, since columns a power of two apart push each other out of the
 /// cache, and fetched ahead. Blocks of so many rows and columns are transposed at a time.

@@ -6,11 +6,12 @@ use super::{BatchDim, MatRef, columns, last_index};
 use crate::element::Element;
 use crate::kernels::check;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
+use crate::kernels::limit::limit;
 use crate::parallel::{join, threads};
 use crate::shape::MAX_RANK;
 
 /// The work of a thread that is worth waking it, in multiply-adds: about 20 µs of AVX-512, where waking takes a few.
-const WORTH_SPLITTING: usize = 2 << 20;
+const WORTH_SPLITTING: usize = limit(2 << 20, 64);
 
 /// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
 /// whose rows are longer.
@@ -135,7 +136,7 @@ fn check_operands<T>(
 /// How many threads it pays to have for a result of so many rows.
 fn parts(rows: usize, k: usize, n: usize) -> usize {
     /// A power of two: no product whose extents are less is worth splitting. To say so at once matters to the smallest.
-    const SMALL: usize = 128;
+    const SMALL: usize = limit(128, 1);
     if rows | k | n < SMALL {
         return 1;
     }
@@ -151,7 +152,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
 /// Hands over what empty sums give.
 #[cold]
 fn zeros<T: Element>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
-    const WIDTH: usize = 128;
+    const WIDTH: usize = limit(128, 8);
     let sums = &[T::ZERO; WIDTH];
     for row in 0..rows {
         for column in (0..n).step_by(WIDTH) {

@@ -34,10 +34,7 @@ unsafe impl Send for Memory {}
 /// A block of any value, with the alignment of buffers. `None` if none can be had.
 #[inline(always)]
 pub(super) fn stale_block(size: BlockSize) -> Option<NonNull<u8>> {
-    let block = blocks::take(size)?;
-    // SAFETY: the block is ours, and as large as its size says.
-    unsafe { mark_stale(block, size.bytes()) };
-    Some(block)
+    blocks::take(size)
 }
 
 /// A block whose first `bytes` are zeros. `None` if none can be had.
@@ -57,10 +54,7 @@ pub(super) fn release_block(block: NonNull<u8>, size: BlockSize) {
 
 /// Large memory of any value. `None` if it cannot be had. The layout's size must not be 0.
 pub(super) fn stale(layout: Layout) -> Option<Memory> {
-    let memory = take(layout).or_else(|| new(layout))?;
-    // SAFETY: the memory is ours, and as large as its layout says.
-    unsafe { mark_stale(memory.start, layout.size()) };
-    Some(memory)
+    take(layout).or_else(|| new(layout))
 }
 
 /// Zeros in large memory. `None` if it cannot be had. The layout's size must not be 0.
@@ -69,18 +63,6 @@ pub(super) fn zeroed(layout: Layout) -> Option<Memory> {
     // SAFETY: the memory is ours, and as large as its layout says.
     unsafe { memory.start.write_bytes(0, layout.size()) };
     Some(memory)
-}
-
-/// Where assertions are checked, whoever reads what nobody wrote shall find no plausible number.
-///
-/// # Safety
-/// So many bytes from `start` on are the caller's to write.
-#[inline(always)]
-unsafe fn mark_stale(start: NonNull<u8>, bytes: usize) {
-    if cfg!(debug_assertions) {
-        // SAFETY: the caller's promise.
-        unsafe { start.write_bytes(0xff, bytes) };
-    }
 }
 
 /// Zeros, from the allocator.

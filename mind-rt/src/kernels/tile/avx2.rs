@@ -16,7 +16,7 @@ use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_ve
 /// The mask of the first `lanes` of `LANES`: a window into ones followed by zeros.
 #[inline(always)]
 unsafe fn mask<I: Copy, const LANES: usize>(ones: &[I], lanes: usize) -> __m256i {
-    debug_assert!(ones.len() == 2 * LANES && (1..=LANES).contains(&lanes));
+    assert!(ones.len() == 2 * LANES && lanes <= LANES);
     // SAFETY: a window of LANES elements that begins at LANES - lanes is inside twice as many; the caller is compiled
     // for AVX2.
     unsafe { _mm256_loadu_si256(ones.as_ptr().add(LANES - lanes).cast()) }

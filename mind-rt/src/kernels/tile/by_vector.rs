@@ -2,6 +2,7 @@
 
 use super::{Vector, each};
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
 /// `to[i] = Σ_l rows[i * stride + l] · vector[l]` for `len` rows and `k` products, added to what is there where it `adds`.
@@ -56,7 +57,7 @@ pub unsafe fn dots<V: Vector>(
 ) {
     /// Bytes of rows that come from beyond L2. One after the other they are a single stretch of memory; in cache, four
     /// share what is loaded of the vector.
-    const FROM_AFAR: usize = 512 << 10;
+    const FROM_AFAR: usize = limit(512 << 10, 512);
     /// Bytes between what is read of such rows and what is fetched meanwhile: the processor alone fetches too little ahead.
     const AHEAD: usize = 2 << 10;
     let in_cache = len * k * size_of::<V::Element>() < FROM_AFAR;

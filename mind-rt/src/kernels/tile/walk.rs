@@ -1,10 +1,11 @@
 //! What a tile sums and where to, and two ways to walk it.
 
 use super::{LINE, TALLEST, Vector, each};
+use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
 /// From so many products a sum, a tile fetches what those after it need by stretches.
-pub const WORTH_FETCHING_AHEAD: usize = 128;
+pub const WORTH_FETCHING_AHEAD: usize = limit(128, 8);
 
 /// What a tile sums, and where to: `to[r][j] = Σ lhs[r][..] · rhs[.. + j]`, over the loops of its walk.
 #[derive(Clone, Copy)]

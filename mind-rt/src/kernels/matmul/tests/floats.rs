@@ -2,7 +2,9 @@
 //! themselves.
 
 use super::super::products::{Product, Products, Sink};
-use super::super::{BatchDim, Gemm, blocked, columns, floats, matmul_scratch};
+#[cfg(not(feature = "__small_blocks"))]
+use super::super::columns;
+use super::super::{BatchDim, Gemm, blocked, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::element::Element;
 use crate::kernels::epilogue::Epilogue;
@@ -254,6 +256,7 @@ fn parts_of_a_batch_give_the_same_bits() {
 
 /// Threads that take columns, of few rows and with little scratch memory beside the sums.
 #[test]
+#[cfg(not(feature = "__small_blocks"))]
 fn columns_give_the_bits_of_the_whole() {
     for [m, k, n] in [[1, 300, 250], [1, 1100, 250], [7, 600, 250], [31, 40, 300]] {
         let data = [random::<f32>(m * k, 11), random::<f32>(k * n, 12)];
@@ -280,6 +283,7 @@ fn columns_give_the_bits_of_the_whole() {
 
 /// A column or two alone are multiplied in another order.
 #[test]
+#[cfg(not(feature = "__small_blocks"))]
 fn no_part_has_few_columns() {
     for n in 1..600 {
         for parts in 2..8 {

@@ -41,8 +41,8 @@ fn naive<T: Element>(
 fn agrees<T: Element>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let expected = naive(batch, dims, lhs, rhs);
     // What was there must not matter: it is never read.
-    let mut out = vec![T::ONE; expected.len()];
-    let mut scratch = vec![T::ONE; matmul_scratch::<T>(dims[0], dims[1], dims[2])];
+    let mut out = vec![T::POISON; expected.len()];
+    let mut scratch = vec![T::POISON; matmul_scratch::<T>(dims[0], dims[1], dims[2])];
     matmul_into(batch, dims, lhs, rhs, &mut scratch, &mut out);
     assert_eq!(out, expected, "{batch:?} {dims:?}");
     let rows = batch.iter().map(|dim| dim.extent).product::<usize>() * dims[0];
