@@ -1,9 +1,9 @@
 //! Products of floats at every SIMD level, against sums in `f64`, against `matrixmultiply`, and bit by bit against
 //! themselves.
 
-use super::super::products::{Product, Products, Sink};
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
+use super::super::products::{Product, Products, Sink};
 use super::super::{BatchDim, Gemm, blocked, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::element::Element;

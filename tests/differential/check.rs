@@ -1,0 +1,116 @@
+//! A program's plans through the kernels against the naive interpreter.
+
+#[path = "execute/mod.rs"]
+mod execute;
+
+use std::collections::BTreeMap;
+
+use execute::{Outcome, execute};
+use mind_core::{
+    canon::canonicalise,
+    dim::{Bindings, Dim},
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    interp::Value,
+    ir::{Module, Op, ValueId},
+    ops::Profile,
+    opt::{Optimised, optimise, unoptimised},
+    plan::{Plan, Update, plan},
+    testing::{Bounded, random_inputs, run_bounded},
+    text::core_ir,
+    ty::DType,
+    verify::{Verified, verify},
+};
+
+pub fn verified(module: &Module) -> Verified {
+    verify(module.clone(), Profile::Extended)
+        .unwrap_or_else(|errors| panic!("{errors:?}\n{}", core_ir::print(module)))
+}
+
+/// Runs the interpreter, and the plans of the program optimised and as it is, on the same inputs; the difference, if
+/// there is one.
+pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
+    let verified = verified(module);
+    let Some(inputs) = random_inputs(&verified, 7) else { return Ok(()) };
+    // What is not needed does not run, so it does not fail either.
+    let canonical = canonicalise(verified);
+    let expected = run_bounded(&canonical, &inputs);
+    let forms: [(&str, &dyn Fn() -> Optimised); 2] =
+        [("optimised", &|| optimise(&canonical)), ("as it is", &|| unoptimised(&canonical))];
+    for (form, program) in forms {
+        let plan = plan(&program(), updates);
+        let outcome = execute(&plan, &inputs, &bindings(module, &inputs));
+        let agree = match (&expected, outcome) {
+            (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, &inputs, &outcome),
+            (Err(expected), Err(found)) if found.code() == expected.code.to_string() => Ok(()),
+            (expected, found) => Err(format!(
+                "the interpreter gives {:?}, the plan {:?}",
+                expected.as_ref().map(|_| "results"),
+                found.map(|_| "results")
+            )),
+        };
+        agree.map_err(|why| format!("{form}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Results and updated inputs are what the interpreter gives, and other inputs what they were.
+fn agree(
+    plan: &Plan,
+    updates: &[Update],
+    expected: &[Bounded],
+    inputs: &[Value],
+    outcome: &Outcome,
+) -> Result<(), String> {
+    let mut results = outcome.results.iter();
+    for (output, expected) in expected.iter().enumerate() {
+        let found = match updates.iter().find(|update| update.output == output) {
+            Some(update) => &outcome.inputs[update.input],
+            None => results.next().expect("as many results as outputs that are not updates"),
+        };
+        expected.check(found).map_err(|why| format!("output {output}: {why}"))?;
+    }
+    unchanged(plan, inputs, &outcome.inputs)
+}
+
+fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), String> {
+    let mut inputs = plan.inputs.iter().zip(before.iter().zip(after));
+    match inputs.find(|(input, (before, after))| !input.updated && before != after) {
+        Some((input, _)) => Err(format!("input {} has changed", input.name)),
+        None => Ok(()),
+    }
+}
+
+fn bindings(module: &Module, inputs: &[Value]) -> Bindings {
+    let mut bindings = BTreeMap::new();
+    for ((_, ty), value) in module.inputs().zip(inputs) {
+        for (dim, extent) in ty.shape.iter().zip(&value.shape) {
+            if let Some(symbol) = dim.as_symbol() {
+                bindings.insert(symbol.clone(), Dim::literal(*extent as i64));
+            }
+        }
+    }
+    bindings
+}
+
+/// The gradient of the sum of the first float output by every float input.
+pub fn gradient(module: &Module) -> Option<Module> {
+    let (insts, outputs) = module.clone().into_parts();
+    let output = outputs.into_iter().find(|output| insts[output.index()].ty.dtype.is_float())?;
+    let module = Module::from_parts(insts, vec![output]);
+    let canonical = canonicalise(verify(module.clone(), Profile::Extended).ok()?);
+    let inputs = module.iter().take_while(|(_, inst)| matches!(inst.op, Op::Input { .. }));
+    let wrt: Vec<Wrt> = inputs
+        .filter(|(_, inst)| matches!(inst.ty.dtype, DType::F32 | DType::F64))
+        .map(|(input, _): (ValueId, _)| Wrt { input, zero_ok: true })
+        .collect();
+    let options =
+        GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended, verify: true };
+    let gradient = differentiate(&canonical, &options);
+    Some(
+        gradient
+            .unwrap_or_else(|error| panic!("{error}\n{}", core_ir::print(&module)))
+            .module
+            .into_verified()
+            .into_module(),
+    )
+}
