@@ -1,5 +1,6 @@
 //! What functions that are elsewhere give to a program.
 
+use crate::kernels::check;
 use crate::{Element, Error, Rank, Tensor};
 
 /// A tensor of rank `R`, or a number, of this element type.
@@ -58,6 +59,10 @@ pub fn put<'a, T: Element, const R: usize>(
         }
     }
     let elements = given.elements();
+    check(
+        elements.len() == extents.iter().product(),
+        "a function gives another number of elements than its extents",
+    );
     let (to, rest) = to.split_at_mut(elements.len());
     to.copy_from_slice(elements);
     Ok(rest)

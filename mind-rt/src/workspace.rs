@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{ALIGN, Buffer, POISONS, cast_bytes};
+use crate::kernels::storage::{ALIGN, Buffer, cast_bytes, poison};
 
 /// Scratch memory that a generated `_into` function works in. It never grows by itself.
 ///
@@ -166,9 +166,7 @@ pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8])
     let (segment, rest) = memory.split_at_mut(needed);
     // Nothing is carved from no memory at all, whose address is not aligned.
     let segment: &mut [T] = if len == 0 { &mut [] } else { cast_bytes(&mut segment[..len * size_of::<T>()]) };
-    if POISONS {
-        segment.fill(T::POISON);
-    }
+    poison(segment);
     (segment, rest)
 }
 

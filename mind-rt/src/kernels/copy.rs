@@ -1,6 +1,7 @@
 //! Copies between layouts.
 
 use super::check;
+use super::storage::poison;
 use super::transpose::Transpose;
 use crate::element::Element;
 use crate::parallel::{self, LEAF, Split};
@@ -30,6 +31,7 @@ pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize
     check(dims.len() == strides.len() && dims.len() <= MAX_RANK, "copy: dims and strides differ in number");
     let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
     check(len == Some(dst.len()), "copy: wrong destination length");
+    poison(dst);
     if dst.is_empty() {
         return;
     }

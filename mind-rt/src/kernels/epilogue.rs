@@ -41,7 +41,7 @@ impl<T> Destination<T> {
     #[inline(always)]
     #[must_use]
     pub fn below(self, rows: usize) -> Self {
-        Self { first: self.first.wrapping_add(rows * self.stride), ..self }
+        Self { first: self.first.wrapping_add(rows.wrapping_mul(self.stride)), ..self }
     }
 }
 
@@ -90,6 +90,9 @@ impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
 
     fn block(&mut self, block: Block<'_, T>) {
         let Block { row, column, rows, columns, sums, stride } = block;
+        if rows == 0 || columns == 0 {
+            return;
+        }
         let to = &mut self.out[(row - self.first) * self.columns + column..];
         if columns == self.columns && columns == stride {
             let len = rows * columns;

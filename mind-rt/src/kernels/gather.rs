@@ -1,6 +1,7 @@
 //! Rows by index.
 
 use super::check;
+use super::storage::poison;
 use crate::element::Element;
 use crate::error::Error;
 use crate::simd::{Kernel, dispatch};
@@ -52,6 +53,7 @@ pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str)
 /// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
 pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
+    poison(out);
     if row_len == 1 {
         for (out, index) in out.iter_mut().zip(indices) {
             *out = table[index.position()];

@@ -268,6 +268,14 @@ macro_rules! plain {
 
 plain!(u8: 0xff, i32: i32::MIN, i64: i64::MIN, f32: f32::NAN, f64: f64::NAN);
 
+/// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.
+#[inline(always)]
+pub(crate) fn poison<T: Plain>(elements: &mut [T]) {
+    if POISONS {
+        elements.fill(T::POISON);
+    }
+}
+
 /// An owned run of elements.
 pub(crate) struct Buffer<T> {
     pointer: NonNull<T>,
@@ -329,9 +337,7 @@ impl<T: Plain> Buffer<T> {
             Some(size) => Self::block(len, size, memory::stale_block(size)?),
             None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start })?,
         };
-        if POISONS {
-            stale.as_mut_slice().fill(T::POISON);
-        }
+        poison(stale.as_mut_slice());
         Some(stale)
     }
 
@@ -359,7 +365,8 @@ impl<T: Plain> Buffer<T> {
         // The layout's size is at least `ALIGN`.
         let Memory { start, .. } = take(aligned_layout::<T>(len)?)?;
         let skip = start.as_ptr().align_offset(ALIGN);
-        // SAFETY: `skip < ALIGN`, which is what the layout has beyond the elements. Memory is initialised, and any bits
+        assert!(skip < ALIGN);
+        // SAFETY: `skip < ALIGN` as just asserted, which is what the layout has beyond the elements. Memory is initialised, and any bits
         // are elements of a plain type.
         let pointer = unsafe { start.add(skip) }.cast();
         Some(Self { pointer, len, origin: origin(start) })

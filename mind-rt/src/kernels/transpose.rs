@@ -23,6 +23,8 @@ impl Transpose {
     /// # Panics
     /// If a slice is too short.
     pub fn run<T: Copy>(self, src: &[T], dst: &mut [T]) {
+        // Lines are gathered in an array of this alignment.
+        const { assert!(align_of::<T>() <= 16 && size_of::<T>() <= 16) };
         let Self { rows, columns, from, to } = self;
         if rows == 0 || columns == 0 {
             return;

@@ -7,6 +7,7 @@ use super::{
     view::{Extents, View},
 };
 use crate::Tensor;
+use crate::kernels::check;
 
 /// What a tangent, or another value of the same type, can be added to.
 pub trait Grow<B: ?Sized> {
@@ -280,6 +281,7 @@ pub fn dot<T: Linear<F>, S: Extents, F>(
     if x.size != y.size {
         return Err(at.failure("`ts_dot` of values of different sizes"));
     }
+    check(x.data.len() == y.data.len(), "a tensor has another number of elements than its size");
     for (x, y) in x.data.iter().zip(y.data) {
         sum = x.dot(y, sum, at)?;
     }

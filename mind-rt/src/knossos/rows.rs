@@ -13,6 +13,7 @@ const SHORT: usize = 32;
 /// The sum of the products of two rows of one length: in order, or of a long row in as many lanes as the type has.
 #[inline(always)]
 pub fn inner_product<T: Real>(lhs: &[T], rhs: &[T]) -> T {
+    let rhs = &rhs[..lhs.len()];
     match lhs.len() {
         0 => T::ZERO,
         1..=SHORT => in_order(lhs.iter().zip(rhs).map(|(x, y)| x.times(*y))),

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::{Grow, array::Nest, fault::At, fault::Fault};
+use crate::kernels::check;
 
 /// The extents of a tensor, outermost first: an array.
 pub trait Extents: Copy + Eq + Debug + Send + Sync {
@@ -203,6 +204,7 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
         if self.size != by.size() {
             return Err(at.sizes_differ(self.size.as_slice(), by.size().as_slice()));
         }
+        check(self.data.len() == by.data().len(), "a tensor has another number of elements than its size");
         for (to, by) in self.data.iter_mut().zip(by.data()) {
             to.grow(by, at)?;
         }

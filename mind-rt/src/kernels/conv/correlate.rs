@@ -25,6 +25,7 @@ use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
+use crate::kernels::matmul::Room;
 use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the sums that an epilogue takes at once.
@@ -144,8 +145,10 @@ impl<T: Element + Tiles> Panel<'_, T> {
             let strip = self.of.strip(pixel..part.rows.end, pixels);
             let rows = strip.images.len() * strip.rows.len() * strip.columns.len();
             assert!(0 < rows && rows <= pixels);
-            self.sum(&strip, sums);
-            // SAFETY: the phases of the result have all pixels of the strip, so all are initialised.
+            Room { data: sums, len: rows * self.width }.poison();
+            let summed = self.sum(&strip, sums);
+            assert!(summed == rows, "the phases of the result have all pixels of the strip");
+            // SAFETY: all pixels were summed, as just asserted.
             let sums = unsafe { std::slice::from_raw_parts(sums, rows * self.width) };
             let (column, columns) = (self.columns.start, self.columns.len());
             part.epilogue.block(Block { row: pixel, column, rows, columns, sums, stride: self.width });
@@ -153,18 +156,20 @@ impl<T: Element + Tiles> Panel<'_, T> {
         }
     }
 
-    /// Sums the pixels of a strip, one after the other to `sums`.
-    fn sum(&self, strip: &Strip, sums: *mut T) {
-        let mut filter = self.filter;
+    /// Sums the pixels of a strip, one after the other to `sums`; how many they are.
+    fn sum(&self, strip: &Strip, sums: *mut T) -> usize {
+        let (mut filter, mut summed) = (self.filter, 0);
         self.of.for_each_phase(|[y, x]| {
             let (panel, rest) = filter.split_at(y.taps * x.taps * self.of.depth * self.width);
             filter = rest;
             for rows in y.groups(y.positions(strip.rows.clone())) {
                 for columns in x.groups(x.positions(strip.columns.clone())) {
                     self.pixels(strip, [y, x], [&rows, &columns], panel, sums);
+                    summed += rows.positions.len() * columns.positions.len() * strip.images.len();
                 }
             }
         });
+        summed
     }
 
     /// Sums the pixels of a strip that are in a group of rows and in one of columns.

@@ -19,6 +19,7 @@ pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 
 use super::check;
 use super::epilogue::Epilogue;
+use super::storage::poison;
 use crate::element::Element;
 use crate::simd::{SimdLevel, simd_level};
 use axis::Axis;
@@ -71,6 +72,7 @@ pub fn conv2d_with<T: Element>(
 ) {
     g.check(Some(input.len()), Some(filter.len()), None);
     check(scratch.len() >= conv2d_scratch(g), "conv2d: too little scratch memory");
+    poison(scratch);
     with_parts(parts_worth(g.work()), [g.n * g.h_out * g.w_out, g.w_out], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::Forward { input, filter }, scratch, parts);
     });
@@ -91,6 +93,7 @@ pub fn conv2d_grad_input_with<T: Element>(
 ) {
     g.check(None, Some(filter.len()), Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_input_scratch(g), "conv2d: too little scratch memory");
+    poison(scratch);
     with_parts(parts_worth(g.work()), [g.n * g.h * g.w, g.w], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::GradInput { cotangent, filter }, scratch, parts);
     });
@@ -112,6 +115,7 @@ pub fn conv2d_grad_filter_with<T: Element>(
 ) {
     g.check(Some(input.len()), None, Some(cotangent.len()));
     check(scratch.len() >= conv2d_grad_filter_scratch(g), "conv2d: too little scratch memory");
+    poison(scratch);
     with_parts(parts_worth(g.work()), [g.kh * g.kw * g.c_in, 1], epilogue, |parts| {
         T::convolve(simd_level(), g, Convolution::GradFilter { input, cotangent }, scratch, parts);
     });

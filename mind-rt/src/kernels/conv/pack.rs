@@ -34,6 +34,9 @@ pub fn pack<T: Element>(
     to: &mut [T],
 ) -> usize {
     let Correlation { depth, .. } = *of;
+    if depth == 0 {
+        return 0;
+    }
     let mut len = 0;
     of.for_each_phase(|[y, x]| {
         let factors = y.taps * x.taps * depth;

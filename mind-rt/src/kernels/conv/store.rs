@@ -8,11 +8,13 @@ use super::{
 use crate::element::Element;
 use crate::kernels::epilogue::Stored;
 use crate::kernels::limit::limit;
+use crate::kernels::storage::poison;
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// [`conv2d_with`] into `out`.
 pub fn conv2d<T: Element>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
+    poison(out);
     let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_scratch(g), |scratch| conv2d_with(g, input, filter, scratch, store));
 }
@@ -20,6 +22,7 @@ pub fn conv2d<T: Element>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) 
 /// [`conv2d_grad_input_with`] into `out`.
 pub fn conv2d_grad_input<T: Element>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
+    poison(out);
     let store = Stored::new(out, g.c_in);
     with_scratch(conv2d_grad_input_scratch(g), |scratch| {
         conv2d_grad_input_with(g, cotangent, filter, scratch, store);
@@ -29,6 +32,7 @@ pub fn conv2d_grad_input<T: Element>(g: &Conv2d, cotangent: &[T], filter: &[T], 
 /// [`conv2d_grad_filter_with`] into `out`.
 pub fn conv2d_grad_filter<T: Element>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(out.len()), Some(cotangent.len()));
+    poison(out);
     let store = Stored::new(out, g.c_out);
     with_scratch(conv2d_grad_filter_scratch(g), |scratch| {
         conv2d_grad_filter_with(g, input, cotangent, scratch, store);

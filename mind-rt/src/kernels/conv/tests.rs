@@ -329,3 +329,27 @@ fn too_little_scratch_memory_panics() {
     let collect = Collect { elements: &mut out, seen: &mut seen, first: 0, columns: 1 };
     conv2d_with(&case.g, &case.input, &case.filter, &mut [], collect);
 }
+
+/// Images, filters and channels of which there are none: the result is zeros, or nothing, at every level.
+#[test]
+fn nothing_to_convolve_gives_zeros() {
+    let geometry = |n, h, c_in, kh, c_out| {
+        let (pad, stride) = ([[1, 1], [0, 0]], [1, 1]);
+        Conv2d { n, h, w: 8, c_in, kh, kw: 1, c_out, stride, pad, h_out: h + 3 - kh, w_out: 8 }
+    };
+    for g in [
+        geometry(1, 0, 2, 1, 8),
+        geometry(2, 4, 0, 1, 70),
+        geometry(1, 3, 2, 0, 70),
+        geometry(0, 3, 2, 1, 70),
+    ] {
+        let input = vec![1.0_f32; g.n * g.h * g.w * g.c_in];
+        let filter = vec![1.0_f32; g.kh * g.kw * g.c_in * g.c_out];
+        let cotangent = vec![1.0_f32; g.n * g.h_out * g.w_out * g.c_out];
+        for level in [Portable, Avx2, Avx512].into_iter().filter(|level| *level <= simd_level()) {
+            let case = Case { g, input: input.clone(), filter: filter.clone(), cotangent: cotangent.clone() };
+            let expected = case.expected();
+            assert!(case.results(level, 1, f32::NAN) == expected, "{level:?} {g:?}");
+        }
+    }
+}

@@ -136,22 +136,24 @@ unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line
     const FEW: usize = 4;
     let Steps { count, read, write } = line.pixels;
     let mut at = 0;
+    // Pixels without factors may be those of an operand without elements.
+    let lhs = |at: usize| line.lhs.wrapping_add(at * read);
     // SAFETY: these are pixels of the line.
     unsafe {
         if P > FEW {
             while count - at >= P {
-                pixels::<V, P, W, DOTS>(line, line.lhs.add(at * read), line.to.add(at * write));
+                pixels::<V, P, W, DOTS>(line, lhs(at), line.to.add(at * write));
                 at += P;
             }
         }
         while at < count && count >= FEW {
             // The last ones are summed with some before them, which are summed again, to the same.
             at = at.min(count - FEW);
-            pixels::<V, FEW, W, DOTS>(line, line.lhs.add(at * read), line.to.add(at * write));
+            pixels::<V, FEW, W, DOTS>(line, lhs(at), line.to.add(at * write));
             at += FEW;
         }
         while at < count {
-            pixels::<V, 1, W, DOTS>(line, line.lhs.add(at * read), line.to.add(at * write));
+            pixels::<V, 1, W, DOTS>(line, lhs(at), line.to.add(at * write));
             at += 1;
         }
     }

@@ -137,7 +137,7 @@ pub fn multiply<T: Element + Tiles>(
     mut sink: Sink<'_, T>,
 ) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
-    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     if n <= micro.columns()
         && k <= DEPTH
         && let Sink::Store(out) = &mut sink
@@ -400,6 +400,7 @@ impl<T: Element> Blocks<'_, T> {
                 let destination =
                     far.then(|| epilogue.destination(first + rows.start, columns.start)).flatten();
                 let sums = Sums { destination, ..Sums::new(room.data, columns.len) };
+                room.poison();
                 // SAFETY: so many rows of these columns fit into the room.
                 unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 // SAFETY: all of them were written just now.
@@ -422,6 +423,7 @@ impl<T: Element> Blocks<'_, T> {
         let most_rows = (room.len / widest / MAX_ROWS * MAX_ROWS).min(WAITING_ROWS).min(self.most_rows());
         for rows in spans(m, most_rows, MAX_ROWS) {
             for columns in spans(n, most_columns, self.micro.lanes) {
+                room.poison();
                 for depth in spans(k, self.most_depth, 1) {
                     let next =
                         if depth.end() < k { [depth.end(), columns.start] } else { [0, columns.end()] };
@@ -473,8 +475,8 @@ impl<T: Element> Blocks<'_, T> {
         // SAFETY: the element is one of the operand.
         let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
         let Some(room) = self.right else {
-            let next = rhs.data.as_ptr().wrapping_add(rhs.index(next_row, next_column));
-            let next = self.fetches_right.then_some(next);
+            let next = || rhs.data.as_ptr().wrapping_add(rhs.index(next_row, next_column));
+            let next = self.fetches_right.then(next);
             return Right { data: from, stride: Some(rhs.row_stride), next };
         };
         let lanes = self.micro.lanes;

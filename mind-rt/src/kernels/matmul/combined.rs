@@ -7,6 +7,7 @@
 use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
+use super::room::Room;
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
@@ -30,7 +31,7 @@ pub fn pays<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool 
 #[inline(never)]
 pub fn multiply<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
-    assert!((1..=MOST_VECTORS).contains(&m) && rhs.col_stride == 1);
+    assert!((1..=MOST_VECTORS).contains(&m) && k > 0 && n > 0 && rhs.col_stride == 1);
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let vectors = Vectors { first: lhs.pointer(), step: lhs.col_stride, stride: lhs.row_stride, count: m };
     let combine = |start: usize, len: usize, to: *mut T, to_stride: usize| {
@@ -50,6 +51,7 @@ pub fn multiply<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, sink: Si
             let most = TAKEN / MOST_VECTORS;
             for column in (0..n).step_by(most) {
                 let columns = most.min(n - column);
+                Room { data: room.as_mut_ptr().cast::<T>(), len: TAKEN }.poison();
                 combine(column, columns, room.as_mut_ptr().cast(), columns);
                 // SAFETY: so many were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), m * columns) };

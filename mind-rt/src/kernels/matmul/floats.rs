@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
+use super::room::Room;
 use super::{MatRef, TinyProduct, blocked, combined};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
@@ -45,7 +46,7 @@ pub fn multiply_at<T: Element + Tiles>(
     if is_few(product) {
         return few(product, sink);
     }
-    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let micro = T::micro(level);
     let mut sink = sink;
     if n == 1 {
@@ -225,6 +226,7 @@ fn hand_over<T: Element>(
     let mut room = [MaybeUninit::<T>::uninit(); TAKEN];
     for start in (0..len).step_by(TAKEN) {
         let len = TAKEN.min(len - start);
+        Room { data: room.as_mut_ptr().cast::<T>(), len: TAKEN }.poison();
         compute(start, len, room.as_mut_ptr().cast());
         // SAFETY: so many were written just now.
         let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), len) };

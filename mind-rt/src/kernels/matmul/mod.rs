@@ -33,6 +33,7 @@ use super::matvec;
 use crate::element::Element;
 use products::{Product, Products, Sink};
 
+pub(in crate::kernels) use room::Room;
 pub use tiny::TinyProduct;
 
 /// A matrix operand: element `[i, j]` of a batch's first matrix is `data[offset + i * row_stride + j * col_stride]`.

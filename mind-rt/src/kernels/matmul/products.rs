@@ -7,6 +7,7 @@ use crate::element::Element;
 use crate::kernels::check;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
+use crate::kernels::storage::poison;
 use crate::parallel::{join, threads};
 use crate::shape::MAX_RANK;
 
@@ -55,6 +56,8 @@ pub fn store<T: Element>(
 ) {
     let [m, k, n] = *dims;
     check(rows(batch, m).checked_mul(n) == Some(out.len()), "matmul: wrong output length");
+    poison(out);
+    poison(scratch);
     if !check_operands(batch, dims, lhs, rhs) {
         return out.fill(T::ZERO);
     }
@@ -91,6 +94,7 @@ pub fn hand_over<T: Element, E: Epilogue<T>>(
     mut epilogue: E,
 ) {
     let [m, k, n] = *dims;
+    poison(scratch);
     if !check_operands(batch, dims, lhs, rhs) {
         return zeros(rows(batch, m), n, &mut epilogue);
     }

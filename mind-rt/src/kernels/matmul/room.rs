@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use crate::kernels::storage::{POISONS, Plain};
+
 /// Memory to write to.
 #[derive(Clone, Copy)]
 pub struct Room<T> {
@@ -10,6 +12,20 @@ pub struct Room<T> {
 }
 
 impl<T> Room<T> {
+    /// Makes what it holds nothing plausible, where memory is poisoned at all: sums of the block before would be.
+    #[inline(always)]
+    pub fn poison(self)
+    where
+        T: Plain,
+    {
+        if POISONS {
+            (0..self.len).for_each(|at| {
+                // SAFETY: the room has so many elements, to be written.
+                unsafe { self.data.add(at).write(T::POISON) };
+            });
+        }
+    }
+
     /// The first `len` elements, of which there are so many, and the others.
     pub fn split(self, len: usize) -> (Self, Self) {
         assert!(len <= self.len);

@@ -50,6 +50,10 @@ impl<'a, T: Element, const M: usize, const K: usize, const N: usize> TinyProduct
     #[must_use]
     pub fn row(&self, i: usize) -> [T; N] {
         check(i < M, "matmul: no such row");
+        if N == 0 {
+            // The left operand need not hold anything.
+            return [T::ZERO; N];
+        }
         match N {
             0..=2 if K >= 8 => self.row_in_parts::<4>(i),
             0..=4 if K >= 4 => self.row_in_parts::<2>(i),

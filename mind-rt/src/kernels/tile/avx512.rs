@@ -10,6 +10,13 @@ use std::arch::x86_64::{
 
 use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, whole};
 
+/// The mask of the first `lanes` of all; of none for a number that is none of theirs.
+macro_rules! mask {
+    ($mask:ident, $all:expr, $lanes:expr) => {
+        $mask::MAX.checked_shr($all.wrapping_sub($lanes) as u32).unwrap_or(0)
+    };
+}
+
 macro_rules! vector {
     (
         $vector:ident, $element:ident, $mask:ident,
@@ -25,13 +32,13 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn load_part(from: *const $element, lanes: usize) -> Self {
                 // SAFETY: the caller is compiled for AVX-512; lanes outside the mask are not read.
-                unsafe { $load_part($mask::MAX >> (Self::LANES - lanes), from) }
+                unsafe { $load_part(mask!($mask, Self::LANES, lanes), from) }
             }
 
             #[inline(always)]
             unsafe fn store_part(self, to: *mut $element, lanes: usize) {
                 // SAFETY: as above; lanes outside the mask are not written.
-                unsafe { $store_part(to, $mask::MAX >> (Self::LANES - lanes), self) }
+                unsafe { $store_part(to, mask!($mask, Self::LANES, lanes), self) }
             }
 
             #[inline(always)]

@@ -170,7 +170,7 @@ impl<T: Copy> Straight<T> {
     /// Fetches a row of the sums that begin at `to`.
     #[inline(always)]
     fn fetch_sums<V: Vector<Element = T>, const W: usize>(&self, to: *const T, row: usize) {
-        let to = to.wrapping_add(row * reread(&self.ahead.to_stride));
+        let to = to.wrapping_add(row.wrapping_mul(reread(&self.ahead.to_stride)));
         each!(w in W {
             // SAFETY: the tile's vectors are those of a level that the processor has.
             unsafe { V::prefetch(to.wrapping_add(w * V::LANES)) };

@@ -272,3 +272,20 @@ fn a_row_beyond_a_tiny_product_panics() {
     let lhs = MatRef { data: &[0.0_f32; 4], offset: 0, row_stride: 2, col_stride: 1 };
     let _ = TinyProduct::<_, 2, 2, 2>::new(lhs, lhs).row(2);
 }
+
+#[test]
+fn a_tiny_product_without_columns_reads_nothing() {
+    let nothing = MatRef { data: &[] as &[f32], offset: 0, row_stride: 1, col_stride: 1 };
+    assert_eq!(TinyProduct::<_, 1, 1, 0>::new(nothing, nothing).row(0), [0.0; 0]);
+}
+
+/// A stride that is never taken may be any number, and so may that of what is fetched ahead.
+#[test]
+fn strides_never_taken_may_be_any() {
+    let data = [1.0_f32; 64];
+    let lhs = MatRef { data: &data, offset: 0, row_stride: 1, col_stride: usize::MAX };
+    let rhs = MatRef { data: &data, offset: 0, row_stride: usize::MAX, col_stride: 1 };
+    let mut out = vec![0.0; 64 * 63];
+    matmul(&[], [64, 1, 63], lhs, MatRef { offset: 1, ..rhs }, &mut out);
+    assert!(out.iter().all(|x| *x == 1.0));
+}
