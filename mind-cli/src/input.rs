@@ -3,9 +3,14 @@
 use std::{path::Path, rc::Rc};
 
 use mind_core::{
-    diag::Diags,
+    diag::{Code, Diags},
     ir::{Module, ValueId},
     ops::Profile,
+    surface::{
+        self,
+        ast::{self, Import},
+        lower::Function,
+    },
     text::{Document, Limits, core_ir, json, mic},
     verify::{Verified, VerifyError, verify},
 };
@@ -53,36 +58,20 @@ impl Program {
     /// Reads a file, or standard input where it is `-`.
     pub fn read_file(file: &Path, reading: &Reading) -> Outcome<Self> {
         let source = read_source(file, reading.from)?;
-        let programs = Self::read_source(&source, reading)?;
+        let programs = read_programs(&source, reading)?;
         choose(programs, reading.function.as_deref(), &source)
     }
 
-    /// Reads every program of a file, or the one that is asked for.
-    pub fn read_all(file: &Path, reading: &Reading) -> Outcome<Vec<Self>> {
+    /// Reads every program of a file, or the one that is asked for; of each that cannot be known, why not.
+    ///
+    /// # Errors
+    /// What keeps the whole file from being read.
+    pub fn read_all(file: &Path, reading: &Reading) -> Outcome<Vec<Outcome<Self>>> {
         let source = read_source(file, reading.from)?;
-        let programs = Self::read_source(&source, reading)?;
+        let programs = read_programs(&source, reading)?;
         match &reading.function {
-            Some(name) => choose(programs, Some(name), &source).map(|program| vec![program]),
-            None => Ok(programs),
-        }
-    }
-
-    fn read_source(source: &Rc<Source>, reading: &Reading) -> Outcome<Vec<Self>> {
-        if reading.function.is_some() && source.form != Form::Mind {
-            let (name, form) = (&source.name, source.form.name());
-            return Err(Failure::usage(format!("--function is for .mind files; {name} is {form}")));
-        }
-        match source.form {
-            Form::Mic => read_document(source.clone(), mic::parse_document).map(|program| vec![program]),
-            Form::CoreIr => {
-                read_document(source.clone(), core_ir::parse_document).map(|program| vec![program])
-            }
-            Form::Json => read_json(source.clone()).map(|program| vec![program]),
-            Form::Mind => read_surface(source),
-            Form::Ks => {
-                let message = format!("{} is a Knossos program", source.name);
-                Err(Failure::with_help(message, "`mind ks` checks, runs and differentiates it"))
-            }
+            Some(name) => Ok(vec![choose(programs, Some(name), &source)]),
+            None => Ok(programs.into_iter().map(|Named { program, .. }| program).collect()),
         }
     }
 
@@ -140,6 +129,36 @@ impl Context {
     }
 }
 
+/// A program, or why it is not known, with the name of its function where it has one.
+struct Named {
+    function: Option<String>,
+    program: Outcome<Program>,
+}
+
+impl From<Program> for Named {
+    fn from(program: Program) -> Self {
+        Self { function: program.context.function.clone(), program: Ok(program) }
+    }
+}
+
+/// Every program of a text.
+fn read_programs(source: &Rc<Source>, reading: &Reading) -> Outcome<Vec<Named>> {
+    if reading.function.is_some() && source.form != Form::Mind {
+        let (name, form) = (&source.name, source.form.name());
+        return Err(Failure::usage(format!("--function is for .mind files; {name} is {form}")));
+    }
+    match source.form {
+        Form::Mic => Ok(vec![read_document(source.clone(), mic::parse_document)?.into()]),
+        Form::CoreIr => Ok(vec![read_document(source.clone(), core_ir::parse_document)?.into()]),
+        Form::Json => Ok(vec![read_json(source.clone())?.into()]),
+        Form::Mind => read_surface(source),
+        Form::Ks => {
+            let message = format!("{} is a Knossos program", source.name);
+            Err(Failure::with_help(message, "`mind ks` checks, runs and differentiates it"))
+        }
+    }
+}
+
 fn read_document(
     source: Rc<Source>,
     parse: impl Fn(&str, &Limits) -> Result<Document, Diags>,
@@ -169,38 +188,69 @@ fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
 }
 
 /// Every function of a text, with its name.
-fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Program>> {
-    let (tokens, mut diags) = mind_core::surface::lex(&source.text);
-    let (program, more) = mind_core::surface::parse(tokens);
+fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
+    let (tokens, mut diags) = surface::lex(&source.text);
+    let (program, more) = surface::parse(tokens);
     diags.extend(more);
-    let (lowered, more) = mind_core::surface::lower(&program);
+    let (lowered, more) = surface::lower(&program);
     diags.extend(more);
     if !diags.is_empty() {
         return Err(mistakes(&diags, source));
     }
-    let mut programs = Vec::with_capacity(lowered.functions.len());
-    for function in lowered.functions {
-        let Some(program) = function.program else { continue };
-        let module = program.module;
-        let results = module.outputs().len() - function.updates.len();
-        let updated = |update: &usize| Some(format!("{} (updated)", function.parameters[*update].name));
-        let names = module.iter().map(|(value, _)| value.to_string()).collect();
-        let context = Context {
-            function: Some(function.name.to_string()),
-            insts: program.sites.iter().map(|site| Spot::from(*site)).collect(),
-            output_names: std::iter::repeat_n(None, results)
-                .chain(function.updates.iter().map(updated))
-                .collect(),
-            ..Context::without_places(source.clone(), names)
+    let imports: &[Import] = match &program {
+        ast::Program::Block(block) => &block.imports,
+        ast::Program::Closure(closure) => &closure.imports,
+        ast::Program::Expression(_) => return Err(expression(source)),
+    };
+    let functions = lowered.functions.into_iter().map(|function| {
+        let name = function.name.to_string();
+        let program = match function.program.clone() {
+            Some(program) => Ok(surface_program(&function, program, source)),
+            None => Err(importing(&name, imports, source)),
         };
-        programs.push(Program { module, context });
-    }
-    Ok(programs)
+        Named { function: Some(name), program }
+    });
+    Ok(functions.collect())
+}
+
+fn surface_program(function: &Function, program: surface::lower::Source, source: &Rc<Source>) -> Program {
+    let module = program.module;
+    let results = module.outputs().len() - function.updates.len();
+    let inputs: Vec<_> = module.inputs().map(|(name, _)| name).collect();
+    // What is updated is an input: a parameter, or a field of one.
+    let updated = function.updates.iter().map(|input| Some(format!("{} (updated)", inputs[*input])));
+    let names = module.iter().map(|(value, _)| value.to_string()).collect();
+    let context = Context {
+        function: Some(function.name.to_string()),
+        insts: program.sites.iter().map(|site| Spot::from(*site)).collect(),
+        output_names: std::iter::repeat_n(None, results).chain(updated).collect(),
+        ..Context::without_places(source.clone(), names)
+    };
+    Program { module, context }
+}
+
+/// E2002 for a function that calls what its file imports.
+fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure {
+    let names: Vec<_> = imports.iter().map(|import| format!("`{}`", import.name)).collect();
+    let message = format!(
+        "`{function}` needs what its file imports, which only `mind!` can read: {}",
+        names.join(", ")
+    );
+    let spot = imports.first().map_or_else(Spot::default, |import| import.site.into());
+    let help = "define it in this file, or compile the program with `mind!` or `mind::include!`";
+    Failure::mistake(Mistake::new(Code::E2002, message).at(source, spot).help(help))
+}
+
+/// E1007 for an expression, in the words of `mind::include!`.
+fn expression(source: &Rc<Source>) -> Failure {
+    let message = "found an expression, expected `fn`, `const` or a closure";
+    let help = "a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`";
+    Failure::mistake(Mistake::new(Code::E1007, message).at(source, Spot::default()).help(help))
 }
 
 /// The function of this name, or the only one.
-fn choose(mut programs: Vec<Program>, name: Option<&str>, source: &Source) -> Outcome<Program> {
-    let names: Vec<String> = programs.iter().filter_map(|program| program.context.function.clone()).collect();
+fn choose(mut programs: Vec<Named>, name: Option<&str>, source: &Source) -> Outcome<Program> {
+    let names: Vec<String> = programs.iter().filter_map(|program| program.function.clone()).collect();
     let position = match name {
         Some(name) => names.iter().position(|other| other == name).ok_or_else(|| {
             let message = format!("{} has no function `{name}`", source.name);
@@ -216,5 +266,5 @@ fn choose(mut programs: Vec<Program>, name: Option<&str>, source: &Source) -> Ou
             return Err(Failure::with_help(message, help));
         }
     };
-    Ok(programs.swap_remove(position))
+    programs.swap_remove(position).program
 }

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 10 << 20;
 /// The text of a file, and its form.
 pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
     let is_stdin = file.as_os_str() == "-";
-    let name = if is_stdin { "<stdin>".to_owned() } else { file.display().to_string() };
+    let name = name_of(file);
     let bytes = read_bytes(file, &name, is_stdin, from)?;
     let form_of_name = if is_stdin { None } else { form_of_extension(file, &name, from)? };
     let text = match String::from_utf8(bytes) {
@@ -48,6 +48,11 @@ pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
         }
     };
     Ok(Rc::new(Source { name, form, text }))
+}
+
+/// What messages call a file.
+pub fn name_of(file: &Path) -> String {
+    if file.as_os_str() == "-" { "<stdin>".to_owned() } else { file.display().to_string() }
 }
 
 fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Outcome<Vec<u8>> {

@@ -1,5 +1,7 @@
 //! `mind check`: every mistake of every file.
 
+use std::path::Path;
+
 use mind_core::ir::Module;
 
 use crate::{
@@ -8,6 +10,7 @@ use crate::{
     numbers::counted,
     output,
     report::{Failure, Outcome},
+    source::name_of,
     style::Style,
 };
 
@@ -15,15 +18,30 @@ use crate::{
 pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
-        let checked = Program::read_all(file, &arguments.reading)
-            .and_then(|programs| programs.into_iter().try_for_each(|program| check(program, arguments, out)));
-        match checked {
+        match check_file(file, arguments, out) {
             Ok(()) => {}
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
             Err(failure) => worst = worst.max(failure.tell(err)),
         }
     }
     if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+}
+
+/// A function with mistakes keeps no other from being checked.
+fn check_file(file: &Path, arguments: &CheckArguments, out: &Style) -> Outcome {
+    let mut mistakes = Vec::new();
+    let programs = Program::read_all(file, &arguments.reading)?;
+    if programs.is_empty() && !arguments.quiet {
+        output::print(&format!("{}: {}, no function\n", name_of(file), out.good("ok")))?;
+    }
+    for program in programs {
+        match program.and_then(|program| check(program, arguments, out)) {
+            Ok(()) => {}
+            Err(Failure::Mistakes(more)) => mistakes.extend(more),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(Failure::Mistakes(mistakes)) }
 }
 
 fn check(program: Program, arguments: &CheckArguments, out: &Style) -> Outcome {

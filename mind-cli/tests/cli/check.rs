@@ -192,3 +192,48 @@ fn what_a_terminal_would_obey_is_not_printed() {
     let said = Folder::new().with("net.mic", "mic@1\nS0 \"\u{1b}[2J\" x\n").mind("check net.mic").mistakes();
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
+
+/// What is updated is an input, and a struct has one for each field.
+#[test]
+fn a_struct_that_is_updated_goes_through_every_subcommand() {
+    let program = "struct P { a: f32[2], b: f32[2] }\nfn f(p: &mut P) { p -= 0.5 * p; }";
+    let folder = Folder::new().with("f.mind", program);
+    for command in ["check f.mind", "stats --plan f.mind", "convert f.mind --to mic", "graph f.mind -o f.svg"]
+    {
+        folder.mind(command).fine();
+    }
+    let unformatted = folder.mind("fmt --stdout f.mind").misuse();
+    assert!(unformatted.contains("which `mind fmt` does not format"), "{unformatted}");
+    let said = folder.mind("run f.mind").mistakes();
+    assert!(
+        said.starts_with("mind: error[E2007]: no value is given for the input `p.a`: f32[2]\n"),
+        "{said}"
+    );
+    let drawn = folder.mind("convert f.mind --to dot").fine();
+    assert!(drawn.contains("p.a (updated)") && drawn.contains("p.b (updated)"), "{drawn}");
+}
+
+#[test]
+fn functions_that_need_imports_are_named_and_keep_no_other_from_being_checked() {
+    let program = "use crate::layers::dense;\nfn f(x: f32[2]) -> f32[2] { dense(x) }\nfn g(x: f32[2]) -> f32 { sum(x) }";
+    let folder = Folder::new().with("f.mind", program);
+    let answer = folder.mind("check f.mind");
+    assert_eq!(answer.out, "f.mind: g: ok, 1 input, 1 operation, 1 output\n");
+    let said = answer.mistakes();
+    let expected =
+        "mind:1:5: error[E2002]: `f` needs what its file imports, which only `mind!` can read: `dense`\n";
+    assert!(said.starts_with(expected), "{said}");
+    assert_eq!(folder.mind("stats f.mind --function f").mistakes(), said);
+    folder.mind("stats f.mind --function g").fine();
+}
+
+#[test]
+fn files_without_a_function_are_said_to_be_so() {
+    let folder = Folder::new().with("f.mind", "struct P { a: f32[2] }").with("e.mind", "relu(x)");
+    assert_eq!(folder.mind("check f.mind").fine(), "f.mind: ok, no function\n");
+    let said = folder.mind("check e.mind").mistakes();
+    assert!(
+        said.starts_with("mind: error[E1007]: found an expression, expected `fn`, `const` or a closure\n"),
+        "{said}"
+    );
+}
