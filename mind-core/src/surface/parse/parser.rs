@@ -1,6 +1,6 @@
 //! The state of a parse, single tokens, and what to say of an unexpected one.
 
-use proc_macro2::{Delimiter, Ident, Literal, Span};
+use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span};
 use syn::buffer::Cursor;
 
 use super::machine::Level;
@@ -173,19 +173,17 @@ impl<'a> Parser<'a> {
 
     /// The operator that comes next, its place, and what follows it.
     pub(super) fn peek_operator(&self) -> Option<(&'static str, Site, Cursor<'a>)> {
-        let (next, _) = self.cursor.punct()?;
-        OPERATORS.iter().filter(|operator| operator.starts_with(next.as_char())).find_map(|operator| {
-            let (mut cursor, mut first, mut last) = (self.cursor, None, None);
-            let mut joint = true;
-            for char in operator.chars() {
+        let (first, behind) = self.cursor.punct()?;
+        let candidates =
+            OPERATORS.iter().filter(|operator| char::from(operator.as_bytes()[0]) == first.as_char());
+        { candidates }.find_map(|operator| {
+            let (mut cursor, mut last, mut spacing) = (behind, first.span(), first.spacing());
+            for char in operator.chars().skip(1) {
+                let joint = spacing == Spacing::Joint;
                 let (punct, rest) = cursor.punct().filter(|(punct, _)| joint && punct.as_char() == char)?;
-                joint = punct.spacing() == proc_macro2::Spacing::Joint;
-                first.get_or_insert(punct.span());
-                last = Some(punct.span());
-                cursor = rest;
+                (cursor, last, spacing) = (rest, punct.span(), punct.spacing());
             }
-            let (first, last) = first.zip(last)?;
-            Some((*operator, Site::Tokens { first, last }, cursor))
+            Some((*operator, Site::Tokens { first: first.span(), last }, cursor))
         })
     }
 
