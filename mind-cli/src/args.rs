@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mind_core::ops;
 
+use crate::memory;
+
 /// Everything the command line says.
 #[derive(Debug, Parser)]
 #[command(
@@ -218,7 +220,8 @@ reference: right, and slow.
 
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
-  mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …")]
+  mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …
+  mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more")]
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
@@ -231,6 +234,17 @@ pub struct RunArguments {
     /// Print every element, not a summary
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub memory: Memory,
+}
+
+/// How much memory a run may hold.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Memory {
+    /// The most memory that inputs, intermediate values and results may take at once, as 512M or 4G [default: half of
+    /// the machine's, or less where less is free]
+    #[arg(long = "memory", value_name = "BYTES", value_parser = memory::parse)]
+    pub bytes: Option<u64>,
 }
 
 /// `mind stats`.
@@ -355,6 +369,8 @@ pub struct KsRunArguments {
     /// What a Float is
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// `mind ks grad`.
@@ -382,6 +398,8 @@ pub struct KsGradArguments {
     /// What a Float is
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// What a Float is.

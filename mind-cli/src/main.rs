@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod graph;
 mod input;
+mod memory;
 mod npy;
 mod numbers;
 mod output;

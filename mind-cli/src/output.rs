@@ -1,8 +1,8 @@
 //! Writing to files and standard output.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fmt, fs,
+    io::{self, BufWriter, Write},
     path::Path,
 };
 
@@ -14,10 +14,20 @@ use crate::{
 /// Writes to standard output; a reader that is gone ends the command quietly.
 pub fn print(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unprintable)
+}
+
+/// As [`print()`], of a text that may be too large to be held.
+pub fn print_args(text: fmt::Arguments<'_>) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    out.write_fmt(text).and_then(|()| out.flush()).map_err(unprintable)
+}
+
+fn unprintable(error: io::Error) -> Failure {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::ReaderGone,
         _ => Failure::usage(format!("cannot write to standard output: {}", reason(&error))),
-    })
+    }
 }
 
 /// Writes a file, or to standard output where it is `-`.

@@ -11,53 +11,167 @@ pub(crate) use bind::bindable;
 pub use bind::{bind, check_requirements};
 pub(crate) use number::{Float, Number, with_float, with_number};
 
+use std::borrow::Cow;
+
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::Op,
-    ops::Concrete,
-    ty::{DType, Shape},
+    ir::{Inst, Module, Op},
+    memory::{self, Budget},
+    ops::{Class, Concrete},
+    ty::{DType, Type},
     verify::{Verified, requirements},
 };
 
-/// The results of a module on these inputs, one value an input in order.
+/// How a module is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The most bytes that are held at once: inputs, intermediate values and results; [`memory::DEFAULT`] by default.
+    pub most_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_bytes: memory::DEFAULT }
+    }
+}
+
+/// The results of a module on these inputs, one value an input in order; by the default [`Options`].
 ///
 /// # Errors
 /// E2007 and E2001 for inputs that are not of the declared number, element type and rank; E3006 for an extent of 0 or a
 /// dimension that the extents make less than 1; E6009 for extents that contradict the declared ones; E6001 for an index
-/// out of range.
+/// out of range; E6004 for more memory than the options allow.
 pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> {
-    let Trace { values, .. } = trace(module, inputs)?;
-    Ok(module.outputs().iter().map(|output| values[output.index()].clone()).collect())
+    run_with(module, inputs, &Options::default())
+}
+
+/// As [`run`], by these options.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(module: &Verified, inputs: &[Value], options: &Options) -> Result<Vec<Value>, RunError> {
+    let mut run = Run::new(module, inputs, options)?;
+    let last_uses = last_uses(module);
+    for (position, inst) in module.insts().iter().enumerate() {
+        run.step(inst)?;
+        let done = inst.operands.iter().map(|operand| operand.index()).chain([position]);
+        done.filter(|value| last_uses[*value] == Some(position)).for_each(|value| run.forget(value));
+    }
+    let mut last = vec![0; module.insts().len()];
+    module.outputs().iter().enumerate().for_each(|(position, output)| last[output.index()] = position);
+    let results = module.outputs().iter().map(|output| output.index()).enumerate();
+    results
+        .map(
+            |(position, value)| {
+                if last[value] == position { run.last_result(value) } else { run.result(value) }
+            },
+        )
+        .collect()
 }
 
 /// What a run computes.
+#[cfg(feature = "testing")]
 pub(crate) struct Trace {
     /// The value of each instruction.
     pub(crate) values: Vec<Value>,
     /// The extent of each symbol.
-    #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for what looks at a run again"))]
     pub(crate) bindings: Bindings,
 }
 
-/// Runs every instruction; errors as those of [`run`].
+/// Runs every instruction and keeps every value; errors as those of [`run`].
+#[cfg(feature = "testing")]
 pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunError> {
-    let bindings = bind(module, inputs)?;
-    check_requirements(&requirements(module), &bindings)?;
-    let mut values: Vec<Value> = Vec::with_capacity(module.insts().len());
-    for inst in module.insts() {
-        let value = if let (Op::Input { .. }, Some(input)) = (&inst.op, inputs.get(values.len())) {
-            input.clone()
-        } else {
-            let shape = extents(&inst.ty.shape, &bindings)?;
-            let operands: Vec<&Value> =
-                inst.operands.iter().map(|operand| &values[operand.index()]).collect();
-            let to = Concrete { dtype: inst.ty.dtype, shape: &shape, bindings: &bindings };
-            (inst.op.info().evaluate)(&inst.op, &operands, &to)?
-        };
-        values.push(value);
+    let mut run = Run::new(module, inputs, &Options::default())?;
+    module.insts().iter().try_for_each(|inst| run.step(inst))?;
+    let values = run.values.into_iter().map(Cow::into_owned).collect();
+    Ok(Trace { values, bindings: run.bindings })
+}
+
+/// A run under way.
+struct Run<'a> {
+    inputs: &'a [Value],
+    bindings: Bindings,
+    budget: Budget,
+    /// Of the instructions so far; empty where nothing needs it any more.
+    values: Vec<Cow<'a, Value>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(module: &Verified, inputs: &'a [Value], options: &Options) -> Result<Self, RunError> {
+        let bindings = bind(module, inputs)?;
+        check_requirements(&requirements(module), &bindings)?;
+        let mut budget = Budget::new(options.most_bytes);
+        for ((name, ty), input) in module.inputs().zip(inputs) {
+            let too_large = |error| RunError::new(Code::E6004, format!("input `{name}`, {ty}: {error}"));
+            budget.take(input.bytes()).map_err(too_large)?;
+        }
+        Ok(Self { inputs, bindings, budget, values: Vec::with_capacity(module.insts().len()) })
     }
-    Ok(Trace { values, bindings })
+
+    fn step(&mut self, inst: &Inst) -> Result<(), RunError> {
+        if let (Op::Input { .. }, Some(input)) = (&inst.op, self.inputs.get(self.values.len())) {
+            self.values.push(Cow::Borrowed(input));
+            return Ok(());
+        }
+        let row = inst.op.info();
+        let shape = extents(&inst.ty, &self.bindings)?;
+        let operands: Vec<&Value> =
+            inst.operands.iter().map(|operand| &*self.values[operand.index()]).collect();
+        let elements = shape.iter().map(|extent| *extent as u64).product::<u64>();
+        let bytes = elements * inst.ty.dtype.bytes() as u64;
+        // What sums are kept in, and which rows indices mean.
+        let scratch = match row.class {
+            Class::Reduction | Class::Kernel => {
+                let indices = operands.iter().filter(|operand| !operand.dtype().is_float());
+                elements * 8 + indices.map(|operand| operand.elements.len() as u64 * 8).sum::<u64>()
+            }
+            Class::Input | Class::Constant | Class::Elementwise | Class::View => 0,
+        };
+        self.budget.take(bytes.saturating_add(scratch)).map_err(|error| {
+            let message = format!("`{}` to {}{shape:?}: {error}", row.name, inst.ty.dtype);
+            RunError::new(Code::E6004, message)
+        })?;
+        let to = Concrete { dtype: inst.ty.dtype, shape: &shape, bindings: &self.bindings };
+        let value = (row.evaluate)(&inst.op, &operands, &to)?;
+        self.budget.give_back(scratch);
+        self.values.push(Cow::Owned(value));
+        Ok(())
+    }
+
+    /// Frees a value that nothing needs any more; inputs stay the caller's.
+    fn forget(&mut self, value: usize) {
+        if let Cow::Owned(value) = &mut self.values[value] {
+            self.budget.give_back(value.bytes());
+            *value = Value::nothing();
+        }
+    }
+
+    /// A result that is asked for again: a copy.
+    fn result(&mut self, value: usize) -> Result<Value, RunError> {
+        let value = &*self.values[value];
+        let too_large = |error| RunError::new(Code::E6004, format!("a copy of a result: {error}"));
+        self.budget.take(value.bytes()).map_err(too_large)?;
+        Ok(value.clone())
+    }
+
+    /// A result, for the last time; a copy where it is an input.
+    fn last_result(&mut self, value: usize) -> Result<Value, RunError> {
+        match &mut self.values[value] {
+            Cow::Owned(value) => Ok(std::mem::replace(value, Value::nothing())),
+            Cow::Borrowed(_) => self.result(value),
+        }
+    }
+}
+
+/// The last instruction that reads each value, its own where none does; nothing for a result.
+fn last_uses(module: &Module) -> Vec<Option<usize>> {
+    let mut last: Vec<Option<usize>> = (0..module.insts().len()).map(Some).collect();
+    for (position, inst) in module.insts().iter().enumerate() {
+        inst.operands.iter().for_each(|operand| last[operand.index()] = Some(position));
+    }
+    module.outputs().iter().for_each(|output| last[output.index()] = None);
+    last
 }
 
 /// A tensor of known values.
@@ -114,6 +228,16 @@ impl Value {
         Self { shape, elements }
     }
 
+    /// Without elements, in the place of what is freed.
+    fn nothing() -> Self {
+        Self { shape: vec![0], elements: Elements::F32(Vec::new()) }
+    }
+
+    /// The bytes that the elements take.
+    pub fn bytes(&self) -> u64 {
+        self.elements.len() as u64 * self.dtype().bytes() as u64
+    }
+
     /// The element type.
     pub const fn dtype(&self) -> DType {
         match self.elements {
@@ -164,15 +288,18 @@ macro_rules! elements_from {
 
 elements_from!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
 
-fn extents(shape: &Shape, bindings: &Bindings) -> Result<Vec<usize>, RunError> {
+/// The extents of a type, whose bytes can be counted.
+fn extents(ty: &Type, bindings: &Bindings) -> Result<Vec<usize>, RunError> {
     let extent = |dim: &Dim| usize::try_from(dim.evaluate(bindings)?).ok();
-    let extents: Option<Vec<_>> = shape.iter().map(extent).collect();
+    let extents: Option<Vec<_>> = ty.shape.iter().map(extent).collect();
     let fits = extents.filter(|extents| {
-        let count = extents.iter().try_fold(1usize, |count, extent| count.checked_mul(*extent));
-        // Far above what a reference run can mean, far below what an allocation refuses by stopping the process.
-        count.is_some_and(|count| count <= 1 << 32)
+        let bytes = extents.iter().try_fold(ty.dtype.bytes(), |bytes, extent| bytes.checked_mul(*extent));
+        // With what sums of them are kept in.
+        bytes.and_then(|bytes| bytes.checked_mul(2 * size_of::<f64>())).is_some()
     });
-    fits.ok_or_else(|| RunError::new(Code::E6004, format!("a tensor of shape {shape} is too large")))
+    fits.ok_or_else(|| {
+        RunError::new(Code::E6004, format!("a tensor of type {ty} has more bytes than 64 bits can count"))
+    })
 }
 
 /// Every position of a shape in row-major order.

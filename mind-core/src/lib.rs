@@ -67,6 +67,7 @@
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
+//! - [`memory`]: how much of it a run may hold.
 //! - [`opt`], [`plan`], [`stats`], [`pipeline`]: less work, steps over memory, costs, and all phases in a row.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - [`random`]: numbers for tests and samples.
@@ -84,6 +85,7 @@ pub mod interp;
 pub mod ir;
 #[cfg(feature = "knossos")]
 pub mod knossos;
+pub mod memory;
 mod number;
 pub mod open;
 pub mod ops;

@@ -11,8 +11,11 @@ use mind_core::{
     },
 };
 
+use super::with_help;
 use crate::{
-    args::{Form, KsArguments, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision, KsRunArguments},
+    args::{
+        Form, KsArguments, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision, KsRunArguments, Memory,
+    },
     numbers::counted,
     output,
     report::{Failure, Mistake, Outcome, Source},
@@ -87,8 +90,13 @@ fn run_call(arguments: &KsRunArguments) -> Outcome {
     if arguments.call == ["main"] && program.overloads("main").is_empty() {
         return Err(no_main(&program, &source));
     }
-    let Ran { value, printed, .. } =
-        evaluate(&mut program, &source, &format!("({})", arguments.call.join(" ")), arguments.precision)?;
+    let Ran { value, printed, .. } = evaluate(
+        &mut program,
+        &source,
+        &format!("({})", arguments.call.join(" ")),
+        arguments.precision,
+        arguments.memory,
+    )?;
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
 }
@@ -112,26 +120,33 @@ fn no_main(program: &Program, source: &Source) -> Failure {
 }
 
 fn gradient(arguments: &KsGradArguments) -> Outcome {
-    let KsGradArguments { function, arguments: operands, cotangent, precision, .. } = arguments;
+    let KsGradArguments { function, arguments: operands, cotangent, precision, memory, .. } = arguments;
     let (mut program, source) = read(&arguments.file)?;
     let operands = operands.join(" ");
     let call = format!("({})", format!("{function} {operands}").trim_end());
-    let value = evaluate(&mut program, &source, &call, *precision)?.value;
+    let value = evaluate(&mut program, &source, &call, *precision, *memory)?.value;
     let argument = match arguments.arguments.len() {
         1 => operands,
         _ => format!("(tuple {operands})"),
     };
     let call = format!("([rev {function}] {argument} {cotangent})");
-    let gradient = evaluate(&mut program, &source, &call, *precision)?.value;
+    let gradient = evaluate(&mut program, &source, &call, *precision, *memory)?.value;
     let precision = (*precision).into();
     output::print(&format!("value     {}\ngradient  {}\n", value.show(precision), gradient.show(precision)))
 }
 
 /// The value of an expression over the functions of a program.
-fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, precision: KsPrecision) -> Outcome<Ran> {
+fn evaluate(
+    program: &mut Program,
+    source: &Rc<Source>,
+    text: &str,
+    precision: KsPrecision,
+    memory: Memory,
+) -> Outcome<Ran> {
     let expression = Rc::new(Source { name: "<arguments>".into(), form: Form::Ks, text: text.into() });
     let id: FunctionId = program.expression(text).map_err(|diags| mistakes(&diags, &expression))?;
-    let options = Options { precision: precision.into(), ..Options::default() };
+    let precision = precision.into();
+    let options = Options { precision, most_bytes: memory.most_bytes(), ..Options::default() };
     interp::run(program, id, &[], &options).map_err(|failure| {
         // What was printed before is the program's and belongs where the rest of it would be.
         if let Err(gone) = output::print(&failure.printed) {
@@ -142,7 +157,7 @@ fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, precision: K
         if failure.place.line == 0 {
             diag.site = Site::Nowhere;
         }
-        Failure::mistake(Mistake::of_diag(&diag, of).in_columns())
+        Failure::mistake(with_help(Mistake::of_diag(&diag, of).in_columns()))
     })
 }
 

@@ -12,6 +12,8 @@ mod ks;
 mod run;
 mod stats;
 
+pub use run::with_help;
+
 use crate::{
     args::{Arguments, Command},
     report::Outcome,

@@ -4,11 +4,14 @@ use std::{fs, path::Path};
 
 use mind_core::{
     diag::Code,
-    interp::{self, Elements, Value},
+    interp::{self, Elements, Options, Value},
     ir::Module,
+    memory::Budget,
     ops::Profile,
     ty::{DType, Type},
 };
+
+use ndarray::ArrayViewD;
 
 use super::gradient::unknown_input;
 use crate::{
@@ -22,23 +25,35 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
-    let inputs = inputs(&module, &context, &arguments.values)?;
-    let outputs = interp::run(&module, &inputs).map_err(|error| {
-        Failure::mistake(Mistake::new(error.code, error.message).at(&context.source, Spot::default()))
+    let options = Options { most_bytes: arguments.memory.most_bytes() };
+    let inputs = inputs(&module, &context, &arguments.values, Budget::new(options.most_bytes))?;
+    let outputs = interp::run_with(&module, &inputs, &options).map_err(|error| {
+        let mistake = Mistake::new(error.code, error.message).at(&context.source, Spot::default());
+        Failure::mistake(with_help(mistake))
     })?;
+    // Their memory may be needed for what is shown.
+    drop(inputs);
     if let Some(folder) = &arguments.output_dir {
         return write(folder, &outputs);
     }
-    let mut text = String::new();
     for (position, value) in outputs.iter().enumerate() {
         let name = style.strong(&context.output_name(position));
-        text.push_str(&format!("{name}: {}\n", shown(value, arguments.full)));
+        output::print(&format!("{name}: "))?;
+        show(value, arguments.full)?;
     }
-    output::print(&text)
+    Ok(())
+}
+
+/// How more memory is asked for.
+pub fn with_help(mistake: Mistake) -> Mistake {
+    match mistake.code {
+        Code::E6004 => mistake.help("`--memory` says how much a run may take, as `--memory 8G`"),
+        _ => mistake,
+    }
 }
 
 /// A value for each input, in order.
-fn inputs(module: &Module, context: &Context, given: &[String]) -> Outcome<Vec<Value>> {
+fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budget) -> Outcome<Vec<Value>> {
     let mut values: Vec<Option<Value>> = vec![None; module.inputs().len()];
     let mut mistakes = Vec::new();
     for text in given {
@@ -56,7 +71,7 @@ fn inputs(module: &Module, context: &Context, given: &[String]) -> Outcome<Vec<V
             mistakes.push(mistake.at(&context.source, Spot::default()));
             continue;
         }
-        match value(name, ty, text) {
+        match value(name, ty, text, &mut budget) {
             Ok(value) => values[position] = Some(value),
             Err(Failure::Mistakes(more)) => {
                 mistakes.extend(more.into_iter().map(|mistake| mistake.at(&context.source, Spot::default())));
@@ -83,7 +98,7 @@ fn inputs(module: &Module, context: &Context, given: &[String]) -> Outcome<Vec<V
 }
 
 /// The value of an input: a number where the input is one and the text is, else a file.
-fn value(name: &str, ty: &Type, text: &str) -> Outcome<Value> {
+fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Value> {
     let is_number = text.parse::<f64>().is_ok();
     if ty.rank() == 0 && is_number {
         return number(name, ty.dtype, text);
@@ -100,7 +115,7 @@ fn value(name: &str, ty: &Type, text: &str) -> Outcome<Value> {
         let message = format!("cannot read {text} as input `{name}`: it is a .{other} file, needed .npy");
         return Err(Failure::with_help(message, "in Python: np.save(\"x.npy\", x)"));
     }
-    let value = npy::read(file, ty.dtype)?;
+    let value = npy::read(file, ty.dtype, budget)?;
     if value.shape.len() != ty.rank() {
         let message = format!("input `{name}` is {}{:?}, needed {ty}", value.dtype(), value.shape);
         return Err(Failure::mistake(Mistake::new(Code::E2001, message)));
@@ -144,24 +159,36 @@ fn of_type(value: &Value) -> String {
 }
 
 /// Type, range and elements of a value; of a single number the number.
-fn shown(value: &Value, full: bool) -> String {
-    let elements = match &value.elements {
-        Elements::I32(elements) => of_array(&npy::array(value, elements), full),
-        Elements::I64(elements) => of_array(&npy::array(value, elements), full),
-        Elements::F32(elements) => of_array(&npy::array(value, elements), full),
-        Elements::F64(elements) => of_array(&npy::array(value, elements), full),
-    };
+fn show(value: &Value, full: bool) -> Outcome {
     if value.shape.is_empty() {
-        return format!("{} = {elements}", value.dtype());
+        output::print(&format!("{} = ", value.dtype()))?;
+    } else {
+        output::print(&format!("{}, {}\n", of_type(value), range(value)))?;
     }
-    let numbers = value.elements.to_f64();
-    let [low, high] =
-        [f64::min, f64::max].map(|choose| numbers.iter().copied().reduce(choose).unwrap_or(f64::NAN));
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    let nans = numbers.iter().filter(|number| number.is_nan()).count();
+    match &value.elements {
+        Elements::I32(elements) => show_array(&npy::array(value, elements), full),
+        Elements::I64(elements) => show_array(&npy::array(value, elements), full),
+        Elements::F32(elements) => show_array(&npy::array(value, elements), full),
+        Elements::F64(elements) => show_array(&npy::array(value, elements), full),
+    }
+}
+
+/// `from -1 to 2, mean 0.5, 1 NaN`
+fn range(value: &Value) -> String {
+    let (mut low, mut high, mut total, mut nans) = (f64::NAN, f64::NAN, 0.0, 0);
+    let mut take = |number: f64| {
+        (low, high, total) = (low.min(number), high.max(number), total + number);
+        nans += usize::from(number.is_nan());
+    };
+    match &value.elements {
+        Elements::I32(elements) => elements.iter().for_each(|element| take(f64::from(*element))),
+        Elements::I64(elements) => elements.iter().for_each(|element| take(*element as f64)),
+        Elements::F32(elements) => elements.iter().for_each(|element| take(f64::from(*element))),
+        Elements::F64(elements) => elements.iter().for_each(|element| take(*element)),
+    }
+    let mean = short(total / value.elements.len() as f64);
     let nans = if nans > 0 { format!(", {nans} NaN") } else { String::new() };
-    let (low, high, mean) = (short(low), short(high), short(mean));
-    format!("{}, from {low} to {high}, mean {mean}{nans}\n{elements}", of_type(value))
+    format!("from {} to {}, mean {mean}{nans}", short(low), short(high))
 }
 
 /// With as many digits as a summary needs.
@@ -177,6 +204,6 @@ fn short(number: f64) -> String {
     }
 }
 
-fn of_array<T: std::fmt::Display>(array: &ndarray::ArrayD<T>, full: bool) -> String {
-    if full { format!("{array:#}") } else { format!("{array}") }
+fn show_array<T: std::fmt::Display>(array: &ArrayViewD<'_, T>, full: bool) -> Outcome {
+    if full { output::print_args(format_args!("{array:#}\n")) } else { output::print(&format!("{array}\n")) }
 }

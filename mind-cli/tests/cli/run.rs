@@ -234,3 +234,44 @@ fn a_loss_and_its_gradient_agree_with_a_difference_quotient() {
     let quotient = (value(&folder) - before) * 256.0;
     assert!((quotient - gradient).abs() < 0.01, "{quotient} and {gradient}");
 }
+
+/// Inputs, intermediate values and results share one limit, which `--memory` says.
+#[test]
+fn more_memory_than_a_run_may_take_is_an_error_with_the_total() {
+    let program = "fn f<N>(x: f32[N, 1], y: f32[1, N]) -> f32 { sum(x @ y @ x) }";
+    let zeros = |shape| npy("<f4", false, shape, &[0; 4 * 60_000]);
+    let folder = Folder::new()
+        .with("f.mind", program)
+        .with("x.npy", zeros("60000, 1"))
+        .with("y.npy", zeros("1, 60000"))
+        .with("f.ks", "(def main Integer () (size (build 100000000 (lam (i : Integer) 1.0))))");
+    let run = "run f.mind --input x=x.npy --input y=y.npy";
+    let said = folder.mind(&format!("{run} --memory 1G")).mistakes();
+    let expected = "mind: error[E6004]: `MatMul` to f32[60000, 60000]: 43200480000 bytes are needed in all, more than the \
+                    limit of 1073741824\n --> f.mind\n  = help: `--memory` says how much a run may take, as `--memory 8G`\n";
+    assert!(said.starts_with(expected), "{said}");
+    let said = folder.mind(&format!("{run} --memory 300000")).mistakes();
+    let expected =
+        "mind: error[E6004]: y.npy: 480000 bytes are needed in all, more than the limit of 300000\n";
+    assert!(said.starts_with(expected), "{said}");
+    let said = folder.mind("ks run f.ks --memory 1M").mistakes();
+    assert!(said.starts_with("ks:1:28: error[E6004]: a tensor of 100000000 elements: "), "{said}");
+    let said = folder.mind("run f.mind --memory lots").misuse();
+    assert!(said.contains("needed a number of bytes above 0, as 512M or 4G, found `lots`"), "{said}");
+}
+
+/// Larger than the machine's memory, with nothing in it.
+#[test]
+fn large_files_are_refused_before_they_are_read() {
+    let program = "fn f(x: f32[60000, 60000]) -> f32 { sum(x) }";
+    let header = npy("<f4", false, "60000, 60000", &[]);
+    let folder = Folder::new().with("f.mind", program).with("x.npy", &header);
+    let said = folder.mind("run f.mind --input x=x.npy").misuse();
+    assert!(said.contains("it is cut off: 3600000000 elements in its header, 0 bytes after it"), "{said}");
+    let file = fs::OpenOptions::new().write(true).open(folder.path("x.npy")).unwrap();
+    file.set_len(header.len() as u64 + 4 * 3_600_000_000).unwrap();
+    let said = folder.mind("run f.mind --input x=x.npy --memory 1G").mistakes();
+    let expected =
+        "mind: error[E6004]: x.npy: 14400000000 bytes are needed in all, more than the limit of 1073741824\n";
+    assert!(said.starts_with(expected), "{said}");
+}

@@ -6,6 +6,7 @@ mod canon;
 mod constraints;
 mod evaluation;
 mod inference;
+mod memory;
 mod properties;
 mod runs;
 mod support;

@@ -172,3 +172,37 @@ fn a_run_ends_where_its_steps_do() {
     assert_eq!(message(&format!("(def main Bool () (let (v {shared}) (eq v v)))")), limit);
     assert_eq!(message(&format!("(def main (Vec (Vec (Vec Float))) () {shared})")), limit);
 }
+
+#[test]
+fn a_run_ends_where_its_memory_does() {
+    let at = |most_bytes: u64, text: &str| main_of(text, &Options { most_bytes, ..Options::default() });
+    let grow = "(def grow (Vec Float) ((n : Integer) (v : Vec Float)) (if (lt n 1) v (grow (sub n 1) \
+                (build (mul 2 (size v)) (lam (i : Integer) (index (div i 2) v))))))";
+    let failure =
+        at(1 << 20, &format!("{grow}(def main Integer () (size (grow 40 (Vec_init 1.0 2.0))))")).unwrap_err();
+    assert_eq!(failure.code, Code::E6004);
+    assert!(failure.message.starts_with("a tensor of 16384 elements: "), "{}", failure.message);
+    assert!(failure.message.ends_with(" bytes are needed in all, more than the limit of 1048576"));
+    // The same of many small ones, and of a result that is little memory only while it is shared.
+    let rows =
+        "(def main Integer () (size (build 1000 (lam (i : Integer) (build 1000 (lam (j : Integer) 1.0))))))";
+    assert_eq!(at(1 << 20, rows).unwrap_err().code, Code::E6004);
+    let shared = "(def main (Vec (Vec (Vec Float))) () (constVec 1000 (constVec 1000 (constVec 1000 1.0))))";
+    assert_eq!(at(1 << 22, shared).unwrap_err().code, Code::E6004);
+    // Printed and added up it is as large.
+    let printed = "(def main Integer () (print (constVec 1000 (constVec 1000 (constVec 1000 1.0)))))";
+    assert_eq!(at(1 << 22, printed).unwrap_err().code, Code::E6004);
+    // Calls take memory too.
+    let deep = "(def down Integer (n : Integer) (if (lt n 1) 0 (add 1 (down (sub n 1)))))(def main Integer () (down 9000))";
+    assert_eq!(at(100_000, deep).unwrap_err().code, Code::E6004);
+    assert!(at(100_000_000, deep).is_ok());
+}
+
+#[test]
+fn memory_that_nothing_needs_any_more_is_no_ones() {
+    // A hundred vectors of a thousand elements, one after the other.
+    let text = "(def main Float () (sumbuild 100 (lam (k : Integer) \
+                (sum (build 1000 (lam (i : Integer) (to_float (add i k))))))))";
+    let options = Options { most_bytes: 1 << 17, ..Options::default() };
+    assert_eq!(main_of(text, &options).unwrap().value.to_string(), "54900000.0");
+}

@@ -34,6 +34,11 @@ impl Accumulators {
         Value::Accumulator(Accumulator { slot, path: Arc::new([]) })
     }
 
+    /// What all of them hold.
+    pub fn values(&self) -> &[Value] {
+        &self.slots
+    }
+
     /// What one holds, which nothing adds to any more.
     pub fn read(&mut self, value: &Value) -> Value {
         let slot = accumulator(value).slot;

@@ -1,6 +1,6 @@
 //! The machine: calls and blocks that are under way, and one instruction after the other.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{
     Failure, Options, Outcome, Value,
@@ -9,7 +9,7 @@ use super::{
     structure::{
         float, greatest, integers, members, nothing, position, shape, size_value, sum, tensor, zero,
     },
-    value::Tape,
+    value::{HEAD, PART, Tape, Tensor},
 };
 use crate::{
     diag::Code,
@@ -17,6 +17,7 @@ use crate::{
         ir::{Block, Body, Check, Definition, FunctionId, Instruction, Loop, Operation, Program, ValueId},
         types::Type,
     },
+    memory::Budget,
 };
 
 /// Runs a function whose arguments are of the right types.
@@ -32,6 +33,7 @@ pub(super) fn run(
         calls: Vec::new(),
         tasks: Vec::new(),
         accumulators: Accumulators::default(),
+        budget: Budget::new(options.most_bytes),
         printed: String::new(),
         steps: 0,
     };
@@ -60,6 +62,8 @@ struct Machine<'p> {
     calls: Vec<Call<'p>>,
     tasks: Vec<Task<'p>>,
     accumulators: Accumulators,
+    /// What values take, and what was made since that was measured.
+    budget: Budget,
     printed: String,
     steps: u64,
 }
@@ -117,6 +121,9 @@ impl<'p> Machine<'p> {
             match task.then {
                 Then::Finish => {
                     self.charge_for(&[&result])?;
+                    // The copy without tapes, which shares nothing, and whoever shows it.
+                    let bytes = result.bytes_up_to(self.options.most_bytes);
+                    self.allocate(bytes.saturating_mul(2), "the result")?;
                     let value = without_tapes(result);
                     return Ok(Outcome {
                         value,
@@ -197,6 +204,8 @@ impl<'p> Machine<'p> {
             let limit = self.options.most_calls;
             return fault(Code::E6010, format!("calls nest deeper than the limit of {limit}"));
         }
+        let bytes = size_of::<Call<'_>>() + size_of::<Task<'_>>() + size_of::<Value>() * body.values.len();
+        self.allocate(bytes as u64, "a call")?;
         let mut values = vec![Value::Integer(0); body.values.len()];
         let block = body.block(body.entry);
         for (parameter, argument) in block.parameters.iter().zip(arguments) {
@@ -207,7 +216,101 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
+    /// Answers for the bytes that come into use, measuring first what is in use where that may be too much.
+    fn allocate(&mut self, bytes: u64, what: &str) -> Result<(), Fault> {
+        let limit = self.options.most_bytes;
+        if self.budget.held().saturating_add(bytes) > limit {
+            let held = self.measure();
+            self.budget.set(held);
+            // Nearly full, it would be measured again and again.
+            if held.saturating_add(bytes) <= limit && held > limit - limit / 16 {
+                let message = format!("{what}: {held} bytes are in use, near the limit of {limit}");
+                return fault(Code::E6004, message);
+            }
+        }
+        self.budget.take(bytes).or_else(|error| fault(Code::E6004, format!("{what}: {error}")))
+    }
+
+    /// The bytes of every value that the run can reach.
+    fn measure(&self) -> u64 {
+        let of_calls = self.calls.iter().map(|call| &call.values[..]);
+        let of_loops = self.tasks.iter().flat_map(|task| match &task.then {
+            Then::Turn(turns) => [&turns.elements[..], turns.carried.as_slice()],
+            Then::Finish | Then::Return(_) | Then::Set(_) => [&[][..], &[]],
+        });
+        let rooms = self.tasks.iter().map(|task| match &task.then {
+            Then::Turn(turns) => (turns.elements.capacity() - turns.elements.len()) as u64 * PART,
+            Then::Finish | Then::Return(_) | Then::Set(_) => 0,
+        });
+        let mut bytes = rooms.sum::<u64>() + self.printed.capacity() as u64;
+        bytes += (self.calls.len() * size_of::<Call<'_>>() + self.tasks.len() * size_of::<Task<'_>>()) as u64;
+        let mut seen = HashSet::new();
+        let mut open: Vec<_> =
+            of_calls.chain(of_loops).chain([self.accumulators.values()]).map(<[Value]>::iter).collect();
+        while let Some(values) = open.last_mut() {
+            let Some(value) = values.next() else {
+                open.pop();
+                continue;
+            };
+            bytes += PART;
+            if value.shared().is_none_or(|place| seen.insert(place)) {
+                bytes += value.own_bytes();
+                if !value.parts().is_empty() {
+                    open.push(value.parts().iter());
+                }
+            }
+        }
+        bytes
+    }
+
+    /// The bytes that an instruction makes, blocks that it runs aside.
+    fn makes(&self, instruction: &Instruction) -> u64 {
+        let values = self.calls.last().map_or(&[][..], |call| &call.values);
+        let operand = |position: usize| &values[instruction.operands[position].index()];
+        let copy = |position: usize| operand(position).bytes_up_to(self.options.most_bytes);
+        let several = |count: usize| HEAD + size_of::<Tensor>() as u64 + count as u64 * PART;
+        match &instruction.operation {
+            Operation::Tuple | Operation::VecInit | Operation::Pack(_) => several(instruction.operands.len()),
+            Operation::Size => several(tensor(operand(0)).size.len()),
+            Operation::Unzip => {
+                let elements = &tensor(operand(0)).elements;
+                let count = elements.first().map_or(0, |element| members(element).len());
+                several(count) + count as u64 * several(elements.len())
+            }
+            Operation::Shape
+            | Operation::Zero
+            | Operation::Add
+            | Operation::Negate
+            | Operation::Accumulator => copy(0),
+            Operation::Scale => copy(1),
+            Operation::Dot => copy(0).saturating_add(copy(1)),
+            Operation::Print => (0..instruction.operands.len()).map(copy).fold(0, u64::saturating_add),
+            Operation::Part(steps) => several(steps.len()),
+            Operation::Integer(_)
+            | Operation::Float(_)
+            | Operation::Bool(_)
+            | Operation::String(_)
+            | Operation::Scalar(_)
+            | Operation::Get(_)
+            | Operation::Equal
+            | Operation::Index
+            | Operation::ArgMax
+            | Operation::Loop(..)
+            | Operation::If(..)
+            | Operation::Assert(_)
+            | Operation::Bounds
+            | Operation::Call(_)
+            | Operation::AddTo(_)
+            | Operation::Read
+            | Operation::Unpack(..) => 0,
+        }
+    }
+
     fn step(&mut self, instruction: &'p Instruction) -> Result<(), Fault> {
+        let bytes = self.makes(instruction);
+        if bytes > 0 {
+            self.allocate(bytes, "a value")?;
+        }
         let call = self.calls.last().expect("a call is under way");
         let operands: Vec<&Value> =
             instruction.operands.iter().map(|operand| &call.values[operand.index()]).collect();
@@ -331,12 +434,18 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         let size = self.get(instruction.operands[0]).clone();
         let size = self.checked_size(&size)?;
-        let total = size.iter().product();
+        let total: usize = size.iter().product();
         let carried = match form {
             Loop::Fold | Loop::Scan => Some(self.get(instruction.operands[1]).clone()),
             Loop::Build | Loop::Sum => None,
         };
-        let turns = Turns { instruction, form, block, size, total, done: 0, elements: Vec::new(), carried };
+        let mut elements = Vec::new();
+        if matches!(form, Loop::Build | Loop::Scan) {
+            let bytes = HEAD + size_of::<Tensor>() as u64 + total as u64 * PART;
+            self.allocate(bytes, &format!("a tensor of {total} elements"))?;
+            elements.reserve_exact(total);
+        }
+        let turns = Turns { instruction, form, block, size, total, done: 0, elements, carried };
         self.begin_turn(turns)
     }
 
@@ -383,6 +492,8 @@ impl<'p> Machine<'p> {
             Loop::Build => turns.elements.push(result),
             Loop::Sum => {
                 self.charge_for(&[&result])?;
+                let bytes = result.bytes_up_to(self.options.most_bytes);
+                self.allocate(bytes, "a sum")?;
                 turns.carried = Some(match turns.carried.take() {
                     Some(before) => sum(self.options.precision, &before, &result)?,
                     None => result,

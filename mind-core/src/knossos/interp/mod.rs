@@ -16,7 +16,10 @@ pub use precision::Precision;
 pub use value::{Tensor, Value};
 
 use super::ir::{FunctionId, Place, Program};
-use crate::diag::{Code, Diag};
+use crate::{
+    diag::{Code, Diag},
+    memory,
+};
 
 /// How a program is run.
 #[derive(Clone, Debug)]
@@ -27,13 +30,22 @@ pub struct Options {
     pub most_calls: usize,
     /// How many elements a tensor may have, and how many turns a loop.
     pub most_elements: usize,
+    /// The most bytes that values may take at once. What they take is measured now and then, so a run may stop where it
+    /// holds fifteen sixteenths of it.
+    pub most_bytes: u64,
     /// How many instructions may run; where there is a limit, what goes through a tensor counts as often as it has elements.
     pub most_steps: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { precision: Precision::F64, most_calls: 10_000, most_elements: 1 << 28, most_steps: u64::MAX }
+        Self {
+            precision: Precision::F64,
+            most_calls: 10_000,
+            most_elements: 1 << 28,
+            most_bytes: memory::DEFAULT,
+            most_steps: u64::MAX,
+        }
     }
 }
 
@@ -78,7 +90,8 @@ const STACK: usize = 256 << 20;
 /// Runs a function on an argument for each of its parameters.
 ///
 /// # Errors
-/// E6001 an index out of range, E6004 a size that is too large, E6010 anything else that fails as a program runs;
+/// E6001 an index out of range, E6004 a size that is too large or more memory than the options allow, E6010 anything
+/// else that fails as a program runs;
 /// E2001 where an argument is not of its parameter's type.
 pub fn run(
     program: &Program,

@@ -53,6 +53,12 @@ pub struct Accumulator {
     pub(super) path: Arc<[usize]>,
 }
 
+/// The bytes of a value within another.
+pub(super) const PART: u64 = size_of::<Value>() as u64;
+
+/// The bytes that a block of memory takes beside what it is for: its counters, and what the allocator keeps.
+pub(super) const HEAD: u64 = 32;
+
 impl Value {
     /// The empty tuple.
     pub fn unit() -> Self {
@@ -119,20 +125,64 @@ impl Value {
 
     /// How many values there are in it, tuples and tensors included, counted no further than to a little over the limit.
     pub(super) fn parts_up_to(&self, limit: u64) -> u64 {
-        let members = match self {
-            Self::Tuple(members) => members,
-            Self::Tensor(tensor) => &tensor.elements[..],
-            Self::Tape(tape) => &tape.values,
-            Self::Integer(_) | Self::Float(_) | Self::Bool(_) | Self::String(_) | Self::Accumulator(_) => &[],
-        };
         let mut parts = 1;
-        for member in members {
+        for member in self.parts() {
             if parts > limit {
                 break;
             }
             parts += member.parts_up_to(limit - parts);
         }
         parts
+    }
+
+    /// The bytes of a copy of it that shares nothing, counted no further than to a little over the limit.
+    pub(super) fn bytes_up_to(&self, limit: u64) -> u64 {
+        let mut bytes = PART + self.own_bytes();
+        for member in self.parts() {
+            if bytes > limit {
+                break;
+            }
+            bytes += member.bytes_up_to(limit - bytes);
+        }
+        bytes
+    }
+
+    /// What it holds beside its parts and its own place in what it is a part of.
+    pub(super) fn own_bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::Integer(_) | Self::Float(_) | Self::Bool(_) => return 0,
+            Self::String(text) => text.len(),
+            Self::Tuple(_) | Self::Tape(_) => 0,
+            Self::Tensor(tensor) => size_of::<Tensor>() + size_of_val(&*tensor.size),
+            Self::Accumulator(accumulator) => size_of_val(&*accumulator.path),
+        };
+        HEAD + bytes as u64
+    }
+
+    /// What it is made of.
+    pub(super) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Tuple(members) => members,
+            Self::Tensor(tensor) => &tensor.elements,
+            Self::Tape(tape) => &tape.values,
+            Self::Integer(_) | Self::Float(_) | Self::Bool(_) | Self::String(_) | Self::Accumulator(_) => &[],
+        }
+    }
+
+    /// Where it stands in memory, if other values may share it.
+    pub(super) fn shared(&self) -> Option<*const u8> {
+        match self {
+            Self::Integer(_) | Self::Float(_) | Self::Bool(_) => None,
+            Self::String(text) => (Arc::strong_count(text) > 1).then(|| Arc::as_ptr(text).cast()),
+            Self::Tuple(members) => (Arc::strong_count(members) > 1).then(|| Arc::as_ptr(members).cast()),
+            Self::Tensor(tensor) => (Arc::strong_count(tensor) > 1).then(|| Arc::as_ptr(tensor).cast()),
+            Self::Tape(Tape { values, .. }) => {
+                (Arc::strong_count(values) > 1).then(|| Arc::as_ptr(values).cast())
+            }
+            Self::Accumulator(Accumulator { path, .. }) => {
+                (Arc::strong_count(path) > 1).then(|| Arc::as_ptr(path).cast())
+            }
+        }
     }
 
     /// The same structure with other floats.
@@ -166,19 +216,29 @@ impl Value {
 
     /// As [`Display`](fmt::Display) shows it, floats with the digits that tell those of a precision apart.
     pub fn show(&self, precision: Precision) -> String {
+        let mut text = String::new();
+        self.write(precision, &mut text);
+        text
+    }
+
+    /// Appends it to a text: what is shown may be large.
+    fn write(&self, precision: Precision, text: &mut String) {
         match self {
-            Self::Integer(value) => value.to_string(),
-            Self::Float(value) => precision.show(*value),
-            Self::Bool(value) => value.to_string(),
-            Self::String(value) => format!("{value:?}"),
+            Self::Integer(value) => *text += &value.to_string(),
+            Self::Float(value) => *text += &precision.show(*value),
+            Self::Bool(value) => *text += &value.to_string(),
+            Self::String(value) => *text += &format!("{value:?}"),
             Self::Tuple(members) => {
-                let members: String =
-                    members.iter().map(|member| format!(" {}", member.show(precision))).collect();
-                format!("(tuple{members})")
+                *text += "(tuple";
+                for member in &**members {
+                    text.push(' ');
+                    member.write(precision, text);
+                }
+                text.push(')');
             }
-            Self::Tensor(tensor) => show_elements(&tensor.size, &tensor.elements, precision),
-            Self::Tape(_) => "<tape>".into(),
-            Self::Accumulator(_) => "<accumulator>".into(),
+            Self::Tensor(tensor) => write_elements(&tensor.size, &tensor.elements, precision, text),
+            Self::Tape(_) => *text += "<tape>",
+            Self::Accumulator(_) => *text += "<accumulator>",
         }
     }
 
@@ -191,17 +251,30 @@ impl Value {
     }
 }
 
-fn show_elements(size: &[usize], elements: &[Value], precision: Precision) -> String {
-    let parts: Vec<_> = match size {
-        [] | [_] => elements.iter().map(|element| element.show(precision)).collect(),
-        [0, ..] => Vec::new(),
-        [outer, inner @ ..] => {
-            let count = elements.len() / outer;
-            let row = |row| show_elements(inner, &elements[row * count..(row + 1) * count], precision);
-            (0..*outer).map(row).collect()
+fn write_elements(size: &[usize], elements: &[Value], precision: Precision, text: &mut String) {
+    text.push('[');
+    let separate = |position: usize, text: &mut String| {
+        if position > 0 {
+            text.push(' ');
         }
     };
-    format!("[{}]", parts.join(" "))
+    match size {
+        [] | [_] => {
+            for (position, element) in elements.iter().enumerate() {
+                separate(position, text);
+                element.write(precision, text);
+            }
+        }
+        [0, ..] => {}
+        [outer, inner @ ..] => {
+            let count = elements.len() / outer;
+            for row in 0..*outer {
+                separate(row, text);
+                write_elements(inner, &elements[row * count..(row + 1) * count], precision, text);
+            }
+        }
+    }
+    text.push(']');
 }
 
 /// As programs write it, in double precision: `(tuple 1 2.5)`; tensors in brackets.
