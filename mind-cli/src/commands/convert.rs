@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use mind_core::{
+    diag::Diag,
     ir::Module,
     ops::Profile,
-    text::{core_ir, json, mic},
+    text::{Limits, core_ir, json, mic},
 };
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     graph::{Picture, Subject, dot},
     input::Program,
     output,
-    report::Outcome,
+    report::{Failure, Mistake, Outcome},
 };
 
 /// Runs the command.
@@ -24,24 +25,55 @@ pub fn run(arguments: &ConvertArguments) -> Outcome {
         title: context.title(),
         output_names: (0..module.outputs().len()).map(|position| context.output_name(position)).collect(),
         ..Subject::default()
-    });
+    })?;
     output::write(&arguments.output.output, &text)
 }
 
 /// A module in a form; `subject` is asked for only where a picture is made.
+///
+/// # Errors
+/// As [`readable`].
 pub fn print(
     module: &Module,
     form: OutputForm,
     function: Option<&str>,
     subject: impl FnOnce() -> Subject,
-) -> String {
+) -> Outcome<String> {
     match (form, function) {
-        (OutputForm::Mic, None) => mic::print(module),
-        (OutputForm::Mic, Some(function)) => mic::print_named(module, &function.into(), &[]),
-        (OutputForm::CoreIr, _) => core_ir::print(module),
-        (OutputForm::Json, _) => json::print_pretty(module),
-        (OutputForm::Dot, _) => dot::render(&Picture::of(module, &subject())),
+        (OutputForm::Mic, None) => readable(mic::print(module), Form::Mic),
+        (OutputForm::Mic, Some(function)) => {
+            readable(mic::print_named(module, &function.into(), &[]), Form::Mic)
+        }
+        (OutputForm::CoreIr, _) => readable(core_ir::print(module), Form::CoreIr),
+        (OutputForm::Json, _) => readable(json(module), Form::Json),
+        (OutputForm::Dot, _) => Ok(dot::render(&Picture::of(module, &subject()))),
     }
+}
+
+/// The JSON of a module: a line for each item, or all on one line where that would be more than is read.
+pub fn json(module: &Module) -> String {
+    let text = json::print_pretty(module);
+    if text.len() <= Limits::default().bytes { text } else { json::print(module) }
+}
+
+/// A text that is about to be written, read first: whatever the reader's limits are, what is written keeps them.
+///
+/// # Errors
+/// E1008 for what exceeds a limit.
+pub fn readable(text: String, form: Form) -> Outcome<String> {
+    let limits = Limits::default();
+    let read = match form {
+        Form::Mic => mic::parse(&text, &limits),
+        Form::CoreIr => core_ir::parse(&text, &limits),
+        Form::Json => json::parse(&text, &limits),
+        Form::Mind | Form::Ks => return Ok(text),
+    };
+    let Err(diags) = read else { return Ok(text) };
+    let refuse = |diag: &Diag| {
+        let message = format!("what would be written as {} could not be read: {}", form.name(), diag.message);
+        Mistake::new(diag.code, message)
+    };
+    Err(Failure::Mistakes(diags.as_slice().iter().map(refuse).collect()))
 }
 
 /// The form to write where none is said: that of the file's extension, else that of the input.

@@ -6,9 +6,10 @@ use mind_core::{
     canon::canonicalise_mapped,
     ir::{Module, ValueId},
     ops::Profile,
-    text::{Above, Comment, Document, core_ir, json, mic},
+    text::{Above, Comment, Document, core_ir, mic},
 };
 
+use super::convert::{json, readable};
 use crate::{
     args::{FmtArguments, Form, Reading},
     input::Program,
@@ -45,12 +46,14 @@ fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
     }
     let (module, context) = program.verified(Profile::Extended)?;
     let (canonical, map) = canonicalise_mapped(module);
-    let formatted = match (context.source.form, &context.document) {
+    let form = context.source.form;
+    let formatted = match (form, &context.document) {
         (Form::Mic, Some(document)) => mic::print_document(&with_comments(document, &canonical, &map)),
         (Form::Mic, None) => mic::print(&canonical),
         (Form::CoreIr | Form::Mind | Form::Ks, _) => core_ir::print(&canonical),
-        (Form::Json, _) => json::print_pretty(&canonical),
+        (Form::Json, _) => json(&canonical),
     };
+    let formatted = readable(formatted, form)?;
     let (source, is_stdin) = (&context.source, file.as_os_str() == "-");
     if arguments.check {
         if formatted == source.text {

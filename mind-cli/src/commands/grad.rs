@@ -15,5 +15,6 @@ pub fn run(arguments: &GradArguments) -> Outcome {
     let form = arguments.to.unwrap_or_else(|| default_form(&arguments.output.output, context.source.form));
     let module = gradient(program, &context, &arguments.wrt, &arguments.gradient)?;
     let function = context.function.map(|function| format!("{function}_grad"));
-    output::write(&arguments.output.output, &print(&module, form, function.as_deref(), || subject))
+    let text = print(&module, form, function.as_deref(), || subject)?;
+    output::write(&arguments.output.output, &text)
 }

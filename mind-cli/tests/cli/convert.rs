@@ -93,3 +93,20 @@ fn a_reader_that_stops_reading_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((child.wait().unwrap().code(), &*said), (Some(0), ""));
 }
+
+/// What a reader's limits refuse is not written, and JSON that is too long with a line for each item is on one.
+#[test]
+fn what_is_written_can_be_read() {
+    let chain = |additions: usize| format!("fn f(x: f32) -> f32 {{ x{} }}", " + x".repeat(additions));
+    let folder = Folder::new().with("most.mind", chain(99_999)).with("more.mind", chain(100_000));
+    folder.mind("convert most.mind --to json -o out.json").fine();
+    folder.mind("check out.json").fine();
+    for form in ["mic", "core-ir"] {
+        let said = folder.mind(&format!("convert more.mind --to {form} -o no.txt")).mistakes();
+        let expected = format!(
+            "error[E1008]: what would be written as {form} could not be read: more than the limit of 100000 nodes\n"
+        );
+        assert!(said.starts_with(&expected), "{said}");
+        assert!(!folder.path("no.txt").exists());
+    }
+}
