@@ -1,0 +1,356 @@
+//! Every program of the repository through every subcommand: none panics, each that is right succeeds, and what is said
+//! of the others begins with its place and code.
+
+mod programs;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use mind_core::{
+    dim::{Bindings, Dim},
+    interp::check_requirements,
+    ir::Module,
+    knossos::{self, ir::Definition, types::TypeId},
+    ops::Profile,
+    stats,
+    text::{Limits, mic},
+    verify::{Verified, requirements, verify},
+};
+use programs::{Program, programs};
+use tempfile::TempDir;
+
+/// As `mind check` finds it.
+const FEWEST_RIGHT: usize = 600;
+
+#[test]
+fn every_program_of_the_repository_goes_through_every_subcommand() {
+    let programs = programs();
+    let (next, right, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut trial = Trial::new(program);
+            if trial.run() {
+                right.fetch_add(1, Ordering::Relaxed);
+            }
+            failures.lock().expect("no thread panics").append(&mut trial.failures);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    let mut failures = failures.into_inner().expect("no thread panics");
+    failures.sort();
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+    let right = right.into_inner();
+    assert!(right >= FEWEST_RIGHT, "only {right} of {} programs are right", programs.len());
+}
+
+/// Every text as every form, whatever it is: nothing panics.
+#[test]
+fn every_program_is_read_or_refused_in_every_form() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let mut names = BTreeSet::new();
+    for (number, program) in programs().iter().enumerate() {
+        let name = format!("p{number}.{}", program.extension);
+        fs::write(folder.path().join(&name), &program.text).expect("the folder can be written");
+        names.insert(name);
+    }
+    for form in ["mic", "core-ir", "json", "mind", "ks"] {
+        let command = if form == "ks" { "ks check" } else { &format!("check --from {form}") };
+        let mut arguments: Vec<_> = command.split(' ').collect();
+        arguments.extend(names.iter().map(String::as_str));
+        let answer = mind(folder.path(), &arguments);
+        assert!(answer.code == 1 || answer.code == 2, "mind {command}: {answer:?}");
+    }
+}
+
+#[derive(Debug)]
+struct Answer {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn mind(folder: &Path, arguments: &[&str]) -> Answer {
+    let mut command = cargo_bin_cmd!("mind");
+    let output = command.current_dir(folder).args(arguments).output().expect("the command runs");
+    Answer {
+        // Nothing where a signal ended it.
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A program on its way through the subcommands.
+struct Trial<'a> {
+    program: &'a Program,
+    folder: TempDir,
+    failures: Vec<String>,
+}
+
+/// What a subcommand may answer.
+#[derive(Clone, Copy)]
+enum Allowed {
+    /// Success alone.
+    Success,
+    /// Or one of these codes.
+    Codes(&'static [&'static str]),
+    /// A mistake with any code.
+    Mistake,
+}
+
+/// Why the interpreter may stop in a right program: no element to gather, more memory than there is, functions of Rust.
+const STOPS: Allowed = Allowed::Codes(&["E6001", "E6004", "E6010"]);
+
+/// Why a right program may have no gradient: an operation without one, outputs or inputs that are not differentiable.
+const NOT_DIFFERENTIABLE: Allowed = Allowed::Codes(&["E5001", "E5004", "E5005"]);
+
+impl<'a> Trial<'a> {
+    fn new(program: &'a Program) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let file = folder.path().join(format!("p.{}", program.extension));
+        fs::write(file, &program.text).expect("the folder can be written");
+        Self { program, folder, failures: Vec::new() }
+    }
+
+    /// Whether the program is right; failures are kept.
+    fn run(&mut self) -> bool {
+        match self.program.extension {
+            "ks" => self.knossos(),
+            "mind" => self.surface(),
+            extension => self.module(&format!("p.{extension}")),
+        }
+    }
+
+    /// Every function of a file.
+    fn surface(&mut self) -> bool {
+        let checked = self.ask("check p.mind", Allowed::Mistake);
+        let fine =
+            |line: &str| line.strip_prefix("p.mind: ")?.split_once(": ok, ").map(|(name, _)| name.to_owned());
+        let functions: Vec<String> = checked.out.lines().filter_map(fine).collect();
+        self.ask("fmt --stdout p.mind", Allowed::Mistake);
+        if functions.is_empty() {
+            self.ask_all(COMMANDS.iter().chain(&FORMS), "p.mind", Allowed::Mistake);
+        }
+        for (position, function) in functions.iter().enumerate() {
+            let chosen = format!("p.mind --function {function}");
+            if position == 0 {
+                self.ask_all(&FORMS, &chosen, Allowed::Success);
+                self.ask("fmt out.ir out.json", Allowed::Success);
+            }
+            self.right(&chosen);
+        }
+        checked.code == 0
+    }
+
+    /// A module in a file.
+    fn module(&mut self, file: &str) -> bool {
+        let right = self.ask(&format!("check {file}"), Allowed::Mistake).code == 0;
+        let allowed = if right { Allowed::Success } else { Allowed::Mistake };
+        self.ask(&format!("fmt --stdout {file}"), allowed);
+        self.ask_all(&FORMS, file, allowed);
+        if right {
+            self.ask("fmt out.ir out.json", Allowed::Success);
+            self.right(file);
+        } else {
+            self.ask_all(&COMMANDS, file, Allowed::Mistake);
+        }
+        right
+    }
+
+    /// A module or function that verifies.
+    fn right(&mut self, chosen: &str) {
+        self.ask_all(&COMMANDS, chosen, Allowed::Success);
+        // What was written is read, and formatted.
+        if self.ask("fmt out.mic", Allowed::Success).code != 0 {
+            return;
+        }
+        let text = fs::read_to_string(self.folder.path().join("out.mic")).expect("it was written");
+        let module = mic::parse(&text, &Limits::default()).expect("it was read");
+        let module = verify(module, Profile::Extended).expect("it was formatted");
+        self.gradient(&module, chosen);
+        self.evaluation(&module, chosen);
+    }
+
+    /// By the first input of floats.
+    fn gradient(&mut self, module: &Module, chosen: &str) {
+        let Some((name, _)) = module.inputs().find(|(_, ty)| ty.dtype.is_float()) else { return };
+        let name = name.to_string();
+        let options = ["grad", "--zero-ok", "--cotangent", "--to", "mic", "-o", "grad.mic", "--wrt", &name];
+        let words: Vec<_> = options.into_iter().chain(chosen.split(' ')).collect();
+        if self.ask_words(&words, NOT_DIFFERENTIABLE).code == 0 {
+            self.ask("check grad.mic", Allowed::Success);
+        }
+    }
+
+    /// On zeros of the first extents that the program admits.
+    fn evaluation(&mut self, module: &Verified, chosen: &str) {
+        let Some(bindings) = bindings(module) else {
+            return self.fail("run", "no extents are found that it admits");
+        };
+        let mut words: Vec<String> = chosen.split(' ').map(str::to_owned).collect();
+        for (position, (name, ty)) in module.inputs().enumerate() {
+            let extents: Option<Vec<i64>> = ty.shape.iter().map(|dim| dim.evaluate(&bindings)).collect();
+            let extents = extents.expect("every symbol is bound");
+            let count: i64 = extents.iter().product();
+            if count > 1 << 20 {
+                // A file of such a size shows nothing more.
+                return;
+            }
+            let descriptor = format!("<{}{}", if ty.dtype.is_float() { 'f' } else { 'i' }, ty.dtype.bytes());
+            let file = format!("x{position}.npy");
+            let bytes = npy(&descriptor, &extents, count as usize * ty.dtype.bytes());
+            fs::write(self.folder.path().join(&file), bytes).expect("the folder can be written");
+            words.extend(["--input".to_owned(), format!("{name}={file}")]);
+        }
+        let work = stats::flops(module).ok().and_then(|work| work.evaluate(&bindings));
+        let (most, allowed) = match work {
+            Some(0..MOST_WORK) => ("1G", STOPS),
+            Some(_) | None => ("1", Allowed::Codes(&["E6004", "E6010"])),
+        };
+        let words = ["run", "--memory", most].into_iter().chain(words.iter().map(String::as_str));
+        self.ask_words(&words.collect::<Vec<_>>(), allowed);
+    }
+
+    fn knossos(&mut self) -> bool {
+        let right = self.ask("ks check --rules --print-ir p.ks", Allowed::Mistake).code == 0;
+        // The other subcommands say whose it is.
+        self.ask_all(COMMANDS.iter().chain(&FORMS).take(1), "p.ks", Allowed::Mistake);
+        let Ok(program) = knossos::check(&self.program.text) else {
+            self.ask("ks run p.ks", Allowed::Mistake);
+            self.ask("ks grad p.ks f 1.0", Allowed::Mistake);
+            return right;
+        };
+        if !program.overloads("main").is_empty() {
+            self.ask("ks run p.ks", Allowed::Mistake);
+        }
+        let scalars = program.functions.iter().filter(|function| {
+            let own = function.place.line > 0 && matches!(function.definition, Definition::Defined(_));
+            let float = |ty: &TypeId| *ty == TypeId::FLOAT;
+            own && float(&function.result)
+                && function.parameters.iter().all(float)
+                && function.parameters.len() == 1
+        });
+        let names: Vec<_> =
+            scalars.map(|function| function.name.clone()).filter(|name| !name.contains('[')).collect();
+        for name in names.iter().take(2) {
+            self.ask(&format!("ks grad p.ks {name} 0.5"), Allowed::Mistake);
+        }
+        right
+    }
+
+    fn ask_all<'c>(
+        &mut self,
+        commands: impl IntoIterator<Item = &'c &'c str>,
+        chosen: &str,
+        allowed: Allowed,
+    ) {
+        for command in commands {
+            self.ask(&command.replace("FILE", chosen), allowed);
+        }
+    }
+
+    fn ask(&mut self, command: &str, allowed: Allowed) -> Answer {
+        self.ask_words(&command.split(' ').collect::<Vec<_>>(), allowed)
+    }
+
+    fn ask_words(&mut self, words: &[&str], allowed: Allowed) -> Answer {
+        let answer = mind(self.folder.path(), words);
+        let command = words.join(" ");
+        let first = answer.err.lines().next().unwrap_or_default();
+        let code =
+            first.split_once("error[").and_then(|(_, rest)| rest.split_once(']')).map(|(code, _)| code);
+        let fine = match (answer.code, allowed) {
+            (0, _) => answer.err.is_empty(),
+            (1, Allowed::Mistake) => code.is_some() && begins_with_its_place(first),
+            (1, Allowed::Codes(codes)) => code.is_some_and(|code| codes.contains(&code)),
+            // It says which command or option is meant.
+            (2, _) => is_misuse(&command, first),
+            _ => false,
+        };
+        if !fine {
+            self.fail(&command, &format!("{}, {first}", answer.code));
+        }
+        answer
+    }
+
+    fn fail(&mut self, command: &str, why: &str) {
+        let Program { place, text, .. } = self.program;
+        let head: Vec<_> = text.lines().take(6).collect();
+        self.failures.push(format!("{place}: mind {command}: {why}\n    {}", head.join("\n    ")));
+    }
+}
+
+/// What every function goes through, beside `check`, `fmt`, `grad` and `run`.
+const COMMANDS: [&str; 3] =
+    ["convert FILE --to mic -o out.mic", "stats --plan FILE", "graph FILE -o out.svg --renderer own"];
+
+/// What the first function of a file goes through too: what it may show is how forms are written.
+const FORMS: [&str; 3] = [
+    "convert FILE --to core-ir -o out.ir",
+    "convert FILE --to json -o out.json",
+    "convert FILE --to dot -o out.dot",
+];
+
+/// The most arithmetic operations that the interpreter is asked for; larger programs are given no memory.
+const MOST_WORK: i64 = 1 << 20;
+
+/// `mic:3: error[E4001]: …`, or without a place where the whole program is meant.
+fn begins_with_its_place(line: &str) -> bool {
+    let (place, _) = line.split_once("error[").unwrap_or((line, ""));
+    let place = place.trim_end_matches(": ");
+    let mut parts = place.split(':');
+    ["mic", "core-ir", "json", "mind", "ks"].contains(&parts.next().unwrap_or_default())
+        && parts.all(|part| part.parse::<u32>().is_ok())
+}
+
+/// What no mistake of the program is: its language has no formatter, Knossos has a command of its own, a function has to
+/// be chosen among several.
+fn is_misuse(command: &str, first: &str) -> bool {
+    let unformatted = command.starts_with("fmt ") && first.contains("which `mind fmt` does not format");
+    let of_functions = first.ends_with(" functions") || first.ends_with("has no function");
+    unformatted
+        || of_functions
+        || first.ends_with(" is a Knossos program")
+        || first.ends_with("has no `main` to run")
+}
+
+/// Extents that the inputs can have, and that keep what the module requires.
+fn bindings(module: &Verified) -> Option<Bindings> {
+    let mut symbols = BTreeSet::new();
+    for (_, ty) in module.inputs() {
+        ty.shape.iter().for_each(|dim| dim.for_each_symbol(&mut |symbol| _ = symbols.insert(symbol.clone())));
+    }
+    let needed = requirements(module);
+    let candidates = [2, 3, 4, 6, 8, 12, 1, 16, 32, 5, 7];
+    let uniform = candidates.iter().map(|extent| vec![*extent; symbols.len()]);
+    let rising = candidates.iter().map(|first| (0..symbols.len() as i64).map(|step| first + step).collect());
+    let falling =
+        candidates.iter().map(|last| (0..symbols.len() as i64).rev().map(|step| last + step).collect());
+    uniform.chain(rising).chain(falling).find_map(|extents| {
+        let dims = extents.into_iter().map(Dim::literal);
+        let bindings: Bindings = symbols.iter().cloned().zip(dims).collect();
+        check_requirements(&needed, &bindings).is_ok().then_some(bindings)
+    })
+}
+
+/// A file of zeros.
+fn npy(descriptor: &str, extents: &[i64], bytes: usize) -> Vec<u8> {
+    let shape: String = extents.iter().map(|extent| format!("{extent}, ")).collect();
+    let header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    let length = u16::try_from(header.len()).expect("a rank is at most 8");
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(length.to_le_bytes());
+    file.extend(header.as_bytes());
+    file.resize(file.len() + bytes, 0);
+    file
+}
