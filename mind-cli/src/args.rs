@@ -44,6 +44,9 @@ Examples:
   mind graph net.mic -o net.svg          a picture of it
   mind explain E3003                     what an error means and how to mend it
 
+Memory:
+  What `run`, `ks run` and `ks grad` take at once is limited; --memory says by how much. More is E6004.
+
 Files:
   The form of a file is told by its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind: the
   language of `mind!`), else by how it begins; --from says it outright. `-` is standard input or output.

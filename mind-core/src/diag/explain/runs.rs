@@ -26,13 +26,13 @@ pub(super) const E6003: Explanation = Explanation {
 
 pub(super) const E6004: Explanation = Explanation {
     text: "Memory for a tensor cannot be had, or its size does not fit a machine word; or a workspace that was given is \
-           too small.",
+           too small; or a run of an interpreter would take more than it may.",
     example: Example::Run {
         program: "fn square<N>(x: f32[N]) -> f32[N, N] {\n    broadcast_to(x, [N, N])\n}",
         wrong: &[Given { name: "x", shape: &[100_000], value: 1.0 }],
         right: &[Given { name: "x", shape: &[100], value: 1.0 }],
     },
-    fix: "Work on smaller parts; give a workspace of `peak_bytes` bytes.",
+    fix: "Work on smaller parts; give a workspace of `peak_bytes` bytes; let `mind run` take more with `--memory 8G`.",
 };
 
 pub(super) const E6005: Explanation = Explanation {
