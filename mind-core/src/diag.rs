@@ -254,7 +254,7 @@ codes! {
     E1005 "invalid numeric literal, or one out of range for its dtype" "the literal, the dtype" [Macro, File, Command, Knossos];
     E1006 "unterminated block comment" "where it starts" [Macro, Knossos];
     E1007 "unexpected token" "found, expected" [Macro, File, Knossos];
-    E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63"
+    E1008 "a limit is exceeded: nesting, input size, lines, nodes, rank over 8, an element count over 2^63, terms of a dimension"
         "the limit, the value" [Macro, File, Command, Library, Knossos];
     E1009 "unsupported format version" "found, supported" [File];
     E2001 "type mismatch" "expected, found" [Macro, Command, Run, Knossos];

@@ -3,8 +3,11 @@
 //! Two dims are equal exactly when their normal forms are. A normal form is a sum of terms, each an integer
 //! coefficient times a product of atoms; an atom is a symbol (an unknown extent, at least 1) or a floored quotient by a
 //! positive integer that does not divide out. Every operation checks for overflow of 64 bits.
+//!
+//! A polynomial can double with every operation, so there are limits: on what a type has ([`Dim::product`]), and wider
+//! ones on what is computed from such. Whether a product is within them is known before it is multiplied out.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
 
 /// An extent, or a quantity computed from extents.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,14 +16,24 @@ pub struct Dim(Repr);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Repr {
     Literal(i64),
-    Sum(Arc<[Term]>),
+    Sum(Arc<Sum>),
+}
+
+/// Terms in their order, at least one of them with a factor.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Sum {
+    terms: Vec<Term>,
+    /// How many symbols and integers it has when it is written out.
+    size: usize,
+    /// How many divisions stand within each other.
+    depth: usize,
 }
 
 /// A coefficient times a product of atoms; no factors means the constant term.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term {
     /// The atoms and their powers, ascending; empty for the constant term.
-    pub factors: Vec<(Atom, u32)>,
+    pub factors: Arc<[(Atom, u32)]>,
     /// Never zero.
     pub coefficient: i64,
 }
@@ -40,19 +53,53 @@ pub type Symbol = Arc<str>;
 /// What each symbol stands for: a dim of the caller, or an extent at run time.
 pub type Bindings = BTreeMap<Symbol, Dim>;
 
-/// The result of dim arithmetic; the error is that a coefficient leaves 64 bits, or that there are thousands of terms.
+/// The result of dim arithmetic; the error is the limit that it leaves.
 pub type DimResult = Result<Dim, Overflow>;
 
-/// A coefficient or an extent left the range of 64-bit integers, or a product has more terms than any program needs.
+/// A limit of dims that an operation exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a dimension exceeds the range of 64-bit integers")]
-pub struct Overflow;
+pub enum Overflow {
+    /// A coefficient or an extent is outside 64 bits.
+    #[error("a dimension exceeds the range of 64-bit integers")]
+    Range,
+    /// It has too much of something, multiplied out and before equal terms are added up.
+    #[error("a dimension of {found} {what} exceeds the limit of {limit}")]
+    Large {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+const TERMS: &str = "terms, multiplied out,";
+const PRODUCTS: &str = "products of terms, multiplied out,";
+const SIZE: &str = "symbols and integers, multiplied out,";
+const DEGREE: &str = "factors in a term";
+const DEPTH: &str = "divisions within each other";
+
+/// Whether there are no more than the limit.
+fn within(limit: usize, found: usize, what: &'static str) -> Result<(), Overflow> {
+    if found <= limit { Ok(()) } else { Err(Overflow::Large { what, found, limit }) }
+}
 
 impl Dim {
+    /// How much larger than the extents of a type what is computed from them may be.
+    pub const LEEWAY: usize = 4;
+    /// The most factors of a term that the extents of a type have, multiplied with each other.
+    pub const MAX_DEGREE: usize = 256;
+    /// The most divisions within each other in a type: so many halvings leave nothing of 64 bits.
+    pub const MAX_DEPTH: usize = 64;
+    /// The most products of terms that one replacement of symbols computes.
+    pub const MAX_PRODUCTS: usize = 1 << 16;
+    /// The most symbols and integers that the extents of a type have, multiplied with each other and written out.
+    pub const MAX_SIZE: usize = 1 << 15;
+    /// The most terms that the extents of a type have, multiplied with each other.
+    pub const MAX_TERMS: usize = 1 << 12;
     /// The extent 1.
     pub const ONE: Self = Self(Repr::Literal(1));
-    /// The most products of terms that a multiplication makes, so that no product of sums takes forever.
-    const MAX_PRODUCTS: usize = 4096;
     /// The quantity 0.
     pub const ZERO: Self = Self(Repr::Literal(0));
 
@@ -63,11 +110,53 @@ impl Dim {
 
     /// An unknown extent.
     pub fn symbol(name: impl Into<Symbol>) -> Self {
-        Self::atom(Atom::Symbol(name.into()))
+        Self::atom(Atom::Symbol(name.into())).expect("a symbol is one term of one factor")
     }
 
-    fn atom(atom: Atom) -> Self {
-        Self(Repr::Sum(Arc::new([Term { factors: vec![(atom, 1)], coefficient: 1 }])))
+    fn atom(atom: Atom) -> DimResult {
+        Self::sum(vec![Term { factors: Arc::new([(atom, 1)]), coefficient: 1 }])
+    }
+
+    /// The dim of terms in their order, within the limits.
+    fn sum(terms: Vec<Term>) -> DimResult {
+        match &terms[..] {
+            [] => return Ok(Self::ZERO),
+            [Term { factors, coefficient }] if factors.is_empty() => return Ok(Self::literal(*coefficient)),
+            _ => {}
+        }
+        let (mut size, mut depth) = (0usize, 0);
+        for Term { factors, .. } in &terms {
+            size = size.saturating_add(1);
+            for (atom, power) in factors.iter() {
+                let (atom_size, atom_depth) = match atom {
+                    Atom::Symbol(_) => (1, 0),
+                    Atom::Floor(inner, _) => (inner.size().saturating_add(1), inner.depth() + 1),
+                };
+                size = size.saturating_add(atom_size.saturating_mul(*power as usize));
+                depth = depth.max(atom_depth);
+            }
+        }
+        let dim = Self(Repr::Sum(Arc::new(Sum { terms, size, depth })));
+        Measure::of(&dim).check(Self::LEEWAY)?;
+        Ok(dim)
+    }
+
+    /// The dim of terms in any order, like ones added up.
+    fn collect(mut terms: Vec<Term>) -> DimResult {
+        terms.sort_by(order);
+        let mut sum: Vec<Term> = Vec::with_capacity(terms.len());
+        let mut terms = terms.into_iter().peekable();
+        while let Some(term) = terms.next() {
+            let mut coefficient = i128::from(term.coefficient);
+            while let Some(like) = terms.next_if(|next| next.factors == term.factors) {
+                coefficient += i128::from(like.coefficient);
+            }
+            if coefficient != 0 {
+                let coefficient = i64::try_from(coefficient).map_err(|_| Overflow::Range)?;
+                sum.push(Term { coefficient, ..term });
+            }
+        }
+        Self::sum(sum)
     }
 
     /// The value, where it is known.
@@ -81,8 +170,8 @@ impl Dim {
 
     /// The symbol, where the dim is one and nothing else.
     pub fn as_symbol(&self) -> Option<&Symbol> {
-        let Repr::Sum(terms) = &self.0 else { return None };
-        match &terms[..] {
+        let Repr::Sum(sum) = &self.0 else { return None };
+        match &sum.terms[..] {
             [Term { factors, coefficient: 1 }] => match &factors[..] {
                 [(Atom::Symbol(name), 1)] => Some(name),
                 _ => None,
@@ -100,42 +189,50 @@ impl Dim {
     pub fn terms(&self) -> std::borrow::Cow<'_, [Term]> {
         match &self.0 {
             Repr::Literal(0) => (&[][..]).into(),
-            Repr::Literal(value) => vec![Term { factors: Vec::new(), coefficient: *value }].into(),
-            Repr::Sum(terms) => (&terms[..]).into(),
+            Repr::Literal(value) => vec![Term { factors: Arc::new([]), coefficient: *value }].into(),
+            Repr::Sum(sum) => (&sum.terms[..]).into(),
         }
     }
 
-    fn from_map(map: BTreeMap<Vec<(Atom, u32)>, i64>) -> Self {
-        let mut terms: Vec<Term> = map
-            .into_iter()
-            .filter(|(_, coefficient)| *coefficient != 0)
-            .map(|(factors, coefficient)| Term { factors, coefficient })
-            .collect();
-        match &terms[..] {
-            [] => return Self::ZERO,
-            [Term { factors, coefficient }] if factors.is_empty() => return Self::literal(*coefficient),
-            _ => {}
+    fn size(&self) -> usize {
+        match &self.0 {
+            Repr::Literal(_) => 1,
+            Repr::Sum(sum) => sum.size,
         }
-        let degree = |term: &Term| term.factors.iter().map(|(_, power)| *power).sum::<u32>();
-        terms.sort_by(|a, b| degree(b).cmp(&degree(a)).then_with(|| a.factors.cmp(&b.factors)));
-        Self(Repr::Sum(terms.into()))
     }
 
-    fn to_map(&self) -> BTreeMap<Vec<(Atom, u32)>, i64> {
-        self.terms().iter().map(|term| (term.factors.clone(), term.coefficient)).collect()
+    fn depth(&self) -> usize {
+        match &self.0 {
+            Repr::Literal(_) => 0,
+            Repr::Sum(sum) => sum.depth,
+        }
     }
 
     /// `self + other`.
     pub fn add(&self, other: &Self) -> DimResult {
-        if let (Repr::Literal(a), Repr::Literal(b)) = (&self.0, &other.0) {
-            return a.checked_add(*b).map(Self::literal).ok_or(Overflow);
+        match (&self.0, &other.0) {
+            (Repr::Literal(a), Repr::Literal(b)) => {
+                a.checked_add(*b).map(Self::literal).ok_or(Overflow::Range)
+            }
+            (Repr::Literal(0), Repr::Sum(_)) => Ok(other.clone()),
+            (Repr::Sum(_), Repr::Literal(0)) => Ok(self.clone()),
+            (Repr::Literal(_) | Repr::Sum(_), Repr::Literal(_) | Repr::Sum(_)) => {
+                Self::merge(&self.terms(), &other.terms(), 1)
+            }
         }
-        let mut map = self.to_map();
-        for Term { factors, coefficient } in other.terms().iter() {
-            let entry = map.entry(factors.clone()).or_insert(0);
-            *entry = entry.checked_add(*coefficient).ok_or(Overflow)?;
+    }
+
+    /// The sum of all of them, in one go.
+    pub fn sum_of(dims: &[Self]) -> DimResult {
+        let mut terms = Vec::new();
+        for dim in dims {
+            terms.extend_from_slice(&dim.terms());
+            // Like terms are added up in time, so that a long list takes no more memory than its sum.
+            if terms.len() > 2 * Self::LEEWAY * Self::MAX_TERMS {
+                terms = Self::collect(terms)?.terms().into_owned();
+            }
         }
-        Ok(Self::from_map(map))
+        Self::collect(terms)
     }
 
     /// `self - other`.
@@ -143,46 +240,75 @@ impl Dim {
         if self == other {
             return Ok(Self::ZERO);
         }
-        self.add(&other.mul(&Self::literal(-1))?)
+        Self::merge(&self.terms(), &other.terms(), -1)
+    }
+
+    /// `a + sign * b`, both in their order.
+    fn merge(a: &[Term], b: &[Term], sign: i128) -> DimResult {
+        let mut sum = Vec::with_capacity(a.len() + b.len());
+        let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+        loop {
+            let first = match (a.peek(), b.peek()) {
+                (Some(a), Some(b)) => order(a, b),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return Self::sum(sum),
+            };
+            let own = if first.is_le() { a.next() } else { None };
+            let others = if first.is_ge() { b.next() } else { None };
+            let coefficient = |term: Option<&Term>| term.map_or(0, |term| i128::from(term.coefficient));
+            let coefficient = coefficient(own) + sign * coefficient(others);
+            if let Some(Term { factors, .. }) = own.or(others).filter(|_| coefficient != 0) {
+                let coefficient = i64::try_from(coefficient).map_err(|_| Overflow::Range)?;
+                sum.push(Term { factors: factors.clone(), coefficient });
+            }
+        }
     }
 
     /// `self * other`.
     pub fn mul(&self, other: &Self) -> DimResult {
-        match (&self.0, &other.0) {
+        let (a, b) = match (&self.0, &other.0) {
             (Repr::Literal(a), Repr::Literal(b)) => {
-                return a.checked_mul(*b).map(Self::literal).ok_or(Overflow);
+                return a.checked_mul(*b).map(Self::literal).ok_or(Overflow::Range);
             }
-            (Repr::Literal(factor), Repr::Sum(terms)) | (Repr::Sum(terms), Repr::Literal(factor)) => {
-                return Self::scale(terms, *factor);
+            (Repr::Literal(factor), Repr::Sum(sum)) | (Repr::Sum(sum), Repr::Literal(factor)) => {
+                return Self::scale(sum, *factor);
             }
-            (Repr::Sum(a), Repr::Sum(b)) if a.len().saturating_mul(b.len()) > Self::MAX_PRODUCTS => {
-                return Err(Overflow);
-            }
-            (Repr::Sum(_), Repr::Sum(_)) => {}
-        }
-        let mut map = BTreeMap::new();
-        for a in self.terms().iter() {
-            for b in other.terms().iter() {
-                let entry = map.entry(multiply_factors(&a.factors, &b.factors)).or_insert(0i64);
-                let product = a.coefficient.checked_mul(b.coefficient).ok_or(Overflow)?;
-                *entry = entry.checked_add(product).ok_or(Overflow)?;
-            }
-        }
-        Ok(Self::from_map(map))
+            (Repr::Sum(a), Repr::Sum(b)) => (a, b),
+        };
+        Measure::of(self).times(Measure::of(other)).check(Self::LEEWAY)?;
+        let products = a.terms.iter().flat_map(|a| b.terms.iter().map(|b| a.times(b)));
+        Self::collect(products.collect::<Result<_, _>>()?)
     }
 
     /// The terms times a number: their order stays.
-    fn scale(terms: &Arc<[Term]>, factor: i64) -> DimResult {
+    fn scale(sum: &Arc<Sum>, factor: i64) -> DimResult {
         match factor {
             0 => return Ok(Self::ZERO),
-            1 => return Ok(Self(Repr::Sum(terms.clone()))),
+            1 => return Ok(Self(Repr::Sum(sum.clone()))),
             _ => {}
         }
-        let scaled = terms.iter().map(|Term { factors, coefficient }| {
-            let coefficient = coefficient.checked_mul(factor).ok_or(Overflow)?;
+        let scaled = sum.terms.iter().map(|Term { factors, coefficient }| {
+            let coefficient = coefficient.checked_mul(factor).ok_or(Overflow::Range)?;
             Ok(Term { factors: factors.clone(), coefficient })
         });
-        Ok(Self(Repr::Sum(scaled.collect::<Result<_, _>>()?)))
+        Self::sum(scaled.collect::<Result<_, _>>()?)
+    }
+
+    /// The product of the extents of a type, which are held to narrower limits than other dims.
+    ///
+    /// Where there is one, every product of some of them is within the limits too, in whatever order it is computed and
+    /// whatever cancels out.
+    ///
+    /// # Errors
+    /// The limit that they exceed, before anything is multiplied.
+    pub fn product(dims: &[Self]) -> DimResult {
+        let measure = dims.iter().map(Measure::of).fold(Measure::of(&Self::ONE), Measure::times);
+        measure.check(1)?;
+        if measure.norm > i64::MAX as u128 {
+            return Err(Overflow::Range);
+        }
+        dims.iter().try_fold(Self::ONE, |product, dim| product.mul(dim))
     }
 
     /// `self + value`.
@@ -196,39 +322,37 @@ impl Dim {
     /// If `divisor` is not positive.
     pub fn floor_div(&self, divisor: i64) -> DimResult {
         assert!(divisor > 0, "the divisor of a dim is positive");
-        if let Repr::Literal(value) = self.0 {
-            return Ok(Self::literal(value.div_euclid(divisor)));
-        }
+        let sum = match &self.0 {
+            Repr::Literal(value) => return Ok(Self::literal(value.div_euclid(divisor))),
+            Repr::Sum(sum) => sum,
+        };
         // floor((d * q + r) / d) = q + floor(r / d), coefficient by coefficient.
-        let (mut quotient, mut rest) = (BTreeMap::new(), BTreeMap::new());
-        let mut common = divisor;
-        for Term { factors, coefficient } in self.terms().iter() {
-            quotient.insert(factors.clone(), coefficient.div_euclid(divisor));
-            let remainder = coefficient.rem_euclid(divisor);
-            common = gcd(common, remainder);
-            rest.insert(factors.clone(), remainder);
-        }
-        for remainder in rest.values_mut() {
-            *remainder /= common;
-        }
-        let rest = Self::from_map(rest);
+        let each = |part: &dyn Fn(i64) -> i64| {
+            let terms =
+                sum.terms.iter().map(|term| Term { coefficient: part(term.coefficient), ..term.clone() });
+            Self::sum(terms.filter(|term| term.coefficient != 0).collect())
+        };
+        let remainders = sum.terms.iter().map(|term| term.coefficient.rem_euclid(divisor));
+        let common = remainders.fold(divisor, gcd);
+        let quotient = each(&|coefficient| coefficient.div_euclid(divisor))?;
+        let rest = each(&|coefficient| coefficient.rem_euclid(divisor) / common)?;
         let denominator = divisor / common;
-        let floor = match (&rest.0, denominator) {
-            (Repr::Literal(value), _) => Self::literal(value.div_euclid(denominator)),
-            (Repr::Sum(_), 1) => rest,
-            (Repr::Sum(terms), _) => match &terms[..] {
+        let floor = match &rest.0 {
+            Repr::Literal(value) => Self::literal(value.div_euclid(denominator)),
+            Repr::Sum(_) if denominator == 1 => rest,
+            Repr::Sum(sum) => match &sum.terms[..] {
                 // floor(floor(a / b) / c) = floor(a / (b * c)).
                 [Term { factors, coefficient: 1 }] => match &factors[..] {
                     [(Atom::Floor(inner, by), 1)] => {
-                        let by = by.checked_mul(denominator).ok_or(Overflow)?;
-                        Self::atom(Atom::Floor(inner.clone(), by))
+                        let by = by.checked_mul(denominator).ok_or(Overflow::Range)?;
+                        Self::atom(Atom::Floor(inner.clone(), by))?
                     }
-                    _ => Self::atom(Atom::Floor(rest, denominator)),
+                    _ => Self::atom(Atom::Floor(rest, denominator))?,
                 },
-                _ => Self::atom(Atom::Floor(rest, denominator)),
+                _ => Self::atom(Atom::Floor(rest, denominator))?,
             },
         };
-        Self::from_map(quotient).add(&floor)
+        quotient.add(&floor)
     }
 
     /// `self / divisor` rounded up.
@@ -237,26 +361,60 @@ impl Dim {
     }
 
     /// `self / divisor` where that is a polynomial again, else nothing.
-    pub fn exact_div(&self, divisor: &Self) -> Option<Self> {
-        let lead = divisor.terms().first()?.clone();
-        let (mut rest, mut quotient) = (self.clone(), Self::ZERO);
-        // A quotient has at most as many terms as this; the bound stops a division that does not come out.
-        let mut steps = 64;
-        while let Some(term) = rest.terms().first().cloned() {
-            steps -= 1;
-            if steps == 0 || term.coefficient % lead.coefficient != 0 {
-                return None;
+    ///
+    /// # Errors
+    /// Where the product of the divisor and what would be the quotient exceeds a limit.
+    pub fn exact_div(&self, divisor: &Self) -> Result<Option<Self>, Overflow> {
+        let of_divisor: BTreeMap<Monomial, i64> = divisor.monomials();
+        let Some((lead, by)) = of_divisor.first_key_value() else { return Ok(None) };
+        let (mut rest, mut quotient) = (self.monomials(), Vec::new());
+        // The lead of a product is the product of the leads, so each turn finds the next term of the quotient.
+        while let Some((monomial, coefficient)) = rest.first_key_value() {
+            let (Some(factors), Some(0)) =
+                (divide_factors(&monomial.0, &lead.0), coefficient.checked_rem(*by))
+            else {
+                return Ok(None);
+            };
+            let coefficient = coefficient.checked_div(*by).ok_or(Overflow::Range)?;
+            let step = Term { factors: factors.into(), coefficient };
+            quotient.push(step.clone());
+            let products = quotient.len().saturating_mul(of_divisor.len());
+            within(Self::LEEWAY * Self::MAX_TERMS, products, TERMS)?;
+            for (monomial, coefficient) in &of_divisor {
+                let Term { factors, coefficient } =
+                    step.times(&Term { factors: monomial.0.clone(), coefficient: *coefficient })?;
+                let entry = rest.entry(Monomial(factors));
+                match entry {
+                    std::collections::btree_map::Entry::Vacant(entry) => {
+                        entry.insert(coefficient.checked_neg().ok_or(Overflow::Range)?);
+                    }
+                    std::collections::btree_map::Entry::Occupied(mut entry) => {
+                        let left = entry.get().checked_sub(coefficient).ok_or(Overflow::Range)?;
+                        if left == 0 {
+                            entry.remove();
+                        } else {
+                            entry.insert(left);
+                        }
+                    }
+                }
             }
-            let factors = divide_factors(&term.factors, &lead.factors)?;
-            let step = Self::from_map([(factors, term.coefficient / lead.coefficient)].into());
-            rest = rest.sub(&step.mul(divisor).ok()?).ok()?;
-            quotient = quotient.add(&step).ok()?;
         }
-        Some(quotient)
+        Self::collect(quotient).map(Some)
+    }
+
+    fn monomials(&self) -> BTreeMap<Monomial, i64> {
+        self.terms().iter().map(|term| (Monomial(term.factors.clone()), term.coefficient)).collect()
     }
 
     /// A bound that holds whatever the symbols are (each at least 1), if one is found.
     pub fn lower_bound(&self) -> Option<i64> {
+        // So many products of terms are worth a bound: three for each of two to the eighth.
+        let mut products = 1 << 13;
+        self.bound(&mut products)
+    }
+
+    /// As [`lower_bound`](Self::lower_bound), with at most so many more products of terms.
+    fn bound(&self, products: &mut usize) -> Option<i64> {
         let simple = |Term { factors, coefficient }: &Term| {
             *coefficient > 0 && factors.iter().all(|(atom, _)| matches!(atom, Atom::Symbol(_)))
         };
@@ -265,22 +423,24 @@ impl Dim {
             // The least value is where every symbol is 1.
             return terms.iter().try_fold(0i64, |sum, term| sum.checked_add(term.coefficient));
         }
-        let mut shifted = Self::ZERO;
-        for Term { factors, coefficient } in self.terms().iter() {
+        let mut shifted = Vec::new();
+        for Term { factors, coefficient } in terms.iter() {
             let mut product = Self::literal(*coefficient);
-            for (atom, power) in factors {
+            for (atom, power) in factors.iter() {
                 // atom = rest + bound with rest >= 0.
                 let bound = match atom {
                     Atom::Symbol(_) => 1,
-                    Atom::Floor(inner, by) => inner.lower_bound()?.div_euclid(*by),
+                    Atom::Floor(inner, by) => inner.bound(products)?.div_euclid(*by),
                 };
-                let atom = Self::atom(atom.clone()).add_literal(bound).ok()?;
+                let atom = Self::atom(atom.clone()).and_then(|atom| atom.add_literal(bound)).ok()?;
                 for _ in 0..*power {
+                    *products = products.checked_sub(product.terms().len() * 2)?;
                     product = product.mul(&atom).ok()?;
                 }
             }
-            shifted = shifted.add(&product).ok()?;
+            shifted.extend_from_slice(&product.terms());
         }
+        let shifted = Self::collect(shifted).ok()?;
         let mut constant = 0;
         for Term { factors, coefficient } in shifted.terms().iter() {
             if factors.is_empty() {
@@ -292,9 +452,30 @@ impl Dim {
         Some(constant)
     }
 
+    /// Whether this is at least `least` whatever the symbols are, as far as that is found.
+    fn is_at_least(&self, least: i64) -> bool {
+        // Nearly everything that is not is smaller where every symbol is 1.
+        self.at_ones().is_none_or(|value| value >= i128::from(least))
+            && self.lower_bound().is_some_and(|bound| bound >= least)
+    }
+
+    /// The value where every symbol is 1, where it is within 128 bits.
+    fn at_ones(&self) -> Option<i128> {
+        self.terms().iter().try_fold(0i128, |sum, Term { factors, coefficient }| {
+            let product =
+                factors.iter().try_fold(i128::from(*coefficient), |product, (atom, power)| match atom {
+                    Atom::Symbol(_) => Some(product),
+                    Atom::Floor(inner, by) => {
+                        product.checked_mul(inner.at_ones()?.div_euclid(i128::from(*by)).checked_pow(*power)?)
+                    }
+                });
+            sum.checked_add(product?)
+        })
+    }
+
     /// Whether this is at least 1 whatever the symbols are.
     pub fn is_positive(&self) -> bool {
-        self.lower_bound().is_some_and(|bound| bound >= 1)
+        self.is_at_least(1)
     }
 
     /// Whether this is below 1 whatever the symbols are: no extent.
@@ -308,32 +489,47 @@ impl Dim {
 
     /// Whether `self <= other` whatever the symbols are.
     pub fn at_most(&self, other: &Self) -> bool {
-        other.sub(self).ok().and_then(|gap| gap.lower_bound()).is_some_and(|bound| bound >= 0)
+        match (&self.0, &other.0) {
+            (Repr::Literal(own), Repr::Literal(other)) => own <= other,
+            (Repr::Literal(_) | Repr::Sum(_), Repr::Literal(_) | Repr::Sum(_)) => {
+                other.sub(self).is_ok_and(|gap| gap.is_at_least(0))
+            }
+        }
     }
 
     /// With every bound symbol replaced.
     pub fn substitute(&self, bindings: &Bindings) -> DimResult {
-        let Repr::Sum(terms) = &self.0 else { return Ok(self.clone()) };
+        let mut products = 0;
+        self.replaced(bindings, &mut products)
+    }
+
+    /// As [`substitute`](Self::substitute), after so many products of terms.
+    fn replaced(&self, bindings: &Bindings, products: &mut usize) -> DimResult {
+        let Repr::Sum(sum) = &self.0 else { return Ok(self.clone()) };
         if bindings.is_empty() {
             return Ok(self.clone());
         }
-        let mut sum = Self::ZERO;
-        for Term { factors, coefficient } in terms.iter() {
+        let mut replaced = Vec::with_capacity(sum.terms.len());
+        for Term { factors, coefficient } in &sum.terms {
             let mut product = Self::literal(*coefficient);
-            for (atom, power) in factors {
+            for (atom, power) in factors.iter() {
                 let atom = match atom {
-                    Atom::Symbol(name) => {
-                        bindings.get(name).cloned().unwrap_or_else(|| Self::atom(atom.clone()))
-                    }
-                    Atom::Floor(inner, by) => inner.substitute(bindings)?.floor_div(*by)?,
+                    Atom::Symbol(name) => match bindings.get(name) {
+                        Some(dim) => dim.clone(),
+                        None => Self::atom(atom.clone())?,
+                    },
+                    Atom::Floor(inner, by) => inner.replaced(bindings, products)?.floor_div(*by)?,
                 };
                 for _ in 0..*power {
+                    *products =
+                        products.saturating_add(Measure::of(&product).times(Measure::of(&atom)).terms);
+                    within(Self::MAX_PRODUCTS, *products, PRODUCTS)?;
                     product = product.mul(&atom)?;
                 }
             }
-            sum = sum.add(&product)?;
+            replaced.extend_from_slice(&product.terms());
         }
-        Ok(sum)
+        Self::collect(replaced)
     }
 
     /// The value where `bindings` gives every symbol a literal; nothing where one is missing or it overflows.
@@ -344,14 +540,14 @@ impl Dim {
     /// Calls `visit` with each symbol, in a fixed order, possibly more than once.
     #[inline]
     pub fn for_each_symbol(&self, visit: &mut dyn FnMut(&Symbol)) {
-        if let Repr::Sum(terms) = &self.0 {
-            for_each_symbol(terms, visit);
+        if let Repr::Sum(sum) = &self.0 {
+            for_each_symbol(&sum.terms, visit);
         }
     }
 }
 
 fn for_each_symbol(terms: &[Term], visit: &mut dyn FnMut(&Symbol)) {
-    for (atom, _) in terms.iter().flat_map(|term| &term.factors) {
+    for (atom, _) in terms.iter().flat_map(|term| term.factors.iter()) {
         match atom {
             Atom::Symbol(name) => visit(name),
             Atom::Floor(inner, _) => inner.for_each_symbol(visit),
@@ -359,12 +555,118 @@ fn for_each_symbol(terms: &[Term], visit: &mut dyn FnMut(&Symbol)) {
     }
 }
 
-fn multiply_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Vec<(Atom, u32)> {
-    let mut powers: BTreeMap<Atom, u32> = a.iter().cloned().collect();
-    for (atom, power) in b {
-        *powers.entry(atom.clone()).or_insert(0) += power;
+/// Bounds of a product, known before it is computed.
+///
+/// Each bound of a product is no less than that of any part of it. So what is within the limits has no part outside,
+/// although a part can have more terms than a whole in which terms cancel out.
+#[derive(Clone, Copy)]
+struct Measure {
+    terms: usize,
+    size: usize,
+    depth: usize,
+    degree: usize,
+    /// The sum of the absolute coefficients.
+    norm: u128,
+}
+
+impl Measure {
+    fn of(dim: &Dim) -> Self {
+        let norm = match &dim.0 {
+            Repr::Literal(value) => value.unsigned_abs().max(1).into(),
+            Repr::Sum(sum) => sum.terms.iter().map(|term| u128::from(term.coefficient.unsigned_abs())).sum(),
+        };
+        let (terms, degree) = match &dim.0 {
+            Repr::Literal(_) => (1, 0),
+            Repr::Sum(sum) => (sum.terms.len(), sum.terms[0].degree() as usize),
+        };
+        Self { terms, size: dim.size(), depth: dim.depth(), degree, norm }
     }
-    powers.into_iter().collect()
+
+    fn times(self, other: Self) -> Self {
+        // Each of the products has the factors of both, and one coefficient.
+        let (own, others) = (self.size - self.terms, other.size - other.terms);
+        let terms = self.terms.saturating_mul(other.terms);
+        let factors = own.saturating_mul(other.terms).saturating_add(others.saturating_mul(self.terms));
+        Self {
+            terms,
+            size: terms.saturating_add(factors),
+            depth: self.depth.max(other.depth),
+            degree: self.degree.saturating_add(other.degree),
+            norm: self.norm.saturating_mul(other.norm),
+        }
+    }
+
+    /// Whether all is within the limits, so many times as wide.
+    fn check(self, leeway: usize) -> Result<(), Overflow> {
+        within(leeway * Dim::MAX_TERMS, self.terms, TERMS)?;
+        within(leeway * Dim::MAX_SIZE, self.size, SIZE)?;
+        within(leeway * Dim::MAX_DEGREE, self.degree, DEGREE)?;
+        within(leeway * Dim::MAX_DEPTH, self.depth, DEPTH)
+    }
+}
+
+impl Term {
+    fn times(&self, other: &Self) -> Result<Self, Overflow> {
+        let coefficient = self.coefficient.checked_mul(other.coefficient).ok_or(Overflow::Range)?;
+        let factors = match (&self.factors[..], &other.factors[..]) {
+            ([], _) => other.factors.clone(),
+            (_, []) => self.factors.clone(),
+            (a, b) => multiply_factors(a, b).into(),
+        };
+        Ok(Self { factors, coefficient })
+    }
+
+    fn degree(&self) -> u32 {
+        self.factors.iter().map(|(_, power)| *power).sum()
+    }
+}
+
+/// The order of terms in a normal form.
+fn order(a: &Term, b: &Term) -> Ordering {
+    b.degree().cmp(&a.degree()).then_with(|| a.factors.cmp(&b.factors))
+}
+
+/// A product of atoms, in an order that multiplication keeps: lexicographic by powers, the greatest first. That of
+/// normal forms, which reads better, is none: X * Y is before X * X, and X before Y.
+#[derive(PartialEq, Eq)]
+struct Monomial(Arc<[(Atom, u32)]>);
+
+impl Ord for Monomial {
+    fn cmp(&self, other: &Self) -> Ordering {
+        for ((own, power), (others, others_power)) in self.0.iter().zip(other.0.iter()) {
+            // The lesser atom has a power here, and none in the other.
+            let ordering = own.cmp(others).then_with(|| others_power.cmp(power));
+            if ordering.is_ne() {
+                return ordering;
+            }
+        }
+        other.0.len().cmp(&self.0.len())
+    }
+}
+
+impl PartialOrd for Monomial {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The factors of a product: both lists ascend, and so does what is made of them.
+fn multiply_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Vec<(Atom, u32)> {
+    let mut product = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let first = match (a.peek(), b.peek()) {
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return product,
+        };
+        let own = if first.is_le() { a.next() } else { None };
+        let others = if first.is_ge() { b.next() } else { None };
+        let power = |factor: Option<&(Atom, u32)>| factor.map_or(0, |(_, power)| *power);
+        let sum = power(own).checked_add(power(others)).expect("powers are within the limit of symbols");
+        product.extend(own.or(others).map(|(atom, _)| (atom.clone(), sum)));
+    }
 }
 
 fn divide_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Option<Vec<(Atom, u32)>> {
@@ -412,7 +714,7 @@ impl fmt::Display for Dim {
                 write!(f, "{}", coefficient.unsigned_abs())?;
                 first = false;
             }
-            for (atom, power) in factors {
+            for (atom, power) in factors.iter() {
                 for _ in 0..*power {
                     if !first {
                         write!(f, "{space}*{space}")?;

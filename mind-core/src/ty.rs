@@ -129,12 +129,12 @@ impl Shape {
     /// The number of elements.
     ///
     /// # Errors
-    /// If it leaves 64 bits.
+    /// If it leaves 64 bits, or the extents have more terms than [`Dim::product`] multiplies out.
     pub fn element_count(&self) -> DimResult {
         if let Some(count) = self.literal_count() {
             return Ok(Dim::literal(count));
         }
-        self.iter().try_fold(Dim::ONE, |product, dim| product.mul(dim))
+        Dim::product(self)
     }
 
     /// The number of elements where every extent is known and it fits 64 bits.
@@ -327,7 +327,12 @@ fn unusual_type_fault(ty: &Type) -> Option<(Code, String)> {
             return Some((Code::E3006, format!("dimension {axis} of {ty} is {dim}, needed at least 1")));
         }
     }
-    ty.shape.element_count().is_err().then(|| (Code::E1008, format!("{ty} has more than 2^63 elements")))
+    let problem = match ty.shape.element_count().err()? {
+        Overflow::Range => format!("{ty} has more than 2^63 elements"),
+        // Not the type itself: it is what is too long.
+        overflow @ Overflow::Large { .. } => overflow.to_string(),
+    };
+    Some((Code::E1008, problem))
 }
 
 /// As in the surface language: `f32[N, 784]`, and `f32` for a single number.

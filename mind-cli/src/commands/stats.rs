@@ -45,7 +45,8 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     let plan = plan(&optimised, &[]);
     let show = |dim: DimResult| match dim.and_then(|dim| dim.substitute(&bindings)) {
         Ok(dim) => dim.as_literal().map_or_else(|| dim.to_string(), grouped),
-        Err(Overflow) => "more than 2^63".to_owned(),
+        Err(Overflow::Range) => "more than 2^63".to_owned(),
+        Err(overflow @ Overflow::Large { .. }) => overflow.to_string(),
     };
     let types = |types: &[Type]| -> (DimResult, DimResult) {
         let elements = |ty: &Type| ty.shape.element_count();

@@ -285,7 +285,7 @@ impl Convolution {
         let [before, after] = match &self.padding {
             Padding::Same => {
                 return match extent.as_literal() {
-                    Some(extent) => same_extent(extent, stride).map(Dim::literal).ok_or(Overflow),
+                    Some(extent) => same_extent(extent, stride).map(Dim::literal).ok_or(Overflow::Range),
                     None => extent.ceil_div(stride),
                 };
             }
@@ -294,7 +294,7 @@ impl Convolution {
         };
         if let (Some(extent), Some(window)) = (extent.as_literal(), window.as_literal()) {
             let positions = window_extent(extent, window, stride, before, after);
-            return positions.map(Dim::literal).ok_or(Overflow);
+            return positions.map(Dim::literal).ok_or(Overflow::Range);
         }
         extent.add_literal(before)?.add_literal(after)?.sub(window)?.floor_div(stride)?.add_literal(1)
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     diag::Code,
-    dim::Dim,
+    dim::{Dim, Overflow},
     grad::{AutodiffError, Pullback},
     interp::{Number, Value, offset, positions, with_number},
     ir::{Op, Slice},
@@ -243,6 +243,9 @@ fn infer_index(op: &Op, operands: &[&Type]) -> Inferred {
             return Err(fault(Code::E3011, problem).dims(&[(0, axis)]).into());
         }
     }
+    let each = vec![1; indices.len()];
+    placeable(indices, &each, &operand.shape, &vec![Dim::ONE; indices.len()])
+        .map_err(|overflow| OpError::overflow(op, overflow))?;
     Ok(Type::scalar(operand.dtype))
 }
 
@@ -264,54 +267,75 @@ fn sliced(op: &Op, slice: &Slice, shape: &Shape, shown: &[usize]) -> Result<Shap
             return Err(fault(Code::E4007, problem, attribute).into());
         }
     }
-    (0..rank)
+    let taken: Shape = (0..rank)
         .map(|axis| {
             let (start, end, step, extent) = (&starts[axis], &ends[axis], steps[axis], &shape[axis]);
-            slice_dim(extent, start, end, step).map_err(|fault_found| {
-                let of_extent = format!("dimension {axis} of extent {extent}");
-                let (code, problem, attribute) = match fault_found {
-                    None => return OpError::overflow(op, crate::dim::Overflow),
-                    Some(SliceFault::Step) => {
-                        (Code::E4008, format!("step {step} in dimension {axis}, needed at least 1"), "steps")
-                    }
-                    Some(SliceFault::Start) => {
-                        (Code::E3011, format!("start {start} is outside {of_extent}"), "starts")
-                    }
-                    Some(SliceFault::End) => {
-                        (Code::E3011, format!("end {end} is outside {of_extent}"), "ends")
-                    }
-                    Some(SliceFault::Empty) => {
-                        (Code::E3006, format!("{start}..{end} in dimension {axis} is empty"), "ends")
-                    }
-                };
-                let error = fault(code, problem, attribute);
-                (if shown.is_empty() { error } else { error.dims(&[(0, axis)]) }).into()
-            })
+            let taken = slice_dim(extent, start, end, step);
+            taken.map_err(|overflow| OpError::overflow(op, overflow))?.map_err(
+                |fault_found| -> Box<OpError> {
+                    let of_extent = format!("dimension {axis} of extent {extent}");
+                    let (code, problem, attribute) = match fault_found {
+                        SliceFault::Step => (
+                            Code::E4008,
+                            format!("step {step} in dimension {axis}, needed at least 1"),
+                            "steps",
+                        ),
+                        SliceFault::Start => {
+                            (Code::E3011, format!("start {start} is outside {of_extent}"), "starts")
+                        }
+                        SliceFault::End => (Code::E3011, format!("end {end} is outside {of_extent}"), "ends"),
+                        SliceFault::Empty => {
+                            (Code::E3006, format!("{start}..{end} in dimension {axis} is empty"), "ends")
+                        }
+                    };
+                    let error = fault(code, problem, attribute);
+                    (if shown.is_empty() { error } else { error.dims(&[(0, axis)]) }).into()
+                },
+            )
         })
-        .collect()
+        .collect::<Result<_, Box<OpError>>>()?;
+    placeable(starts, steps, shape, &taken).map_err(|overflow| OpError::overflow(op, overflow))?;
+    Ok(taken)
 }
 
-/// The extent of a slice along one axis; on symbols a fault is found where it is one whatever they are. The error
-/// without a fault is overflow.
-fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Dim, Option<SliceFault>> {
+/// Whether the places of elements in a tensor of `shape` can be computed: with symbols a start need not be an extent that
+/// any tensor has.
+fn placeable(starts: &[Dim], steps: &[i64], shape: &Shape, taken: &[Dim]) -> Result<(), Overflow> {
+    let known = |dims: &[Dim]| dims.iter().all(|dim| dim.as_literal().is_some());
+    if known(shape) && known(starts) {
+        return Ok(());
+    }
+    let (mut offset, mut stride) = (Dim::ZERO, Dim::ONE);
+    for axis in (0..shape.rank()).rev() {
+        offset = offset.add(&starts[axis].mul(&stride)?)?;
+        if !taken[axis].is_one() {
+            stride.mul(&Dim::literal(steps[axis]))?;
+        }
+        stride = stride.mul(&shape[axis])?;
+    }
+    Ok(())
+}
+
+/// The extent of a slice along one axis; on symbols a fault is found where it is one whatever they are.
+fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<Dim, SliceFault>, Overflow> {
     if let (Some(extent), Some(start), Some(end)) =
         (extent.as_literal(), start.as_literal(), end.as_literal())
     {
-        return slice_extent(extent, start, end, step).map(Dim::literal).map_err(Some);
+        return Ok(slice_extent(extent, start, end, step).map(Dim::literal));
     }
     if step < 1 {
-        return Err(Some(SliceFault::Step));
+        return Ok(Err(SliceFault::Step));
     }
     if below(start, &Dim::ZERO) || below(extent, start) {
-        return Err(Some(SliceFault::Start));
+        return Ok(Err(SliceFault::Start));
     }
     if below(end, &Dim::ZERO) || below(extent, end) {
-        return Err(Some(SliceFault::End));
+        return Ok(Err(SliceFault::End));
     }
     if end.at_most(start) {
-        return Err(Some(SliceFault::Empty));
+        return Ok(Err(SliceFault::Empty));
     }
-    end.sub(start).and_then(|length| length.ceil_div(step)).map_err(|_| None)
+    end.sub(start)?.ceil_div(step).map(Ok)
 }
 
 fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {

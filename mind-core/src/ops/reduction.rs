@@ -7,11 +7,11 @@ use super::{
     sample::{Case, Domain, Sampling},
 };
 use crate::{
-    dim::{Dim, Overflow},
+    dim::Dim,
     grad::{AutodiffError, Pullback},
     interp::{Float, Number, Value, offset, positions, with_float, with_number},
     ir::{Op, Reduction, ValueId},
-    ty::{DType, Type},
+    ty::{DType, Shape, Type},
 };
 
 /// `Sum(x; axes, keepdims)`: the sum over axes.
@@ -156,9 +156,9 @@ fn average_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
     let (dy, x) = (p.cotangent(), p.operand(0));
     let shape = p.ty(x).shape;
     let positions = reduction(p.op()).positions(shape.rank());
-    let count = positions.iter().try_fold(Dim::ONE, |count, axis| count.mul(&shape[*axis]));
-    let count = count.map_err(|Overflow| {
-        AutodiffError::UnsupportedShape(format!("`mean`: the element count of {shape} exceeds 64 bits"))
+    let averaged: Shape = positions.iter().map(|axis| shape[*axis].clone()).collect();
+    let count = averaged.element_count().map_err(|overflow| {
+        AutodiffError::UnsupportedShape(format!("`mean`: the element count of {averaged}: {overflow}"))
     })?;
     let axes: Vec<_> = positions.into_iter().map(|axis| axis as i64).collect();
     let value = p.divide_by_count(dy, &count, x, &axes)?;

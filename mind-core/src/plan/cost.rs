@@ -179,5 +179,5 @@ impl Count<'_> {
 }
 
 fn product(extents: &[Dim]) -> Result<Dim, Overflow> {
-    extents.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent))
+    Dim::product(extents)
 }

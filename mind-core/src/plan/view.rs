@@ -29,7 +29,7 @@ pub enum Source {
     Scalar(Scalar),
 }
 
-const FITS: &str = "a stride is at most the element count, which fits 64 bits in every type";
+const FITS: &str = "a stride is a product of extents of a type, and those are within the limits";
 
 impl View {
     /// All of a buffer in its own order.
@@ -106,24 +106,30 @@ impl View {
         }
     }
 
-    /// A box of it.
-    pub fn slice(&self, slice: &Slice, shape: &Shape) -> Self {
-        let mut offset = self.offset.clone();
+    /// A box of it, where its places are within the limits of dims; they are in a contiguous tensor.
+    pub fn slice(&self, slice: &Slice, shape: &Shape) -> Option<Self> {
+        let offset = self.offset_of(&slice.starts)?;
         let mut strides = Vec::with_capacity(self.strides.len());
-        for ((start, step), stride) in slice.starts.iter().zip(&slice.steps).zip(&self.strides) {
-            offset = offset.add(&start.mul(stride).expect(FITS)).expect(FITS);
-            strides.push(stride.mul(&Dim::literal(*step)).expect(FITS));
+        for ((extent, step), stride) in shape.iter().zip(&slice.steps).zip(&self.strides) {
+            // No step is taken along an axis of one element, whatever its length.
+            let is_one = extent.is_one();
+            strides.push(if is_one { Dim::ZERO } else { stride.mul(&Dim::literal(*step)).ok()? });
         }
-        Self { source: self.source.clone(), offset, shape: shape.clone(), strides }
+        Some(Self { source: self.source.clone(), offset, shape: shape.clone(), strides })
     }
 
-    /// A single element of it.
-    pub fn index(&self, indices: &[Dim]) -> Self {
-        let mut offset = self.offset.clone();
-        for (index, stride) in indices.iter().zip(&self.strides) {
-            offset = offset.add(&index.mul(stride).expect(FITS)).expect(FITS);
-        }
-        Self { source: self.source.clone(), offset, shape: Shape::scalar(), strides: Vec::new() }
+    /// A single element of it, where its place is within the limits of dims; it is in a contiguous tensor.
+    pub fn index(&self, indices: &[Dim]) -> Option<Self> {
+        let offset = self.offset_of(indices)?;
+        Some(Self { source: self.source.clone(), offset, shape: Shape::scalar(), strides: Vec::new() })
+    }
+
+    /// Where the element at these indices is.
+    fn offset_of(&self, indices: &[Dim]) -> Option<Dim> {
+        let along = indices.iter().zip(&self.strides);
+        along
+            .map(|(index, stride)| index.mul(stride))
+            .try_fold(self.offset.clone(), |sum, part| sum.add(&part.ok()?).ok())
     }
 
     /// The same elements in row-major order in another shape, where no element has to move.
@@ -143,13 +149,13 @@ impl View {
             if extent.is_one() {
                 continue;
             }
-            let ratio = stride.exact_div(expected)?;
+            let ratio = stride.exact_div(expected).ok()??;
             if scale.get_or_insert_with(|| ratio.clone()) != &ratio {
                 return None;
             }
         }
         let scale = scale.unwrap_or(Dim::ONE);
-        let strides = row_major(shape).iter().map(|stride| stride.mul(&scale).expect(FITS)).collect();
+        let strides = row_major(shape).iter().map(|stride| stride.mul(&scale).ok()).collect::<Option<_>>()?;
         Some(Self { source: self.source.clone(), offset: self.offset.clone(), shape: shape.clone(), strides })
     }
 }
@@ -179,7 +185,7 @@ pub fn collapse_all(extents: &mut Vec<Dim>, views: &mut [&mut View]) {
 /// Joins neighbouring axes that every view steps through alike and that `joinable` allows; the extents and, for each
 /// view, the strides change together.
 pub fn collapse(extents: &mut Vec<Dim>, views: &mut [&mut View], joinable: &mut Vec<bool>) {
-    debug_assert_eq!(extents.len(), joinable.len());
+    assert_eq!(extents.len(), joinable.len(), "a flag for each axis");
     let drop = |extents: &mut Vec<Dim>, views: &mut [&mut View], flags: &mut Vec<bool>, axis: usize| {
         extents.remove(axis);
         flags.remove(axis);
@@ -194,11 +200,13 @@ pub fn collapse(extents: &mut Vec<Dim>, views: &mut [&mut View], joinable: &mut 
     }
     for axis in (1..extents.len()).rev() {
         let follows = |view: &&mut View| {
-            let joined = view.strides[axis].mul(&extents[axis]).expect(FITS);
-            view.strides[axis - 1] == joined
+            view.strides[axis].mul(&extents[axis]).is_ok_and(|joined| view.strides[axis - 1] == joined)
         };
-        if joinable[axis - 1] == joinable[axis] && views.iter().all(follows) {
-            extents[axis - 1] = extents[axis - 1].mul(&extents[axis]).expect(FITS);
+        if joinable[axis - 1] == joinable[axis]
+            && views.iter().all(follows)
+            && let Ok(joined) = extents[axis - 1].mul(&extents[axis])
+        {
+            extents[axis - 1] = joined;
             for view in views.iter_mut() {
                 view.strides[axis - 1] = view.strides[axis].clone();
             }

@@ -219,7 +219,7 @@ impl Generator {
                 dims.splice(axis..axis + 2, [merged]);
             }
             2 => {
-                let halves = |dim: &Dim| dim.exact_div(&2.into());
+                let halves = |dim: &Dim| dim.exact_div(&2.into()).ok().flatten();
                 let axis = (0..dims.len()).find(|axis| halves(&dims[*axis]).is_some())?;
                 let half = halves(&dims[axis])?;
                 dims.splice(axis..axis + 1, [Dim::literal(2), half]);

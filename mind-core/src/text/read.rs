@@ -237,11 +237,11 @@ impl<'a> Reader<'a> {
         }
         let operand = self.insts.get(operands[0].index()).filter(|_| self.diags.is_empty());
         let Some(Inst { ty, .. }) = operand else { return Ok(()) };
-        let mut others = shape.iter().filter(|dim| **dim != unknown);
-        let others = others.try_fold(Dim::ONE, |product, dim| product.mul(dim));
-        let extent = match (ty.shape.element_count(), others) {
-            (Ok(count), Ok(others)) => count.exact_div(&others),
-            (Ok(_) | Err(_), Ok(_) | Err(_)) => None,
+        let others: Shape = shape.iter().filter(|dim| **dim != unknown).cloned().collect();
+        let counts = ty.shape.element_count().and_then(|count| Ok((count, others.element_count()?)));
+        let extent = match counts.and_then(|(count, others)| count.exact_div(&others)) {
+            Ok(extent) => extent,
+            Err(overflow) => return cursor.fault_at(start, Code::E1008, format!("`reshape`: {overflow}")),
         };
         let Some(extent) = extent else {
             let message = format!("`reshape`: no extent in place of -1 makes {shape} of {ty}");

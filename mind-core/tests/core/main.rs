@@ -6,6 +6,7 @@ mod canon;
 mod constraints;
 mod evaluation;
 mod inference;
+mod limits;
 mod memory;
 mod properties;
 mod runs;

@@ -22,25 +22,19 @@ pub(super) fn extent(dim: &Dim, arithmetic: Arithmetic) -> String {
     let (positive, negative): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|term| term.coefficient > 0);
     // What is added comes first, so that no partial sum of `usize` falls below zero.
     let mut text = String::new();
-    for term in positive {
-        let product = product(term, arithmetic);
-        text = match (text.is_empty(), arithmetic) {
-            (true, _) => product,
-            (false, Arithmetic::Plain) => format!("{text} + {product}"),
-            (false, Arithmetic::Saturating | Arithmetic::Signed) => {
-                format!("{}.saturating_add({product})", grouped(&text))
+    for (operator, method, terms) in [('+', "add", positive), ('-', "sub", negative)] {
+        for term in terms {
+            let product = product(term, arithmetic);
+            match (text.is_empty(), arithmetic) {
+                (true, _) if operator == '+' => text = product,
+                (true, _) => text = format!("0_i64.saturating_sub({product})"),
+                (false, Arithmetic::Plain) if operator == '+' => text.push_str(&format!(" + {product}")),
+                (false, Arithmetic::Plain) => text.push_str(&format!(" - {}", grouped(&product))),
+                (false, Arithmetic::Saturating | Arithmetic::Signed) => {
+                    text.push_str(&format!(".saturating_{method}({product})"));
+                }
             }
-        };
-    }
-    for term in negative {
-        let product = product(term, arithmetic);
-        text = match (text.is_empty(), arithmetic) {
-            (true, _) => format!("0_i64.saturating_sub({product})"),
-            (false, Arithmetic::Plain) => format!("{text} - {}", grouped(&product)),
-            (false, Arithmetic::Saturating | Arithmetic::Signed) => {
-                format!("{}.saturating_sub({product})", grouped(&text))
-            }
-        };
+        }
     }
     text
 }
@@ -59,7 +53,7 @@ pub(super) fn symbol_variable(symbol: &str) -> String {
 fn product(term: &Term, arithmetic: Arithmetic) -> String {
     let mut factors = Vec::new();
     let coefficient = term.coefficient.unsigned_abs();
-    for (atom, power) in &term.factors {
+    for (atom, power) in term.factors.iter() {
         let text = match atom {
             Atom::Symbol(symbol) => match arithmetic {
                 Arithmetic::Plain | Arithmetic::Saturating => symbol_variable(symbol),

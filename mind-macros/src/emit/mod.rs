@@ -430,10 +430,9 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
 fn counts(plan: &Plan) -> BTreeSet<Dim> {
     let known: BTreeSet<Dim> =
         plan.inputs.iter().filter_map(|input| input.ty.shape.element_count().ok()).collect();
+    let space = "the indices of a nest are those of a value, which are within the limits";
     let loops = plan.steps.iter().filter_map(|step| match step {
-        Step::Nest(nest) => {
-            nest.extents.iter().try_fold(Dim::ONE, |product, extent| product.mul(extent)).ok()
-        }
+        Step::Nest(nest) => Some(Dim::product(&nest.extents).expect(space)),
         _ => None,
     });
     loops.filter(|count| count.as_literal().is_none() && !known.contains(count)).collect()

@@ -11,6 +11,7 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
+const FIRST: &str = "the first place of a tensor is 0";
 const COUNTABLE: &str = "a part of a countable shape";
 
 pub(super) fn arrange(module: &Module, updates: &[Update]) -> Graph {
@@ -78,20 +79,14 @@ impl<'m> Arranger<'m> {
             Op::StopGradient => self.views[inst.operands[0].index()].clone(),
             Op::Sum(reduction) => self.sum(value, inst, reduction, false),
             Op::Mean(reduction) => self.sum(value, inst, reduction, true),
-            Op::Reshape { shape } => {
-                let view = self.view(inst.operands[0]);
-                view.reshape(shape).unwrap_or_else(|| {
-                    let copy = self.copied(inst.operands[0], &view);
-                    copy.reshape(shape).expect("a contiguous tensor reshapes in place")
-                })
-            }
+            Op::Reshape { shape } => self.part(inst.operands[0], |view| view.reshape(shape)),
             Op::Transpose { permutation } => self.view(inst.operands[0]).transpose(permutation),
             Op::ExpandDims { .. } | Op::Squeeze { .. } => {
                 self.view(inst.operands[0]).insert_or_remove_ones(shape)
             }
             Op::BroadcastTo { shape } => self.view(inst.operands[0]).broadcast(shape),
-            Op::Index { indices } => self.view(inst.operands[0]).index(indices),
-            Op::Slice(slice) => self.view(inst.operands[0]).slice(slice, shape),
+            Op::Index { indices } => self.part(inst.operands[0], |view| view.index(indices)),
+            Op::Slice(slice) => self.part(inst.operands[0], |view| view.slice(slice, shape)),
             Op::Gather => self.gather(value, inst),
             Op::Dot => self.dot(value, inst),
             Op::MatMul => self.matmul(value, inst),
@@ -222,6 +217,15 @@ impl<'m> Arranger<'m> {
         View::contiguous(BufferId(item), &inst.ty.shape)
     }
 
+    /// A view of a value's elements, or of a copy of them where that cannot be.
+    fn part(&mut self, value: ValueId, view_of: impl Fn(&View) -> Option<View>) -> View {
+        let view = self.view(value);
+        view_of(&view).unwrap_or_else(|| {
+            let copy = self.copied(value, &view);
+            view_of(&copy).expect("inference sees to it that a contiguous tensor has this view")
+        })
+    }
+
     /// A contiguous copy of a view of a value.
     fn copied(&mut self, value: ValueId, view: &View) -> View {
         let known = self.copies.get(&value).copied();
@@ -287,7 +291,7 @@ impl<'m> Arranger<'m> {
         let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
         self.needs(&view, check);
         if inst.ty.rank() == 0 {
-            return view.index(&[Dim::ZERO]);
+            return view.index(&[Dim::ZERO]).expect(FIRST);
         }
         view
     }
@@ -306,7 +310,7 @@ impl<'m> Arranger<'m> {
         // A single number goes through memory too.
         let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
         let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
-        if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]) } else { view }
+        if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
     }
 
     fn dot(&mut self, value: ValueId, inst: &Inst) -> View {

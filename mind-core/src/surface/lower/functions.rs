@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::report::{Operand, Spot};
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
-use crate::dim::Dim;
+use crate::dim::{Dim, Overflow};
 use crate::ir::{Op, Reduction, Slice, ValueId};
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::Shape;
@@ -176,10 +176,16 @@ impl BodyLowering<'_> {
         }
         let others = dims.iter().enumerate().filter(|(other, _)| *other != axis);
         let others = others.map(|(_, dim)| dim.clone()).collect::<Shape>().element_count();
-        let (Ok(all), Ok(others)) = (ty.shape.element_count(), others) else {
-            return Err(fault("the element count exceeds 64 bits".to_owned()));
-        };
-        let Some(extent) = all.exact_div(&others) else {
+        let count = ty.shape.element_count().and_then(|all| Ok((others?, all)));
+        let extent = count.and_then(|(others, all)| Ok((all.exact_div(&others)?, others, all)));
+        let (extent, others, all) = extent.map_err(|overflow| {
+            if overflow == Overflow::Range {
+                return fault("the element count exceeds 64 bits".to_owned());
+            }
+            let message = format!("`reshape`: {overflow}: {} is {ty}", self.text(expr));
+            Stop::from(Diag::new(Code::E1008, self.site(written), message))
+        })?;
+        let Some(extent) = extent else {
             let problem = format!("{} has {all} elements, which {others} does not divide", ty.shape);
             return Err(fault(problem));
         };

@@ -6,7 +6,7 @@ use super::expressions::Expressions;
 use super::report::{Operand, Spot};
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::Dim;
+use crate::dim::{Dim, Overflow};
 use crate::ir::{Op, Slice};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind};
 
@@ -115,7 +115,7 @@ impl BodyLowering<'_> {
             let problem = format!("index {written} is outside dimension {axis} of extent {extent}");
             return Err(self.bound_fault(Code::E3011, problem, operand, axis, site));
         }
-        let end = start.add_literal(1).map_err(|_| self.overflow(site))?;
+        let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
         Ok(Taken { start, end, step: 1, index: true })
     }
 
@@ -166,8 +166,8 @@ impl BodyLowering<'_> {
         diag.into()
     }
 
-    fn overflow(&self, site: Site) -> Stop {
-        Diag::new(Code::E1008, site, "the index exceeds the limit of 64-bit integers").into()
+    fn overflow(&self, overflow: Overflow, site: Site) -> Stop {
+        Diag::new(Code::E1008, site, format!("`index`: {overflow}")).into()
     }
 }
 

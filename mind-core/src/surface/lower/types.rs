@@ -190,8 +190,8 @@ pub(super) fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
 
 /// Why an operation on dimensions has no value.
 pub(crate) enum DimFault {
-    /// It leaves 64 bits.
-    Overflow,
+    /// It exceeds a limit.
+    Overflow(Overflow),
     /// It divides by what is not known to be at least 1.
     Divisor(Dim),
 }
@@ -199,9 +199,7 @@ pub(crate) enum DimFault {
 impl DimFault {
     pub(crate) fn at(self, site: Site) -> Diag {
         match self {
-            Self::Overflow => {
-                Diag::new(Code::E1008, site, "the dimension exceeds the limit of 64-bit integers")
-            }
+            Self::Overflow(overflow) => Diag::new(Code::E1008, site, overflow.to_string()),
             Self::Divisor(divisor) => {
                 let message =
                     format!("`/`: the divisor of a dimension is {divisor}, needed an integer of at least 1");
@@ -220,8 +218,11 @@ pub(crate) fn operate(operator: DimOperator, lhs: &Dim, rhs: &Dim) -> Result<Dim
         DimOperator::Div => match rhs.as_literal() {
             Some(divisor) if divisor >= 1 => lhs.floor_div(divisor),
             Some(_) => return Err(DimFault::Divisor(rhs.clone())),
-            None => return lhs.exact_div(rhs).ok_or_else(|| DimFault::Divisor(rhs.clone())),
+            None => {
+                let quotient = lhs.exact_div(rhs).map_err(DimFault::Overflow)?;
+                return quotient.ok_or_else(|| DimFault::Divisor(rhs.clone()));
+            }
         },
     };
-    result.map_err(|_| DimFault::Overflow)
+    result.map_err(DimFault::Overflow)
 }

@@ -30,8 +30,8 @@ fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> Read<(Dim, usize)> {
     Ok((reader.read(&mut cursor, spaced)?, cursor.position()))
 }
 
-/// The most operators of one dimension.
-const MAX_DIM_OPERATORS: usize = 256;
+/// The most operators of one dimension: no dim is written with more.
+const MAX_DIM_OPERATORS: usize = 2 * Dim::LEEWAY * Dim::MAX_SIZE;
 
 struct DimReader {
     /// The sums around the parentheses that are open.
@@ -44,7 +44,7 @@ struct DimReader {
 /// A sum so far, and the product that will be added to it.
 #[derive(Default)]
 struct Level {
-    sum: Option<Dim>,
+    addends: Vec<Dim>,
     product: Option<Dim>,
     negative: bool,
 }
@@ -89,7 +89,7 @@ impl DimReader {
                     b')' if !self.levels.is_empty() => {
                         cursor.advance(1);
                         self.add(cursor)?;
-                        let inner = std::mem::take(&mut self.level).sum.unwrap_or(Dim::ZERO);
+                        let inner = self.fits(cursor, Dim::sum_of(&self.level.addends))?;
                         self.level = self.levels.pop().unwrap_or_default();
                         self.multiply(cursor, inner)?;
                     }
@@ -97,7 +97,7 @@ impl DimReader {
                     _ => {
                         *cursor = end;
                         self.add(cursor)?;
-                        return Ok(self.level.sum.unwrap_or(Dim::ZERO));
+                        return self.fits(cursor, Dim::sum_of(&self.level.addends));
                     }
                 }
             }
@@ -163,10 +163,7 @@ impl DimReader {
         if std::mem::take(&mut self.level.negative) {
             product = self.fits(cursor, product.mul(&Dim::literal(-1)))?;
         }
-        self.level.sum = Some(match &self.level.sum {
-            None => product,
-            Some(sum) => self.fits(cursor, sum.add(&product))?,
-        });
+        self.level.addends.push(product);
         Ok(())
     }
 }
