@@ -6,6 +6,7 @@ use mind_core::{
         check,
         emit::{Export, emit},
         interp::{Failure, Options, Outcome, run},
+        ir::Definition,
         print, verify,
     },
 };
@@ -34,6 +35,29 @@ fn ten_thousand_nested_parentheses_are_one_error() {
         codes(&format!("(def f {}Float{} () 1.0)", "(Vec ".repeat(10_000), ")".repeat(10_000))),
         [Code::E1008]
     );
+}
+
+#[test]
+fn functions_that_each_call_the_one_before_twice_are_inlined_as_far_as_they_stay_small() {
+    let mut text = String::from("(def f0 Float (x : Float) (add x (mul x x)))\n");
+    for i in 1..60 {
+        text.push_str(&format!("(def f{i} Float (x : Float) (f{0} (f{0} x)))\n", i - 1));
+    }
+    // One that calls many as large as are inlined.
+    let calls = format!("{}x{}", "(f6 ".repeat(200), ")".repeat(200));
+    text.push_str(&format!("(def many Float (x : Float) {calls})\n"));
+    let mut program = check(&text).unwrap_or_else(|diags| panic!("{:?}", diags.as_slice()));
+    program.optimise();
+    let counts: Vec<usize> = program
+        .functions
+        .iter()
+        .filter_map(|function| match &function.definition {
+            Definition::Defined(body) => Some(body.blocks.iter().map(|block| block.instructions.len()).sum()),
+            _ => None,
+        })
+        .collect();
+    let largest = counts.iter().max().copied();
+    assert!(largest.is_some_and(|largest| (2000..=3000).contains(&largest)), "{counts:?}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub(super) const E1007: Explanation = Explanation {
 
 pub(super) const E1008: Explanation = Explanation {
     text: "A program exceeds a limit: brackets nested more than 256 deep, a rank over 8, more elements than 63 bits \
-           count, extents whose product has more than 4096 terms once it is multiplied out, more instructions than 2^20 \
+           count, extents whose product has more than 4096 terms once it is multiplied out, more instructions than 2^16 \
            with what is called in place, or a text that is larger or has more lines or instructions than its reader \
            allows. Limits keep any input from exhausting memory or the stack.",
     example: Example::Program {

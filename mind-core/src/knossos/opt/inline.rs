@@ -7,7 +7,7 @@ use crate::knossos::ir::{
 /// How many instructions a function may have to be inlined.
 const MOST_OF_CALLEE: usize = 150;
 
-/// How many instructions a function may have and still be inlined into.
+/// How many instructions a function may have with what is inlined into it.
 const MOST_OF_CALLER: usize = 3000;
 
 /// A body with the bodies of small functions in the place of their calls.
@@ -71,7 +71,9 @@ impl<'p> Inliner<'p> {
         let calls = body.blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
             matches!(instruction.operation, Operation::Call(_) | Operation::Pack(_) | Operation::Unpack(..))
         });
-        let small = count(body) <= MOST_OF_CALLEE && self.size <= MOST_OF_CALLER;
+        // Counted before anything is copied.
+        let size = count(body);
+        let small = size <= MOST_OF_CALLEE && self.size + size <= MOST_OF_CALLER;
         (id != self.own && small && !written && !calls).then_some(body)
     }
 

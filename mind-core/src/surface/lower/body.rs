@@ -64,6 +64,11 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         reported: BTreeSet::new(),
         value_names: BTreeMap::new(),
     };
+    if let Some(diag) = lowering.calls_too_much() {
+        let mut diags = Diags::new();
+        diags.push(diag);
+        return (None, diags);
+    }
     lowering.declare_parameters();
     for index in 0..body.nodes.len() {
         let value = lowering.node(index);

@@ -21,8 +21,8 @@ use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
 use crate::surface::ast::{Argument, ExprId};
 
-/// The most instructions a function may come to once what it calls is inlined.
-const MAX_INSTRUCTIONS: usize = 1 << 20;
+/// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
+const MAX_INSTRUCTIONS: usize = 1 << 16;
 
 /// What is called: a function, or one made of a function by transforms.
 pub(super) struct Callable<'a> {
@@ -222,12 +222,9 @@ impl BodyLowering<'_> {
                 Differentiation::Gradient(diag) => diag,
             })?),
         };
-        if self.builder.insts().len() + module.insts().len() > MAX_INSTRUCTIONS {
-            let message = format!(
-                "with `{}` inlined the function exceeds the limit of {MAX_INSTRUCTIONS} instructions",
-                callable.name
-            );
-            return Err(Diag::new(Code::E1008, site, message).into());
+        let count = self.builder.insts().len().saturating_add(own_instructions(&module));
+        if count > MAX_INSTRUCTIONS {
+            return Err(too_many(&callable.name, count, site).into());
         }
         let inlined = self.builder.inline(&module, &bound.values, &bound.bindings);
         self.made.resize(self.builder.insts().len(), Some(expr));
@@ -250,6 +247,24 @@ impl BodyLowering<'_> {
             self.write(place, new);
         }
         Ok(value)
+    }
+
+    /// What is wrong where calls alone make too many instructions, each by what it calls: known before one of them is
+    /// copied, since functions come after those that they call.
+    pub(super) fn calls_too_much(&self) -> Option<Diag> {
+        let callees = self.body.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)));
+        let mut all = self.signature.inputs.len();
+        let mut last = None;
+        for (callee, site) in callees {
+            let name = callee.to_string();
+            let entry = self.table.position(&name).map(|position| self.table.entry(position));
+            if let Some(compiled) = entry.and_then(|entry| entry.compiled.as_ref()) {
+                all = all.saturating_add(own_instructions(&compiled.source.module));
+                last = Some((name, site));
+            }
+        }
+        let (name, site) = last.filter(|_| all > MAX_INSTRUCTIONS)?;
+        Some(too_many(&name, all, site))
     }
 
     /// A value of this structure, its tensors taken in order.
@@ -428,6 +443,25 @@ impl BodyLowering<'_> {
         }
         Ok(place)
     }
+}
+
+/// How many instructions a call copies.
+fn own_instructions(module: &Module) -> usize {
+    module.insts().len() - module.inputs().len()
+}
+
+/// E1008 where so many instructions are made or would be.
+pub(super) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
+    let message = format!(
+        "with `{callee}` inlined the function has {count} instructions or more, which exceeds the limit of \
+         {MAX_INSTRUCTIONS}"
+    );
+    Diag::new(Code::E1008, site, message)
+}
+
+/// Whether a module is as large as a function may be.
+pub(super) fn is_too_large(module: &Module) -> bool {
+    module.insts().len() > MAX_INSTRUCTIONS
 }
 
 /// Arguments that fit.

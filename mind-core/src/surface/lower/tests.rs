@@ -93,14 +93,36 @@ fn what_would_grow_without_bound_is_refused() {
     let wide = "let t = (t, t);".repeat(40);
     let (_, diags) = chain("f32[3]", &format!("let t = x; {wide} x"));
     assert_eq!(diags.as_slice().len(), 1);
+}
 
-    let mut functions = "fn f0(x: f32) -> f32 { x + x }".to_owned();
-    for i in 1..40 {
-        let before = i - 1;
-        functions += &format!("fn f{i}(x: f32) -> f32 {{ f{before}(f{before}(x)) }}");
+/// Functions that each call the one before twice: the last comes to more instructions than there are integers.
+fn doubling(first: &str, call: impl Fn(&str) -> String) -> String {
+    let mut functions = first.to_owned();
+    for i in 1..100 {
+        functions += &format!("fn f{i}(x: f32) -> f32 {{ {} }}\n", call(&format!("f{}", i - 1)));
     }
-    let found = wrong(&functions);
-    assert_eq!(found.matches("[E1008]").count(), 1, "{found}");
+    functions
+}
+
+#[test]
+fn calls_are_counted_before_they_are_inlined() {
+    let first = "fn f0(x: f32) -> f32 { x + x }\n";
+    let found = wrong(&doubling(first, |f| format!("{f}({f}(x))")));
+    let message = "[E1008] with `f15` inlined the function has 65537 instructions or more, which exceeds the limit \
+                   of 65536\n";
+    assert_eq!(found, format!("17:25: {message}"));
+    // A gradient computes what its function does, and calls of both count.
+    let first = "fn f0(x: f32) -> f32 { exp(x) * x }\n";
+    let found = wrong(&doubling(first, |f| format!("{f}(x) + grad({f}, wrt = x)(x)")));
+    assert_eq!(found.matches("[E1008] with `").count(), 1, "{found}");
+    assert_eq!(found.lines().count(), 1, "{found}");
+    let found = wrong(&doubling(first, |f| format!("grad({f}, wrt = x)(x) * grad({f}, wrt = x)(x)")));
+    assert_eq!(found.lines().count(), 1, "{found}");
+    let nested = format!("{}f{}(x)", "grad(".repeat(20), ", wrt = x)".repeat(20));
+    let program =
+        format!("fn f(x: f64) -> f64 {{ exp(exp(x) * exp(x * x)) }}\nfn g(x: f64) -> f64 {{ {nested} }}");
+    let found = wrong(&program);
+    assert!(found.contains("[E1008] "), "{found}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 
 use super::GradientTarget;
 use super::body::BodyLowering;
-use super::calls::{Callable, Formal};
+use super::calls::{Callable, Formal, is_too_large, too_many};
 use super::signature::{gradient_targets, not_pure};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
@@ -129,6 +129,12 @@ impl Callable<'_> {
             let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
             let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
             module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
+            // The next gradient is several times as large.
+            if is_too_large(&module) {
+                let diag =
+                    too_many(&format!("{}({})", step.label, step.function), module.insts().len(), step.site);
+                return Err(Differentiation::Gradient(diag));
+            }
         }
         Ok(module)
     }
