@@ -75,7 +75,6 @@ fn phases(bencher: Bencher<'_, '_>, module: &Module) {
             wrt: vec![Wrt { input: ValueId::new(0), zero_ok: false }],
             cotangent: Cotangent::One,
             profile: Profile::Extended,
-            verify: true,
         };
         differentiate(&canonical, &options).expect("every operation has a derivative")
     });

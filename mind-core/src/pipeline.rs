@@ -54,7 +54,6 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
             wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
             cotangent: Cotangent::One,
             profile: Profile::Extended,
-            verify: true,
         };
         let gradient = differentiate(&canonicalise(verified), &options).map_err(|error| {
             Diag::new(error.code(), request.site, format!("`#[grad]` of `{}`: {error}", function.name))

@@ -155,7 +155,7 @@ impl Subject<'_> {
             Some(_) => Cotangent::Input,
             None => Cotangent::One,
         };
-        let options = GradientOptions { wrt: wrt.collect(), cotangent, profile, verify: true };
+        let options = GradientOptions { wrt: wrt.collect(), cotangent, profile };
         differentiate(canonical, &options).map_err(|error| format!("error[{}]: {error}\n", error.code()))
     }
 

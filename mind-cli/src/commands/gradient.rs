@@ -28,7 +28,6 @@ pub fn gradient(
         wrt,
         cotangent: if options.cotangent { Cotangent::Input } else { Cotangent::One },
         profile: options.profile.into(),
-        verify: true,
     };
     match differentiate(&canonicalise(program), &options) {
         Ok(gradient) => Ok(gradient.module),

@@ -36,9 +36,6 @@ pub struct GradientOptions {
     pub cotangent: Cotangent,
     /// Which operations the gradient may use.
     pub profile: Profile,
-    /// Whether the result is verified; it is canonical either way. Without, a gradient in the primal's own profile is
-    /// verified in debug builds only; one in another profile always.
-    pub verify: bool,
 }
 
 /// An input to differentiate with respect to.
@@ -137,7 +134,6 @@ impl AutodiffError {
 ///     wrt: vec![Wrt { input: x, zero_ok: false }],
 ///     cotangent: Cotangent::One,
 ///     profile: Profile::CoreV1,
-///     verify: true,
 /// };
 /// let gradient = differentiate(&module, &options)?;
 /// assert_eq!(
@@ -162,6 +158,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let activity = Activity::new(primal, options.wrt.iter().map(|wrt| wrt.input));
     let Copy { mut builder, values: copies, seeds } = primal::copy(primal, options, &activity)?;
 
+    assert_eq!(seeds.len(), primal.outputs().len(), "the derivative starts at every output");
     let mut cotangents = vec![None; primal.insts().len()];
     for (output, seed) in primal.outputs().iter().zip(seeds) {
         if activity.is_active(*output) {
@@ -197,7 +194,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let recorded =
         copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
     let recorded: Vec<_> = recorded.collect();
-    finish(module, builder.finish(outputs), &recorded, options)
+    finish(builder.finish(outputs), &recorded, options)
 }
 
 /// Adds a contribution to the cotangent of one value.
@@ -240,9 +237,8 @@ fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> Autodiff
     }
 }
 
-/// Verifies the gradient unless that is off, brings it into canonical form, and follows the recorded gradients there.
+/// Verifies the gradient, brings it into canonical form, and follows the recorded gradients there.
 fn finish(
-    primal: &Canonical,
     module: Module,
     gradients: &[(ValueId, ValueId)],
     options: &GradientOptions,
@@ -253,11 +249,7 @@ fn finish(
     outputs.extend(gradients.iter().flat_map(|(value, gradient)| [value, gradient]));
     let marked = Module::from_parts(insts, outputs);
 
-    let verified = if options.verify || options.profile != primal.profile() {
-        verify(marked, options.profile).map_err(|errors| unverified(&errors))?
-    } else {
-        primal.as_verified().clone().rewrite(|_| marked)
-    };
+    let verified = verify(marked, options.profile).map_err(|errors| unverified(&errors))?;
     let mut recorded = Vec::new();
     let unmarked = canonicalise(verified).into_verified().rewrite(|module| {
         let (insts, mut outputs) = module.into_parts();

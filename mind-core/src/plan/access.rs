@@ -9,6 +9,8 @@ use crate::{
     ty::DType,
 };
 
+const IN_MEMORY: &str = "elements are stored in memory";
+
 impl Step {
     /// Whether it can fail.
     pub fn can_fail(&self) -> bool {
@@ -58,10 +60,10 @@ impl Step {
     pub fn for_each_write(&self, mut visit: impl FnMut(BufferId)) {
         match self {
             Self::Nest(nest) => {
-                nest.for_each_target(|target| target.buffer().into_iter().for_each(&mut visit))
+                nest.for_each_target(|target| visit(target.buffer().expect(IN_MEMORY)));
             }
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
-                finish.stores.iter().filter_map(|store| store.target.buffer()).for_each(visit);
+                finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
             Self::Extern(call) => visit(call.result),
             Self::Gather { result, .. }

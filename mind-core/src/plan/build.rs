@@ -209,6 +209,7 @@ impl<'g> Planner<'g> {
                     0 => Argument::Scalar(number(read), ty.dtype),
                     _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
                 };
+                assert_eq!(reads.len(), operands.len(), "an argument for each operand");
                 Step::Extern(Extern {
                     function: function.clone(),
                     order: *order,

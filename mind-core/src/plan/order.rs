@@ -7,6 +7,8 @@ use crate::{
     plan::{Buffer, BufferId, Nest, Operand, Place, Scalar, Step, View},
 };
 
+const MADE: &str = "every number that a step reads is made by one";
+
 /// The steps that each step must come after.
 struct Edges {
     /// By step, the steps that read what it writes.
@@ -14,8 +16,8 @@ struct Edges {
 }
 
 impl Edges {
-    fn new(steps: &[Step], buffers: usize) -> Self {
-        let mut writers: Vec<Option<usize>> = vec![None; buffers];
+    fn new(steps: &[Step], buffers: &[Buffer]) -> Self {
+        let mut writers: Vec<Option<usize>> = vec![None; buffers.len()];
         let mut makers = HashMap::new();
         for (position, step) in steps.iter().enumerate() {
             step.for_each_write(|buffer| writers[buffer.0] = Some(position));
@@ -24,9 +26,13 @@ impl Edges {
         let mut readers: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
         for (position, step) in steps.iter().enumerate() {
             let mut before: Vec<usize> = Vec::new();
-            step.for_each_read(|buffer| before.extend(writers[buffer.0]));
+            step.for_each_read(|buffer| match (&buffers[buffer.0].place, writers[buffer.0]) {
+                (_, Some(writer)) => before.push(writer),
+                (Place::Input(_) | Place::Constant(_), None) => {}
+                (Place::Arena { .. } | Place::Result(_), None) => panic!("no step writes what a step reads"),
+            });
             step.for_each_scalar(|scalar| match scalar {
-                Scalar::Local(value) => before.extend(makers.get(value)),
+                Scalar::Local(value) => before.push(*makers.get(value).expect(MADE)),
                 Scalar::Constant(_) | Scalar::Input(_) => {}
             });
             before.sort_unstable();
@@ -64,7 +70,7 @@ pub(super) fn update_in_place(
     steps: &mut Vec<Step>,
     updates: &[(BufferId, usize)],
 ) -> Vec<(BufferId, usize)> {
-    let mut edges = Edges::new(steps, buffers.len());
+    let mut edges = Edges::new(steps, buffers);
     let mut writers: Vec<Option<usize>> = vec![None; buffers.len()];
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); buffers.len()];
     for (position, step) in steps.iter().enumerate() {
@@ -193,7 +199,7 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
             }
         }
     }
-    debug_assert!(taken.iter().all(Option::is_none), "an order without cycles");
+    assert!(taken.iter().all(Option::is_none), "the order of steps has a cycle");
 }
 
 /// The same steps in the same order, but those that can fail and the steps they depend on before all others, so that nothing
@@ -216,7 +222,7 @@ pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
         needed.insert(position);
         step.for_each_read(|buffer| needed.extend(writers.get(&buffer)));
         step.for_each_scalar(|scalar| match scalar {
-            Scalar::Local(value) => needed.extend(makers.get(value)),
+            Scalar::Local(value) => _ = needed.insert(*makers.get(value).expect(MADE)),
             Scalar::Constant(_) | Scalar::Input(_) => {}
         });
     }

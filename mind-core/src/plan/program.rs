@@ -30,6 +30,7 @@ pub(super) struct Cluster<'a> {
 
 /// The nest of a cluster; nothing if it stores nothing.
 pub(super) fn nest(cluster: &Cluster<'_>) -> Option<Nest> {
+    assert_eq!(cluster.members.len(), cluster.buffers.len(), "a place, or none, for each member");
     let mut builder = Builder::new(cluster);
     builder.schedule();
     let last = builder.sinks.iter().flatten().map(|pass| pass + 1).max()?;

@@ -80,15 +80,13 @@ impl View {
     pub fn insert_or_remove_ones(&self, shape: &Shape) -> Self {
         let axes = self.shape.iter().zip(&self.strides);
         let mut kept = axes.filter(|(extent, _)| !extent.is_one()).map(|(_, stride)| stride.clone());
-        let strides = shape.iter().map(|extent| {
-            if extent.is_one() { Dim::ZERO } else { kept.next().expect("the shapes differ in ones only") }
-        });
-        Self {
-            source: self.source.clone(),
-            offset: self.offset.clone(),
-            strides: strides.collect(),
-            shape: shape.clone(),
-        }
+        let differ = "the shapes differ in ones only";
+        let strides = shape
+            .iter()
+            .map(|extent| if extent.is_one() { Dim::ZERO } else { kept.next().expect(differ) })
+            .collect();
+        assert!(kept.next().is_none(), "{differ}");
+        Self { source: self.source.clone(), offset: self.offset.clone(), strides, shape: shape.clone() }
     }
 
     /// Right-aligned to a shape it broadcasts to.
@@ -126,6 +124,7 @@ impl View {
 
     /// Where the element at these indices is.
     fn offset_of(&self, indices: &[Dim]) -> Option<Dim> {
+        assert_eq!(indices.len(), self.strides.len(), "an index for each axis");
         let along = indices.iter().zip(&self.strides);
         along
             .map(|(index, stride)| index.mul(stride))

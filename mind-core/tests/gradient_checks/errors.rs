@@ -152,7 +152,7 @@ fn more_rows_than_f32_counts_exactly_are_e5004_in_core_v1() {
             build(&[Type::new(dtype, Shape::literal(&[rows])), Type::scalar(DType::I64)], |b, inputs| {
                 vec![push(b, Op::Gather, inputs)]
             });
-        let options = GradientOptions { verify: false, ..scalar_options(&[0], Profile::CoreV1) };
+        let options = GradientOptions { ..scalar_options(&[0], Profile::CoreV1) };
         match differentiate(&module, &options) {
             Ok(_) => assert!(fits),
             Err(error) => {

@@ -281,30 +281,6 @@ fn a_parameter_asked_for_twice_is_given_twice() {
 }
 
 #[test]
-fn without_verification_the_gradient_is_the_same() {
-    for row in ops::TABLE {
-        for case in (row.sample.cases)(DType::F32) {
-            let module = single(&case.op, &case.operands);
-            for profile in PROFILES {
-                let options = every_float(&module, profile);
-                let unverified = GradientOptions { verify: false, ..options.clone() };
-                match (differentiate(&module, &options), differentiate(&module, &unverified)) {
-                    (Ok(one), Ok(other)) => {
-                        assert_eq!(
-                            (one.module, one.gradients),
-                            (other.module, other.gradients),
-                            "{}",
-                            row.name
-                        );
-                    }
-                    (one, other) => assert_eq!(one.err(), other.err(), "{}", row.name),
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn gradients_that_the_outputs_do_not_need_leave_no_code_behind() {
     // By `b` alone, nothing of the way to `a` is differentiated.
     let module = build(&[f32s(&[3]), f32s(&[3])], |b, inputs| {

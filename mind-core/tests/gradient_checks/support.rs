@@ -64,13 +64,13 @@ pub fn assert_gradients(
 pub fn every_float(module: &Module, profile: Profile) -> GradientOptions {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
-    GradientOptions { wrt, cotangent: Cotangent::Input, profile, verify: true }
+    GradientOptions { wrt, cotangent: Cotangent::Input, profile }
 }
 
 /// By the inputs at these positions, which must reach the one output.
 pub fn scalar_options(wrt: &[usize], profile: Profile) -> GradientOptions {
     let wrt = wrt.iter().map(|position| Wrt { input: ValueId::new(*position), zero_ok: false }).collect();
-    GradientOptions { wrt, cotangent: Cotangent::One, profile, verify: true }
+    GradientOptions { wrt, cotangent: Cotangent::One, profile }
 }
 
 /// Differences of the weighted sum of all outputs by every element of one argument, of fourth order.

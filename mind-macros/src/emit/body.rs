@@ -305,7 +305,7 @@ impl Body<'_> {
 
     /// A buffer's variable, to write to.
     pub(super) fn write(&self, buffer: BufferId) -> String {
-        debug_assert!(
+        assert!(
             !matches!(self.plan.buffers[buffer.0].place, Place::Constant(_)),
             "constants are not written"
         );

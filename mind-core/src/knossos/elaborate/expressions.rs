@@ -250,7 +250,7 @@ impl<'a> Elaborator<'_, 'a> {
         {
             let at = self.b.depth();
             let members = self.b.members(types, *tuple);
-            debug_assert_eq!(at, self.b.depth());
+            assert_eq!(at, self.b.depth(), "members are taken in the block of the call");
             if let Some(value) = primitives::call(&mut self.b, types, base, &members) {
                 return Some(value);
             }

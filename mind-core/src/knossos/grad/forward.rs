@@ -196,7 +196,8 @@ impl Forward<'_> {
         if duals.iter().all(|(_, tangent)| tangent.is_none()) {
             return None;
         }
-        debug_assert!(needs(scalar).0.iter().all(|operand| *operand < duals.len()));
+        let known = needs(scalar).0.iter().all(|operand| *operand < duals.len());
+        assert!(known, "a partial derivative needs operands of its operation only");
         let partials = partials(&mut self.b, scalar, &|operand| duals[operand].0, Some(value));
         let mut sum = None;
         for ((_, tangent), partial) in duals.iter().zip(partials) {

@@ -83,7 +83,6 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         wrt: targets.iter().flat_map(GradientTarget::wrt).collect(),
         cotangent,
         profile: Profile::Extended,
-        verify: cfg!(debug_assertions),
     };
     let values = result.leaves().len();
     let gradient = match transform.wrt.tuple || gradients.len() > 1 {

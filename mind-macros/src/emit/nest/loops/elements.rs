@@ -345,7 +345,7 @@ impl Loops<'_, '_> {
             };
             let _ = writeln!(self.text, "{row}[{index}] = {value};");
         }
-        for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values) {
+        for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values.by_ref()) {
             let widest = sums.iter().flatten().map(Sum::width).max();
             let place = match (&fold.target, sum) {
                 (Target::Memory(view), _) => self.target_element(view, variables, at),
@@ -359,6 +359,7 @@ impl Loops<'_, '_> {
                 At::Padded => writeln!(self.text, "{place} = if counts {{ {sum} }} else {{ {place} }};"),
             };
         }
+        assert!(values.next().is_none(), "each value is stored, kept in a row or added to a sum");
     }
 
     pub(super) fn node(&self, node: &Node, nodes: &[String], variables: &Variables, at: At) -> String {
