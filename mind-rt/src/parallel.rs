@@ -9,7 +9,7 @@
 //!   tree's order. The tree is the same on one thread, which walks it by itself.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -9,6 +9,8 @@ mod blocks;
 pub mod conv;
 pub mod copy;
 pub mod epilogue;
+#[cfg(all(test, unix, not(miri)))]
+mod fork;
 pub mod gather;
 pub(crate) mod limit;
 pub mod math;

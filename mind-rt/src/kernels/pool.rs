@@ -9,13 +9,18 @@
 //! longer than the smallest loop that is worth cutting. It does not yield meanwhile, since a busy machine takes
 //! milliseconds to return from that. One that was woken too late for what it was woken for spins too: a program that calls
 //! again would otherwise be too early for it every time.
+//!
+//! A pool belongs to a process: a fork copies its memory and none of its threads, so the copy makes a pool of its own.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::hint;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::process;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 
@@ -33,25 +38,32 @@ pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
     // SAFETY: this frame, and so `half`, stays until `Entry` has been taken back or `ended` is set, after which nobody
     // touches it: nothing below returns or unwinds before.
     let entry = unsafe { Entry::new(&half) };
-    POOL.push(entry);
+    let pool = Pool::of_this_process();
+    pool.push(entry);
     let result = catch_unwind(AssertUnwindSafe(first));
-    if POOL.take_back(entry) {
+    if pool.take_back(entry) {
         entry.run();
     } else {
-        POOL.wait_for(&half.ended);
+        pool.wait_for(&half.ended);
     }
-    if let Err(panic) = result {
-        resume_unwind(panic);
-    }
-    if let Some(panic) = half.panic.into_inner() {
-        resume_unwind(panic);
+    match (result, half.panic.into_inner()) {
+        (Ok(()), None) => {}
+        (Ok(()), Some(panic)) | (Err(panic), None) => resume_unwind(panic),
+        (Err(panic), Some(second)) => {
+            // To drop what a panic carries may panic, which would end the process if that happened while another unwinds.
+            if let Err(third) = catch_unwind(AssertUnwindSafe(|| drop(second))) {
+                mem::forget(third);
+            }
+            resume_unwind(panic);
+        }
     }
 }
 
 /// Lets threads go that are more than are wanted.
 pub(crate) fn retire() {
-    drop(POOL.lock());
-    POOL.queued.notify_all();
+    let pool = Pool::of_this_process();
+    drop(pool.lock());
+    pool.queued.notify_all();
 }
 
 /// The second half of a [`join`], on the stack of its caller.
@@ -75,7 +87,7 @@ impl Entry {
     /// The half must outlive the entry's stay in the queue and, if [`Entry::run`] is called, last until it has set
     /// `ended`.
     unsafe fn new(half: &Half<'_>) -> Self {
-        Self(std::ptr::from_ref(half).cast())
+        Self(ptr::from_ref(half).cast())
     }
 
     /// Runs the half. To be called once, by who removed it from the queue.
@@ -92,6 +104,8 @@ impl Entry {
 }
 
 struct Pool {
+    /// Whose threads these are, see [`this_process`].
+    process: u32,
     state: Mutex<State>,
     /// Woken when something is queued, or fewer threads are wanted.
     queued: Condvar,
@@ -106,13 +120,48 @@ struct State {
     sleeping: usize,
 }
 
-static POOL: Pool = Pool {
-    state: Mutex::new(State { queue: VecDeque::new(), threads: 0, sleeping: 0 }),
-    queued: Condvar::new(),
-    len: AtomicUsize::new(0),
-};
+/// The pool last made; none before the first.
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
+
+/// Tells a process from the one that it was forked from. Elsewhere than on Unix there are no forks, nor always numbers.
+fn this_process() -> u32 {
+    if cfg!(unix) { process::id() } else { 0 }
+}
 
 impl Pool {
+    /// The pool of this process. To ask for the process takes some 150 ns, and who asks is about to wake a thread.
+    ///
+    /// That of a parent is left as it is: its threads do not exist here, one of them may have held its lock, and what is
+    /// queued is on stacks that are no more.
+    fn of_this_process() -> &'static Self {
+        let last = POOL.load(Ordering::Acquire);
+        // SAFETY: a pool that has been in `POOL` is never freed.
+        match unsafe { last.as_ref() } {
+            Some(pool) if pool.process == this_process() => pool,
+            Some(_) | None => Self::replace(last),
+        }
+    }
+
+    /// A new pool in the place of the last one, unless another thread puts one there first.
+    #[cold]
+    fn replace(last: *mut Self) -> &'static Self {
+        let new = Box::into_raw(Box::new(Self {
+            process: this_process(),
+            state: Mutex::new(State { queue: VecDeque::new(), threads: 0, sleeping: 0 }),
+            queued: Condvar::new(),
+            len: AtomicUsize::new(0),
+        }));
+        match POOL.compare_exchange(last, new, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: it was just made, and is never freed from here on.
+            Ok(_) => unsafe { &*new },
+            // SAFETY: nobody else has seen the new one; the other's is never freed.
+            Err(first) => unsafe {
+                drop(Box::from_raw(new));
+                &*first
+            },
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -202,5 +251,54 @@ impl Pool {
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, unix, not(miri)))]
+mod tests {
+    use super::*;
+    use crate::kernels::fork::holds_in_a_fork;
+    use crate::parallel::{join, tests::Threads};
+
+    fn sum(numbers: &[u64]) -> u64 {
+        if numbers.len() < 2 {
+            return numbers.iter().sum();
+        }
+        let (first, later) = numbers.split_at(numbers.len() / 2);
+        let (first, later) = join(|| sum(first), || sum(later));
+        first + later
+    }
+
+    #[test]
+    fn a_fork_has_threads_of_its_own_whatever_those_of_its_parent_were_about() {
+        let _threads = Threads::set(4);
+        let numbers: Vec<_> = (0..1000).collect();
+        let expected = sum(&numbers);
+        let pool = Pool::of_this_process();
+        let mut state = pool.lock();
+        // What another thread has queued, and would run if the fork took it for its own.
+        let mut work = || ();
+        let half = Half {
+            work: UnsafeCell::new(&mut work),
+            panic: UnsafeCell::new(None),
+            ended: AtomicBool::new(false),
+            owner: thread::current(),
+        };
+        // SAFETY: nobody runs it, for the lock is held until the entry has been taken back.
+        let entry = unsafe { Entry::new(&half) };
+        state.queue.push_back(entry);
+        pool.len.store(state.queue.len(), Ordering::Relaxed);
+        let holds = holds_in_a_fork(|| {
+            let right = sum(&numbers) == expected;
+            let its_own = Pool::of_this_process();
+            let threads = its_own.lock().threads;
+            crate::set_threads(1);
+            right && !ptr::eq(its_own, pool) && threads == 3 && !half.ended.load(Ordering::Acquire)
+        });
+        state.queue.retain(|queued| *queued != entry);
+        pool.len.store(state.queue.len(), Ordering::Relaxed);
+        drop(state);
+        assert!(holds);
+        assert!(ptr::eq(Pool::of_this_process(), pool) && sum(&numbers) == expected);
     }
 }

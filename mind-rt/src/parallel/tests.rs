@@ -8,10 +8,10 @@ use crate::kernels::reduce::Reduce;
 use crate::simd::{SimdLevel, run_at_most};
 
 /// Holds the number of threads, which belongs to the process, while a test depends on it.
-struct Threads(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
+pub(crate) struct Threads(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl Threads {
-    fn set(threads: usize) -> Self {
+    pub(crate) fn set(threads: usize) -> Self {
         static LOCK: Mutex<()> = Mutex::new(());
         let held = Self(LOCK.lock().unwrap_or_else(PoisonError::into_inner));
         set_threads(threads);

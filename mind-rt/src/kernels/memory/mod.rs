@@ -11,8 +11,9 @@ mod blocks;
 
 use std::alloc::{self, Layout};
 use std::collections::VecDeque;
+use std::hint;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 pub(super) use blocks::BlockSize;
 
@@ -81,7 +82,7 @@ pub(super) fn new(layout: Layout) -> Option<Memory> {
 }
 
 fn take(layout: Layout) -> Option<Memory> {
-    lock().take(layout)
+    lock()?.take(layout)
 }
 
 /// Gives large memory back.
@@ -90,7 +91,10 @@ pub(super) fn release(memory: Memory) {
         return free(memory);
     }
     let mut given_up = Vec::new();
-    lock().keep(memory, &mut given_up);
+    match lock() {
+        Some(mut kept) => kept.keep(memory, &mut given_up),
+        None => given_up.push(memory),
+    }
     given_up.into_iter().for_each(free);
 }
 
@@ -109,9 +113,19 @@ struct Kept {
 
 static SHARED: Mutex<Kept> = Mutex::new(Kept { blocks: VecDeque::new(), bytes: 0 });
 
-fn lock() -> MutexGuard<'static, Kept> {
-    // Nothing panics halfway through a change.
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is kept, unless another thread has held it for longer than anything here takes. A fork copies the lock, but not a
+/// thread that holds it: then it is held for ever, and the allocator, which knows of forks, has to do.
+fn lock() -> Option<MutexGuard<'static, Kept>> {
+    const TRIES: u32 = 1000;
+    for _ in 0..TRIES {
+        match SHARED.try_lock() {
+            Ok(kept) => return Some(kept),
+            // Nothing panics halfway through a change.
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => hint::spin_loop(),
+        }
+    }
+    None
 }
 
 impl Kept {
@@ -186,5 +200,28 @@ mod tests {
                 release_block(block, size);
             }
         }
+    }
+    #[test]
+    #[cfg(all(unix, not(miri)))]
+    fn memory_is_had_and_given_back_while_another_thread_holds_what_is_kept() {
+        let bytes = || release(stale(layout(1 << 16)).expect("memory"));
+        let held = lock().expect("nobody holds it for long");
+        assert!(super::super::fork::holds_in_a_fork(|| {
+            bytes();
+            std::panic::catch_unwind(bytes).is_ok()
+        }));
+        drop(held);
+        bytes();
+    }
+
+    #[test]
+    fn a_panic_while_what_is_kept_is_held_is_forgotten() {
+        let hold = || {
+            let _held = lock();
+            panic!("while it is held");
+        };
+        assert!(std::panic::catch_unwind(hold).is_err());
+        release(zeroed(layout(1 << 16)).expect("memory"));
+        assert!(lock().is_some());
     }
 }
