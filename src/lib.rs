@@ -211,6 +211,25 @@
 //! indices count from the end. A literal takes its element type from what it stands beside; tensors are never
 //! converted.
 //!
+//! # Faults
+//!
+//! What can fail at run time is an [`Error`] of `try_f` and `f_into`, and a panic of `f`. Whatever else fails around a call,
+//! the next call is right:
+//!
+//! | what fails | what follows |
+//! | --- | --- |
+//! | a function of yours panics: what an `extern` function calls, an [`Rng`], what `from_fn` or `map` takes | the panic is the caller's; no result and no `&mut` parameter has been written |
+//! | a part of a call panics on another thread | all parts end, then the panic is the caller's; of two panics the one of the earlier part |
+//! | a thread cannot be started | the threads that there are do the work, at least the caller does; the result is the same to the bit |
+//! | memory cannot be had | error E6004, before anything is written |
+//!
+//! Calls may be made from any place: from a function of yours that a call runs, with a workspace and threads of its own; from
+//! a destructor, while a panic unwinds or a thread ends; from several threads at once. [`set_threads`] may be called there too.
+//! After a `fork` the child starts threads of its own at its first large call.
+//!
+//! Memory is bounded. A thread keeps one workspace, as large as its calls have needed, and at most 638 KiB for small results;
+//! it gives both back when it ends. The process keeps at most 32 MiB for results of more than 32 KiB.
+//!
 //! # Features
 //!
 //! `ndarray`: conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.

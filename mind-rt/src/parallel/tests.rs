@@ -1,4 +1,4 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -230,6 +230,102 @@ fn a_panic_in_either_half_continues_once_both_have_ended() {
             assert!(ended.into_inner() == 2 || super::threads() == 1);
             assert_eq!(join(|| 1, || 2), (1, 2));
         }
+    }
+}
+
+#[test]
+fn a_panic_waits_for_a_half_that_another_thread_is_in() {
+    let _held = Threads::set(4);
+    if threads() == 1 {
+        return;
+    }
+    let (begun, panics, ended) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+    let tell = |event: &AtomicU32| event.store(1, Ordering::Release);
+    let wait_for = |event: &AtomicU32| {
+        while event.load(Ordering::Acquire) == 0 {
+            std::hint::spin_loop();
+        }
+    };
+    let first = || {
+        wait_for(&begun);
+        tell(&panics);
+        resume_unwind(Box::new("in the first half"));
+    };
+    let second = || {
+        tell(&begun);
+        wait_for(&panics);
+        // Longer than it takes to unwind.
+        assert!(uneven(if cfg!(miri) { 1000 } else { 1 << 20 })[0] < 0.0);
+        tell(&ended);
+    };
+    let caught = catch_unwind(AssertUnwindSafe(|| join::<(), ()>(first, second)));
+    assert!(caught.is_err() && ended.into_inner() == 1);
+}
+
+#[test]
+fn what_the_second_of_two_panics_carries_may_panic_itself() {
+    struct Fragile;
+
+    impl Drop for Fragile {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("while it is dropped"));
+        }
+    }
+
+    for threads in [1, 2, 8] {
+        let _held = Threads::set(threads);
+        let (first, second) =
+            (|| resume_unwind(Box::new("in the first half")), || resume_unwind(Box::new(Fragile)));
+        let caught = catch_unwind(|| join::<(), ()>(first, second));
+        let message = caught.expect_err("both panic").downcast::<&str>().expect("a message");
+        assert_eq!(*message, "in the first half");
+        assert_eq!(join(|| 1, || 2), (1, 2));
+    }
+}
+
+/// As [`Rows`], but the part with this row panics.
+struct WithPanic<'a>(Rows<'a>, usize);
+
+impl Kernel for WithPanic<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self(rows, row) = self;
+        if (rows.first..rows.first + rows.to.len() / ROW).contains(&row) {
+            resume_unwind(Box::new(row));
+        }
+        rows.run();
+    }
+}
+
+impl Split for WithPanic<'_> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = self.0.split(at);
+        (Self(first, self.1), Self(later, self.1))
+    }
+}
+
+#[test]
+fn a_panic_in_a_part_reaches_the_caller_once_all_other_parts_are_done() {
+    const THREADS: usize = 8;
+    // Parts of so many begin at cache lines.
+    const PART: usize = 132;
+    const ROWS: usize = THREADS * PART;
+    for row in [0, 200, ROWS - 1] {
+        let _held = Threads::set(THREADS);
+        if threads() == 1 {
+            return;
+        }
+        let (mut to, calls) = (vec![-1; ROWS * ROW], AtomicU32::new(0));
+        let rows = Rows { first: 0, to: &mut to, calls: &calls };
+        let caught = catch_unwind(AssertUnwindSafe(|| run(WithPanic(rows, row), ROWS, ROW, WORTH_SPLITTING)));
+        assert_eq!(*caught.expect_err("a part panics").downcast::<usize>().expect("the row"), row);
+        for (at, to) in to.chunks_exact(ROW).enumerate() {
+            assert_eq!(to[0], if at / PART == row / PART { -1 } else { at as i32 });
+        }
+        run(Rows { first: 0, to: &mut to, calls: &calls }, ROWS, ROW, WORTH_SPLITTING);
+        assert!(to.chunks_exact(ROW).enumerate().all(|(row, to)| to == [row as i32; ROW]));
     }
 }
 

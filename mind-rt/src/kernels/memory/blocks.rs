@@ -201,6 +201,13 @@ mod tests {
         assert_eq!(BlockSize::of(LARGEST).map(|size| size.0), Some(SIZES - 1));
     }
 
+    /// The documentation of the library names the number.
+    #[test]
+    fn a_thread_keeps_638_kib_at_most() {
+        let kept = (0..SIZES).map(BlockSize).map(|size| size.most() * size.bytes()).sum::<usize>();
+        assert_eq!(kept, 638 << 10);
+    }
+
     #[test]
     fn a_block_is_used_again_by_the_thread_that_gave_it_back() {
         let size = BlockSize::of(700).expect("a small block");
