@@ -26,7 +26,7 @@ use axis::Axis;
 use correlate::Correlation;
 use grad_filter::GradFilter;
 use parts::{Parts, parts_worth, with_parts};
-use tile::Tiles;
+use tile::{Micro, Tiles};
 
 /// The geometry of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +196,16 @@ fn by_tiles<T: Element + Tiles>(
     scratch: &mut [T],
     to: Parts<'_, '_, T>,
 ) {
-    let micro = T::micro(level);
+    by_tiles_of(T::micro(level), g, of, scratch, to);
+}
+
+fn by_tiles_of<T: Element + Tiles>(
+    micro: &Micro<T>,
+    g: &Conv2d,
+    of: Convolution<'_, T>,
+    scratch: &mut [T],
+    to: Parts<'_, '_, T>,
+) {
     match of {
         Convolution::Forward { input, filter } => {
             Correlation::forward(g, input, filter).run(micro, scratch, to);

@@ -11,7 +11,7 @@ struct Case<T> {
     cotangent: Vec<T>,
 }
 
-impl<T: Element> Case<T> {
+impl<T: Tested> Case<T> {
     /// Nothing if the window is larger than the padded image.
     fn new(
         [n, h, w, c_in]: [usize; 4],
@@ -62,22 +62,22 @@ impl<T: Element> Case<T> {
         [y, dx, df]
     }
 
-    /// The same by the kernels of a level, cut into at most so many parts.
-    fn results(&self, level: SimdLevel, parts: usize, junk: T) -> [Vec<T>; 3] {
+    /// The same by some kernels, cut into at most so many parts.
+    fn results(&self, kernels: Kernels, parts: usize, junk: T) -> [Vec<T>; 3] {
         let Self { g, input, filter, cotangent } = self;
         let scratch = |len: usize| vec![junk; len];
         [
             collect([g.n * g.h_out * g.w_out, g.w_out], g.c_out, parts, junk, |parts| {
                 let of = Convolution::Forward { input, filter };
-                T::convolve(level, g, of, &mut scratch(conv2d_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(conv2d_scratch(g)), parts);
             }),
             collect([g.n * g.h * g.w, g.w], g.c_in, parts, junk, |parts| {
                 let of = Convolution::GradInput { cotangent, filter };
-                T::convolve(level, g, of, &mut scratch(conv2d_grad_input_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(conv2d_grad_input_scratch(g)), parts);
             }),
             collect([g.kh * g.kw * g.c_in, 1], g.c_out, parts, junk, |parts| {
                 let of = Convolution::GradFilter { input, cotangent };
-                T::convolve(level, g, of, &mut scratch(conv2d_grad_filter_scratch(g)), parts);
+                T::convolve_by(kernels, g, of, &mut scratch(conv2d_grad_filter_scratch(g)), parts);
             }),
         ]
     }
@@ -125,19 +125,64 @@ impl<T: Element> Epilogue<T> for Collect<'_, T> {
     }
 }
 
-fn levels() -> impl Iterator<Item = SimdLevel> {
-    [Portable, Avx2, Avx512].into_iter().filter(|level| *level <= simd_level())
+/// What computes a convolution.
+#[derive(Clone, Copy, Debug)]
+enum Kernels {
+    Level(SimdLevel),
+    /// Tiles of arrays, which other architectures have.
+    Arrays,
 }
 
-fn agrees<T: Element>(case: &Case<T>, junk: T) {
+fn all_kernels() -> impl Iterator<Item = Kernels> {
+    let levels = [Portable, Avx2, Avx512].into_iter().filter(|level| *level <= simd_level());
+    levels.map(Kernels::Level).chain([Kernels::Arrays])
+}
+
+trait Tested: Element {
+    fn convolve_by(
+        kernels: Kernels,
+        g: &Conv2d,
+        of: Convolution<'_, Self>,
+        scratch: &mut [Self],
+        to: Parts<'_, '_, Self>,
+    );
+}
+
+macro_rules! tested {
+    ($($ty:ty: |$g:ident, $of:ident, $scratch:ident, $to:ident| $arrays:expr),*) => {
+        $(impl Tested for $ty {
+            fn convolve_by(
+                kernels: Kernels,
+                $g: &Conv2d,
+                $of: Convolution<'_, $ty>,
+                $scratch: &mut [$ty],
+                $to: Parts<'_, '_, $ty>,
+            ) {
+                match kernels {
+                    Kernels::Level(level) => <$ty>::convolve(level, $g, $of, $scratch, $to),
+                    Kernels::Arrays => $arrays,
+                }
+            }
+        })*
+    };
+}
+
+tested!(
+    f32: |g, of, scratch, to| by_tiles_of(&tile::portable::F32, g, of, scratch, to),
+    f64: |g, of, scratch, to| by_tiles_of(&tile::portable::F64, g, of, scratch, to),
+    i32: |g, of, scratch, to| naively(Portable, g, of, scratch, to),
+    i64: |g, of, scratch, to| naively(Portable, g, of, scratch, to)
+);
+
+fn agrees<T: Tested>(case: &Case<T>, junk: T) {
     let expected = case.expected();
-    for level in levels() {
+    for kernels in all_kernels() {
         for parts in [1, 3] {
-            let results = case.results(level, parts, junk);
+            let results = case.results(kernels, parts, junk);
             for (what, (result, expected)) in
                 ["forward", "by the input", "by the filter"].iter().zip(results.iter().zip(&expected))
             {
-                assert!(result == expected, "{what} at {level:?} in {parts} parts: {:?}", case.g);
+                assert!(result == expected, "{what} by {kernels:?} in {parts} parts: {:?}", case.g);
             }
         }
     }
@@ -239,10 +284,10 @@ fn the_same_bits_with_any_number_of_parts() {
     for (i, number) in numbers.into_iter().flatten().enumerate() {
         *number = ((i * 2_654_435_761) % 1000) as f32 / 7.0 - 60.0;
     }
-    for level in levels() {
-        let whole = case.results(level, 1, 0.0);
+    for kernels in all_kernels() {
+        let whole = case.results(kernels, 1, 0.0);
         for parts in [2, 5, 32] {
-            assert!(case.results(level, parts, 0.0) == whole, "{level:?}, {parts} parts");
+            assert!(case.results(kernels, parts, 0.0) == whole, "{kernels:?}, {parts} parts");
         }
     }
 }
@@ -274,8 +319,8 @@ fn padding_is_left_out_rather_than_multiplied() {
     case.filter.fill(f32::INFINITY);
     case.filter[4] = 2.0;
     (case.input[0], case.cotangent[0]) = (3.0, f32::INFINITY);
-    for level in levels() {
-        let [y, dx, df] = case.results(level, 1, f32::NAN);
+    for kernels in all_kernels() {
+        let [y, dx, df] = case.results(kernels, 1, f32::NAN);
         assert_eq!((y[0], dx[0]), (6.0, f32::INFINITY));
         assert_eq!(df, [0.0, 0.0, 0.0, 0.0, f32::INFINITY, 0.0, 0.0, 0.0, 0.0]);
     }
@@ -290,7 +335,7 @@ fn results_are_stored() {
     conv2d(&case.g, &case.input, &case.filter, &mut y);
     conv2d_grad_input(&case.g, &case.cotangent, &case.filter, &mut dx);
     conv2d_grad_filter(&case.g, &case.input, &case.cotangent, &mut df);
-    assert!([y, dx, df] == case.results(simd_level(), 1, f32::NAN));
+    assert!([y, dx, df] == case.results(Kernels::Level(simd_level()), 1, f32::NAN));
 }
 
 #[test]

@@ -249,7 +249,7 @@ mod avx2 {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod baseline {
+mod sse2 {
     use super::{Line, Micro, Rows, Scattered, Tile, tile};
     use std::arch::x86_64::{__m128, __m128d};
 
@@ -257,17 +257,8 @@ mod baseline {
     micro!(sse2::F64: __m128d, f64, "sse2", [4 4 4 4], [4 4 4 4], [2 2], 4, 4);
 }
 
-#[cfg(target_arch = "aarch64")]
-mod baseline {
-    use super::{Line, Micro, Rows, Scattered, Tile, tile};
-    use std::arch::aarch64::{float32x4_t, float64x2_t};
-
-    micro!(neon::F32: float32x4_t, f32, "neon", [2 2 4 4 8 8 8 8], [2 2 4 4 8 8 8 8], [2 2 4 4], 8, 8);
-    micro!(neon::F64: float64x2_t, f64, "neon", [2 2 4 4 8 8 8 8], [2 2 4 4 8 8 8 8], [2 2 4 4], 8, 8);
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod baseline {
+#[cfg(any(test, not(target_arch = "x86_64")))]
+pub mod portable {
     use super::{Line, Micro, Rows, Scattered, Tile, tile};
 
     micro!(portable::F32: [f32; 4], f32, [4 4 4 4], [4 4 4 4], [2 2], 4, 4);
@@ -278,15 +269,16 @@ macro_rules! tiles {
     ($($element:ty: $name:ident),*) => {
         $(impl Tiles for $element {
             fn micro(level: SimdLevel) -> &'static Micro<$element> {
-                match level {
-                    SimdLevel::Portable => &baseline::$name,
-                    #[cfg(target_arch = "x86_64")]
+                #[cfg(target_arch = "x86_64")]
+                return match level {
+                    SimdLevel::Portable => &sse2::$name,
                     SimdLevel::Avx2 => &avx2::$name,
-                    #[cfg(target_arch = "x86_64")]
                     SimdLevel::Avx512 => &avx512::$name,
-                    #[cfg(not(target_arch = "x86_64"))]
-                    SimdLevel::Avx2 | SimdLevel::Avx512 => &baseline::$name,
-                }
+                };
+                #[cfg(not(target_arch = "x86_64"))]
+                return match level {
+                    SimdLevel::Portable | SimdLevel::Avx2 | SimdLevel::Avx512 => &portable::$name,
+                };
             }
         })*
     };

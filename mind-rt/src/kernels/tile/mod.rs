@@ -13,13 +13,11 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 mod by_vector;
-#[cfg(target_arch = "aarch64")]
-pub mod neon;
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(test, not(target_arch = "x86_64")))]
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
 pub mod sse2;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "x86_64")]
 mod vector_128;
 mod walk;
 
@@ -158,6 +156,7 @@ pub trait Vector: Copy {
 }
 
 /// The methods of a [`Vector`] that concern all of it, by the level's functions.
+#[cfg(target_arch = "x86_64")]
 macro_rules! whole {
     ($element:ident, $zero:expr, $splat:ident, $load:ident, $store:ident) => {
         #[inline(always)]
@@ -185,6 +184,7 @@ macro_rules! whole {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 use whole;
 
 /// A loop over `0..extent` that is unrolled: there are hundreds of these to compile, and an iterator in each costs more than
@@ -392,11 +392,7 @@ macro_rules! tiles {
                     SimdLevel::Avx2 => &avx2::$f,
                     SimdLevel::Avx512 => &avx512::$f,
                 };
-                #[cfg(target_arch = "aarch64")]
-                return match level {
-                    SimdLevel::Portable | SimdLevel::Avx2 | SimdLevel::Avx512 => &neon::$f,
-                };
-                #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+                #[cfg(not(target_arch = "x86_64"))]
                 return match level {
                     SimdLevel::Portable | SimdLevel::Avx2 | SimdLevel::Avx512 => &portable::$f,
                 };

@@ -1,4 +1,5 @@
-//! Tiles of up to 4 rows by 2 groups of 4 elements, for architectures without vectors of our own.
+//! Tiles of up to 4 rows by 2 groups of 4 elements, for every architecture but x86-64. There are no instructions of a processor's
+//! in them, so that the tests that run them on x86-64 tell of others.
 
 use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 
