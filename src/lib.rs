@@ -132,7 +132,7 @@
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
 //! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing (but for
-//! what large matrix products pack their operands into); with
+//! what large products need that are the crate [`matrixmultiply`](#features)'s); with
 //! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
 //! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools),
 //! `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the last three are functions of them: `f::peak_bytes(n)`.
@@ -235,6 +235,13 @@
 //! `ndarray`: conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
+//!
+//! `matrixmultiply`: products of `f32` and `f64` of 32 rows and 32³ multiplications or more are computed by the crate of that
+//! name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
+//! there, while that crate's users run its kernels. At each product the crate allocates what it packs operands into, and where a
+//! fused loop follows, so do we for up to 128 by 512 sums; the process ends where that memory cannot be had. Results have other
+//! last bits than by our kernels, the same for any number of threads, and `MIND_SIMD` has no say in them. Convolutions, integers
+//! and smaller products stay ours; on those processors they are compiled from plain Rust, without instructions written for one.
 //!
 //! `threads` (default): large loops and products run on several threads, as many as [`set_threads`] or the environment
 //! variable `MIND_NUM_THREADS` says, by default as many as the process may use. Results are the same to the bit for any

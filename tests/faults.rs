@@ -74,7 +74,7 @@ impl Inputs {
     }
 
     /// A call of the model whose user's function does this, and the state after it.
-    fn model(&self, act: i64) -> (Result<f64, Box<dyn Any + Send>>, Tensor![f64; 160]) {
+    fn model(&self, act: i64) -> (thread::Result<f64>, Tensor![f64; 160]) {
         let mut state = Tensor::full(1.0);
         let result = catch_unwind(AssertUnwindSafe(|| model(&self.x, &self.w, act, &mut state)));
         (result, state)

@@ -6,6 +6,7 @@ mod check;
 use check::{compare, gradient, verified};
 use mind_core::{
     ir::Module,
+    surface::{lex, lower, parse},
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
 };
@@ -32,6 +33,26 @@ fn plans_of_gradients_compute_what_the_interpreter_does() {
         Some(gradient) => compare(&gradient, &[]),
         None => Ok(()),
     });
+}
+
+/// Products that are large enough for every kernel, and for another crate's. Random programs have small extents.
+#[test]
+fn large_products_compute_what_the_interpreter_does() {
+    let program = "
+        fn layer(x: f32[140, 300], w: f32[300, 40], b: f32[40]) -> f32[140, 40] { relu(x @ w + b) }
+        fn wide(x: f32[33, 8], w: f32[8, 530]) -> f32[33, 530] { (x @ w) * 0.5 }
+        fn batched(x: f64[3, 40, 20], y: f64[3, 20, 44]) -> f64[3, 40, 44] { x @ y - 1.0 }
+        fn transposed(x: f64[36, 270], y: f64[33, 36]) -> f64[270, 33] { x.T @ y.T }
+    ";
+    let (lowered, diags) = lower(&parse(lex(program).0).0);
+    assert!(diags.is_empty() && lowered.functions.len() == 4, "{diags:?}");
+    for function in lowered.functions {
+        let module = function.program.expect("it has no mistakes").module;
+        let gradient = gradient(&module).expect("it has a gradient");
+        for module in [module, gradient] {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{}: {why}", function.name));
+        }
+    }
 }
 
 /// Runs a check on every program; a failing one is made as small as it still fails.

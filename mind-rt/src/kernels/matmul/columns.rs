@@ -14,7 +14,7 @@ use crate::kernels::limit::limit;
 use crate::parallel::join;
 
 /// From so many rows on threads take rows.
-const FEW_ROWS: usize = limit(32, 12);
+pub const FEW_ROWS: usize = limit(32, 12);
 
 /// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
 const GRAIN: usize = limit(64, 16);

@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{Micro, Tiles, Vectors};
-use crate::simd::{SimdLevel, simd_level};
+use crate::simd::simd_level;
 
 /// One product, at the SIMD level in use.
 #[inline(always)]
@@ -23,7 +23,7 @@ pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T],
 /// A product of more than [`FEW`] multiplications.
 #[inline(never)]
 fn many<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
-    multiply_at(simd_level(), product, scratch, sink);
+    multiply_by(T::micro(simd_level()), product, scratch, sink);
 }
 
 /// Whether a product has at most [`FEW`] multiplications.
@@ -32,12 +32,12 @@ fn is_few<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bo
     all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW
 }
 
-/// One product, at a SIMD level that the processor has.
+/// One product, by kernels that the processor has.
 ///
 /// Which kernel it is depends on all of a product, whichever rows these are, since with a vector on the right the order
 /// of sums is another.
-pub fn multiply_at<T: Element + Tiles>(
-    level: SimdLevel,
+pub fn multiply_by<T: Element + Tiles>(
+    micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: &mut [T],
     sink: Sink<'_, T>,
@@ -47,7 +47,6 @@ pub fn multiply_at<T: Element + Tiles>(
         return few(product, sink);
     }
     assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
-    let micro = T::micro(level);
     let mut sink = sink;
     if n == 1 {
         let columns = ByVector::new(micro, [m, k], lhs, (rhs.pointer(), rhs.row_stride));

@@ -8,16 +8,18 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few; `floats` chooses a kernel; `combined` multiplies two to four rows; `blocked` cuts a product into blocks and tiles, by `spans`; `pack` copies what
+//! where rows are few; `floats` chooses a kernel, or `foreign` has another crate multiply; `combined` multiplies two to four rows; `blocked` cuts a product into blocks and tiles, by `spans`; `pack` copies what
 //! lies badly, to a `room`; `super::tile` has the microkernels of each SIMD level. Integers are multiplied by `loops`. No code of
 //! these is compiled for each program but for the little that cuts an epilogue in two.
 //!
-//! Nothing allocates. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
+//! Nothing allocates but what `foreign` calls. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
 
 mod blocked;
 mod columns;
 mod combined;
 mod floats;
+#[cfg(any(test, feature = "matrixmultiply", not(target_arch = "x86_64")))]
+mod foreign;
 mod loops;
 mod pack;
 mod products;
@@ -74,7 +76,8 @@ pub fn matmul<T: Element>(
 }
 
 /// `out[b.., i, j] = Σ_k lhs[b.., i, k] · rhs[b.., k, j]`, `out` being contiguous. Never reads `out`, nor what `scratch`
-/// held; with less than [`matmul_scratch`] of it large products are slower. Nothing is allocated.
+/// held; with less than [`matmul_scratch`] of it large products are slower. Nothing is allocated, but by the crate
+/// `matrixmultiply` where that multiplies.
 ///
 /// Integers wrap. The order of a sum depends on the sizes, the strides and the SIMD level only: not on threads, scratch
 /// memory, or who takes the result.
@@ -212,7 +215,13 @@ macro_rules! elements {
     };
 }
 
-elements!(f32: floats, f64: floats, i32: loops, i64: loops);
+// Our kernels for products of floats have run on x86-64 and nowhere else. What nobody has run is not trusted.
+#[cfg(not(any(feature = "matrixmultiply", not(target_arch = "x86_64"))))]
+use floats as trusted;
+#[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]
+use foreign as trusted;
+
+elements!(f32: trusted, f64: trusted, i32: loops, i64: loops);
 
 #[cfg(test)]
 mod tests;

@@ -3,17 +3,17 @@
 
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
+use super::super::foreign::{self, Foreign};
 use super::super::products::{Product, Products, Sink};
-use super::super::{BatchDim, Gemm, blocked, floats, matmul_scratch};
+use super::super::{BatchDim, Gemm, floats, matmul_scratch};
 use super::{Collect, MatRef};
-use crate::element::Element;
 use crate::kernels::epilogue::Epilogue;
-use crate::kernels::tile::{Micro, Tiles};
+use crate::kernels::tile::Micro;
 use crate::simd::{SimdLevel, simd_level};
 
 const LEVELS: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
 
-trait Float: Element + Tiles {
+trait Float: Foreign + Gemm {
     const NAN: Self;
     const EPSILON: f64;
 
@@ -23,12 +23,10 @@ trait Float: Element + Tiles {
 
     /// Tiles of arrays, which other architectures have.
     fn arrays() -> &'static Micro<Self>;
-
-    fn matrixmultiply(dims: [usize; 3], lhs: MatRef<'_, Self>, rhs: MatRef<'_, Self>) -> Vec<Self>;
 }
 
 macro_rules! float {
-    ($($ty:ident: $micro:ident, $gemm:path);*) => {
+    ($($ty:ident: $micro:ident),*) => {
         $(impl Float for $ty {
             const NAN: Self = $ty::NAN;
             const EPSILON: f64 = $ty::EPSILON as f64;
@@ -44,26 +42,11 @@ macro_rules! float {
             fn arrays() -> &'static Micro<Self> {
                 &crate::kernels::tile::portable::$micro
             }
-
-            fn matrixmultiply([m, k, n]: [usize; 3], lhs: MatRef<'_, Self>, rhs: MatRef<'_, Self>) -> Vec<Self> {
-                let mut out = vec![0.0; m * n];
-                assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
-                // SAFETY: both operands hold all that they reach, and `out` is as long as the product.
-                unsafe {
-                    $gemm(
-                        m, k, n, 1.0,
-                        lhs.pointer(), lhs.row_stride as isize, lhs.col_stride as isize,
-                        rhs.pointer(), rhs.row_stride as isize, rhs.col_stride as isize,
-                        0.0, out.as_mut_ptr(), n as isize, 1,
-                    );
-                }
-                out
-            }
         })*
     };
 }
 
-float!(f32: F32, matrixmultiply::sgemm; f64: F64, matrixmultiply::dgemm);
+float!(f32: F32, f64: F64);
 
 /// Between -1 and 1.
 fn random<T: Float>(len: usize, seed: u64) -> Vec<T> {
@@ -117,44 +100,48 @@ fn handed_over<T: Float>(
 
 /// All ways to compute a product give the same bits, near enough to the exact sums.
 fn right_at_every_level<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
-    let [m, k, n] = dims;
     let exact = exact(dims, lhs, rhs);
-    let product = Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs };
+    let product = Product { dims: &dims, all_rows: dims[0], lhs: &lhs, rhs: &rhs };
     let near = |sums: &[T]| {
         sums.iter().zip(&exact).all(|(sum, (exact, bound))| (sum.to_f64() - exact).abs() <= *bound)
     };
-    for level in LEVELS.into_iter().filter(|level| *level <= simd_level()) {
-        let name = format!(
-            "{level:?} {dims:?} {:?}",
-            [lhs.row_stride, lhs.col_stride, rhs.row_stride, rhs.col_stride]
-        );
-        let multiply = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
-            floats::multiply_at(level, product, scratch, sink);
-        };
-        let scratch = matmul_scratch::<T>(m, k, n);
-        let sums = stored(&product, scratch, multiply);
-        assert!(near(&sums), "{name}");
-        let same = bits(&sums);
-        for scratch in [scratch, 0, scratch / 2 + 7] {
-            assert_eq!(bits(&stored(&product, scratch, multiply)), same, "{name}, {scratch} of scratch");
-            assert_eq!(bits(&handed_over(&product, scratch, multiply)), same, "{name}, {scratch} of scratch");
-        }
-        // The first rows and the others by themselves, as two threads compute them.
-        let mut parts = Vec::new();
-        for (first, len) in [(0, m / 2), (m / 2, m - m / 2)] {
-            if len > 0 {
-                let lhs = MatRef { offset: lhs.index(first, 0), ..lhs };
-                let part = Product { dims: &[len, k, n], lhs: &lhs, ..product };
-                parts.extend(stored(&part, scratch, multiply));
-            }
-        }
-        assert_eq!(bits(&parts), same, "{name}, in two parts");
+    let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
+    let kernels = levels.map(|level| (format!("{level:?}"), T::micro(level)));
+    for (name, micro) in kernels.chain([("arrays".to_string(), T::arrays())]) {
+        right(&product, &name, &near, |product, scratch, sink| {
+            floats::multiply_by(micro, product, scratch, sink);
+        });
     }
-    let arrays = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
-        blocked::multiply(T::arrays(), product, scratch, sink);
-    };
-    assert!(near(&stored(&product, 0, arrays)), "arrays {dims:?}");
-    assert!(near(&T::matrixmultiply(dims, lhs, rhs)), "matrixmultiply {dims:?}");
+    right(&product, "matrixmultiply", &near, foreign::multiply);
+}
+
+/// All ways to compute a product by some kernels give the same bits, near enough to the exact sums.
+fn right<T: Float>(
+    product: &Product<'_, T>,
+    kernels: &str,
+    near: &impl Fn(&[T]) -> bool,
+    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+) {
+    let Product { dims: dims @ &[m, k, n], lhs, rhs, .. } = *product;
+    let name =
+        format!("{kernels} {dims:?} {:?}", [lhs.row_stride, lhs.col_stride, rhs.row_stride, rhs.col_stride]);
+    let scratch = matmul_scratch::<T>(m, k, n);
+    let sums = stored(product, scratch, &multiply);
+    assert!(near(&sums), "{name}");
+    let same = bits(&sums);
+    for scratch in [scratch, 0, scratch / 2 + 7] {
+        assert_eq!(bits(&stored(product, scratch, &multiply)), same, "{name}, {scratch} of scratch");
+        assert_eq!(bits(&handed_over(product, scratch, &multiply)), same, "{name}, {scratch} of scratch");
+    }
+    // The first rows and the others by themselves, as two threads compute them.
+    let mut parts = Vec::new();
+    for (first, len) in [(0, m / 2), (m / 2, m - m / 2)] {
+        if len > 0 {
+            let lhs = &MatRef { offset: lhs.index(first, 0), ..*lhs };
+            parts.extend(stored(&Product { dims: &[len, k, n], lhs, ..*product }, scratch, &multiply));
+        }
+    }
+    assert_eq!(bits(&parts), same, "{name}, in two parts");
 }
 
 /// Row-major, transposed, with gaps.
@@ -312,7 +299,7 @@ fn large_right_operands() {
             let mut out = vec![f64::NAN; m * n];
             let mut scratch = vec![f64::NAN; matmul_scratch::<f64>(m, k, n)];
             let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
-            f64::multiply(&product, &mut scratch, Sink::Store(&mut out));
+            floats::multiply(&product, &mut scratch, Sink::Store(&mut out));
             bits(&out)
         };
         assert!(product(m)[..16 * n] == product(16), "left operand by {row_stride} and {col_stride}");
@@ -365,4 +352,32 @@ fn any_scratch_memory_gives_the_bits_of_none() {
             assert!(handed_over == expected, "{scratch} of scratch, handed over");
         }
     }
+}
+
+/// Products by the crate, beyond what it sums at once and what an epilogue takes at once: no cut shows, and which products are
+/// the crate's is what the features say.
+#[test]
+fn products_of_another_crate() {
+    fn of<T: Float>(dims: [usize; 3]) {
+        let [m, k, n] = dims;
+        let data = [random::<T>(3 * m * k + 10, 17), random::<T>(3 * k * n + 10, 18)];
+        for ([row_stride, col_stride], rhs_strides) in layouts(m, k).into_iter().zip(layouts(k, n)) {
+            let lhs = &MatRef { data: &data[0], offset: 3, row_stride, col_stride };
+            let [row_stride, col_stride] = rhs_strides;
+            let rhs = &MatRef { data: &data[1], offset: 1, row_stride, col_stride };
+            let product = Product { dims: &dims, all_rows: m, lhs, rhs };
+            let ours = stored(&product, 0, floats::multiply);
+            let bound = 2.0 * (k * (k + 1)) as f64 * T::EPSILON;
+            let near = |sums: &[T]| {
+                sums.iter().zip(&ours).all(|(sum, ours)| (sum.to_f64() - ours.to_f64()).abs() <= bound)
+            };
+            right(&product, "matrixmultiply", &near, foreign::multiply);
+            let [ours, theirs] = [ours, stored(&product, 0, foreign::multiply)].map(|sums| bits(&sums));
+            assert_ne!(ours, theirs, "the crate adds up other parts");
+            let by_crate = cfg!(any(feature = "matrixmultiply", not(target_arch = "x86_64")));
+            assert!(bits(&stored(&product, 0, T::multiply)) == if by_crate { theirs } else { ours });
+        }
+    }
+    of::<f32>([140, 600, 530]);
+    of::<f64>([33, 270, 20]);
 }

@@ -1,0 +1,119 @@
+//! Products of floats by the crate `matrixmultiply`, on processors on which no kernel of ours for products has run: its users run
+//! its kernels there. What is small, or a vector, is ours everywhere.
+//!
+//! The crate packs its operands into memory that it allocates, and it only stores. What an epilogue takes is stored first, some
+//! rows and columns at a time, in memory that is allocated here.
+//!
+//! An element is one chain for every stretch of `k`, of a length that the crate fixes, whichever rows and columns a call has: so
+//! neither threads nor blocks show in the result.
+
+use super::products::{Product, Sink};
+use super::{columns, floats};
+use crate::element::Element;
+use crate::kernels::epilogue::Block;
+use crate::kernels::tile::Tiles;
+
+/// An element type that the crate multiplies.
+pub trait Foreign: Element + Tiles {
+    /// `c = alpha · a · b + beta · c`, from `m, k, n, alpha`, each operand with the strides of its rows and columns, and `beta`
+    /// before `c`. With a `beta` of 0 it does not read `c`.
+    const GEMM: Gemm<Self>;
+}
+
+type Gemm<T> = unsafe fn(
+    usize,
+    usize,
+    usize,
+    T,
+    *const T,
+    isize,
+    isize,
+    *const T,
+    isize,
+    isize,
+    T,
+    *mut T,
+    isize,
+    isize,
+);
+
+impl Foreign for f32 {
+    const GEMM: Gemm<f32> = matrixmultiply::sgemm;
+}
+
+impl Foreign for f64 {
+    const GEMM: Gemm<f64> = matrixmultiply::dgemm;
+}
+
+/// Most rows and columns that an epilogue takes at once. The crate packs the right operand anew for each of these groups of
+/// rows, and the left one for each group of columns.
+const TAKEN: [usize; 2] = [128, 512];
+
+/// One product.
+pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+    if !pays(product) {
+        return floats::multiply(product, scratch, sink);
+    }
+    let [m, _, n] = *product.dims;
+    let (epilogue, first) = match sink {
+        Sink::Store(out) => return store(product, [0, 0], [m, n], out),
+        Sink::Epilogue { epilogue, row } => (epilogue, row),
+    };
+    let most = [m.min(TAKEN[0]), n.min(TAKEN[1])];
+    let mut room = vec![T::ZERO; most[0] * most[1]];
+    for row in (0..m).step_by(most[0]) {
+        for column in (0..n).step_by(most[1]) {
+            let [rows, columns] = [most[0].min(m - row), most[1].min(n - column)];
+            let sums = &mut room[..rows * columns];
+            store(product, [row, column], [rows, columns], sums);
+            epilogue.block(Block { row: first + row, column, rows, columns, sums, stride: columns });
+        }
+    }
+}
+
+/// Whether a product is worth what the crate does before it multiplies. It depends on all of a product, whichever rows these
+/// are, and threads that take columns take them of products that are ours.
+fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
+    const NARROWEST: usize = 8;
+    const WORTH: usize = 32 * 32 * 32;
+    all_rows >= columns::FEW_ROWS
+        && k.min(n) >= NARROWEST
+        && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
+}
+
+/// Stores some rows and columns of a product, from these on.
+fn store<T: Foreign>(
+    &Product { dims: &[_, k, _], lhs, rhs, .. }: &Product<'_, T>,
+    [row, column]: [usize; 2],
+    [rows, columns]: [usize; 2],
+    to: &mut [T],
+) {
+    assert!(lhs.reach(row + rows, k) < lhs.data.len() && rhs.reach(k, column + columns) < rhs.data.len());
+    assert!(to.len() == rows * columns);
+    let strides =
+        |row_stride: usize, column_stride: usize| [row_stride.cast_signed(), column_stride.cast_signed()];
+    let [lhs_row, lhs_column] = strides(lhs.row_stride, lhs.col_stride);
+    let [rhs_row, rhs_column] = strides(rhs.row_stride, rhs.col_stride);
+    // SAFETY: both operands hold all that is reached, and `to` is as long as these rows and columns.
+    unsafe {
+        let lhs = lhs.data.as_ptr().add(lhs.index(row, 0));
+        let rhs = rhs.data.as_ptr().add(rhs.index(0, column));
+        let to_row = columns.cast_signed();
+        (T::GEMM)(
+            rows,
+            k,
+            columns,
+            T::ONE,
+            lhs,
+            lhs_row,
+            lhs_column,
+            rhs,
+            rhs_row,
+            rhs_column,
+            T::ZERO,
+            to.as_mut_ptr(),
+            to_row,
+            1,
+        );
+    }
+}
