@@ -220,7 +220,7 @@
 //! | --- | --- |
 //! | a function of yours panics: what an `extern` function calls, an [`Rng`], what `from_fn` or `map` takes | the panic is the caller's; no result and no `&mut` parameter has been written |
 //! | a part of a call panics on another thread | all parts end, then the panic is the caller's; of two panics the one of the earlier part |
-//! | a thread cannot be started | the threads that there are do the work, at least the caller does; the result is the same to the bit |
+//! | a thread cannot be started | the threads that there are do the work, at least the caller does; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
 //! | memory cannot be had | error E6004, before anything is written |
 //!
 //! Calls may be made from any place: from a function of yours that a call runs, with a workspace and threads of its own; from
@@ -236,8 +236,8 @@
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
-//! `matrixmultiply`: products of `f32` and `f64` of 32 rows and 32³ multiplications or more are computed by the crate of that
-//! name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
+//! `matrixmultiply`: large products of `f32` and `f64` (of at least 32 rows, 8 columns, 8 factors a sum and 32³ multiplications)
+//! are computed by the crate of that name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
 //! there, while that crate's users run its kernels. At each product the crate allocates what it packs operands into, and where a
 //! fused loop follows, so do we for up to 128 by 512 sums; the process ends where that memory cannot be had. Results have other
 //! last bits than by our kernels, the same for any number of threads, and `MIND_SIMD` has no say in them. Convolutions, integers

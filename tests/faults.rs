@@ -204,7 +204,7 @@ fn functions_are_called_while_a_thread_ends() {
         let sender = sender.clone();
         let ending = thread::spawn(move || {
             LAST.set(Some(Caller(inputs, sender)));
-            // What a thread has of its own is dropped in the order in which it was made.
+            // In which order a thread drops what it has of its own depends on what was in use first.
             calls_before && layer(&inputs.x, &inputs.w) == inputs.layer
         });
         assert_eq!(ending.join().expect("no panic"), calls_before);
