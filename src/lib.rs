@@ -218,7 +218,7 @@
 //!
 //! | what fails | what follows |
 //! | --- | --- |
-//! | a function of yours panics: what an `extern` function calls, an [`Rng`], what `from_fn` or `map` takes | the panic is the caller's; no result and no `&mut` parameter has been written |
+//! | a function of yours panics: what an `extern` function calls, an [`Rng`], what `from_fn` or `map` takes | the panic is the caller's; no result and no `&mut` parameter of a function has been written, and what [`Initialiser::fill`] fills has been in part |
 //! | a part of a call panics on another thread | all parts end, then the panic is the caller's; of two panics the one of the earlier part |
 //! | a thread cannot be started | the threads that there are do the work, at least the caller does; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
 //! | memory cannot be had | error E6004, before anything is written |
