@@ -11,7 +11,10 @@ use mind_core::{
 use super::{
     body::Body,
     extent::{Arithmetic, extent, symbol_variable},
-    nest::finish::{epilogue, stored, whole_rows},
+    nest::{
+        finish::{epilogue, stored, whole_rows},
+        scratch as nest_scratch,
+    },
 };
 
 /// Up to so many multiplications of known extents, each at most 16, a product is inlined.
@@ -143,10 +146,18 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
                 }
                 convolutions += 1;
             }
+            Step::Nest(nest) => {
+                // The chains of each sum, and what it lost.
+                let sums = nest_scratch(nest, plan).into_iter().filter(|(dtype, _)| *dtype == wanted);
+                let sums = sums.map(|(_, len)| {
+                    let len = extent(&len, Arithmetic::Saturating);
+                    format!("rt::chain_scratch::<{wanted}>({len}).saturating_mul(2)")
+                });
+                needs.extend(sums.reduce(|all, sum| format!("{all}.saturating_add({sum})")));
+            }
             Step::MatMul(_)
             | Step::Scalar(_)
             | Step::Load { .. }
-            | Step::Nest(_)
             | Step::Dot { .. }
             | Step::CheckIndices { .. }
             | Step::Gather { .. }

@@ -4,7 +4,10 @@ use mind_shape::Type;
 
 use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
-    kernels::{reduce, rows::sum_rows_of},
+    kernels::{
+        reduce::{self, CHAIN, settle},
+        rows::sum_rows_of,
+    },
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
 };
@@ -44,7 +47,7 @@ fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
 struct Axis {
     extent: usize,
     reduced: bool,
-    /// From one position to the next in the result; 0 where summed.
+    /// From one position to the next.
     stride: usize,
 }
 
@@ -62,21 +65,37 @@ fn add_up<'a, T: Number>(x: Value<'_, T>, reduced: [bool; MAX_RANK], out: &'a mu
         }
     }
     let mut stride = 1;
-    for axis in axes[..rank].iter_mut().rev().filter(|axis| !axis.reduced) {
+    for axis in axes[..rank].iter_mut().rev() {
         axis.stride = stride;
         stride *= axis.extent;
     }
-    let out = &mut out[..stride];
+    let kept = axes[..rank].iter().filter(|axis| !axis.reduced).map(|axis| axis.extent);
+    let out = &mut out[..kept.product()];
     match &axes[..rank] {
         [] => out.copy_from_slice(x.elements),
         [only] if only.reduced => out[0] = reduce::sum(x.elements),
         [_] => out.copy_from_slice(x.elements),
         [_, inner] if inner.reduced => sum_rows_of(x.elements, inner.extent, inner.extent, out),
-        [outer @ .., inner] => dispatch(Rows { x: x.elements, outer, inner, out }),
+        [outer @ .., inner] => {
+            let width = if inner.reduced { 1 } else { inner.extent };
+            let rows = Rows { x: x.elements, outer, inner, out: &mut *out };
+            // Clearing what is not used would cost more than a small sum.
+            match width {
+                0..=32 => dispatch(InChains { rows, chain: &mut [T::ZERO; 32], lost: &mut [T::ZERO; 32] }),
+                33..=256 => {
+                    dispatch(InChains { rows, chain: &mut [T::ZERO; 256], lost: &mut [T::ZERO; 256] })
+                }
+                _ => dispatch(InChains { rows, chain: &mut [T::ZERO; WIDEST], lost: &mut [T::ZERO; WIDEST] }),
+            }
+        }
     }
     out
 }
 
+/// The most columns that are summed at a time: their sums stay in the fastest cache.
+const WIDEST: usize = 1024;
+
+/// Sums over outer axes: of rows, or of the sums of rows.
 struct Rows<'a, T> {
     x: &'a [T],
     outer: &'a [Axis],
@@ -84,31 +103,78 @@ struct Rows<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Number> Kernel for Rows<'_, T> {
+struct InChains<'a, T> {
+    rows: Rows<'a, T>,
+    /// What a chain is gathered in, for so many columns at a time.
+    chain: &'a mut [T],
+    /// What the sums lost to rounding.
+    lost: &'a mut [T],
+}
+
+impl<T: Number> Kernel for InChains<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { x, outer, inner, out } = self;
-        out.fill(T::ZERO);
-        let (mut index, mut at) = ([0; MAX_RANK], 0);
-        for row in x.chunks_exact(inner.extent) {
-            if inner.reduced {
-                out[at] = out[at].plus(T::lane_sum(row));
-            } else {
-                for (sum, element) in out[at..][..inner.extent].iter_mut().zip(row) {
-                    *sum = sum.plus(*element);
+        let Self { rows: Rows { x, outer, inner, out }, chain, lost } = self;
+        let rows: usize = outer.iter().filter(|axis| axis.reduced).map(|axis| axis.extent).product();
+        let width = if inner.reduced { 1 } else { inner.extent };
+        let mut at = Odometer::new(outer, |axis| !axis.reduced);
+        for out in out.chunks_exact_mut(width) {
+            let strip = chain.len();
+            for (part, out) in out.chunks_mut(strip).enumerate() {
+                let (chain, lost) = (&mut chain[..out.len()], &mut lost[..out.len()]);
+                let first = at.position + part * strip;
+                let mut row = Odometer::new(outer, |axis| axis.reduced);
+                out.fill(T::ZERO);
+                lost.fill(T::ZERO);
+                for start in (0..rows).step_by(CHAIN) {
+                    chain.fill(T::ZERO);
+                    for _ in 0..CHAIN.min(rows - start) {
+                        let row_at = first + row.position;
+                        if inner.reduced {
+                            chain[0] = chain[0].plus(T::lane_sum(&x[row_at..][..inner.extent]));
+                        } else {
+                            for (sum, element) in chain.iter_mut().zip(&x[row_at..][..out.len()]) {
+                                *sum = sum.plus(*element);
+                            }
+                        }
+                        row.advance();
+                    }
+                    settle(out, lost, chain);
                 }
             }
-            for (axis, index) in outer.iter().zip(&mut index).rev() {
-                *index += 1;
-                at += axis.stride;
-                if *index < axis.extent {
-                    break;
-                }
-                *index = 0;
-                at -= axis.stride * axis.extent;
+            at.advance();
+        }
+    }
+}
+
+/// Counts through some axes.
+struct Odometer<'a, F> {
+    axes: &'a [Axis],
+    counts: F,
+    index: [usize; MAX_RANK],
+    position: usize,
+}
+
+impl<'a, F: Fn(&Axis) -> bool> Odometer<'a, F> {
+    #[inline(always)]
+    fn new(axes: &'a [Axis], counts: F) -> Self {
+        Self { axes, counts, index: [0; MAX_RANK], position: 0 }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        for (axis, index) in
+            self.axes.iter().zip(&mut self.index).rev().filter(|(axis, _)| (self.counts)(axis))
+        {
+            *index += 1;
+            self.position += axis.stride;
+            if *index < axis.extent {
+                return;
             }
+            *index = 0;
+            self.position -= axis.stride * axis.extent;
         }
     }
 }

@@ -33,6 +33,10 @@ pub trait Arithmetic:
     /// The product.
     #[must_use]
     fn times(self, other: Self) -> Self;
+
+    /// The sum of this and a chain, and what is lost of it to rounding, where so much was lost of this.
+    #[must_use]
+    fn plus_chain(self, lost: Self, chain: Self) -> (Self, Self);
 }
 
 macro_rules! float {
@@ -49,6 +53,15 @@ macro_rules! float {
             #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self * other
+            }
+
+            #[inline(always)]
+            fn plus_chain(self, lost: Self, chain: Self) -> (Self, Self) {
+                let chain = chain - lost;
+                let sum = self + chain;
+                let lost = (sum - self) - chain;
+                // Of what is not finite nothing is lost: the sum stays what it is.
+                (sum, if lost.is_finite() { lost } else { 0.0 })
             }
         })*
     };
@@ -68,6 +81,11 @@ macro_rules! integer {
             #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn plus_chain(self, _: Self, chain: Self) -> (Self, Self) {
+                (self.wrapping_add(chain), 0)
             }
         })*
     };

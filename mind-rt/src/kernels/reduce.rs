@@ -1,7 +1,11 @@
-//! Sums in a fixed order.
+//! Sums in a fixed order, whose error hardly grows with their length.
 //!
-//! Element `i` of a sum goes to lane `i % LANES`; each lane adds its elements in order; the lanes are then added as a
-//! tree. The order depends on nothing but the length, so a sum is the same to the bit at every SIMD level.
+//! Element `i` of a sum goes to lane `i % LANES`; the lanes are then added as a tree. A lane adds chains of [`CHAIN`]
+//! elements in order, and [`settle`]s each chain, which adds it with what was lost to rounding before. So an element meets
+//! [`CHAIN`] roundings and a few more, however many elements there are. The order depends on nothing but the length, so a
+//! sum is the same to the bit at every SIMD level.
+//!
+//! Sums over outer axes are chains of rows that are settled likewise, here and in generated loops.
 //!
 //! Three things keep the lanes of a loop in as few registers as hold them; each was measured to cost three to nine times
 //! the time where it was missing:
@@ -25,6 +29,38 @@ pub const LANES_F64: usize = 16;
 pub const LANES_I32: usize = 32;
 /// Lanes in a sum of `i64`.
 pub const LANES_I64: usize = 16;
+
+/// So many numbers are added one after the other before their sum is settled: `n` of them are off by `(n - 1) / 2` epsilons
+/// at most, which has to stay below `4 log2(n)`.
+pub const CHAIN: usize = 32;
+
+/// Adds chains to sums, one to each, with what the sums lost to rounding so far: `lost`, 0 before the first chain.
+///
+/// This is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham, *Accuracy and
+/// Stability of Numerical Algorithms*, 2nd edition, section 4.3).
+///
+/// # Panics
+/// If there are not as many of each.
+#[inline(always)]
+pub fn settle<T: Element>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+    check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
+    for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
+        (*sum, *lost) = sum.plus_chain(*lost, *chain);
+    }
+}
+
+/// [`settle`] for chains that were added up in registers, and stay there through their loop.
+#[inline(always)]
+pub fn settle_lanes<T: Element, const L: usize>(sums: &mut [T], lost: &mut [T; L], chains: [T; L]) {
+    settle(sums, lost, &black_box(chains));
+}
+
+/// The scratch memory of `len` chains of sums in memory, or of what these lost, in elements: whole cache lines.
+#[must_use]
+pub const fn chain_scratch<T>(len: usize) -> usize {
+    let line = const { 64 / size_of::<T>() };
+    len.saturating_add(line - 1) / line * line
+}
 
 /// The sum of all elements; 0 if there are none.
 pub fn sum<T: Element>(elements: &[T]) -> T {
@@ -119,18 +155,35 @@ reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
 
 #[inline(always)]
 fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
-    let mut lanes = [T::ZERO; L];
     let (blocks, rest) = elements.as_chunks::<L>();
+    if blocks.len() <= CHAIN {
+        return plus_rest(chain_by_lanes(blocks), rest);
+    }
+    let (mut sums, mut lost) = ([T::ZERO; L], [T::ZERO; L]);
+    for chain in blocks.chunks(CHAIN) {
+        settle_lanes(&mut sums, &mut lost, chain_by_lanes(chain));
+    }
+    settle(&mut sums, &mut lost, &plus_rest([T::ZERO; L], rest));
+    sums
+}
+
+#[inline(always)]
+fn plus_rest<T: Element, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
+    for (lane, element) in lanes.iter_mut().zip(rest) {
+        *lane = lane.plus(*element);
+    }
+    lanes
+}
+
+#[inline(always)]
+fn chain_by_lanes<T: Element, const L: usize>(blocks: &[[T; L]]) -> [T; L] {
+    let mut lanes = [T::ZERO; L];
     for block in blocks {
         for lane in 0..L {
             lanes[lane] = lanes[lane].plus(block[lane]);
         }
     }
-    let mut last = lanes;
-    for (lane, element) in last.iter_mut().zip(rest) {
-        *lane = lane.plus(*element);
-    }
-    last
+    lanes
 }
 
 #[inline(always)]

@@ -1,12 +1,14 @@
 //! What the loops of a nest capture, and under which names.
 
+use std::fmt::Write;
+
 use mind_core::{
     dim::Dim,
     plan::{BufferId, Nest, Operand, Place, Scalar, Target, View},
     ty::DType,
 };
 
-use super::{Body, Cut, operands, symbol_variable, targets};
+use super::{Body, Cut, chains::in_scratch, grouped, operands, symbol_variable, targets};
 use crate::emit::names::Names;
 
 /// What a nest captures.
@@ -21,8 +23,10 @@ pub(super) struct Captures {
     pub(super) targets: Vec<(BufferId, String)>,
     /// The sums over everything, in the order of passes.
     pub(super) totals: Vec<Total>,
+    /// For each sum in memory that is gathered in scratch memory, the names of the fields of its chain and of what it lost.
+    scratch: Vec<(BufferId, [String; 2])>,
     /// The axis along which the nest is cut.
-    cut: Option<usize>,
+    pub(super) cut: Option<usize>,
     /// The names that are taken.
     pub(super) names: Names,
 }
@@ -86,13 +90,16 @@ impl Captures {
             names.fresh(own);
         }
         body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
-        (0..nest.extents.len()).for_each(|axis| _ = names.fresh(&format!("i{axis}")));
+        for axis in 0..nest.extents.len() {
+            ["i", "chain", "end"].into_iter().for_each(|own| _ = names.fresh(&format!("{own}{axis}")));
+        }
         let mut captures = Self {
             fields: Vec::new(),
             loads: Vec::new(),
             scalars: Vec::new(),
             targets: Vec::new(),
             totals: Vec::new(),
+            scratch: Vec::new(),
             cut: cut.map(|cut| cut.axis),
             names,
         };
@@ -101,6 +108,7 @@ impl Captures {
         captures.loads(body, nest, cut);
         captures.scalars(body, nest);
         captures.targets(body, nest, cut);
+        captures.take_scratch(body, nest, cut);
         captures.totals(body, nest);
         if let Some(cut) = cut {
             let (name, value) = ("steps".to_string(), body.extent(&cut.steps));
@@ -167,6 +175,42 @@ impl Captures {
             let dtype = body.plan.buffers[buffer.0].ty.dtype;
             self.fields.push(Field { name: name.clone(), value, dtype, kind: Kind::Target(stride) });
         }
+    }
+
+    /// Takes what chains of sums in memory, and what these lost, are gathered in: as much as the sums, lying likewise.
+    fn take_scratch(&mut self, body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) {
+        let (mut names, mut ranges, mut from) = (String::new(), String::new(), "0".to_string());
+        let Some(dtype) = nest.folds().next().map(|fold| fold.dtype) else { return };
+        for sum in in_scratch(nest, self.cut) {
+            let of = buffer(sum.view);
+            let len = body.plan.buffers[of.0].ty.shape.element_count();
+            let len =
+                grouped(&body.extent(&len.expect("a verified type has a countable number of elements")));
+            let stride = cut.map_or(Dim::ZERO, |cut| sum.view.strides[cut.axis].clone());
+            let wish = self.target(sum.view).trim_start_matches("r#").to_string();
+            let fields = ["chain", "lost"].map(|what| {
+                let wish = format!("{wish}_{what}");
+                let (name, value) = (self.names.fresh(&wish), body.names.fresh(&wish));
+                let _ = write!(names, "{value}, ");
+                let _ = write!(ranges, "{from}..{from} + {len}, ");
+                from = format!("{from} + rt::chain_scratch::<{dtype}>({len})");
+                let kind = Kind::Target(stride.clone());
+                self.fields.push(Field { name: name.clone(), value, dtype, kind });
+                name
+            });
+            self.scratch.push((of, fields));
+        }
+        if !names.is_empty() {
+            let scratch = &body.scratch[&dtype];
+            let _ = writeln!(body.text, "let [{names}] = rt::split(&mut *{scratch}, [{ranges}]);");
+        }
+    }
+
+    /// The variables of the chain of a sum and of what it lost, which are in scratch memory.
+    pub(super) fn scratch(&self, view: &View) -> &[String; 2] {
+        let buffer = buffer(view);
+        let scratch = self.scratch.iter().find(|(known, _)| *known == buffer);
+        &scratch.expect("scratch memory was taken for it").1
     }
 
     fn totals(&mut self, body: &mut Body<'_>, nest: &Nest) {

@@ -2,6 +2,7 @@
 //! there is enough to do, cuts for several threads.
 
 mod captures;
+mod chains;
 pub(super) mod finish;
 mod loops;
 mod split;
@@ -10,7 +11,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{BufferId, Nest, Operand, ScalarOp, Target, View},
+    plan::{BufferId, Nest, Operand, Plan, ScalarOp, Target, View},
     ty::DType,
 };
 
@@ -49,6 +50,17 @@ pub(super) fn emit(body: &mut Body<'_>, nest: &Nest) {
             let _ = writeln!(body.text, "let {name} = {name} / ({count} as {dtype});");
         }
     }
+}
+
+/// The lengths of the scratch memory that sums of a nest are gathered in, and their element types.
+pub(super) fn scratch(nest: &Nest, plan: &Plan) -> Vec<(DType, Dim)> {
+    let sums = chains::in_scratch(nest, Cut::of(nest).map(|cut| cut.axis));
+    let lens = sums.map(|sum| {
+        let buffer = sum.view.buffer().expect("sums in memory have a buffer");
+        let len = plan.buffers[buffer.0].ty.shape.element_count();
+        (sum.fold.dtype, len.expect("a verified type has a countable number of elements"))
+    });
+    lens.collect()
 }
 
 /// The struct of a nest, and what runs it.

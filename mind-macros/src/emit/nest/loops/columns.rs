@@ -33,12 +33,11 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
     let mut loops = Loops::new(body, &flat, captures, Frame::Nest);
     let pass = &flat.passes[0];
     let variables = loops.variables(pass);
-    let sums: Vec<Sum> = pass.folds.iter().map(|_| Sum::Lanes(loops.names.fresh("lanes"), lanes)).collect();
-    sums.iter().for_each(|sum| loops.declare(sum, dtype));
+    let sums: Vec<Sum> = pass.folds.iter().map(|_| loops.sum_in_lanes("lanes", dtype, lanes, 0)).collect();
     loops.still_loads(&variables);
     loops.elements(pass, &variables, &sums.iter().cloned().map(Some).collect::<Vec<_>>());
     for (fold, sum) in nest.passes[0].folds.iter().zip(&sums) {
-        let (Target::Memory(view), Sum::Lanes(name, _)) = (&fold.target, sum) else { return None };
+        let (Target::Memory(view), Sum { name, .. }) = (&fold.target, sum) else { return None };
         let target = captures.target(view);
         let _ = writeln!(
             loops.text,

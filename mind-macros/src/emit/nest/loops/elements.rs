@@ -8,7 +8,7 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{At, Frame, Loops, Sum, Variables, add, grouped};
+use super::{At, Frame, Gathered, Loops, Place, Sum, Variables, add, grouped, zero};
 use crate::emit::{body::expression, nest::Along};
 
 /// Elements of a row that are handled at once where its length is not known: a register of the highest level.
@@ -84,11 +84,12 @@ impl Loops<'_, '_> {
         }
         let outer = self.nest.row_axes..self.rank() - 1;
         self.text.push_str("{\n");
-        outer.clone().for_each(|axis| self.open(axis));
+        let in_lanes: Vec<Sum> = sums.iter().flatten().cloned().collect();
+        outer.clone().for_each(|axis| self.open(axis, &in_lanes));
         self.slices(variables);
         let len = self.inner_len();
         let width = match self.frame {
-            Frame::Nest | Frame::Row => sums.iter().flatten().map(Sum::width).max(),
+            Frame::Nest | Frame::Row => in_lanes.iter().map(|sum| sum.lanes).max(),
             Frame::Block => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
             Frame::Rows => None,
         };
@@ -105,7 +106,10 @@ impl Loops<'_, '_> {
             }
             Some(width) => self.blocks(pass, variables, sums, width),
         }
-        outer.for_each(|_| self.text.push_str("}\n"));
+        for axis in outer.rev() {
+            self.text.push_str("}\n");
+            self.close_chains(axis, &in_lanes);
+        }
         self.text.push_str("}\n");
     }
 
@@ -113,11 +117,16 @@ impl Loops<'_, '_> {
     fn slices(&mut self, variables: &Variables) {
         let (inner, len) = (self.rank() - 1, grouped(&self.inner_len()));
         for (view, row) in &variables.targets {
-            if let Some(sums) = self.short_sums(view).map(str::to_string) {
-                let _ = writeln!(self.text, "let {row} = &mut {sums};");
+            let (name, is_array) = match self.gathered_in(view) {
+                Some((sum, Gathered { chain, .. })) => (&**chain, matches!(sum.place, Place::Arrays(_))),
+                None => (self.captures.target(view), false),
+            };
+            if is_array {
+                let text = format!("let {row} = &mut {name};\n");
+                self.text.push_str(&text);
                 continue;
             }
-            let (name, at) = (self.captures.target(view), grouped(&self.row_position(view, true)));
+            let (name, at) = (name.to_string(), grouped(&self.row_position(view, true)));
             let _ = match Along::of(view, inner) {
                 Along::Consecutive => writeln!(self.text, "let {row} = &mut {name}[{at}..][..{len}];"),
                 Along::Still | Along::Strided => writeln!(self.text, "let {row} = &mut {name}[{at}..];"),
@@ -168,7 +177,9 @@ impl Loops<'_, '_> {
             let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
             let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
         }
-        let _ = writeln!(self.text, "for block in 0..{len} / {width} {{ let start = block * {width};");
+        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<Sum>>());
+        let (from, to) = self.open_chains(inner, &format!("({len} / {width})"), &in_lanes);
+        let _ = writeln!(self.text, "for block in {from}..{to} {{ let start = block * {width};");
         if self.frame == Frame::Block {
             self.text.push_str("rt::one_by_one();\n");
         }
@@ -188,6 +199,7 @@ impl Loops<'_, '_> {
         let _ = writeln!(self.text, "for lane in 0..{width} {{");
         self.element(pass, variables, sums, At::Block);
         let _ = writeln!(self.text, "}} {back} }}");
+        self.close_chains(inner, &in_lanes);
         if known.is_some_and(|len| len % width == 0) {
             return;
         }
@@ -211,14 +223,21 @@ impl Loops<'_, '_> {
         let mut rests = Vec::new();
         let mut back = String::new();
         for sum in sums {
-            rests.push(sum.as_ref().map(|sum| match sum {
-                Sum::Lanes(name, lanes) => {
-                    let rest = self.names.fresh("rest");
-                    let _ = writeln!(self.text, "let mut {rest} = {name};");
-                    let _ = write!(back, "{name} = {rest}; ");
-                    Sum::Lanes(rest, *lanes)
-                }
-                Sum::Number(name) => Sum::Number(name.clone()),
+            rests.push(sum.as_ref().map(|sum| {
+                let rest = self.names.fresh("rest");
+                let inner = self.rank() - 1;
+                let _ = match sum.chains.as_ref().filter(|(chain, _)| chain.axis == inner) {
+                    // It is a chain of its own.
+                    Some((_, Gathered { lost, .. })) => {
+                        let _ = write!(back, "rt::settle_lanes(&mut {}, &mut {lost}, {rest}); ", sum.name);
+                        writeln!(self.text, "let mut {rest} = [{}; {}];", zero(sum.dtype), sum.lanes)
+                    }
+                    None => {
+                        let _ = write!(back, "{} = {rest}; ", sum.chain());
+                        writeln!(self.text, "let mut {rest} = {};", sum.chain())
+                    }
+                };
+                Sum { name: rest, chains: None, ..sum.clone() }
             }));
         }
         let rest = known.map(|len| len % width);
@@ -346,12 +365,12 @@ impl Loops<'_, '_> {
             let _ = writeln!(self.text, "{row}[{index}] = {value};");
         }
         for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values.by_ref()) {
-            let widest = sums.iter().flatten().map(Sum::width).max();
+            let widest = sums.iter().flatten().map(|sum| sum.lanes).max();
             let place = match (&fold.target, sum) {
                 (Target::Memory(view), _) => self.target_element(view, variables, at),
-                (_, Some(Sum::Lanes(name, lanes))) if Some(*lanes) == widest => format!("{name}[lane]"),
-                (_, Some(Sum::Lanes(name, lanes))) => format!("{name}[lane % {lanes}]"),
-                (_, Some(Sum::Number(_)) | None) => unreachable!("sums along a row have lanes"),
+                (_, Some(sum)) if Some(sum.lanes) == widest => format!("{}[lane]", sum.chain()),
+                (_, Some(sum)) => format!("{}[lane % {}]", sum.chain(), sum.lanes),
+                (_, None) => unreachable!("sums along a row have lanes"),
             };
             let sum = add(&place, &value, fold.dtype);
             let _ = match at {

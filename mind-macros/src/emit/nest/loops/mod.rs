@@ -18,7 +18,12 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{Along, Body, captures::Captures, grouped, split::separable, tuple};
+use super::{
+    Along, Body,
+    captures::Captures,
+    chains::{Chain, MemorySum, Place, in_memory, turns},
+    grouped, tuple,
+};
 use crate::emit::names::Names;
 
 /// What stands in the function that takes the captured slices.
@@ -62,26 +67,32 @@ struct Loops<'a, 'p> {
     names: Names,
     /// The numbers of the row so far.
     numbers: Vec<RowNumber>,
-    /// For each total, in the order of passes, the lanes or the number that it is summed in.
+    /// For each total, in the order of passes, what it is summed in.
     totals: Vec<Sum>,
-    /// The sums of short rows, and the array that each is gathered in.
-    short: Vec<(View, String)>,
+    /// The sums in memory, and what each is gathered in.
+    memory: Vec<(MemorySum<'a>, Gathered)>,
     /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
     values: Vec<String>,
     text: String,
 }
 
-/// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
-/// wait for the one before to be stored.
-const SHORT: usize = 256;
-
-/// Where a sum is gathered.
+/// A sum in an array of lanes; that of numbers of rows has one.
 #[derive(Clone)]
-enum Sum {
-    /// In an array of so many lanes.
-    Lanes(String, usize),
-    /// In a single number.
-    Number(String),
+struct Sum {
+    name: String,
+    lanes: usize,
+    dtype: DType,
+    /// If there is more than one chain, where they end, and what each is gathered in.
+    chains: Option<(Chain, Gathered)>,
+}
+
+/// The variables that chains of a sum are gathered in.
+#[derive(Clone)]
+struct Gathered {
+    /// The chain under way.
+    chain: String,
+    /// What the sum lost to rounding.
+    lost: String,
 }
 
 /// A number of the row.
@@ -125,7 +136,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             names: captures.names.clone(),
             numbers: Vec::new(),
             totals: Vec::new(),
-            short: Vec::new(),
+            memory: Vec::new(),
             values: Vec::new(),
             text: String::new(),
         }
@@ -136,12 +147,13 @@ impl<'a, 'p> Loops<'a, 'p> {
             return;
         }
         self.begin_totals();
+        self.name_sums_in_memory();
         self.begin_values();
         for depth in 0..self.nest.row_axes {
             self.begin_sums(depth);
             match self.rows_at_once() {
                 Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, &rows),
-                Some(_) | None => self.open(depth),
+                Some(_) | None => self.open(depth, &self.totals.clone()),
             }
         }
         self.begin_sums(self.nest.row_axes);
@@ -152,6 +164,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         for depth in (0..self.nest.row_axes).rev() {
             self.end_sums(depth + 1);
             self.text.push_str("}\n");
+            self.close_chains(depth, &self.totals.clone());
         }
         self.end_sums(0);
         let totals: Vec<_> = self.totals.iter().map(Sum::value).collect();
@@ -161,27 +174,46 @@ impl<'a, 'p> Loops<'a, 'p> {
     fn begin_totals(&mut self) {
         for pass in &self.nest.passes {
             let elements = pass.folds.iter().map(|fold| (fold, true));
-            for (fold, lanes) in elements.chain(pass.row_folds.iter().map(|fold| (fold, false))) {
+            for (fold, of_elements) in elements.chain(pass.row_folds.iter().map(|fold| (fold, false))) {
                 if !matches!(fold.target, Target::Total(_)) {
                     continue;
                 }
-                let name = self.names.fresh("total");
-                let sum = match lanes {
-                    true => Sum::Lanes(name, self.lanes(fold.dtype)),
-                    false => Sum::Number(name),
+                let sum = match of_elements {
+                    true => self.sum_in_lanes("total", fold.dtype, self.lanes(fold.dtype), 0),
+                    false => self.sum("total", fold.dtype, 1, 0..self.nest.row_axes),
                 };
-                self.declare(&sum, fold.dtype);
                 self.totals.push(sum);
             }
         }
     }
 
-    fn declare(&mut self, sum: &Sum, dtype: DType) {
+    /// Declares a sum along the axes from one on, of blocks of lanes along the last.
+    fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> Sum {
+        self.sum(name, dtype, lanes, first..self.rank())
+    }
+
+    /// Declares a sum that is added to in each turn of the loops over some axes.
+    fn sum(&mut self, name: &str, dtype: DType, lanes: usize, axes: Range<usize>) -> Sum {
+        let inner = self.rank() - 1;
+        let loops = axes.map(|axis| {
+            let turns = turns(self.nest, self.captures.cut, axis);
+            (axis, if axis == inner { turns.map(|len| len.div_ceil(lanes)) } else { turns })
+        });
+        let chain = Chain::of(loops);
+        let name = self.names.fresh(name);
         let zero = zero(dtype);
-        let _ = match sum {
-            Sum::Lanes(name, lanes) => writeln!(self.text, "let mut {name} = [{zero}; {lanes}];"),
-            Sum::Number(name) => writeln!(self.text, "let mut {name} = {zero};"),
-        };
+        let _ = writeln!(self.text, "let mut {name} = [{zero}; {lanes}];");
+        let chains = chain.map(|chain| {
+            let gathered = self.gathered(&name);
+            let _ = writeln!(self.text, "let mut {} = [{zero}; {lanes}];", gathered.lost);
+            (chain, gathered)
+        });
+        Sum { name, lanes, dtype, chains }
+    }
+
+    fn gathered(&mut self, name: &str) -> Gathered {
+        let [chain, lost] = ["chain", "lost"].map(|what| self.names.fresh(&format!("{name}_{what}")));
+        Gathered { chain, lost }
     }
 
     /// The lanes of a sum along the row. Lanes that stay 0 change no sum: fewer of them give the same bits.
@@ -192,12 +224,10 @@ impl<'a, 'p> Loops<'a, 'p> {
 
     /// The sum of the lanes that a row was summed in.
     fn sum_of_row(&self, sum: &Sum) -> String {
-        match (sum, self.inner_known()) {
+        match self.inner_known() {
             // Nothing is to be kept apart from a loop over blocks: there is one block.
-            (Sum::Lanes(name, lanes), Some(len)) if len <= *lanes && self.is_one_run() => {
-                format!("rt::add_lanes({name})")
-            }
-            _ => sum.value(),
+            Some(len) if len <= sum.lanes && self.is_one_run() => format!("rt::add_lanes({})", sum.name),
+            Some(_) | None => sum.value(),
         }
     }
 
@@ -206,58 +236,53 @@ impl<'a, 'p> Loops<'a, 'p> {
         self.nest.row_axes + 1 == self.rank()
     }
 
-    /// The sums in memory whose outermost summed axis is the next to be opened.
-    fn sums_in_memory(&self, depth: usize) -> Vec<(&Fold, &View)> {
-        let folds = self.nest.passes.iter().flat_map(|pass| pass.folds.iter().chain(&pass.row_folds));
-        let views = folds.filter_map(|fold| match &fold.target {
-            Target::Memory(view) => Some((fold, view)),
-            Target::Number(_) | Target::Total(_) => None,
-        });
-        let begins = |view: &View| {
-            let axes = view.strides.iter().take(self.nest.row_axes);
-            let kept = axes.take_while(|stride| **stride != Dim::ZERO).count();
-            (0..=kept).rev().find(|depth| *depth == 0 || separable(view, self.nest, depth - 1))
-        };
-        views.filter(|(_, view)| begins(view) == Some(depth)).collect()
-    }
-
-    fn begin_sums(&mut self, depth: usize) {
-        let sums = self.sums_in_memory(depth).into_iter();
-        let sums: Vec<(View, DType)> = sums.map(|(fold, view)| (view.clone(), fold.dtype)).collect();
-        for (view, dtype) in sums {
-            let zero = zero(dtype);
-            let Some(len) = self.short_row(&view, depth) else {
-                let _ = writeln!(self.text, "{}.fill({zero});", self.sums(&view, depth));
-                continue;
+    fn name_sums_in_memory(&mut self) {
+        for sum in in_memory(self.nest, self.captures.cut) {
+            let name = self.captures.target(sum.view).trim_start_matches("r#").to_string();
+            let gathered = match sum.place {
+                Place::Target => {
+                    Gathered { chain: self.captures.target(sum.view).into(), lost: String::new() }
+                }
+                Place::Arrays(_) => self.gathered(&name),
+                Place::Scratch => {
+                    let [chain, lost] = self.captures.scratch(sum.view).clone();
+                    Gathered { chain, lost }
+                }
             };
-            let name = self.captures.target(&view).trim_start_matches("r#");
-            let name = self.names.fresh(&format!("{name}_sums"));
-            let _ = writeln!(self.text, "let mut {name} = [{zero}; {len}];");
-            self.short.push((view, name));
+            self.memory.push((sum, gathered));
         }
     }
 
-    /// The number of sums that the loops from `depth` on gather, if they are a row and few.
-    fn short_row(&self, view: &View, depth: usize) -> Option<usize> {
-        let inner = self.rank() - 1;
-        let is_row = inner == self.nest.row_axes
-            && view.strides[depth..inner].iter().all(|stride| *stride == Dim::ZERO)
-            && matches!(Along::of(view, inner), Along::Consecutive);
-        self.inner_known().filter(|len| is_row && *len <= SHORT)
-    }
-
-    /// The array that a sum in memory is gathered in, if it is.
-    fn short_sums(&self, view: &View) -> Option<&str> {
-        let short = self.short.iter().find(|(known, _)| known.buffer() == view.buffer());
-        short.map(|(_, name)| &**name)
+    /// Clears the sums in memory that the loops from `depth` on add up.
+    fn begin_sums(&mut self, depth: usize) {
+        let mut text = String::new();
+        for (MemorySum { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
+            self.sums_from(depth)
+        {
+            let (zero, sums) = (zero(fold.dtype), self.sums(view, depth));
+            let _ = match (place, chain) {
+                (Place::Arrays(len), None) => writeln!(text, "let mut {array} = [{zero}; {len}];"),
+                (Place::Arrays(len), Some(_)) => {
+                    writeln!(text, "{sums}.fill({zero}); let mut {lost} = [{zero}; {len}];")
+                }
+                (Place::Target, _) => writeln!(text, "{sums}.fill({zero});"),
+                (Place::Scratch, _) => {
+                    let lost = self.part(lost, view, depth);
+                    writeln!(text, "{sums}.fill({zero}); {lost}.fill({zero});")
+                }
+            };
+        }
+        self.text.push_str(&text);
     }
 
     fn end_sums(&mut self, depth: usize) {
         let mut text = String::new();
-        for (fold, view) in self.sums_in_memory(depth) {
+        for (MemorySum { fold, view, chain, place, .. }, Gathered { chain: array, .. }) in
+            self.sums_from(depth)
+        {
             let sums = self.sums(view, depth);
-            if let Some(short) = self.short_sums(view) {
-                let _ = writeln!(text, "{sums}.copy_from_slice(&{short});");
+            if matches!((place, chain), (Place::Arrays(_), None)) {
+                let _ = writeln!(text, "{sums}.copy_from_slice(&{array});");
             }
             if fold.count.is_some() {
                 let mean = self.mean(fold, "*sum");
@@ -265,6 +290,90 @@ impl<'a, 'p> Loops<'a, 'p> {
             }
         }
         self.text.push_str(&text);
+    }
+
+    /// The sums in memory that the loops from `depth` on add up.
+    fn sums_from(&self, depth: usize) -> impl Iterator<Item = &(MemorySum<'a>, Gathered)> {
+        self.memory.iter().filter(move |(sum, _)| sum.depth == depth)
+    }
+
+    /// Goes through the turns of a loop in chains, where sums have chains of it. What is returned are the first turn and the
+    /// end of the chain, or of all.
+    fn open_chains(&mut self, axis: usize, turns: &str, sums: &[Sum]) -> (String, String) {
+        let Some(most) = self.chains(axis, sums) else { return ("0".to_string(), turns.to_string()) };
+        let _ = writeln!(
+            self.text,
+            "for chain{axis} in (0..{turns}).step_by({most}) {{ let end{axis} = (chain{axis} + {most}).min({turns});"
+        );
+        let mut text = String::new();
+        for (MemorySum { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
+            let zero = zero(fold.dtype);
+            let _ = match place {
+                Place::Arrays(len) => writeln!(text, "let mut {chain} = [{zero}; {len}];"),
+                Place::Scratch | Place::Target => {
+                    writeln!(text, "{}.fill({zero});", self.part(chain, view, axis))
+                }
+            };
+        }
+        for Sum { lanes, dtype, chains, .. } in sums {
+            if let Some((_, Gathered { chain, .. })) = chains.as_ref().filter(|(chain, _)| chain.axis == axis)
+            {
+                let _ = writeln!(text, "let mut {chain} = [{}; {lanes}];", zero(*dtype));
+            }
+        }
+        self.text.push_str(&text);
+        (format!("chain{axis}"), format!("end{axis}"))
+    }
+
+    /// Settles the chains of a loop.
+    fn close_chains(&mut self, axis: usize, sums: &[Sum]) {
+        if self.chains(axis, sums).is_none() {
+            return;
+        }
+        let mut text = String::new();
+        for (MemorySum { view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
+            let sums = self.part(self.captures.target(view), view, axis);
+            let _ = match place {
+                Place::Arrays(_) => writeln!(text, "rt::settle_lanes(&mut {sums}, &mut {lost}, {chain});"),
+                Place::Scratch | Place::Target => {
+                    let [chain, lost] = [chain, lost].map(|name| self.part(name, view, axis));
+                    writeln!(text, "rt::settle(&mut {sums}, &mut {lost}, &{chain});")
+                }
+            };
+        }
+        for Sum { name, chains, .. } in sums {
+            if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
+                let Gathered { chain, lost } = gathered;
+                let _ = writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});");
+            }
+        }
+        text.push_str("}\n");
+        self.text.push_str(&text);
+    }
+
+    /// The most turns of a loop in a chain, if sums have chains of it.
+    fn chains(&self, axis: usize, sums: &[Sum]) -> Option<usize> {
+        let in_memory = self.memory.iter().filter_map(|(sum, _)| sum.chain);
+        let in_lanes = sums.iter().filter_map(|sum| sum.chains.as_ref().map(|(chain, _)| *chain));
+        in_memory.chain(in_lanes).filter(|chain| chain.axis == axis).map(|chain| chain.turns).min()
+    }
+
+    fn chained(&self, axis: usize) -> impl Iterator<Item = &(MemorySum<'a>, Gathered)> {
+        self.memory.iter().filter(move |(sum, _)| sum.chain.is_some_and(|chain| chain.axis == axis))
+    }
+
+    /// The part of a sum in memory, or of what lies as it does, that the loops from `axis` on add to.
+    fn part(&self, name: &str, view: &View, axis: usize) -> String {
+        let at = grouped(&self.position(view, 0..axis));
+        let kept = (axis..self.rank()).filter(|axis| view.strides[*axis] != Dim::ZERO);
+        let extents: Vec<_> = kept.map(|axis| grouped(&self.extent(axis))).collect();
+        let len = if extents.is_empty() { "1".to_string() } else { extents.join(" * ") };
+        format!("{name}[{at}..][..{len}]")
+    }
+
+    /// What the elements of a sum in memory are added to.
+    fn gathered_in(&self, view: &View) -> Option<&(MemorySum<'a>, Gathered)> {
+        self.memory.iter().find(|(sum, _)| sum.view.buffer() == view.buffer())
     }
 
     /// The part of a target in memory that the loops from `depth` on sum into.
@@ -297,9 +406,8 @@ impl<'a, 'p> Loops<'a, 'p> {
             .map(|fold| match &fold.target {
                 Target::Total(_) => totals.next(),
                 Target::Number(_) => {
-                    let sum = Sum::Lanes(self.names.fresh("lanes"), self.lanes(fold.dtype));
-                    self.declare(&sum, fold.dtype);
-                    Some(sum)
+                    let (lanes, first) = (self.lanes(fold.dtype), self.nest.row_axes);
+                    Some(self.sum_in_lanes("lanes", fold.dtype, lanes, first))
                 }
                 Target::Memory(_) => None,
             })
@@ -346,13 +454,12 @@ impl<'a, 'p> Loops<'a, 'p> {
         for fold in &pass.row_folds {
             let value = self.operand(&fold.operand, &nodes, variables, At::Row);
             let sum = match &fold.target {
-                Target::Total(_) => match totals.next() {
-                    Some(Sum::Number(name) | Sum::Lanes(name, _)) => name,
-                    None => unreachable!("every total was declared"),
-                },
+                Target::Total(_) => {
+                    format!("{}[0]", totals.next().expect("every total was declared").chain())
+                }
                 Target::Memory(view) => {
-                    let (name, at) = (self.captures.target(view), self.position(view, 0..self.rank()));
-                    format!("{name}[{at}]")
+                    let (_, Gathered { chain, .. }) = self.gathered_in(view).expect("every sum was named");
+                    format!("{chain}[{}]", self.position(view, 0..self.rank()))
                 }
                 Target::Number(_) => unreachable!("sums over rows are no numbers of a row"),
             };
@@ -378,9 +485,9 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
     }
 
-    fn open(&mut self, axis: usize) {
-        let extent = self.extent(axis);
-        let _ = writeln!(self.text, "for i{axis} in 0..{extent} {{");
+    fn open(&mut self, axis: usize, sums: &[Sum]) {
+        let (from, to) = self.open_chains(axis, &grouped(&self.extent(axis)), sums);
+        let _ = writeln!(self.text, "for i{axis} in {from}..{to} {{");
     }
 
     fn rank(&self) -> usize {
@@ -466,17 +573,12 @@ impl Variables {
 
 impl Sum {
     fn value(&self) -> String {
-        match self {
-            Self::Lanes(name, _) => format!("rt::reduce_lanes({name})"),
-            Self::Number(name) => name.clone(),
-        }
+        format!("rt::reduce_lanes({})", self.name)
     }
 
-    fn width(&self) -> usize {
-        match self {
-            Self::Lanes(_, lanes) => *lanes,
-            Self::Number(_) => 1,
-        }
+    /// What the chain under way is gathered in.
+    fn chain(&self) -> &str {
+        self.chains.as_ref().map_or(&self.name, |(_, gathered)| &gathered.chain)
     }
 }
 

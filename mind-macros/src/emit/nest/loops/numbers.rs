@@ -40,11 +40,11 @@ impl Loops<'_, '_> {
     }
 
     pub(super) fn open_block(&mut self, axis: usize, rows: &str) {
-        let extent = grouped(&self.extent(axis));
+        let (from, to) = self.open_chains(axis, &grouped(&self.extent(axis)), &self.totals.clone());
         let _ = writeln!(
             self.text,
-            "let most: usize = {rows};\nfor first in (0..{extent}).step_by(most) {{ \
-             let rows = ({extent} - first).min(most);"
+            "let most: usize = {rows};\nfor first in ({from}..{to}).step_by(most) {{ \
+             let rows = ({to} - first).min(most);"
         );
     }
 

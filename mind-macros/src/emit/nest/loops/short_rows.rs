@@ -34,7 +34,7 @@ impl<'a> Loops<'a, '_> {
             None => ("sum_rows_of".to_string(), format!("{}, ", self.inner_len())),
         };
         let axis = self.nest.row_axes - 1;
-        (0..axis).for_each(|outer| self.open(outer));
+        (0..axis).for_each(|outer| self.open(outer, &[]));
         for RowSum { fold, load, target } in sums {
             let view = &self.nest.loads[load];
             let (from, at) = (self.position(view, 0..axis), self.position(target, 0..axis));

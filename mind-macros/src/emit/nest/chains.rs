@@ -1,0 +1,134 @@
+//! Chains: how many numbers a sum adds one after the other.
+//!
+//! The run time's sums add chains of at most [`CHAIN`] numbers and settle each, which is what bounds their error
+//! (`mind_rt::kernels::reduce`). Sums in nests do the same: one of the loops that add to a sum goes over chains, and after
+//! each its sums are settled.
+
+use mind_core::{
+    dim::Dim,
+    plan::{Fold, Nest, Target, View},
+};
+
+use super::{Along, split::separable};
+
+/// The most numbers of a chain, as the run time has it (`reduce::CHAIN`).
+const CHAIN: usize = 32;
+
+/// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
+/// wait for the one before to be stored.
+const SHORT: usize = 256;
+
+/// Where the chains of a sum end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Chain {
+    /// The loop that is gone through in chains. That of the innermost axis counts blocks of lanes.
+    pub(super) axis: usize,
+    /// The most turns of it in a chain.
+    pub(super) turns: usize,
+}
+
+impl Chain {
+    /// The chains of a sum that is added to in each turn of these loops, outermost first, given with their turns where these
+    /// are known; nothing if all turns are one chain.
+    pub(super) fn of(loops: impl DoubleEndedIterator<Item = (usize, Option<usize>)>) -> Option<Self> {
+        let mut inside = 1;
+        for (axis, turns) in loops.rev() {
+            match turns.map(|turns| inside * turns) {
+                Some(all) if all <= CHAIN => inside = all,
+                Some(_) | None => return Some(Self { axis, turns: CHAIN / inside }),
+            }
+        }
+        None
+    }
+}
+
+/// A sum in memory.
+pub(super) struct MemorySum<'n> {
+    pub(super) fold: &'n Fold,
+    pub(super) view: &'n View,
+    /// The loops from this one on add up all of it.
+    pub(super) depth: usize,
+    pub(super) chain: Option<Chain>,
+    /// Where it is gathered.
+    pub(super) place: Place,
+}
+
+/// Where chains are added up, and what sums lost to rounding is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Where the sum goes: there is one chain.
+    Target,
+    /// In arrays of so many.
+    Arrays(usize),
+    /// In scratch memory, as much for each as the sum has.
+    Scratch,
+}
+
+/// The sums of a nest in memory, in the order of its folds. `cut` is the axis of which loops see a part.
+pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
+    let sums = nest.folds().filter_map(|fold| {
+        let Target::Memory(view) = &fold.target else { return None };
+        let depth = depth(nest, view);
+        let added = (depth..nest.row_axes).filter(|axis| view.strides[*axis] == Dim::ZERO);
+        let chain = Chain::of(added.map(|axis| (axis, turns(nest, cut, axis))));
+        let place = match (few(nest, cut, view, depth), chain) {
+            (Some(len), _) => Place::Arrays(len),
+            (None, None) => Place::Target,
+            (None, Some(_)) => Place::Scratch,
+        };
+        Some(MemorySum { fold, view, depth, chain, place })
+    });
+    sums.collect()
+}
+
+/// Those that are gathered in scratch memory.
+pub(super) fn in_scratch(nest: &Nest, cut: Option<usize>) -> impl Iterator<Item = MemorySum<'_>> {
+    in_memory(nest, cut).into_iter().filter(|sum| sum.place == Place::Scratch)
+}
+
+/// The turns of the loop over an axis, if they are known.
+pub(super) fn turns(nest: &Nest, cut: Option<usize>, axis: usize) -> Option<usize> {
+    if cut == Some(axis) {
+        return None;
+    }
+    nest.extents[axis].as_literal().and_then(|extent| usize::try_from(extent).ok())
+}
+
+/// The outermost of the loops that together add up a sum.
+fn depth(nest: &Nest, view: &View) -> usize {
+    let axes = view.strides.iter().take(nest.row_axes);
+    let kept = axes.take_while(|stride| **stride != Dim::ZERO).count();
+    let is_whole = |depth: &usize| *depth == 0 || separable(view, nest, depth - 1);
+    (0..=kept).rev().find(is_whole).expect("everything is a whole")
+}
+
+/// The number of sums that the loops from `depth` on gather, if they are a row and few.
+fn few(nest: &Nest, cut: Option<usize>, view: &View, depth: usize) -> Option<usize> {
+    let inner = nest.extents.len() - 1;
+    let is_row = inner == nest.row_axes
+        && view.strides[depth..inner].iter().all(|stride| *stride == Dim::ZERO)
+        && matches!(Along::of(view, inner), Along::Consecutive);
+    turns(nest, cut, inner).filter(|len| is_row && *len <= SHORT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(loops: &[Option<usize>]) -> Option<(usize, usize)> {
+        Chain::of(loops.iter().copied().enumerate()).map(|Chain { axis, turns }| (axis, turns))
+    }
+
+    #[test]
+    fn no_chain_is_longer_than_it_may_be() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[Some(32)]), None);
+        assert_eq!(of(&[Some(4), Some(8)]), None);
+        assert_eq!(of(&[Some(33)]), Some((0, 32)));
+        assert_eq!(of(&[None]), Some((0, 32)));
+        assert_eq!(of(&[None, Some(1)]), Some((0, 32)));
+        assert_eq!(of(&[None, Some(5)]), Some((0, 6)));
+        assert_eq!(of(&[Some(100), Some(2), Some(17)]), Some((1, 1)));
+        assert_eq!(of(&[Some(2), None, Some(3)]), Some((1, 10)));
+    }
+}
