@@ -5,4 +5,5 @@
 #![forbid(unsafe_code)]
 
 mod exact;
+mod products;
 mod sums;

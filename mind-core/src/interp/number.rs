@@ -4,8 +4,8 @@ use super::{Elements, Value};
 
 /// An element type of values.
 ///
-/// Sums of `f32` are kept in `f64` and rounded once, so that the order of addition hardly matters and a kernel is
-/// judged by the exact sum; sums of `f64` are plain, sums of integers wrap.
+/// Sums of floats are kept with twice the digits of `f64` and rounded once, so that the order of addition hardly matters
+/// and a kernel is judged by the exact sum; sums of integers wrap.
 pub(crate) trait Number: Copy + PartialEq {
     /// What sums are kept in.
     type Total: Copy;
@@ -83,9 +83,9 @@ macro_rules! integer {
 macro_rules! float {
     ($number:ty, $variant:ident) => {
         impl Number for $number {
-            type Total = f64;
+            type Total = Total;
             const ZERO: Self = 0.0;
-            const NOTHING: f64 = 0.0;
+            const NOTHING: Total = Total { sum: 0.0, lost: 0.0 };
             conversions!($number, $variant);
             fn add(self, rhs: Self) -> Self {
                 self + rhs
@@ -99,14 +99,14 @@ macro_rules! float {
             fn neg(self) -> Self {
                 -self
             }
-            fn accumulate_product(self, rhs: Self, total: f64) -> f64 {
-                total + f64::from(self) * f64::from(rhs)
+            fn accumulate_product(self, rhs: Self, total: Total) -> Total {
+                total.plus(f64::from(self) * f64::from(rhs))
             }
-            fn accumulate(self, total: f64) -> f64 {
-                total + f64::from(self)
+            fn accumulate(self, total: Total) -> Total {
+                total.plus(f64::from(self))
             }
-            fn narrow(total: f64) -> Self {
-                total as Self
+            fn narrow(total: Total) -> Self {
+                total.rounded() as Self
             }
         }
 
@@ -123,11 +123,33 @@ macro_rules! float {
             fn is_above_zero(self) -> bool {
                 self > 0.0
             }
-            fn average(total: f64, count: usize) -> Self {
-                (total / count as f64) as Self
+            fn average(total: Total, count: usize) -> Self {
+                (total.rounded() / count as f64) as Self
             }
         }
     };
+}
+
+/// A sum of floats, and what it lost to rounding.
+#[derive(Clone, Copy)]
+pub(crate) struct Total {
+    sum: f64,
+    lost: f64,
+}
+
+impl Total {
+    /// Knuth's addition of two numbers, whose error is a number too (*The Art of Computer Programming*, volume 2, section
+    /// 4.2.2, theorem B).
+    fn plus(self, number: f64) -> Self {
+        let sum = self.sum + number;
+        let of_number = sum - self.sum;
+        Self { sum, lost: self.lost + ((self.sum - (sum - of_number)) + (number - of_number)) }
+    }
+
+    fn rounded(self) -> f64 {
+        // Nothing is lost of what is not finite.
+        if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
+    }
 }
 
 integer!(i32, I32);

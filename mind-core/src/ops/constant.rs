@@ -28,6 +28,7 @@ const NULLARY: OpInfo = OpInfo {
 /// - **Shape**: as declared.
 /// - **Dtype**: as declared.
 /// - **Semantics**: the tensor that the caller passes under this name.
+/// - **Error**: none: the value to the bit.
 /// - **Derivative**: the end of the way back.
 /// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
 ///   known: numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
@@ -54,6 +55,7 @@ pub(super) static INPUT: OpInfo = OpInfo {
 /// - **Shape**: `[]`.
 /// - **Dtype**: `i64`.
 /// - **Semantics**: the value.
+/// - **Error**: none: the value to the bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstI64 () {value=3} : i64`.
@@ -79,6 +81,7 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
 /// - **Shape**: `[]`.
 /// - **Dtype**: `f32`.
 /// - **Semantics**: the value, to the bit.
+/// - **Error**: none: the value to the bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF32 () {value=0.5} : f32`.
@@ -104,6 +107,7 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
 /// - **Shape**: `[]`.
 /// - **Dtype**: `f64`.
 /// - **Semantics**: the value, to the bit.
+/// - **Error**: none: the value to the bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF64 () {value=0.5} : f64`.
@@ -129,6 +133,7 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
 /// - **Shape**: the shape attribute.
 /// - **Dtype**: that of the data.
 /// - **Semantics**: the elements in row-major order, or one element everywhere.
+/// - **Error**: none: the value to the bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: 1. every extent is known, and there are as many elements as the shape holds (E4005). 2. Extents
 ///   are at least 1 (E3006).

@@ -22,8 +22,10 @@ use crate::{
 /// - **Shape**: `[n, h, w, c] * [kh, kw, c, f] → [n, oh, ow, f]`, where `o = floor((i + before + after - k) / stride)
 ///   + 1`; under `same` padding `ceil(i / stride)`.
 /// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum over window and channels of products; integers wrap, the reference adds `f32` in `f64` and
-///   rounds once. `same` puts `max((o - 1) * stride + k - i, 0)` zeros around, the odd one after.
+/// - **Semantics**: the sum over window and channels of products; integers wrap, the reference adds with twice the
+///   digits and rounds once. `same` puts `max((o - 1) * stride + k - i, 0)` zeros around, the odd one after.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * c`; see
+///   [products](#products).
 /// - **Derivative**: `Conv2dGradInput` and `Conv2dGradFilter`; extended profile only (E5001).
 /// - **Constraints**: 1. both of rank 4 (E3002). 2. One dtype (E2004). 3. Equal channels (E4009). 4. Two strides of at
 ///   least 1; two pairs of padding of at least 0 (E4010). 5. The window fits (E3006).
@@ -102,6 +104,8 @@ pub(super) static CONV2D: OpInfo = OpInfo {
 /// - **Shape**: `shape`, the input's.
 /// - **Dtype**: that of both operands.
 /// - **Semantics**: each element of the input gets the sum of `dy * filter` over the windows it was in.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * f`; see
+///   [products](#products).
 /// - **Derivative**: `Conv2d` of the cotangent to `dy`, `Conv2dGradFilter` to `filter`.
 /// - **Constraints**: 1. `dy`, `filter` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on
 ///   `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
@@ -162,6 +166,8 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
 /// - **Shape**: `shape`, the filter's.
 /// - **Dtype**: that of both operands.
 /// - **Semantics**: each element of the filter gets the sum of `x * dy` over the places it was at.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `n * oh * ow`; see
+///   [products](#products).
 /// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2d` of `x` by the cotangent to `dy`.
 /// - **Constraints**: 1. `x`, `dy` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on `x` and
 ///   `shape` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).

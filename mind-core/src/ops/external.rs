@@ -21,6 +21,7 @@ use crate::{
 /// - **Semantics**: what the Rust function of this path gives, which may fail as the program runs. It has no effects:
 ///   equal calls may be one, and a call may be left out or made twice. Only compiled programs have it: the interpreter
 ///   stops (E6010).
+/// - **Error**: that of the function.
 /// - **Derivative**: what `ExternGrad` gives, an operand each.
 /// - **Constraints**: 1. operands are `f32`, `f64` or `i64`, and one at least is of floats (E2005). 2. All floats are of
 ///   one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
@@ -57,6 +58,7 @@ pub(super) static EXTERN: OpInfo = OpInfo {
 ///   its result: the cotangents of its operands of floats, one after the other in row-major order. Of order 2 it is
 ///   what the derivative of that derivative gives, with its operands and the cotangent of its result for operands, and
 ///   so on. Only compiled programs have it: the interpreter stops (E6010).
+/// - **Error**: that of the function.
 /// - **Derivative**: what `ExternGrad` of the next order gives, an operand each; none (E5004) where there would be more
 ///   than eight operands.
 /// - **Constraints**: 1. operands are `f32`, `f64` or `i64`; the last `order`, the cotangents, and another one are of

@@ -19,6 +19,7 @@ use crate::{
 /// - **Dtype**: that of `x`.
 /// - **Semantics**: `result[i, d] = x[indices[i], d]`; an index outside `0..x.shape[0]` stops the program (E6001)
 ///   before anything is written.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the rows of the cotangent added at the indices.
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
@@ -81,6 +82,9 @@ pub(super) static GATHER: OpInfo = OpInfo {
 /// - **Dtype**: that of `updates`.
 /// - **Semantics**: zeros with each row of `updates` added at its index; an index outside `0..shape[0]` stops the
 ///   program (E6001) before anything is written.
+/// - **Error**: an element to which `k` updates are added, one after the other, is off by at most `γ(k)` times the
+///   sum of
+///   their magnitudes; see [products](#products).
 /// - **Derivative**: the rows of the cotangent at the indices, to `updates`.
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
 ///   least 1 (E3006). 3. `updates` has shape `indices.shape ++ shape[1..]` (E3003).

@@ -23,6 +23,7 @@ use crate::{
 /// - **Shape**: `[]`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: `x[indices]`.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent at that place, zero elsewhere.
 /// - **Constraints**: 1. one index an axis (E4006). 2. Each in `0..extent` (E3011); one that only the symbols decide is
 ///   checked on entry.
@@ -71,6 +72,7 @@ pub(super) static INDEX: OpInfo = OpInfo {
 /// - **Shape**: `ceil((end - start) / step)` an axis.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: `result[i] = x[start + i * step]` an axis.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent at those places, zero elsewhere.
 /// - **Constraints**: 1. as many starts, ends and steps as axes (E4007). 2. Steps at least 1 (E4008). 3. Bounds within
 ///   the extent (E3011); those that only the symbols decide are checked on entry. 4. `start < end` (E3006).
@@ -132,6 +134,7 @@ pub(super) static SLICE: OpInfo = OpInfo {
 /// - **Shape**: `shape`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: zeros with `dy` at the places that the slice takes from.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the slice of the cotangent.
 /// - **Constraints**: 1. those of `Slice` on `shape` (E4007, E4008, E3011, E3006). 2. `dy` has the shape that the slice
 ///   makes (E3003).

@@ -18,8 +18,10 @@ use crate::{
 ///
 /// - **Shape**: `[n]·[n] → []`, `[m, n]·[n] → [m]`, `[m]·[m, n] → [n]`, `[m, k]·[k, n] → [m, n]`.
 /// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds `f32` in `f64` and
-///   rounds once.
+/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds with twice the
+///   digits and rounds once.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is the shared
+///   dimension; see [products](#products).
 /// - **Derivative**: products of the cotangent with the other operand: outer for a matrix, `Dot` for a vector.
 /// - **Constraints**: 1. ranks 1 or 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
 /// - **Example**: `%2 = Dot (%0, %1) : f32`.
@@ -50,8 +52,10 @@ pub(super) static DOT: OpInfo = OpInfo {
 ///
 /// - **Shape**: `[a…, m, k] · [b…, k, n] → [broadcast(a, b)…, m, n]`.
 /// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds `f32` in `f64` and
-///   rounds once.
+/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds with twice the
+///   digits and rounds once.
+/// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is the shared
+///   dimension; see [products](#products).
 /// - **Derivative**: `dy · rhsᵀ` to `lhs` and `lhsᵀ · dy` to `rhs`, summed over batches that were broadcast.
 /// - **Constraints**: 1. ranks of at least 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
 ///   4. The batch dimensions broadcast (E3001).

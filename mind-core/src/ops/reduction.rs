@@ -19,7 +19,10 @@ use crate::{
 /// - **Shape**: the reduced axes are gone, or stay with extent 1 under `keepdims`; `[]` where `axes` is empty, which
 ///   means all.
 /// - **Dtype**: the operand's.
-/// - **Semantics**: the sum; integers wrap, the reference adds `f32` in `f64` and rounds once.
+/// - **Semantics**: the sum; integers wrap, the reference adds with twice the digits of `f64` and rounds once.
+/// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements, over whatever axes, where
+///   `ε` is from 1
+///   to the next number (`f32::EPSILON`); none for one element or for integers.
 /// - **Derivative**: the cotangent broadcast to the operand's shape.
 /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
 /// - **Example**: `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
@@ -30,6 +33,8 @@ pub(super) static SUM: OpInfo = SUM_ROW;
 /// - **Shape**: as `Sum`.
 /// - **Dtype**: the operand's, `f32` or `f64`.
 /// - **Semantics**: the sum divided by the number of elements that each result element is made of.
+/// - **Error**: at most `4 ε log2(n)` times the mean of the magnitudes of the `n` elements, over whatever axes; `ε`
+///   as in `Sum`.
 /// - **Derivative**: the cotangent divided by that number, broadcast to the operand's shape.
 /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Floats (E2005).
 /// - **Example**: `%1 = Mean (%0) {axes=[1], keepdims=false} : f32[2]`.

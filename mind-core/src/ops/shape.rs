@@ -22,6 +22,7 @@ use crate::{
 /// - **Shape**: `new_shape`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: element `i` in row-major order is element `i` of the operand.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent in the operand's shape.
 /// - **Constraints**: 1. extents at least 1 (E3006). 2. As many elements as the operand has, whatever the symbols are
 ///   (E3007).
@@ -63,6 +64,7 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
 /// - **Shape**: `result[i] = operand[permutation[i]]`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: result axis `i` runs along operand axis `permutation[i]`.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent under the inverse permutation.
 /// - **Constraints**: 1. one entry an axis, each axis of `0..rank` once (E3008).
 /// - **Example**: `%1 = Transpose (%0) {permutation=[1, 0]} : f32[3, 2]`.
@@ -108,6 +110,7 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
 ///   elsewhere.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: the same elements.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent squeezed.
 /// - **Constraints**: 1. positions within the rank of the result (E3004). 2. Each once (E3005).
 /// - **Example**: `%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1, 4]`.
@@ -150,6 +153,7 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
 /// - **Shape**: the operand's extents without those of `axes`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: the same elements; the identity where `axes` is empty.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent with the axes put back.
 /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Each of extent 1, whatever the symbols
 ///   are (E3009).
@@ -192,6 +196,7 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
 /// - **Shape**: `shape`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: each element repeated along the axes that are new or had extent 1.
+/// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent summed over those axes.
 /// - **Constraints**: 1. extents at least 1 (E3006). 2. The operand broadcasts to exactly this shape (E3001).
 /// - **Example**: `%1 = BroadcastTo (%0) {shape=[2, 3]} : f32[2, 3]`.

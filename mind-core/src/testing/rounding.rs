@@ -195,12 +195,16 @@ impl Step<'_> {
                 };
                 Error { inherited, magnitude: 0.0, roundings: 0.0 }
             }),
-            Op::Sum(_) | Op::Mean(_) => self.sums(self.length(0) / self.result.elements.len())?,
-            Op::Dot | Op::MatMul => self.sums(self.shape(0)[self.shape(0).len() - 1])?,
-            Op::Conv2d(_) => self.sums(self.length(1) / self.shape(1)[3])?,
-            Op::Conv2dGradInput { .. } => self.sums(self.length(1) / self.shape(1)[2])?,
-            Op::Conv2dGradFilter { .. } => self.sums(self.length(1) / self.shape(1)[3])?,
-            Op::ScatterAdd { .. } => self.sums(self.length(0))?,
+            Op::Sum(_) | Op::Mean(_) => {
+                // What is promised of them; the reference rounds once.
+                let count = (self.length(0) / self.result.elements.len()) as f64;
+                self.sums(4.0 * count.log2() + 1.0)?
+            }
+            Op::Dot | Op::MatMul => self.products(self.shape(0)[self.shape(0).len() - 1])?,
+            Op::Conv2d(_) => self.products(self.length(1) / self.shape(1)[3])?,
+            Op::Conv2dGradInput { .. } => self.products(self.length(1) / self.shape(1)[2])?,
+            Op::Conv2dGradFilter { .. } => self.products(self.length(1) / self.shape(1)[3])?,
+            Op::ScatterAdd { .. } => self.products(self.length(0))?,
         };
         let elements = self.result.elements.to_f64();
         let known = |(bound, element): (f64, &f64)| {
@@ -217,16 +221,19 @@ impl Step<'_> {
         self.operands[operand].value.elements.len()
     }
 
-    /// Bounds of sums of `count` numbers or products.
-    fn sums(&self, count: usize) -> Result<Vec<f64>, RunError> {
+    /// Bounds of sums of `count` products in any order, each of which is rounded before it is added.
+    fn products(&self, count: usize) -> Result<Vec<f64>, RunError> {
+        self.sums(count as f64 + 1.0)
+    }
+
+    /// Bounds of sums with so many roundings.
+    fn sums(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
         let magnitudes = self.apply([Near::magnitude, Near::magnitude])?;
         let first = self.apply([|x: Near| x.bound, |x: Near| x.magnitude() + x.bound])?;
         let second = match self.float_operands() {
             2 => self.apply([Near::magnitude, |x: Near| x.bound])?,
             _ => vec![0.0; first.len()],
         };
-        // A mean divides too, and a product is rounded before it is added.
-        let roundings = count as f64 + 1.0;
         let inherited = first.into_iter().zip(second).map(|(first, second)| first + second);
         let bound = |(magnitude, inherited)| self.bound(&Error { inherited, magnitude, roundings });
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())

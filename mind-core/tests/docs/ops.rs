@@ -22,10 +22,30 @@ What Core IR is made of. Core v1 is the specification's profile; extensions are 
 `extended`, which the macro uses. The language's functions lower to these; functions and operators without an operation
 of their own (`zeros`, `x.T`, `x[0, 1..3]`, …) lower to several. Constraints are numbered, and so are their tests.
 
+## Errors
+
+Each operation says how far its result may be from the exact one of the same operands. An ulp is a unit in the last place. The
+bounds hold as long as nothing overflows or is too small for a normal number. They hold at every SIMD level and number of threads.
+
+### Sums
+
+`Sum` and `Mean` add chains of 32 elements in order, and each chain with what the sum lost to rounding before (Kahan's
+compensated summation). So the error hardly grows with the number of elements: ten million times `0.1` in `f32` are within
+`1.2e-5` of their sum, over whatever axes. What is relative is the sum of magnitudes: numbers that cancel leave the error of all
+of them.
+
+### Products
+
+An element of a product adds its `k` products one after the other, in several chains, or in lanes, as shapes and SIMD levels
+have it; most levels fuse each product with its sum. In any order the error is at most `γ(k)` times the sum of the magnitudes
+of the products, where `γ(k) = k u / (1 - k u)` and `u`, half of `ε`, is the largest relative error of one rounding (Higham,
+*Accuracy and Stability of Numerical Algorithms*, 2nd edition, SIAM 2002, section 3.1, equation 3.5). That is 0.6 % of the magnitudes for `k` of
+100,000 in `f32` at the worst; errors of both signs, as those of uneven numbers are, mostly cancel.
+
 ";
 
 /// The parts of each row's documentation, in order.
-const PARTS: [&str; 6] = ["Shape", "Dtype", "Semantics", "Derivative", "Constraints", "Example"];
+const PARTS: [&str; 7] = ["Shape", "Dtype", "Semantics", "Error", "Derivative", "Constraints", "Example"];
 
 #[test]
 fn the_page_of_operations_is_current() {
@@ -41,7 +61,7 @@ fn every_row_is_documented_in_all_parts_with_its_own_attributes() {
         assert_eq!(named, PARTS, "{}", row.name);
         let signature = head.split('`').nth(1).expect("the head begins with the signature");
         assert_eq!(signature_of(row, signature), signature, "{}", row.name);
-        let example = &parts[5].1;
+        let example = &parts[6].1;
         assert!(example.contains(&format!("= {} (", row.name)), "{}: {example}", row.name);
     }
 }

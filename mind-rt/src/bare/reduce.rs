@@ -5,7 +5,7 @@ use mind_shape::Type;
 use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
     kernels::{
-        reduce::{self, CHAIN, settle},
+        reduce::{self, CHAIN, ROWS_AT_ONCE, add_rows, settle},
         rows::sum_rows_of,
     },
     shape::MAX_RANK,
@@ -128,6 +128,15 @@ impl<T: Number> Kernel for InChains<'_, T> {
                 let mut row = Odometer::new(outer, |axis| axis.reduced);
                 out.fill(T::ZERO);
                 lost.fill(T::ZERO);
+                if let [axis] = outer {
+                    for start in (0..rows).step_by(CHAIN * ROWS_AT_ONCE) {
+                        let rows = (rows - start).min(CHAIN * ROWS_AT_ONCE);
+                        chain.fill(T::ZERO);
+                        add_rows(chain, &x[first + start * axis.stride..], axis.stride, rows);
+                        settle(out, lost, chain);
+                    }
+                    continue;
+                }
                 for start in (0..rows).step_by(CHAIN) {
                     chain.fill(T::ZERO);
                     for _ in 0..CHAIN.min(rows - start) {
@@ -135,9 +144,7 @@ impl<T: Number> Kernel for InChains<'_, T> {
                         if inner.reduced {
                             chain[0] = chain[0].plus(T::lane_sum(&x[row_at..][..inner.extent]));
                         } else {
-                            for (sum, element) in chain.iter_mut().zip(&x[row_at..][..out.len()]) {
-                                *sum = sum.plus(*element);
-                            }
+                            add_rows(chain, &x[row_at..], 0, 1);
                         }
                         row.advance();
                     }

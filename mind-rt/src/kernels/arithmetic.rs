@@ -30,6 +30,10 @@ pub trait Arithmetic:
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
+    /// The difference.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
     /// The product.
     #[must_use]
     fn times(self, other: Self) -> Self;
@@ -48,6 +52,11 @@ macro_rules! float {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self + other
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
             }
 
             #[inline(always)]
@@ -76,6 +85,11 @@ macro_rules! integer {
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
             }
 
             #[inline(always)]

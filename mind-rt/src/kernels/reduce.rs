@@ -1,8 +1,8 @@
 //! Sums in a fixed order, whose error hardly grows with their length.
 //!
-//! Element `i` of a sum goes to lane `i % LANES`; the lanes are then added as a tree. A lane adds chains of [`CHAIN`]
-//! elements in order, and [`settle`]s each chain, which adds it with what was lost to rounding before. So an element meets
-//! [`CHAIN`] roundings and a few more, however many elements there are. The order depends on nothing but the length, so a
+//! Element `i` of a sum goes to lane `i % LANES`; the lanes are then added as a tree. A lane adds chains of
+//! [`CHAIN_IN_LANES`] elements in order, and [`settle`]s each, which adds it with what was lost to rounding before; the last
+//! one takes what is left after whole blocks. So an element meets as many roundings and a few more, however many there are. The order depends on nothing but the length, so a
 //! sum is the same to the bit at every SIMD level.
 //!
 //! Sums over outer axes are chains of rows that are settled likewise, here and in generated loops.
@@ -34,6 +34,9 @@ pub const LANES_I64: usize = 16;
 /// at most, which has to stay below `4 log2(n)`.
 pub const CHAIN: usize = 32;
 
+/// The same in each of 16 lanes or more, of whose elements there are so many more.
+pub const CHAIN_IN_LANES: usize = 64;
+
 /// Adds chains to sums, one to each, with what the sums lost to rounding so far: `lost`, 0 before the first chain.
 ///
 /// This is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham, *Accuracy and
@@ -54,6 +57,41 @@ pub fn settle<T: Element>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
 pub fn settle_lanes<T: Element, const L: usize>(sums: &mut [T], lost: &mut [T; L], chains: [T; L]) {
     settle(sums, lost, &black_box(chains));
 }
+
+/// The sums with their last chains, which need not be settled any more.
+#[inline(always)]
+pub fn settled<T: Element, const L: usize>(mut sums: [T; L], lost: [T; L], chains: [T; L]) -> [T; L] {
+    for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
+        *sum = sum.plus(chain.minus(lost));
+    }
+    sums
+}
+
+/// Adds rows that are `stride` apart to chains, four at a time: first the four to each other. A chain of [`CHAIN`] times
+/// [`ROWS_AT_ONCE`] rows meets hardly more roundings than one of [`CHAIN`].
+///
+/// # Panics
+/// If a row is not inside `elements`.
+#[inline(always)]
+pub fn add_rows<T: Element>(chains: &mut [T], elements: &[T], stride: usize, rows: usize) {
+    let len = chains.len();
+    let row = |i: usize| &elements[i * stride..][..len];
+    for first in (0..rows / ROWS_AT_ONCE).map(|i| i * ROWS_AT_ONCE) {
+        let [a, b, c, d] = std::array::from_fn(|i| row(first + i));
+        for j in 0..len {
+            chains[j] = chains[j].plus(a[j].plus(b[j]).plus(c[j].plus(d[j])));
+        }
+    }
+    for i in rows / ROWS_AT_ONCE * ROWS_AT_ONCE..rows {
+        let row = row(i);
+        for j in 0..len {
+            chains[j] = chains[j].plus(row[j]);
+        }
+    }
+}
+
+/// Rows that [`add_rows`] adds at once: as many streams as a processor fetches ahead.
+pub const ROWS_AT_ONCE: usize = 4;
 
 /// The scratch memory of `len` chains of sums in memory, or of what these lost, in elements: whole cache lines.
 #[must_use]
@@ -156,23 +194,17 @@ reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
 #[inline(always)]
 fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
-    if blocks.len() <= CHAIN {
-        return plus_rest(chain_by_lanes(blocks), rest);
+    let (mut sums, mut lost, mut chain) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
+    for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
+        if i > 0 {
+            settle_lanes(&mut sums, &mut lost, chain);
+        }
+        chain = chain_by_lanes(blocks);
     }
-    let (mut sums, mut lost) = ([T::ZERO; L], [T::ZERO; L]);
-    for chain in blocks.chunks(CHAIN) {
-        settle_lanes(&mut sums, &mut lost, chain_by_lanes(chain));
-    }
-    settle(&mut sums, &mut lost, &plus_rest([T::ZERO; L], rest));
-    sums
-}
-
-#[inline(always)]
-fn plus_rest<T: Element, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
-    for (lane, element) in lanes.iter_mut().zip(rest) {
+    for (lane, element) in chain.iter_mut().zip(rest) {
         *lane = lane.plus(*element);
     }
-    lanes
+    settled(sums, lost, chain)
 }
 
 #[inline(always)]
@@ -211,10 +243,22 @@ mod tests {
 
     /// The documented order, spelt out.
     fn by_definition(elements: &[f32]) -> f32 {
-        let mut lanes = vec![0.0; LANES_F32];
-        for (i, element) in elements.iter().enumerate() {
-            lanes[i % LANES_F32] += element;
-        }
+        let whole = elements.len() / LANES_F32;
+        let sum_of_lane = |lane: usize| {
+            let (mut sum, mut lost, mut chain) = (0.0_f32, 0.0, 0.0);
+            for (block, element) in elements.iter().skip(lane).step_by(LANES_F32).enumerate() {
+                if block > 0 && block % CHAIN_IN_LANES == 0 && block < whole {
+                    let next = sum + (chain - lost);
+                    (lost, sum, chain) = ((next - sum) - (chain - lost), next, 0.0);
+                }
+                chain += element;
+            }
+            sum + (chain - lost)
+        };
+        tree((0..LANES_F32).map(sum_of_lane).collect())
+    }
+
+    fn tree(mut lanes: Vec<f32>) -> f32 {
         while lanes.len() > 1 {
             let upper = lanes.split_off(lanes.len() / 2);
             lanes.iter_mut().zip(upper).for_each(|(lane, other)| *lane += other);
@@ -228,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_sum_has_the_documented_order() {
-        for len in (0..100).chain([1000, 4099]) {
+        for len in (0..100).chain([1000, 2048, 2079, 2080, 4099, 10_000]) {
             let elements = uneven(len);
             assert_eq!(sum(&elements).to_bits(), by_definition(&elements).to_bits(), "{len}");
         }
@@ -250,7 +294,9 @@ mod tests {
         for len in (0..100).chain([4099]) {
             let elements = uneven(len);
             let squares: Vec<f32> = elements.iter().map(|x| x * x).collect();
-            let expected = by_definition(&squares).to_bits();
+            let mut lanes = vec![0.0; LANES_F32];
+            squares.iter().enumerate().for_each(|(i, square)| lanes[i % LANES_F32] += square);
+            let expected = tree(lanes).to_bits();
             assert_eq!(dispatch(Dot(&elements)).to_bits(), expected);
             assert_eq!(run_portable(Dot(&elements)).to_bits(), expected);
         }

@@ -44,7 +44,8 @@ impl Run<'_> {
         for fold in nest.folds() {
             let sums = sums.take(fold).unwrap_or_else(|| panic!("{fold:?} sums nothing"));
             let count = fold.count.as_ref().map(|count| self.size(count));
-            for (at, sum) in sums {
+            for (at, elements) in sums {
+                let sum = T::sum(&elements);
                 let sum = count.map_or(sum, |count| sum.divided_by(count));
                 match &fold.target {
                     Target::Memory(view) => self.write(view, at, sum),
@@ -204,9 +205,9 @@ impl Run<'_> {
     }
 }
 
-/// Sums under way: which fold, which element of its target.
+/// What is summed: of which fold, for which element of its target.
 #[derive(Default)]
-struct Sums<T>(Vec<(*const Fold, BTreeMap<usize, T>)>);
+struct Sums<T>(Vec<(*const Fold, BTreeMap<usize, Vec<T>>)>);
 
 impl<T: Number> Sums<T> {
     fn add(&mut self, fold: &Fold, at: usize, value: T) {
@@ -215,12 +216,11 @@ impl<T: Number> Sums<T> {
             self.0.push((fold, BTreeMap::new()));
             self.0.len() - 1
         });
-        let sum = self.0[own].1.entry(at).or_default();
-        *sum = T::sum(&[*sum, value]);
+        self.0[own].1.entry(at).or_default().push(value);
     }
 
-    /// The finished sums of a fold; nothing to do for numbers of a row.
-    fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, T>> {
+    /// What the sums of a fold are of; nothing to do for numbers of a row.
+    fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, Vec<T>>> {
         if let Target::Number(_) = fold.target {
             return Some(BTreeMap::new());
         }

@@ -27,7 +27,7 @@ pub trait Number: rt::Element {
 }
 
 macro_rules! number {
-    ($ty:ident, $variant:ident, $unwritten:expr, $lanes:ident, $add:expr, $sub:expr, $mul:expr, $neg:expr, $float:expr, $divide:expr) => {
+    ($ty:ident, $variant:ident, $unwritten:expr, $add:expr, $sub:expr, $mul:expr, $neg:expr, $float:expr, $divide:expr) => {
         impl Number for $ty {
             fn wrap(elements: Vec<Self>) -> Elements {
                 Elements::$variant(elements)
@@ -59,12 +59,7 @@ macro_rules! number {
                 }
             }
             fn sum(elements: &[Self]) -> Self {
-                let mut lanes = [Self::default(); rt::$lanes];
-                for (position, element) in elements.iter().enumerate() {
-                    let lane = &mut lanes[position % rt::$lanes];
-                    *lane = $add(*lane, *element);
-                }
-                rt::reduce_lanes(lanes)
+                rt::sum(elements)
             }
             fn divided_by(self, count: usize) -> Self {
                 $divide(self, count)
@@ -84,35 +79,14 @@ fn float_op<T: rt::Float + std::ops::Div<Output = T>>(op: ScalarOp, a: T, b: T) 
     }
 }
 
-number!(
-    f32,
-    F32,
-    f32::NAN,
-    LANES_F32,
-    |a, b| a + b,
-    |a, b| a - b,
-    |a, b| a * b,
-    |a: f32| -a,
-    float_op,
-    |a: f32, n| a / n as f32
-);
-number!(
-    f64,
-    F64,
-    f64::NAN,
-    LANES_F64,
-    |a, b| a + b,
-    |a, b| a - b,
-    |a, b| a * b,
-    |a: f64| -a,
-    float_op,
-    |a: f64, n| a / n as f64
-);
+number!(f32, F32, f32::NAN, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f32| -a, float_op, |a: f32, n| a
+    / n as f32);
+number!(f64, F64, f64::NAN, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f64| -a, float_op, |a: f64, n| a
+    / n as f64);
 number!(
     i32,
     I32,
     77,
-    LANES_I32,
     i32::wrapping_add,
     i32::wrapping_sub,
     i32::wrapping_mul,
@@ -124,7 +98,6 @@ number!(
     i64,
     I64,
     77,
-    LANES_I64,
     i64::wrapping_add,
     i64::wrapping_sub,
     i64::wrapping_mul,

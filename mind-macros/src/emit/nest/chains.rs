@@ -6,13 +6,24 @@
 
 use mind_core::{
     dim::Dim,
-    plan::{Fold, Nest, Target, View},
+    plan::{Fold, Nest, Operand, Target, View},
 };
 
 use super::{Along, split::separable};
 
 /// The most numbers of a chain, as the run time has it (`reduce::CHAIN`).
-const CHAIN: usize = 32;
+pub(super) const CHAIN: usize = 32;
+
+/// The same in each of 16 lanes or more (`reduce::CHAIN_IN_LANES`).
+const CHAIN_IN_LANES: usize = 64;
+
+/// Rows that the run time adds at once (`reduce::ROWS_AT_ONCE`).
+const ROWS_AT_ONCE: usize = 4;
+
+/// The most numbers of a chain in each of so many lanes.
+pub(super) fn most(lanes: usize) -> usize {
+    if lanes < 16 { CHAIN } else { CHAIN_IN_LANES }
+}
 
 /// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
 /// wait for the one before to be stored.
@@ -28,14 +39,17 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// The chains of a sum that is added to in each turn of these loops, outermost first, given with their turns where these
-    /// are known; nothing if all turns are one chain.
-    pub(super) fn of(loops: impl DoubleEndedIterator<Item = (usize, Option<usize>)>) -> Option<Self> {
+    /// The chains, of so many numbers at most, of a sum that is added to in each turn of these loops, outermost first, given
+    /// with their turns where these are known; nothing if all turns are one chain.
+    pub(super) fn of(
+        most: usize,
+        loops: impl DoubleEndedIterator<Item = (usize, Option<usize>)>,
+    ) -> Option<Self> {
         let mut inside = 1;
         for (axis, turns) in loops.rev() {
             match turns.map(|turns| inside * turns) {
-                Some(all) if all <= CHAIN => inside = all,
-                Some(_) | None => return Some(Self { axis, turns: CHAIN / inside }),
+                Some(all) if all <= most => inside = all,
+                Some(_) | None => return Some(Self { axis, turns: most / inside }),
             }
         }
         None
@@ -70,7 +84,9 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
         let Target::Memory(view) = &fold.target else { return None };
         let depth = depth(nest, view);
         let added = (depth..nest.row_axes).filter(|axis| view.strides[*axis] == Dim::ZERO);
-        let chain = Chain::of(added.map(|axis| (axis, turns(nest, cut, axis))));
+        let is_plain = is_sum_of_rows(nest, fold, view);
+        let most = if is_plain { CHAIN * ROWS_AT_ONCE } else { CHAIN };
+        let chain = Chain::of(most, added.map(|axis| (axis, turns(nest, cut, axis))));
         let place = match (few(nest, cut, view, depth), chain) {
             (Some(len), _) => Place::Arrays(len),
             (None, None) => Place::Target,
@@ -79,6 +95,18 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
         Some(MemorySum { fold, view, depth, chain, place })
     });
     sums.collect()
+}
+
+/// Whether a sum is one of rows of a matrix, as they are in memory, and all that its nest does.
+pub(super) fn is_sum_of_rows(nest: &Nest, fold: &Fold, view: &View) -> bool {
+    let ([pass], [_, _], Operand::Load(load)) = (&nest.passes[..], &nest.extents[..], &fold.operand) else {
+        return false;
+    };
+    let follows = |view: &View| matches!(Along::of(view, 1), Along::Consecutive);
+    let few = nest.extents[1].as_literal().is_some_and(|len| len <= SHORT as i64);
+    let is_alone = pass.elements.is_empty() && pass.stores.is_empty() && pass.numbers.is_empty();
+    let is_sum = pass.row_folds.is_empty() && pass.folds.len() == 1;
+    nest.row_axes == 1 && is_alone && is_sum && !few && follows(&nest.loads[*load]) && follows(view)
 }
 
 /// Those that are gathered in scratch memory.
@@ -116,7 +144,7 @@ mod tests {
     use super::*;
 
     fn of(loops: &[Option<usize>]) -> Option<(usize, usize)> {
-        Chain::of(loops.iter().copied().enumerate()).map(|Chain { axis, turns }| (axis, turns))
+        Chain::of(CHAIN, loops.iter().copied().enumerate()).map(|Chain { axis, turns }| (axis, turns))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use mind_core::{
     plan::{Fold, Nest, Pass, Store, Target, View},
 };
 
-use super::{Body, Captures, Frame, Loops, Sum, lanes_of, short_rows::flat_view};
+use super::{Body, Captures, Frame, Loops, Sum, lanes_of, most, short_rows::flat_view};
 use crate::emit::nest::{WORTH_DISPATCHING, known};
 
 /// The loops of a nest that does nothing but sum few columns, and store elements of the same matrix.
@@ -33,11 +33,12 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
     let mut loops = Loops::new(body, &flat, captures, Frame::Nest);
     let pass = &flat.passes[0];
     let variables = loops.variables(pass);
-    let sums: Vec<Sum> = pass.folds.iter().map(|_| loops.sum_in_lanes("lanes", dtype, lanes, 0)).collect();
+    let sums: Vec<Sum> =
+        pass.folds.iter().map(|_| loops.sum("lanes", dtype, lanes, most(rows), 0..1)).collect();
     loops.still_loads(&variables);
     loops.elements(pass, &variables, &sums.iter().cloned().map(Some).collect::<Vec<_>>());
     for (fold, sum) in nest.passes[0].folds.iter().zip(&sums) {
-        let (Target::Memory(view), Sum { name, .. }) = (&fold.target, sum) else { return None };
+        let (Target::Memory(view), name) = (&fold.target, sum.in_lanes()) else { return None };
         let target = captures.target(view);
         let _ = writeln!(
             loops.text,

@@ -226,7 +226,8 @@ impl Loops<'_, '_> {
             rests.push(sum.as_ref().map(|sum| {
                 let rest = self.names.fresh("rest");
                 let inner = self.rank() - 1;
-                let _ = match sum.chains.as_ref().filter(|(chain, _)| chain.axis == inner) {
+                let _ = match sum.chains.as_ref().filter(|(chain, _)| chain.axis == inner && !sum.is_one_run)
+                {
                     // It is a chain of its own.
                     Some((_, Gathered { lost, .. })) => {
                         let _ = write!(back, "rt::settle_lanes(&mut {}, &mut {lost}, {rest}); ", sum.name);

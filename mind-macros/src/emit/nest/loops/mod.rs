@@ -14,14 +14,14 @@ use std::{fmt::Write, ops::Range};
 use mind_core::{
     dim::Dim,
     ir::ValueId,
-    plan::{Fold, Nest, Pass, Store, Target, View},
+    plan::{Fold, Nest, Operand, Pass, Store, Target, View},
     ty::DType,
 };
 
 use super::{
     Along, Body,
     captures::Captures,
-    chains::{Chain, MemorySum, Place, in_memory, turns},
+    chains::{CHAIN, Chain, MemorySum, Place, in_memory, is_sum_of_rows, most, turns},
     grouped, tuple,
 };
 use crate::emit::names::Names;
@@ -84,6 +84,9 @@ struct Sum {
     dtype: DType,
     /// If there is more than one chain, where they end, and what each is gathered in.
     chains: Option<(Chain, Gathered)>,
+    /// The loop of which it has chains is the only one that adds to it: each chain is settled before the next, and the last
+    /// one takes what is left after whole blocks.
+    is_one_run: bool,
 }
 
 /// The variables that chains of a sum are gathered in.
@@ -153,6 +156,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             self.begin_sums(depth);
             match self.rows_at_once() {
                 Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, &rows),
+                None if self.is_sum_of_rows() => return self.rows_to_chains(),
                 Some(_) | None => self.open(depth, &self.totals.clone()),
             }
         }
@@ -171,6 +175,28 @@ impl<'a, 'p> Loops<'a, 'p> {
         let _ = writeln!(self.text, "{}", tuple(&totals));
     }
 
+    fn is_sum_of_rows(&self) -> bool {
+        self.memory
+            .iter()
+            .any(|(sum, _)| sum.place == Place::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view))
+    }
+
+    /// The rows of a matrix, added to chains by the run time, several at a time.
+    fn rows_to_chains(&mut self) {
+        let (from, to) = self.open_chains(0, &grouped(&self.extent(0)), &[]);
+        let (sum, Gathered { chain, .. }) = &self.memory[0];
+        let Operand::Load(load) = sum.fold.operand else { unreachable!("a sum of rows is one of a load") };
+        let view = &self.nest.loads[load];
+        let (chains, name) = (self.part(chain, sum.view, 0), &self.captures.loads[load]);
+        let (offset, stride) = (grouped(&self.position(view, 0..0)), self.stride(view, 0));
+        let text = format!(
+            "rt::add_rows(&mut {chains}, &{name}[{offset} + {from} * {stride}..], {stride}, {to} - {from});\n"
+        );
+        self.text.push_str(&text);
+        self.close_chains(0, &[]);
+        self.end_sums(0);
+    }
+
     fn begin_totals(&mut self) {
         for pass in &self.nest.passes {
             let elements = pass.folds.iter().map(|fold| (fold, true));
@@ -180,7 +206,7 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
                 let sum = match of_elements {
                     true => self.sum_in_lanes("total", fold.dtype, self.lanes(fold.dtype), 0),
-                    false => self.sum("total", fold.dtype, 1, 0..self.nest.row_axes),
+                    false => self.sum("total", fold.dtype, 1, CHAIN, 0..self.nest.row_axes),
                 };
                 self.totals.push(sum);
             }
@@ -189,26 +215,30 @@ impl<'a, 'p> Loops<'a, 'p> {
 
     /// Declares a sum along the axes from one on, of blocks of lanes along the last.
     fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> Sum {
-        self.sum(name, dtype, lanes, first..self.rank())
+        self.sum(name, dtype, lanes, most(lanes), first..self.rank())
     }
 
     /// Declares a sum that is added to in each turn of the loops over some axes.
-    fn sum(&mut self, name: &str, dtype: DType, lanes: usize, axes: Range<usize>) -> Sum {
+    fn sum(&mut self, name: &str, dtype: DType, lanes: usize, most: usize, axes: Range<usize>) -> Sum {
         let inner = self.rank() - 1;
-        let loops = axes.map(|axis| {
+        let loops = axes.clone().map(|axis| {
             let turns = turns(self.nest, self.captures.cut, axis);
             (axis, if axis == inner { turns.map(|len| len.div_ceil(lanes)) } else { turns })
         });
-        let chain = Chain::of(loops);
+        let is_one_run = axes.clone().eq(inner..inner + 1);
+        let chain = Chain::of(most, loops);
         let name = self.names.fresh(name);
         let zero = zero(dtype);
         let _ = writeln!(self.text, "let mut {name} = [{zero}; {lanes}];");
         let chains = chain.map(|chain| {
             let gathered = self.gathered(&name);
             let _ = writeln!(self.text, "let mut {} = [{zero}; {lanes}];", gathered.lost);
+            if is_one_run {
+                let _ = writeln!(self.text, "let mut {} = [{zero}; {lanes}];", gathered.chain);
+            }
             (chain, gathered)
         });
-        Sum { name, lanes, dtype, chains }
+        Sum { name, lanes, dtype, chains, is_one_run }
     }
 
     fn gathered(&mut self, name: &str) -> Gathered {
@@ -315,10 +345,18 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
             };
         }
-        for Sum { lanes, dtype, chains, .. } in sums {
-            if let Some((_, Gathered { chain, .. })) = chains.as_ref().filter(|(chain, _)| chain.axis == axis)
-            {
-                let _ = writeln!(text, "let mut {chain} = [{}; {lanes}];", zero(*dtype));
+        for Sum { name, lanes, dtype, chains, is_one_run } in sums {
+            let gathered = chains.as_ref().filter(|(chain, _)| chain.axis == axis);
+            if let Some((_, Gathered { chain, lost })) = gathered {
+                let zero = zero(*dtype);
+                let _ = match is_one_run {
+                    false => writeln!(text, "let mut {chain} = [{zero}; {lanes}];"),
+                    true => writeln!(
+                        text,
+                        "if chain{axis} > 0 {{ rt::settle_lanes(&mut {name}, &mut {lost}, {chain}); \
+                         {chain} = [{zero}; {lanes}]; }}"
+                    ),
+                };
             }
         }
         self.text.push_str(&text);
@@ -341,7 +379,7 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
             };
         }
-        for Sum { name, chains, .. } in sums {
+        for Sum { name, chains, .. } in sums.iter().filter(|sum| !sum.is_one_run) {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
                 let _ = writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});");
@@ -573,7 +611,17 @@ impl Variables {
 
 impl Sum {
     fn value(&self) -> String {
-        format!("rt::reduce_lanes({})", self.name)
+        format!("rt::reduce_lanes({})", self.in_lanes())
+    }
+
+    /// The lanes when all is added.
+    fn in_lanes(&self) -> String {
+        match &self.chains {
+            Some((_, Gathered { chain, lost })) if self.is_one_run => {
+                format!("rt::settled({}, {lost}, {chain})", self.name)
+            }
+            Some(_) | None => self.name.clone(),
+        }
     }
 
     /// What the chain under way is gathered in.
