@@ -15,10 +15,6 @@ use crate::{
 /// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
 /// other.
 pub trait Number: Element {
-    /// The difference.
-    #[must_use]
-    fn minus(self, other: Self) -> Self;
-
     /// The quotient. Floats only.
     #[must_use]
     fn over(self, other: Self) -> Self;
@@ -145,11 +141,6 @@ macro_rules! floats {
             casts!($ty $of $of_mut);
 
             #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self - other
-            }
-
-            #[inline(always)]
             fn over(self, other: Self) -> Self {
                 self / other
             }
@@ -189,11 +180,6 @@ macro_rules! integers {
     ($($ty:ident $of:ident $of_mut:ident;)*) => {
         $(impl Number for $ty {
             casts!($ty $of $of_mut);
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
 
             fn over(self, _: Self) -> Self {
                 refused()
@@ -264,7 +250,6 @@ mod tests {
     #[test]
     fn integers_wrap() {
         assert_eq!(i32::MIN.negated(), i32::MIN);
-        assert_eq!(i64::MIN.minus(1), i64::MAX);
         assert_eq!(f32::pick(&[1.0], &[2.0], &[3], &[4]), [1.0]);
         assert_eq!(i64::pick(&[1.0], &[2.0], &[3], &[4]), [4]);
     }

@@ -11,6 +11,7 @@ use super::products::{Product, Sink};
 use super::{columns, floats};
 use crate::element::Element;
 use crate::kernels::epilogue::Block;
+use crate::kernels::limit::limit;
 use crate::kernels::tile::Tiles;
 
 /// An element type that the crate multiplies.
@@ -47,7 +48,7 @@ impl Foreign for f64 {
 
 /// Most rows and columns that an epilogue takes at once. The crate packs the right operand anew for each of these groups of
 /// rows, and the left one for each group of columns.
-const TAKEN: [usize; 2] = [128, 512];
+const TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
 /// One product.
 pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
@@ -60,7 +61,7 @@ pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: S
         Sink::Epilogue { epilogue, row } => (epilogue, row),
     };
     let most = [m.min(TAKEN[0]), n.min(TAKEN[1])];
-    let mut room = vec![T::ZERO; most[0] * most[1]];
+    let mut room = vec![T::POISON; most[0] * most[1]];
     for row in (0..m).step_by(most[0]) {
         for column in (0..n).step_by(most[1]) {
             let [rows, columns] = [most[0].min(m - row), most[1].min(n - column)];
@@ -75,7 +76,7 @@ pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: S
 /// are, and threads that take columns take them of products that are ours.
 fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     const NARROWEST: usize = 8;
-    const WORTH: usize = 32 * 32 * 32;
+    const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
     all_rows >= columns::FEW_ROWS
         && k.min(n) >= NARROWEST
         && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
