@@ -54,9 +54,12 @@ fn check_surface(text: &str) {
     verify(program.expect("it is right").module, Profile::Extended).expect("it is right");
 }
 
+/// What it is, a text of so many additions, and what reads and checks one.
+type Case = (&'static str, fn(usize) -> String, fn(&str));
+
 #[test]
 fn checking_asks_for_memory_in_proportion_to_the_operations() {
-    let cases: [(&str, fn(usize) -> String, fn(&str)); 4] = [
+    let cases: [Case; 4] = [
         ("MIC", mic_of, check_mic),
         ("Core IR", core_ir_of, check_core_ir),
         ("a chain", chain_of, check_surface),
