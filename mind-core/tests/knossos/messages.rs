@@ -146,6 +146,7 @@ const FRONT: &[(&str, &[&str])] = &[
             "the tape is another function's",
             "is negative",
             "is over the limit of",
+            "bytes are needed in all, more than the limit of",
             "a sum of nothing",
         ],
     ),

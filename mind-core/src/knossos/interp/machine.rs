@@ -219,16 +219,16 @@ impl<'p> Machine<'p> {
     /// Answers for the bytes that come into use, measuring first what is in use where that may be too much.
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<(), Fault> {
         let limit = self.options.most_bytes;
+        let mut nearly_full = None;
         if self.budget.held().saturating_add(bytes) > limit {
             let held = self.measure();
             self.budget.set(held);
-            // Nearly full, it would be measured again and again.
-            if held.saturating_add(bytes) <= limit && held > limit - limit / 16 {
-                let message = format!("{what}: {held} bytes are in use, near the limit of {limit}");
-                return fault(Code::E6004, message);
-            }
+            // It would be measured again and again.
+            let is_near = held.saturating_add(bytes) <= limit && held > limit - limit / 16;
+            nearly_full = is_near.then(|| format!("{held} bytes are in use, near the limit of {limit}"));
         }
-        self.budget.take(bytes).or_else(|error| fault(Code::E6004, format!("{what}: {error}")))
+        let refused = nearly_full.or_else(|| self.budget.take(bytes).err().map(|error| error.to_string()));
+        refused.map_or(Ok(()), |why| fault(Code::E6004, format!("{what}: {why}")))
     }
 
     /// The bytes of every value that the run can reach.
