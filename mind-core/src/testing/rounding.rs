@@ -196,9 +196,9 @@ impl Step<'_> {
                 Error { inherited, magnitude: 0.0, roundings: 0.0 }
             }),
             Op::Sum(_) | Op::Mean(_) => {
-                // What is promised of them; the reference rounds once.
+                // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
-                self.sums(4.0 * count.log2() + 1.0)?
+                self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
             Op::Dot | Op::MatMul => self.products(self.shape(0)[self.shape(0).len() - 1])?,
             Op::Conv2d(_) => self.products(self.length(1) / self.shape(1)[3])?,
