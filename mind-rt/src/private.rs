@@ -20,7 +20,7 @@ pub use crate::kernels::matmul::{
 };
 pub use crate::kernels::reduce::{
     LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_columns, add_lanes, add_rows, chain_scratch,
-    reduce_lanes, settle, settle_lanes, settled, sum,
+    from_registers, reduce_lanes, settle, settle_lanes, settled, sum,
 };
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};
 pub use crate::knossos;

@@ -55,7 +55,13 @@ pub fn settle<T: Element>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
 /// [`settle`] for chains that were added up in registers, and stay there through their loop.
 #[inline(always)]
 pub fn settle_lanes<T: Element, const L: usize>(sums: &mut [T], lost: &mut [T; L], chains: [T; L]) {
-    settle(sums, lost, &black_box(chains));
+    settle(sums, lost, &from_registers(chains));
+}
+
+/// Lanes that were added up in a loop, in memory: whatever is done with them, the loop has them in registers.
+#[inline(always)]
+pub fn from_registers<T: Element, const L: usize>(lanes: [T; L]) -> [T; L] {
+    black_box(lanes)
 }
 
 /// The sums with their last chains, which need not be settled any more.
@@ -195,6 +201,14 @@ reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
 fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
     let (mut sums, mut lost, mut chain) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
+    // Two chains at once hide each other's latency.
+    let pairs = blocks.len().saturating_sub(1) / (2 * CHAIN_IN_LANES);
+    let (pairs, blocks) = blocks.split_at(pairs * (2 * CHAIN_IN_LANES));
+    for pair in pairs.chunks_exact(2 * CHAIN_IN_LANES) {
+        let (first, second) = chains_by_lanes(pair);
+        settle_lanes(&mut sums, &mut lost, first);
+        settle_lanes(&mut sums, &mut lost, second);
+    }
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
             settle_lanes(&mut sums, &mut lost, chain);
@@ -205,6 +219,20 @@ fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
         *lane = lane.plus(*element);
     }
     settled(sums, lost, chain)
+}
+
+/// Both halves of the blocks.
+#[inline(always)]
+fn chains_by_lanes<T: Element, const L: usize>(blocks: &[[T; L]]) -> ([T; L], [T; L]) {
+    let (mut first, mut second) = ([T::ZERO; L], [T::ZERO; L]);
+    let (blocks, others) = blocks.split_at(CHAIN_IN_LANES);
+    for (block, other) in blocks.iter().zip(others) {
+        for lane in 0..L {
+            first[lane] = first[lane].plus(block[lane]);
+            second[lane] = second[lane].plus(other[lane]);
+        }
+    }
+    (first, second)
 }
 
 #[inline(always)]

@@ -226,7 +226,10 @@ impl Loops<'_, '_> {
             rests.push(sum.as_ref().map(|sum| {
                 let rest = self.names.fresh("rest");
                 let inner = self.rank() - 1;
-                let _ = match sum.chains.as_ref().filter(|(chain, _)| chain.axis == inner && !sum.is_one_run)
+                let _ = match sum
+                    .chains
+                    .as_ref()
+                    .filter(|(chain, _)| chain.axis == inner && sum.last.is_none())
                 {
                     // It is a chain of its own.
                     Some((_, Gathered { lost, .. })) => {
@@ -234,11 +237,12 @@ impl Loops<'_, '_> {
                         writeln!(self.text, "let mut {rest} = [{}; {}];", zero(sum.dtype), sum.lanes)
                     }
                     None => {
-                        let _ = write!(back, "{} = {rest}; ", sum.chain());
-                        writeln!(self.text, "let mut {rest} = {};", sum.chain())
+                        let chain = sum.last.as_deref().unwrap_or(sum.chain());
+                        let _ = write!(back, "{chain} = {rest}; ");
+                        writeln!(self.text, "let mut {rest} = {chain};")
                     }
                 };
-                Sum { name: rest, chains: None, ..sum.clone() }
+                Sum { name: rest, chains: None, last: None, ..sum.clone() }
             }));
         }
         let rest = known.map(|len| len % width);

@@ -84,9 +84,9 @@ struct Sum {
     dtype: DType,
     /// If there is more than one chain, where they end, and what each is gathered in.
     chains: Option<(Chain, Gathered)>,
-    /// The loop of which it has chains is the only one that adds to it: each chain is settled before the next, and the last
-    /// one takes what is left after whole blocks.
-    is_one_run: bool,
+    /// If the loop of which it has chains is the only one that adds to it, the chain before the one under way: it is settled
+    /// when there is a next, and the last one takes what is left after whole blocks.
+    last: Option<String>,
 }
 
 /// The variables that chains of a sum are gathered in.
@@ -226,6 +226,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             (axis, if axis == inner { turns.map(|len| len.div_ceil(lanes)) } else { turns })
         });
         let is_one_run = axes.clone().eq(inner..inner + 1);
+        let mut last = None;
         let chain = Chain::of(most, loops);
         let name = self.names.fresh(name);
         let zero = zero(dtype);
@@ -234,11 +235,13 @@ impl<'a, 'p> Loops<'a, 'p> {
             let gathered = self.gathered(&name);
             let _ = writeln!(self.text, "let mut {} = [{zero}; {lanes}];", gathered.lost);
             if is_one_run {
-                let _ = writeln!(self.text, "let mut {} = [{zero}; {lanes}];", gathered.chain);
+                let name = self.names.fresh(&format!("{name}_last"));
+                let _ = writeln!(self.text, "let mut {name} = [{zero}; {lanes}];");
+                last = Some(name);
             }
             (chain, gathered)
         });
-        Sum { name, lanes, dtype, chains, is_one_run }
+        Sum { name, lanes, dtype, chains, last }
     }
 
     fn gathered(&mut self, name: &str) -> Gathered {
@@ -345,18 +348,17 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
             };
         }
-        for Sum { name, lanes, dtype, chains, is_one_run } in sums {
+        for Sum { name, lanes, dtype, chains, last } in sums {
             let gathered = chains.as_ref().filter(|(chain, _)| chain.axis == axis);
             if let Some((_, Gathered { chain, lost })) = gathered {
                 let zero = zero(*dtype);
-                let _ = match is_one_run {
-                    false => writeln!(text, "let mut {chain} = [{zero}; {lanes}];"),
-                    true => writeln!(
+                if let Some(last) = last {
+                    let _ = writeln!(
                         text,
-                        "if chain{axis} > 0 {{ rt::settle_lanes(&mut {name}, &mut {lost}, {chain}); \
-                         {chain} = [{zero}; {lanes}]; }}"
-                    ),
-                };
+                        "if chain{axis} > 0 {{ rt::settle_lanes(&mut {name}, &mut {lost}, {last}); }}"
+                    );
+                }
+                let _ = writeln!(text, "let mut {chain} = [{zero}; {lanes}];");
             }
         }
         self.text.push_str(&text);
@@ -379,10 +381,13 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
             };
         }
-        for Sum { name, chains, .. } in sums.iter().filter(|sum| !sum.is_one_run) {
+        for Sum { name, chains, last, .. } in sums {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
-                let _ = writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});");
+                let _ = match last {
+                    Some(last) => writeln!(text, "{last} = rt::from_registers({chain});"),
+                    None => writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});"),
+                };
             }
         }
         text.push_str("}\n");
@@ -616,11 +621,11 @@ impl Sum {
 
     /// The lanes when all is added.
     fn in_lanes(&self) -> String {
-        match &self.chains {
-            Some((_, Gathered { chain, lost })) if self.is_one_run => {
-                format!("rt::settled({}, {lost}, {chain})", self.name)
+        match (&self.chains, &self.last) {
+            (Some((_, Gathered { lost, .. })), Some(last)) => {
+                format!("rt::settled({}, {lost}, {last})", self.name)
             }
-            Some(_) | None => self.name.clone(),
+            (Some(_) | None, _) => self.name.clone(),
         }
     }
 
