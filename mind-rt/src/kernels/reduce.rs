@@ -200,39 +200,25 @@ reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
 #[inline(always)]
 fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
-    let (mut sums, mut lost, mut chain) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
-    // Two chains at once hide each other's latency.
-    let pairs = blocks.len().saturating_sub(1) / (2 * CHAIN_IN_LANES);
-    let (pairs, blocks) = blocks.split_at(pairs * (2 * CHAIN_IN_LANES));
-    for pair in pairs.chunks_exact(2 * CHAIN_IN_LANES) {
-        let (first, second) = chains_by_lanes(pair);
-        settle_lanes(&mut sums, &mut lost, first);
-        settle_lanes(&mut sums, &mut lost, second);
+    if blocks.len() <= CHAIN_IN_LANES {
+        return plus_rest(chain_by_lanes(blocks), rest);
     }
+    let (mut sums, mut lost, mut last) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
-            settle_lanes(&mut sums, &mut lost, chain);
+            settle_lanes(&mut sums, &mut lost, last);
         }
-        chain = chain_by_lanes(blocks);
+        last = from_registers(chain_by_lanes(blocks));
     }
-    for (lane, element) in chain.iter_mut().zip(rest) {
-        *lane = lane.plus(*element);
-    }
-    settled(sums, lost, chain)
+    settled(sums, lost, plus_rest(last, rest))
 }
 
-/// Both halves of the blocks.
 #[inline(always)]
-fn chains_by_lanes<T: Element, const L: usize>(blocks: &[[T; L]]) -> ([T; L], [T; L]) {
-    let (mut first, mut second) = ([T::ZERO; L], [T::ZERO; L]);
-    let (blocks, others) = blocks.split_at(CHAIN_IN_LANES);
-    for (block, other) in blocks.iter().zip(others) {
-        for lane in 0..L {
-            first[lane] = first[lane].plus(block[lane]);
-            second[lane] = second[lane].plus(other[lane]);
-        }
+fn plus_rest<T: Element, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
+    for (lane, element) in lanes.iter_mut().zip(rest) {
+        *lane = lane.plus(*element);
     }
-    (first, second)
+    lanes
 }
 
 #[inline(always)]
