@@ -13,6 +13,7 @@ pub(crate) mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::kernels::limit::limit;
 use crate::simd::{Kernel, dispatch};
 
 /// A kernel that can be cut in two.
@@ -35,17 +36,17 @@ pub trait Combine: Send {
 }
 
 /// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf: [`dispatch`] alone gives the same.
-pub const LEAF: usize = 16 * 1024;
+pub const LEAF: usize = limit(16 * 1024, 128);
 
 /// The cost of a fused loop that is worth a second thread: elements by cost of each. An element costs 1 where the loop
 /// reads, adds and writes it in cache; see benches/README.md.
-pub const WORTH_SPLITTING: usize = 128 * 1024;
+pub const WORTH_SPLITTING: usize = limit(128 * 1024, 256);
 
 /// The fewest columns that [`run_columns`] leaves to a thread: some cache lines.
-const NARROWEST: usize = 64;
+const NARROWEST: usize = limit(64, 8);
 
 /// The most columns that [`run_columns`] sums at once: their sums stay in the fastest cache.
-const WIDEST: usize = 2048;
+const WIDEST: usize = limit(2048, 32);
 
 /// Runs `kernel` at the SIMD level in use, on several threads where that pays.
 ///
@@ -122,7 +123,7 @@ impl Cut {
         let elements = columns.saturating_mul(elements_per_column);
         let worth = elements.saturating_mul(cost) >= WORTH_SPLITTING;
         let sharing = if worth { threads().min(columns / NARROWEST).max(1) } else { 1 };
-        let leaves = columns.div_ceil(WIDEST).next_multiple_of(sharing);
+        let leaves = columns.div_ceil(WIDEST).next_multiple_of(sharing).max(1);
         let leaf = columns.div_ceil(leaves).next_multiple_of(NARROWEST);
         Self { leaf, alone: leaf * (leaves / sharing) }
     }

@@ -9,6 +9,7 @@ use super::{Value, count, extent, number::Number};
 use crate::{
     kernels::{
         internal_error,
+        limit::limit,
         math::{MultiplyAdd, Separate},
     },
     shape::MAX_RANK,
@@ -23,11 +24,11 @@ pub trait Row<T, const N: usize, const M: usize>: Copy {
 }
 
 /// Elements that an input which repeats is expanded to at a time.
-const TILE: usize = 256;
+const TILE: usize = limit(256, 16);
 /// The same where there are no more in all.
-const SMALL: usize = 32;
+const SMALL: usize = limit(32, 4);
 /// From this length on, rows are gone over one by one, and an input that does not repeat along them is read in place.
-const LONG: usize = 64;
+const LONG: usize = limit(64, 8);
 
 /// Computes outputs of the type `ty` from inputs that broadcast to it.
 pub fn fused<T: Number, R: Row<T, N, M>, const N: usize, const M: usize>(

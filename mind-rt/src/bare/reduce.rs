@@ -5,6 +5,7 @@ use mind_shape::Type;
 use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
     kernels::{
+        limit::limit,
         reduce::{self, CHAIN, ROWS_AT_ONCE, add_rows, settle},
         rows::sum_rows_of,
     },
@@ -93,7 +94,7 @@ fn add_up<'a, T: Number>(x: Value<'_, T>, reduced: [bool; MAX_RANK], out: &'a mu
 }
 
 /// The most columns that are summed at a time: their sums stay in the fastest cache.
-const WIDEST: usize = 1024;
+const WIDEST: usize = limit(1024, 16);
 
 /// Sums over outer axes: of rows, or of the sums of rows.
 struct Rows<'a, T> {

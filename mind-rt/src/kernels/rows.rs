@@ -7,6 +7,7 @@
 //! order of each sum is that of [`sum`](super::reduce::sum), so that bits are the same.
 
 use super::check;
+use super::limit::limit;
 use super::reduce::add_lanes;
 use crate::element::Element;
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
@@ -15,7 +16,7 @@ use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 const SHORT: usize = 128;
 
 /// Longer rows, in bytes, are summed one by one: the tree is little beside what comes before.
-const LONG: usize = 2048;
+const LONG: usize = limit(2048, 256);
 
 /// The sums of rows of `LEN` elements: `sums[i]` is that of what begins at `elements[i * stride]`. `LANES` is the power of
 /// two that is not below `LEN`, and no more than the type has lanes.

@@ -84,6 +84,7 @@ fn folds_are_the_same_to_the_bit_on_any_number_of_threads() {
 }
 
 #[test]
+#[cfg(not(feature = "__small_blocks"))]
 fn a_folds_tree_depends_on_sizes_alone() {
     /// The tree, spelt out: halves of the leaves, the first being the larger.
     fn by_definition(from: &[f32]) -> f32 {
@@ -170,6 +171,7 @@ fn every_step_is_run_once_in_as_many_parts_as_threads() {
 }
 
 #[test]
+#[cfg(not(feature = "__small_blocks"))]
 fn little_work_stays_on_its_thread() {
     let _held = Threads::set(8);
     let calls = AtomicU32::new(0);
@@ -409,6 +411,7 @@ fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
 }
 
 #[test]
+#[cfg(not(feature = "__small_blocks"))]
 fn columns_are_cut_where_parts_are_wide() {
     let _held = Threads::set(2);
     let cut = |columns| Cut::of_columns(columns, 1000, 1000);
