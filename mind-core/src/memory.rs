@@ -79,6 +79,7 @@ impl Budget {
     }
 
     /// Holds this much and nothing else.
+    #[cfg(feature = "knossos")]
     pub(crate) fn set(&mut self, held: u64) {
         self.held = held;
     }

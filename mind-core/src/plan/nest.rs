@@ -39,7 +39,8 @@ pub struct Pass {
     pub numbers: Vec<Node>,
     /// What is stored once for the row when the pass is over: [`Store::operand`] is a number.
     pub row_stores: Vec<Store>,
-    /// What is summed over rows when the pass is over: [`Fold::operand`] is a number.
+    /// What is summed over rows when the pass is over: [`Fold::operand`] is a number, or a load that stands still along the
+    /// elements.
     pub row_folds: Vec<Fold>,
 }
 

@@ -98,7 +98,15 @@ impl Run<'_> {
             numbers.insert(node.value, value);
         }
         let value = |run: &Self, operand: &Operand| {
-            assert!(matches!(operand, Operand::Number(_) | Operand::Scalar(_)), "{operand:?} after a pass");
+            let known = match operand {
+                Operand::Number(_) | Operand::Scalar(_) => true,
+                Operand::Load(load) => {
+                    let strides = &nest.loads[*load].strides[nest.row_axes..];
+                    strides.iter().all(|stride| run.size(stride) == 0)
+                }
+                Operand::Node(_) | Operand::Sum => false,
+            };
+            assert!(known, "{operand:?} after a pass");
             run.operand(operand, &[], &nest.loads, &index, numbers, None)
         };
         let stores: Vec<T> = pass.row_stores.iter().map(|store| value(self, &store.operand)).collect();

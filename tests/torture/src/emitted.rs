@@ -110,6 +110,12 @@ mind! {
         )
     }
 
+    fn divided<N, M>(x: &mut f64[N, M], c: f64[N, 1], d: f64) -> f64[1, 1] {
+        let middle = mean(c, axes = [0, 1], keepdims = true);
+        x = x / (c + d);
+        middle
+    }
+
     fn placed<N>(x: &mut f32[N], y: &mut f32[N], z: f32[N]) {
         let old = x;
         x = y * 0.5 + z;
@@ -274,6 +280,14 @@ fn programs() -> Vec<Program> {
             run!(|x: f64[_ _ _], v: f64[_]| {
                 let (a, b, c, d) = copies(&x, &v);
                 values![a, b, c, d]
+            })
+        ),
+        program!(
+            divided,
+            run!(|x: f64[_ _], c: f64[_ _], d: f64[0]| {
+                let c = c.try_into_shape::<(usize, mind::Const<1>)>().expect("one column");
+                let middle = divided(&mut x, &c, d);
+                values![middle, x]
             })
         ),
         program!(
