@@ -5,7 +5,7 @@ mod execute;
 
 use std::collections::BTreeMap;
 
-use execute::{Outcome, execute};
+use execute::{Failure, Outcome, execute};
 use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
@@ -41,11 +41,13 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
         let outcome = execute(&plan, &inputs, &bindings(module, &inputs));
         let agree = match (&expected, outcome) {
             (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, &inputs, &outcome),
-            (Err(expected), Err(found)) if found.code() == expected.code.to_string() => Ok(()),
+            (Err(expected), Err(found)) if found.error.code() == expected.code.to_string() => {
+                untouched(&inputs, &found)
+            }
             (expected, found) => Err(format!(
                 "the interpreter gives {:?}, the plan {:?}",
                 expected.as_ref().map(|_| "results"),
-                found.map(|_| "results")
+                found.map(|_| "results").map_err(|failure| failure.error)
             )),
         };
         agree.map_err(|why| format!("{form}: {why}"))?;
@@ -70,6 +72,17 @@ fn agree(
         expected.check(found).map_err(|why| format!("output {output}: {why}"))?;
     }
     unchanged(plan, inputs, &outcome.inputs)
+}
+
+/// A run that fails leaves everything that its caller sees as it was.
+fn untouched(inputs: &[Value], failure: &Failure) -> Result<(), String> {
+    if failure.has_written {
+        return Err(format!("a result was written before {}", failure.error));
+    }
+    match inputs.iter().zip(&failure.inputs).position(|(before, after)| before != after) {
+        Some(input) => Err(format!("input {input} was written before {}", failure.error)),
+        None => Ok(()),
+    }
 }
 
 fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), String> {

@@ -6,7 +6,7 @@ mod check;
 use check::{compare, gradient, verified};
 use mind_core::{
     ir::Module,
-    surface::{lex, lower, parse},
+    surface::{lex, lower, lower::Function, parse},
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
 };
@@ -44,15 +44,47 @@ fn large_products_compute_what_the_interpreter_does() {
         fn batched(x: f64[3, 40, 20], y: f64[3, 20, 44]) -> f64[3, 40, 44] { x @ y - 1.0 }
         fn transposed(x: f64[36, 270], y: f64[33, 36]) -> f64[270, 33] { x.T @ y.T }
     ";
-    let (lowered, diags) = lower(&parse(lex(program).0).0);
-    assert!(diags.is_empty() && lowered.functions.len() == 4, "{diags:?}");
-    for function in lowered.functions {
-        let module = function.program.expect("it has no mistakes").module;
+    for (name, module) in functions(program) {
         let gradient = gradient(&module).expect("it has a gradient");
         for module in [module, gradient] {
-            compare(&module, &[]).unwrap_or_else(|why| panic!("{}: {why}", function.name));
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
         }
     }
+}
+
+/// One value is several results, a parameter's new value, and what a check sees.
+#[test]
+fn values_in_several_places_are_in_each() {
+    let program = "
+        fn twice(x: f32[3]) -> (f32[3], f32[3]) { let y = exp(x); (y, y) }
+        fn seen(t: f32[7, 2], i: i32[3]) -> (f32[3, 2], i32[3], i32[3]) { let j = i * i - i; (gather(t, j), j, j) }
+        fn failing(t: f32[1, 2], i: i32[3]) -> (f32[3, 2], i32[3], f32[1, 2]) {
+            let j = i * i - i + 1;
+            (gather(t, j), j, t * 2.0)
+        }
+        fn two_checks(t: f32[2, 2], i: i32[9], j: i32[9]) -> (f32[9, 2], f32[9, 2]) {
+            (gather(t, i) + 1.0, gather(t * 3.0, j))
+        }
+        fn checked_twice(t: f32[4, 2], i: i32[3]) -> (f32[3, 2], i32[3]) {
+            let j = gather(i, i - i);
+            (gather(t, j), j)
+        }
+    ";
+    for (name, module) in functions(program) {
+        for updates in [Vec::new(), possible_updates(&module)] {
+            compare(&module, &updates).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+}
+
+/// The functions of a program in the surface language.
+fn functions(program: &str) -> impl Iterator<Item = (String, Module)> {
+    let (lowered, diags) = lower(&parse(lex(program).0).0);
+    assert!(diags.is_empty() && !lowered.functions.is_empty(), "{diags:?}");
+    let function = |function: Function| {
+        (function.name.to_string(), function.program.expect("it has no mistakes").module)
+    };
+    lowered.functions.into_iter().map(function)
 }
 
 /// Runs a check on every program; a failing one is made as small as it still fails.

@@ -19,7 +19,7 @@ use mind_core::{
     },
     ty::{DType, Shape},
 };
-use number::{Number, constant, each_type, len, scalar_op, unwritten};
+use number::{Number, constant, each_type, is_unwritten, len, scalar_op, unwritten};
 
 /// What a run leaves behind.
 pub struct Outcome {
@@ -29,12 +29,18 @@ pub struct Outcome {
     pub inputs: Vec<Value>,
 }
 
+/// A run that failed.
+pub struct Failure {
+    /// Why.
+    pub error: rt::Error,
+    /// Every input after the run.
+    pub inputs: Vec<Value>,
+    /// Whether a result in memory has been written.
+    pub has_written: bool,
+}
+
 /// Runs a plan on inputs whose extents `bindings` gives the symbols.
-pub fn execute<'p>(
-    plan: &'p Plan,
-    inputs: &'p [Value],
-    bindings: &'p Bindings,
-) -> Result<Outcome, rt::Error> {
+pub fn execute<'p>(plan: &'p Plan, inputs: &'p [Value], bindings: &'p Bindings) -> Result<Outcome, Failure> {
     let mut run = Run {
         plan,
         bindings,
@@ -45,7 +51,11 @@ pub fn execute<'p>(
     };
     run.allocate();
     for step in &plan.steps {
-        run.step(step)?;
+        if let Err(error) = run.step(step) {
+            let is_result = |region: &Region| matches!(region, Region::Result(_));
+            let has_written = run.memory.iter().any(|(region, all)| is_result(region) && !is_unwritten(all));
+            return Err(Failure { error, inputs: run.inputs, has_written });
+        }
     }
     let results = plan.returned.iter().zip(&plan.results).map(|(returned, ty)| {
         let shape: Vec<usize> = ty.shape.iter().map(|dim| run.size(dim)).collect();

@@ -1,5 +1,7 @@
 //! Elements of four types behind one trait.
 
+use std::cmp::Ordering;
+
 use mind::__private as rt;
 use mind_core::{data::TensorData, interp::Elements, plan::ScalarOp, ty::DType};
 
@@ -86,7 +88,7 @@ number!(f64, F64, f64::NAN, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f64| -
 number!(
     i32,
     I32,
-    77,
+    i32::MIN,
     i32::wrapping_add,
     i32::wrapping_sub,
     i32::wrapping_mul,
@@ -97,7 +99,7 @@ number!(
 number!(
     i64,
     I64,
-    77,
+    i64::MIN,
     i64::wrapping_add,
     i64::wrapping_sub,
     i64::wrapping_mul,
@@ -124,6 +126,15 @@ pub fn constant(data: &TensorData) -> Elements {
         TensorData::F32(elements) => Elements::F32(elements.iter().map(|element| element.get()).collect()),
         TensorData::F64(elements) => Elements::F64(elements.iter().map(|element| element.get()).collect()),
     }
+}
+
+/// Whether nothing has written to memory that [`unwritten`] made.
+pub fn is_unwritten(elements: &Elements) -> bool {
+    fn all<T: Number>(elements: &[T]) -> bool {
+        // A NaN is not comparable with what is not written, which is one.
+        elements.iter().all(|element| element.partial_cmp(&T::UNWRITTEN).is_none_or(Ordering::is_eq))
+    }
+    each_type!(elements, vec => all(vec))
 }
 
 pub fn len(elements: &Elements) -> usize {
