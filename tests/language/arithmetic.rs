@@ -252,3 +252,17 @@ fn operands_that_are_not_numbers_keep_their_order_and_place() {
     assert_eq!(c, Tensor::from([inf, 0.0, -0.0]));
     assert_eq!(d, Tensor::from([0.0, inf, -inf]));
 }
+
+/// What docs/ops.md says of `relu`: it gives 0 for NaN, and what to write to keep it.
+#[test]
+fn relu_of_nan_is_zero_and_a_sum_keeps_it() {
+    mind! {
+        fn rectified(x: f32[4]) -> f32[4] { relu(x) }
+        fn keeping(x: f32[4]) -> f32[4] { x + relu(-x) }
+    }
+    let x = Tensor::from([f32::NAN, f32::INFINITY, 2.5, -1.5]);
+    assert_eq!(rectified(&x), Tensor::from([0.0, f32::INFINITY, 2.5, 0.0]));
+    let kept = keeping(&x);
+    assert!(kept[[0]].is_nan());
+    assert_eq!(kept.as_slice()[1..], [f32::INFINITY, 2.5, 0.0]);
+}
