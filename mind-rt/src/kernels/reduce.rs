@@ -73,8 +73,8 @@ pub fn settled<T: Element, const L: usize>(mut sums: [T; L], lost: [T; L], chain
     sums
 }
 
-/// Adds rows that are `stride` apart to chains, four at a time: first the four to each other. A chain of [`CHAIN`] times
-/// [`ROWS_AT_ONCE`] rows meets hardly more roundings than one of [`CHAIN`].
+/// Adds rows that are `stride` apart to chains, four at a time: first the four to each other. A chain of `CHAIN` times
+/// `ROWS_AT_ONCE` rows meets hardly more roundings than one of `CHAIN`.
 ///
 /// # Panics
 /// If a row is not inside `elements`.

@@ -1,6 +1,6 @@
 //! Random well-typed programs in Knossos, arguments to run them on, and smaller programs to replace a failing one by.
 //!
-//! A program runs without a failure: sizes of tensors are part of the types that the generator thinks in ([`types`]), and the
+//! A program runs without a failure: sizes of tensors are part of the types that the generator thinks in (`types`), and the
 //! arguments of `log` and others are kept where they are defined and smooth.
 
 mod derivatives;
