@@ -9,6 +9,7 @@ mod by_hand;
 #[allow(dead_code, reason = "the parts that report errors are for the macro")]
 #[path = "../../mind-macros/src/emit/mod.rs"]
 mod emit;
+#[allow(dead_code, reason = "what a run that fails leaves behind is for the differential test")]
 #[path = "../differential/execute/mod.rs"]
 mod execute;
 mod knossos;
@@ -136,7 +137,8 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
             }
         }
     }
-    let outcome = execute::execute(&plan, &inputs, &bindings).expect("nothing can fail");
+    let outcome = execute::execute(&plan, &inputs, &bindings)
+        .unwrap_or_else(|failure| panic!("{name} cannot fail, but does: {}", failure.error));
     let after = outcome.inputs.into_iter().enumerate().filter(|(input, _)| plan.inputs[*input].updated);
     Case {
         updated: after.map(|(input, value)| (input, nearly(value))).collect(),
