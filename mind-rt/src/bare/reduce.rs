@@ -6,7 +6,7 @@ use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
     kernels::{
         limit::limit,
-        reduce::{self, CHAIN, ROWS_AT_ONCE, add_rows, settle},
+        reduce::{self, CHAIN, add_row, settle},
         rows::sum_rows_of,
     },
     shape::MAX_RANK,
@@ -127,17 +127,12 @@ impl<T: Number> Kernel for InChains<'_, T> {
                 let (chain, lost) = (&mut chain[..out.len()], &mut lost[..out.len()]);
                 let first = at.position + part * strip;
                 let mut row = Odometer::new(outer, |axis| axis.reduced);
-                out.fill(T::ZERO);
-                lost.fill(T::ZERO);
                 if let [axis] = outer {
-                    for start in (0..rows).step_by(CHAIN * ROWS_AT_ONCE) {
-                        let rows = (rows - start).min(CHAIN * ROWS_AT_ONCE);
-                        chain.fill(T::ZERO);
-                        add_rows(chain, &x[first + start * axis.stride..], axis.stride, rows);
-                        settle(out, lost, chain);
-                    }
+                    reduce::sum_columns(out, lost, chain, &x[first..], axis.stride, rows);
                     continue;
                 }
+                out.fill(T::ZERO);
+                lost.fill(T::ZERO);
                 for start in (0..rows).step_by(CHAIN) {
                     chain.fill(T::ZERO);
                     for _ in 0..CHAIN.min(rows - start) {
@@ -145,7 +140,7 @@ impl<T: Number> Kernel for InChains<'_, T> {
                         if inner.reduced {
                             chain[0] = chain[0].plus(T::lane_sum(&x[row_at..][..inner.extent]));
                         } else {
-                            add_rows(chain, &x[row_at..], 0, 1);
+                            add_row(chain, &x[row_at..]);
                         }
                         row.advance();
                     }

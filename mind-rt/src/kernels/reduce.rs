@@ -60,7 +60,7 @@ pub fn settle_lanes<T: Element, const L: usize>(sums: &mut [T], lost: &mut [T; L
 
 /// Lanes that were added up in a loop, in memory: whatever is done with them, the loop has them in registers.
 #[inline(always)]
-pub fn from_registers<T: Element, const L: usize>(lanes: [T; L]) -> [T; L] {
+fn from_registers<T: Element, const L: usize>(lanes: [T; L]) -> [T; L] {
     black_box(lanes)
 }
 
@@ -73,31 +73,57 @@ pub fn settled<T: Element, const L: usize>(mut sums: [T; L], lost: [T; L], chain
     sums
 }
 
-/// Adds rows that are `stride` apart to chains, four at a time: first the four to each other. A chain of `CHAIN` times
-/// `ROWS_AT_ONCE` rows meets hardly more roundings than one of `CHAIN`.
+/// Sums of columns: rows that are `stride` apart are added to each other, in chains that are settled.
 ///
 /// # Panics
-/// If a row is not inside `elements`.
+/// If a row is not inside `elements`, or there are fewer elements of `chain` or `lost` than sums.
 #[inline(always)]
-pub fn add_rows<T: Element>(chains: &mut [T], elements: &[T], stride: usize, rows: usize) {
-    let len = chains.len();
-    let row = |i: usize| &elements[i * stride..][..len];
-    for first in (0..rows / ROWS_AT_ONCE).map(|i| i * ROWS_AT_ONCE) {
-        let [a, b, c, d] = std::array::from_fn(|i| row(first + i));
-        for j in 0..len {
-            chains[j] = chains[j].plus(a[j].plus(b[j]).plus(c[j].plus(d[j])));
+pub fn sum_columns<T: Element>(
+    sums: &mut [T],
+    lost: &mut [T],
+    chain: &mut [T],
+    elements: &[T],
+    stride: usize,
+    rows: usize,
+) {
+    let (lost, chain) = (&mut lost[..sums.len()], &mut chain[..sums.len()]);
+    sums.fill(T::ZERO);
+    lost.fill(T::ZERO);
+    // The rows that are added at once make one number of a chain, which has that many roundings and a few more.
+    for first in (0..rows).step_by(CHAIN * ROWS_AT_ONCE) {
+        chain.fill(T::ZERO);
+        let rows = (rows - first).min(CHAIN * ROWS_AT_ONCE);
+        let row = |i: usize| &elements[(first + i) * stride..][..sums.len()];
+        let whole = rows / ROWS_AT_ONCE * ROWS_AT_ONCE;
+        for i in (0..whole).step_by(ROWS_AT_ONCE) {
+            add_rows(chain, std::array::from_fn(|next| row(i + next)));
         }
-    }
-    for i in rows / ROWS_AT_ONCE * ROWS_AT_ONCE..rows {
-        let row = row(i);
-        for j in 0..len {
-            chains[j] = chains[j].plus(row[j]);
+        for i in whole..rows {
+            add_row(chain, row(i));
         }
+        settle(sums, lost, chain);
     }
 }
 
-/// Rows that [`add_rows`] adds at once: as many streams as a processor fetches ahead.
-pub const ROWS_AT_ONCE: usize = 4;
+/// So many rows at once are read as streams, and their chain is read and written once.
+const ROWS_AT_ONCE: usize = 4;
+
+/// Adds rows to a chain. Zipped, their elements are added in whole registers up to the last few.
+#[inline(always)]
+fn add_rows<T: Element>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
+    for ((((sum, a), b), c), d) in chain.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        *sum = sum.plus(a.plus(*b).plus(c.plus(*d)));
+    }
+}
+
+/// Adds one row to a chain.
+#[inline(always)]
+pub fn add_row<T: Element>(chain: &mut [T], row: &[T]) {
+    let row = &row[..chain.len()];
+    for (sum, element) in chain.iter_mut().zip(row) {
+        *sum = sum.plus(*element);
+    }
+}
 
 /// The scratch memory of `len` chains of sums in memory, or of what these lost, in elements: whole cache lines.
 #[must_use]
@@ -206,9 +232,9 @@ fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let (mut sums, mut lost, mut last) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
-            settle_lanes(&mut sums, &mut lost, last);
+            settle(&mut sums, &mut lost, &last);
         }
-        last = from_registers(chain_by_lanes(blocks));
+        last = chain_by_lanes(blocks);
     }
     settled(sums, lost, plus_rest(last, rest))
 }

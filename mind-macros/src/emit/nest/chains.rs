@@ -17,9 +17,6 @@ pub(super) const CHAIN: usize = 32;
 /// The same in each of 16 lanes or more (`reduce::CHAIN_IN_LANES`).
 const CHAIN_IN_LANES: usize = 64;
 
-/// Rows that the run time adds at once (`reduce::ROWS_AT_ONCE`).
-const ROWS_AT_ONCE: usize = 4;
-
 /// The most numbers of a chain in each of so many lanes.
 pub(super) fn most(lanes: usize) -> usize {
     if lanes < 16 { CHAIN } else { CHAIN_IN_LANES }
@@ -84,9 +81,7 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
         let Target::Memory(view) = &fold.target else { return None };
         let depth = depth(nest, view);
         let added = (depth..nest.row_axes).filter(|axis| view.strides[*axis] == Dim::ZERO);
-        let is_plain = is_sum_of_rows(nest, fold, view);
-        let most = if is_plain { CHAIN * ROWS_AT_ONCE } else { CHAIN };
-        let chain = Chain::of(most, added.map(|axis| (axis, turns(nest, cut, axis))));
+        let chain = Chain::of(CHAIN, added.map(|axis| (axis, turns(nest, cut, axis))));
         let place = match (few(nest, cut, view, depth), chain) {
             (Some(len), _) => Place::Arrays(len),
             (None, None) => Place::Target,

@@ -151,12 +151,14 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
         self.begin_totals();
         self.name_sums_in_memory();
+        if self.is_sum_of_rows() {
+            return self.sum_columns();
+        }
         self.begin_values();
         for depth in 0..self.nest.row_axes {
             self.begin_sums(depth);
             match self.rows_at_once() {
                 Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, &rows),
-                None if self.is_sum_of_rows() => return self.rows_to_chains(),
                 Some(_) | None => self.open(depth, &self.totals.clone()),
             }
         }
@@ -181,19 +183,20 @@ impl<'a, 'p> Loops<'a, 'p> {
             .any(|(sum, _)| sum.place == Place::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view))
     }
 
-    /// The rows of a matrix, added to chains by the run time, several at a time.
-    fn rows_to_chains(&mut self) {
-        let (from, to) = self.open_chains(0, &grouped(&self.extent(0)), &[]);
-        let (sum, Gathered { chain, .. }) = &self.memory[0];
+    /// The rows of a matrix, summed by the run time, several at a time.
+    fn sum_columns(&mut self) {
+        let (sum, Gathered { chain, lost }) = &self.memory[0];
         let Operand::Load(load) = sum.fold.operand else { unreachable!("a sum of rows is one of a load") };
         let view = &self.nest.loads[load];
-        let (chains, name) = (self.part(chain, sum.view, 0), &self.captures.loads[load]);
+        let [sums, lost, chain] =
+            [self.captures.target(sum.view), lost, chain].map(|name| self.part(name, sum.view, 0));
+        let name = &self.captures.loads[load];
         let (offset, stride) = (grouped(&self.position(view, 0..0)), self.stride(view, 0));
-        let text = format!(
-            "rt::add_rows(&mut {chains}, &{name}[{offset} + {from} * {stride}..], {stride}, {to} - {from});\n"
+        let rows = self.extent(0);
+        let _ = writeln!(
+            self.text,
+            "rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{name}[{offset}..], {stride}, {rows});"
         );
-        self.text.push_str(&text);
-        self.close_chains(0, &[]);
         self.end_sums(0);
     }
 
@@ -355,7 +358,7 @@ impl<'a, 'p> Loops<'a, 'p> {
                 if let Some(last) = last {
                     let _ = writeln!(
                         text,
-                        "if chain{axis} > 0 {{ rt::settle_lanes(&mut {name}, &mut {lost}, {last}); }}"
+                        "if chain{axis} > 0 {{ rt::settle(&mut {name}, &mut {lost}, &{last}); }}"
                     );
                 }
                 let _ = writeln!(text, "let mut {chain} = [{zero}; {lanes}];");
@@ -385,7 +388,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
                 let _ = match last {
-                    Some(last) => writeln!(text, "{last} = rt::from_registers({chain});"),
+                    Some(last) => writeln!(text, "{last} = {chain};"),
                     None => writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});"),
                 };
             }
