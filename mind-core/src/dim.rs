@@ -7,7 +7,14 @@
 //! A polynomial can double with every operation, so there are limits: on what a type has ([`Dim::product`]), and wider
 //! ones on what is computed from such. Whether a product is within them is known before it is multiplied out.
 
-use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
+mod display;
+mod limits;
+mod terms;
+
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
+
+use limits::{Measure, PRODUCTS, TERMS, within};
+use terms::{Monomial, divide_factors, order};
 
 /// An extent, or a quantity computed from extents.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,17 +79,6 @@ pub enum Overflow {
         /// How many there may be.
         limit: usize,
     },
-}
-
-const TERMS: &str = "terms, multiplied out,";
-const PRODUCTS: &str = "products of terms, multiplied out,";
-const SIZE: &str = "symbols and integers, multiplied out,";
-const DEGREE: &str = "factors in a term";
-const DEPTH: &str = "divisions within each other";
-
-/// Whether there are no more than the limit.
-fn within(limit: usize, found: usize, what: &'static str) -> Result<(), Overflow> {
-    if found <= limit { Ok(()) } else { Err(Overflow::Large { what, found, limit }) }
 }
 
 impl Dim {
@@ -555,129 +551,6 @@ fn for_each_symbol(terms: &[Term], visit: &mut dyn FnMut(&Symbol)) {
     }
 }
 
-/// Bounds of a product, known before it is computed.
-///
-/// Each bound of a product is no less than that of any part of it. So what is within the limits has no part outside,
-/// although a part can have more terms than a whole in which terms cancel out.
-#[derive(Clone, Copy)]
-struct Measure {
-    terms: usize,
-    size: usize,
-    depth: usize,
-    degree: usize,
-    /// The sum of the absolute coefficients.
-    norm: u128,
-}
-
-impl Measure {
-    fn of(dim: &Dim) -> Self {
-        let norm = match &dim.0 {
-            Repr::Literal(value) => value.unsigned_abs().max(1).into(),
-            Repr::Sum(sum) => sum.terms.iter().map(|term| u128::from(term.coefficient.unsigned_abs())).sum(),
-        };
-        let (terms, degree) = match &dim.0 {
-            Repr::Literal(_) => (1, 0),
-            Repr::Sum(sum) => (sum.terms.len(), sum.terms[0].degree() as usize),
-        };
-        Self { terms, size: dim.size(), depth: dim.depth(), degree, norm }
-    }
-
-    fn times(self, other: Self) -> Self {
-        // Each of the products has the factors of both, and one coefficient.
-        let (own, others) = (self.size - self.terms, other.size - other.terms);
-        let terms = self.terms.saturating_mul(other.terms);
-        let factors = own.saturating_mul(other.terms).saturating_add(others.saturating_mul(self.terms));
-        Self {
-            terms,
-            size: terms.saturating_add(factors),
-            depth: self.depth.max(other.depth),
-            degree: self.degree.saturating_add(other.degree),
-            norm: self.norm.saturating_mul(other.norm),
-        }
-    }
-
-    /// Whether all is within the limits, so many times as wide.
-    fn check(self, leeway: usize) -> Result<(), Overflow> {
-        within(leeway * Dim::MAX_TERMS, self.terms, TERMS)?;
-        within(leeway * Dim::MAX_SIZE, self.size, SIZE)?;
-        within(leeway * Dim::MAX_DEGREE, self.degree, DEGREE)?;
-        within(leeway * Dim::MAX_DEPTH, self.depth, DEPTH)
-    }
-}
-
-impl Term {
-    fn times(&self, other: &Self) -> Result<Self, Overflow> {
-        let coefficient = self.coefficient.checked_mul(other.coefficient).ok_or(Overflow::Range)?;
-        let factors = match (&self.factors[..], &other.factors[..]) {
-            ([], _) => other.factors.clone(),
-            (_, []) => self.factors.clone(),
-            (a, b) => multiply_factors(a, b).into(),
-        };
-        Ok(Self { factors, coefficient })
-    }
-
-    fn degree(&self) -> u32 {
-        self.factors.iter().map(|(_, power)| *power).sum()
-    }
-}
-
-/// The order of terms in a normal form.
-fn order(a: &Term, b: &Term) -> Ordering {
-    b.degree().cmp(&a.degree()).then_with(|| a.factors.cmp(&b.factors))
-}
-
-/// A product of atoms, in an order that multiplication keeps: lexicographic by powers, the greatest first. That of
-/// normal forms, which reads better, is none: X * Y is before X * X, and X before Y.
-#[derive(PartialEq, Eq)]
-struct Monomial(Arc<[(Atom, u32)]>);
-
-impl Ord for Monomial {
-    fn cmp(&self, other: &Self) -> Ordering {
-        for ((own, power), (others, others_power)) in self.0.iter().zip(other.0.iter()) {
-            // The lesser atom has a power here, and none in the other.
-            let ordering = own.cmp(others).then_with(|| others_power.cmp(power));
-            if ordering.is_ne() {
-                return ordering;
-            }
-        }
-        other.0.len().cmp(&self.0.len())
-    }
-}
-
-impl PartialOrd for Monomial {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// The factors of a product: both lists ascend, and so does what is made of them.
-fn multiply_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Vec<(Atom, u32)> {
-    let mut product = Vec::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let first = match (a.peek(), b.peek()) {
-            (Some((a, _)), Some((b, _))) => a.cmp(b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => return product,
-        };
-        let own = if first.is_le() { a.next() } else { None };
-        let others = if first.is_ge() { b.next() } else { None };
-        let power = |factor: Option<&(Atom, u32)>| factor.map_or(0, |(_, power)| *power);
-        let sum = power(own).checked_add(power(others)).expect("powers are within the limit of symbols");
-        product.extend(own.or(others).map(|(atom, _)| (atom.clone(), sum)));
-    }
-}
-
-fn divide_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Option<Vec<(Atom, u32)>> {
-    let mut powers: BTreeMap<Atom, u32> = a.iter().cloned().collect();
-    for (atom, power) in b {
-        let left = powers.get_mut(atom)?;
-        *left = left.checked_sub(*power)?;
-    }
-    Some(powers.into_iter().filter(|(_, power)| *power > 0).collect())
-}
-
 fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -692,52 +565,6 @@ impl From<i64> for Dim {
 impl From<&str> for Dim {
     fn from(name: &str) -> Self {
         Self::symbol(name)
-    }
-}
-
-/// As in the surface language, `2 * N + 1`; with `{:#}` without spaces, `2*N+1`.
-impl fmt::Display for Dim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let space = if f.alternate() { "" } else { " " };
-        let terms = self.terms();
-        if terms.is_empty() {
-            return f.write_str("0");
-        }
-        for (i, Term { factors, coefficient }) in terms.iter().enumerate() {
-            match (i, *coefficient < 0) {
-                (0, true) => f.write_str("-")?,
-                (0, false) => {}
-                (_, negative) => write!(f, "{space}{}{space}", if negative { "-" } else { "+" })?,
-            }
-            let mut first = true;
-            if coefficient.unsigned_abs() != 1 || factors.is_empty() {
-                write!(f, "{}", coefficient.unsigned_abs())?;
-                first = false;
-            }
-            for (atom, power) in factors.iter() {
-                for _ in 0..*power {
-                    if !first {
-                        write!(f, "{space}*{space}")?;
-                    }
-                    match atom {
-                        Atom::Symbol(name) => f.write_str(name)?,
-                        Atom::Floor(inner, by) => {
-                            let only = terms.len() == 1 && factors.len() == 1 && first;
-                            let quotient = if inner.terms().len() == 1 && inner.as_symbol().is_some() {
-                                format!("{inner}{space}/{space}{by}")
-                            } else if f.alternate() {
-                                format!("({inner:#})/{by}")
-                            } else {
-                                format!("({inner}) / {by}")
-                            };
-                            if only || first { f.write_str(&quotient)? } else { write!(f, "({quotient})")? }
-                        }
-                    }
-                    first = false;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

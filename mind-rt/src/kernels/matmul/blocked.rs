@@ -19,23 +19,18 @@
 use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
 use super::room::{Bytes, Room};
+use super::shares::{
+    DEPTH, FETCHED, FEW_ROWS, LeftRoom, RIGHT_BYTES, STACK_BYTES, Shares, WAITING_ROWS, bytes, left_pays,
+    packed_len,
+};
 use super::spans::{Span, next_part, spans};
 use crate::element::Element;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
 
-/// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
-const DEPTH: usize = limit(512, 8);
-
-/// Bytes of a right block: half of a common L2 cache, and a step of `k` more, see [`panel_start`].
-const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
-
 /// Bytes of a right operand that is not cut into blocks.
 const WHOLE_BYTES: usize = limit(640 << 10, 2 << 10);
-
-/// Bytes of a right block that is packed on the stack.
-const STACK_BYTES: usize = limit(32 << 10, 768);
 
 /// The same for small products, which would feel what it costs to have more.
 const SMALL_STACK_BYTES: usize = limit(4 << 10, 384);
@@ -43,22 +38,8 @@ const SMALL_STACK_BYTES: usize = limit(4 << 10, 384);
 /// The most lanes of a vector.
 const MAX_LANES: usize = 16;
 
-/// Rows whose sums wait for the next block of `k`.
-const WAITING_ROWS: usize = limit(512, 16);
-
 /// Bytes of the sums that an epilogue takes at once, where none wait.
 const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
-
-/// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
-/// read it, and packing pays.
-const FEW_ROWS: usize = limit(16, 4) * MAX_ROWS;
-
-/// Most of `k` and most columns of a right block that is fetched ahead. A tile goes through the lines of rows as it goes through
-/// `k`, so it passes all columns where `k` has as many steps. Two blocks fit into L2, and tiles of 48 columns fill one.
-const FETCHED: usize = limit(240, 16);
-
-/// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
-const LEFT_BYTES: usize = limit(8, 2) * RIGHT_BYTES;
 
 /// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
 const SHALLOW: usize = limit(32, 4);
@@ -66,68 +47,8 @@ const SHALLOW: usize = limit(32, 4);
 /// Bytes of a result that is not in cache when it is written, as a rule.
 const FAR_BYTES: usize = limit(1 << 20, 1 << 10);
 
-/// Fewer rows than these are not packed at once, unless there are no more.
-const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
-
 /// With more rows, a right operand is read so often that it counts where its rows lie.
 const READ_OFTEN: usize = limit(8, 2) * MAX_ROWS;
-
-/// Bytes of a left operand that stays in cache while it is read where it lies.
-const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
-
-/// The elements of scratch memory that a product may use, whatever the strides of its operands.
-pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
-    let lanes = LINE / size_of::<T>();
-    let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
-    let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
-    let left = if left_pays::<T>(m, k, n) { left } else { 0 };
-    left + right + if k <= DEPTH { 0 } else { waiting }
-}
-
-/// The elements of scratch memory that a product uses for each purpose, at most: what the planner adds up, and what a product
-/// cuts its memory by.
-struct Shares {
-    /// A packed block of the left operand.
-    left: usize,
-    /// A packed block of the right one.
-    right: usize,
-    /// The sums that wait for the next block of `k`.
-    waiting: usize,
-}
-
-impl Shares {
-    const fn of<T>([m, k, n]: [usize; 3], lanes: usize) -> Self {
-        let depth = min(k, DEPTH);
-        let width = n.saturating_add(lanes - 1) / lanes * lanes;
-        let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
-        let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
-        Self {
-            left: min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()),
-            right: min(packed_len(depth, width), RIGHT_BYTES / size_of::<T>()),
-            waiting: min(m, WAITING_ROWS) * min(n, most_columns),
-        }
-    }
-
-    /// Cuts scratch memory in this order. Where there is less than all of it, as in the part that a thread gets of what was
-    /// planned for all threads, the left block gets what the others leave, but no less than a third, and the right block no
-    /// less than half of the rest.
-    fn cut<T>(&self, scratch: Room<T>) -> [Room<T>; 3] {
-        let left = scratch.len.saturating_sub(self.right + self.waiting).max(scratch.len / 3);
-        let (left, rest) = scratch.split(self.left.min(left));
-        let right = rest.len.saturating_sub(self.waiting).max(rest.len / 2);
-        let (right, waiting) = rest.split(self.right.min(right));
-        [left, right, waiting]
-    }
-}
-
-/// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
-const fn packed_len(depth: usize, width: usize) -> usize {
-    (depth + 1).saturating_mul(width)
-}
-
-const fn min(x: usize, y: usize) -> usize {
-    if x < y { x } else { y }
-}
 
 /// One product, no extent of it 0.
 pub fn multiply<T: Element + Tiles>(
@@ -257,23 +178,6 @@ fn packed<T: Element + Tiles, const STACK: usize>(
         .multiply(waiting, sink);
 }
 
-/// Room for packed blocks of the left operand: for a tile of rows at least.
-#[derive(Clone, Copy)]
-struct LeftRoom<T> {
-    room: Room<T>,
-    /// Most rows that are packed at once: some, and a multiple of [`MAX_ROWS`].
-    rows: usize,
-}
-
-impl<T> LeftRoom<T> {
-    /// Room for blocks of up to `depth` steps of `k`; nothing if so few of `m` rows would fit that the right operand, which is
-    /// packed anew for each block, had better not wait for them.
-    fn new(room: Room<T>, m: usize, depth: usize) -> Option<Self> {
-        let rows = room.len / packed_len(depth, 1) / MAX_ROWS * MAX_ROWS;
-        (rows > 0 && rows >= m.min(WORTH_A_BLOCK)).then_some(Self { room, rows })
-    }
-}
-
 /// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
 /// the same set of a cache that they push each other out, and where it takes much memory and is read often.
 fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
@@ -296,14 +200,6 @@ fn fetches_right<T>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>
 /// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
 fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
     lhs.col_stride != 1 && left_pays::<T>(m, k, n)
-}
-
-const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
-    n > limit(8, 1) * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
-}
-
-const fn bytes<T>(rows: usize, columns: usize) -> usize {
-    rows.saturating_mul(columns).saturating_mul(size_of::<T>())
 }
 
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.

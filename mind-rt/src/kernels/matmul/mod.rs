@@ -24,6 +24,7 @@ mod loops;
 mod pack;
 mod products;
 mod room;
+mod shares;
 mod spans;
 mod tiny;
 
@@ -116,7 +117,7 @@ pub fn matmul_with<T: Element, E: Epilogue<T>>(
 /// runs at full speed; 0 for products that pack nothing. The matrices of a batch share it, and so do threads.
 #[must_use]
 pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize) -> usize {
-    blocked::scratch::<T>(m, k, n)
+    shares::scratch::<T>(m, k, n)
 }
 
 impl<'a, T> MatRef<'a, T> {

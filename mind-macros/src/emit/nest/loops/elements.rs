@@ -8,8 +8,15 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{At, Frame, Gathered, Loops, Place, Sum, Variables, add, grouped, zero};
-use crate::emit::{body::expression, nest::Along};
+use super::{
+    At, Frame, Loops, Variables, add, grouped,
+    sums::{Gathered, Sum},
+    zero,
+};
+use crate::emit::{
+    body::expression,
+    nest::{Along, chains::Place},
+};
 
 /// Elements of a row that are handled at once where its length is not known: a register of the highest level.
 const fn register(dtype: DType) -> usize {

@@ -1,0 +1,113 @@
+//! What a product uses scratch memory for: what the planner adds up is what the product cuts its memory by.
+
+use super::room::Room;
+use crate::kernels::limit::limit;
+use crate::kernels::tile::{LINE, MAX_ROWS};
+
+/// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
+pub(super) const DEPTH: usize = limit(512, 8);
+
+/// Bytes of a right block: half of a common L2 cache, and a step of `k` more, see [`panel_start`].
+pub(super) const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
+
+/// Bytes of a right block that is packed on the stack.
+pub(super) const STACK_BYTES: usize = limit(32 << 10, 768);
+
+/// Rows whose sums wait for the next block of `k`.
+pub(super) const WAITING_ROWS: usize = limit(512, 16);
+
+/// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
+/// read it, and packing pays.
+pub(super) const FEW_ROWS: usize = limit(16, 4) * MAX_ROWS;
+
+/// Most of `k` and most columns of a right block that is fetched ahead. A tile goes through the lines of rows as it goes through
+/// `k`, so it passes all columns where `k` has as many steps. Two blocks fit into L2, and tiles of 48 columns fill one.
+pub(super) const FETCHED: usize = limit(240, 16);
+
+/// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
+pub(super) const LEFT_BYTES: usize = limit(8, 2) * RIGHT_BYTES;
+
+/// Fewer rows than these are not packed at once, unless there are no more.
+pub(super) const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
+
+/// Bytes of a left operand that stays in cache while it is read where it lies.
+pub(super) const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
+
+/// The elements of scratch memory that a product may use, whatever the strides of its operands.
+pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
+    let lanes = LINE / size_of::<T>();
+    let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
+    let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
+    let left = if left_pays::<T>(m, k, n) { left } else { 0 };
+    left + right + if k <= DEPTH { 0 } else { waiting }
+}
+
+/// The elements of scratch memory that a product uses for each purpose, at most: what the planner adds up, and what a product
+/// cuts its memory by.
+pub(super) struct Shares {
+    /// A packed block of the left operand.
+    pub(super) left: usize,
+    /// A packed block of the right one.
+    pub(super) right: usize,
+    /// The sums that wait for the next block of `k`.
+    pub(super) waiting: usize,
+}
+
+impl Shares {
+    pub(super) const fn of<T>([m, k, n]: [usize; 3], lanes: usize) -> Self {
+        let depth = min(k, DEPTH);
+        let width = n.saturating_add(lanes - 1) / lanes * lanes;
+        let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
+        let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
+        Self {
+            left: min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()),
+            right: min(packed_len(depth, width), RIGHT_BYTES / size_of::<T>()),
+            waiting: min(m, WAITING_ROWS) * min(n, most_columns),
+        }
+    }
+
+    /// Cuts scratch memory in this order. Where there is less than all of it, as in the part that a thread gets of what was
+    /// planned for all threads, the left block gets what the others leave, but no less than a third, and the right block no
+    /// less than half of the rest.
+    pub(super) fn cut<T>(&self, scratch: Room<T>) -> [Room<T>; 3] {
+        let left = scratch.len.saturating_sub(self.right + self.waiting).max(scratch.len / 3);
+        let (left, rest) = scratch.split(self.left.min(left));
+        let right = rest.len.saturating_sub(self.waiting).max(rest.len / 2);
+        let (right, waiting) = rest.split(self.right.min(right));
+        [left, right, waiting]
+    }
+}
+
+/// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
+pub(super) const fn packed_len(depth: usize, width: usize) -> usize {
+    (depth + 1).saturating_mul(width)
+}
+
+/// Room for packed blocks of the left operand: for a tile of rows at least.
+#[derive(Clone, Copy)]
+pub(super) struct LeftRoom<T> {
+    pub(super) room: Room<T>,
+    /// Most rows that are packed at once: some, and a multiple of [`MAX_ROWS`].
+    pub(super) rows: usize,
+}
+
+impl<T> LeftRoom<T> {
+    /// Room for blocks of up to `depth` steps of `k`; nothing if so few of `m` rows would fit that the right operand, which is
+    /// packed anew for each block, had better not wait for them.
+    pub(super) fn new(room: Room<T>, m: usize, depth: usize) -> Option<Self> {
+        let rows = room.len / packed_len(depth, 1) / MAX_ROWS * MAX_ROWS;
+        (rows > 0 && rows >= m.min(WORTH_A_BLOCK)).then_some(Self { room, rows })
+    }
+}
+
+pub(super) const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
+    n > limit(8, 1) * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
+}
+
+pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {
+    rows.saturating_mul(columns).saturating_mul(size_of::<T>())
+}
+
+const fn min(x: usize, y: usize) -> usize {
+    if x < y { x } else { y }
+}
