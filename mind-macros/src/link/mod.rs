@@ -112,7 +112,8 @@ impl Exports {
     /// What stands in the module of a function of the block.
     pub(crate) fn import(&self, function: &Function) -> TokenStream {
         let (name, hash) = (&function.name, &self.hash);
-        let key = macro_name(name.to_string().trim_start_matches("r#"), hash);
+        // No function is called `block` here, whatever its name.
+        let key = macro_name(&format!("fn_{}", name.to_string().trim_start_matches("r#")), hash);
         let source = macro_name("block", hash);
         let (exported, visibility) = match is_public(function) {
             true => (Some(quote! { #[macro_export] }), quote! { pub }),

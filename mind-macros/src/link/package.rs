@@ -93,18 +93,28 @@ impl Received {
                 }
                 Delimiter::Brace => {
                     let hash = name(inside.next()?)?;
-                    if received.packages.iter().any(|package| package.hash == hash) {
-                        continue;
-                    }
                     let [constants, imports, structs] =
                         [list(inside.next()?)?, list(inside.next()?)?, list(inside.next()?)?];
                     let functions = packed(list(inside.next()?)?)?;
-                    received.packages.push(Package { hash, constants, imports, structs, functions });
+                    received.add(Package { hash, constants, imports, structs, functions });
                 }
                 Delimiter::Bracket | Delimiter::None => return None,
             }
         }
         Some(received)
+    }
+
+    /// Adds a package, or what it has more than one of the same block: a block that imports hands on only what it needs.
+    fn add(&mut self, package: Package) {
+        let Some(known) = self.packages.iter_mut().find(|known| known.hash == package.hash) else {
+            self.packages.push(package);
+            return;
+        };
+        for function in package.functions {
+            if known.functions.iter().all(|other| other.name != function.name) {
+                known.functions.push(function);
+            }
+        }
     }
 
     /// The blocks that were received, for the hash of the block that received them.
