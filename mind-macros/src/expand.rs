@@ -11,6 +11,7 @@ use mind_core::{
         ast::Program,
         lower::{Function, Lowered, Structure},
     },
+    ty::DType,
 };
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -193,7 +194,11 @@ fn items(
     diags: &mut Diags,
 ) -> TokenStream {
     // A symbol is a type parameter, and would hide the modules that the items call.
-    let hides = |symbol: &&Ident| **symbol == function.name || *symbol == "rt";
+    let hides = |symbol: &&Ident| {
+        **symbol == function.name
+            || ["rt", "bool", "str", "u64", "usize"].iter().any(|own| *symbol == own)
+            || DType::NUMERIC.iter().any(|dtype| *symbol == dtype.name())
+    };
     if let Some(symbol) = function.symbols.iter().find(hides) {
         let message = format!("the symbol `{symbol}` of `{}` has a name that its items use", function.name);
         let diag = Diag::new(Code::E2008, Site::token(symbol.span()), message);

@@ -47,9 +47,9 @@ pub(super) fn alike(
     format!(
         "{{\nconst SAME: &[::core::primitive::usize] = &[{same}];\n\
          if const {{ {open} || rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
-         if rt::alike(nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
+         if rt::alike(__nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
          if const {{ {open} || !rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
-         if !rt::alike(nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
+         if !rt::alike(__nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
     )
 }
 
@@ -67,7 +67,7 @@ pub(super) fn call(
         fused.outputs.iter().map(|output| format!("{}, ", values.target(*output))).collect();
     let shape = fused.outputs.last().expect("a loop stores something").index();
     let row = name(step, part);
-    format!("rt::fused({row}, &nodes[{shape}], [{inputs}], [{outputs}]);\n")
+    format!("rt::fused({row}, &__nodes[{shape}], [{inputs}], [{outputs}]);\n")
 }
 
 /// Whether an input is one number of the program, which the loop has in itself.
@@ -84,7 +84,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     let inputs: Vec<usize> = read(program, plan, fused).map(|input| input.index()).collect();
     let [slices, rows] = ["in_", "&in_"].map(|prefix| {
         let row = |node: &usize| {
-            if prefix == "in_" { format!("in_{node}, ") } else { format!("&in_{node}[..len], ") }
+            if prefix == "in_" { format!("in_{node}, ") } else { format!("&in_{node}[..__len], ") }
         };
         inputs.iter().map(row).collect::<String>()
     });
@@ -96,16 +96,16 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
         "#[derive(Clone, Copy)] struct {name};\n\
          #[allow(unused, clippy::all, clippy::pedantic)]\n\
          impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for {name} {{\n\
-         #[inline(always)] fn row<A: rt::MultiplyAdd>(self, len: usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
+         #[inline(always)] fn row<A: rt::MultiplyAdd>(self, __len: ::core::primitive::usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
     );
     let _ = writeln!(text, "let ({slices}) = ({rows});");
     for output in &fused.outputs {
-        let _ = writeln!(text, "let out_{0} = &mut out_{0}[..len];", output.index());
+        let _ = writeln!(text, "let out_{0} = &mut out_{0}[..__len];", output.index());
     }
     for input in fused.inputs.iter().filter(|input| is_literal(program, plan, **input)) {
         let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, "T"));
     }
-    text.push_str("for j in 0..len {\n");
+    text.push_str("for __j in 0..__len {\n");
     for node in &fused.nodes {
         let operand = |position: usize| {
             let operand = program.node(*node).operands[position];
@@ -113,14 +113,14 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
             if is_literal(program, plan, operand) {
                 format!("c{index}")
             } else if fused.inputs.contains(&operand) {
-                format!("in_{index}[j]")
+                format!("in_{index}[__j]")
             } else {
                 format!("v{index}")
             }
         };
         let _ = writeln!(text, "let v{} = {};", node.index(), expression(&program.node(*node).op, operand));
         if fused.outputs.contains(node) {
-            let _ = writeln!(text, "out_{0}[j] = v{0};", node.index());
+            let _ = writeln!(text, "out_{0}[__j] = v{0};", node.index());
         }
     }
     text.push_str("}\n}\n}\n");

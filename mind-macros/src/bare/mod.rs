@@ -101,7 +101,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
                 #check
                 // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
-                let results = Shapes::run(#(#views),*);
+                let __results = Shapes::run(#(#views),*);
                 #result
             }
         }
@@ -135,7 +135,7 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
         impl<#bounds> rt::Table for Shapes<#arguments> {
             const OK: rt::Checked<Self> = {
                 let [#(#leaves),*] = Self::KNOWN;
-                let known: &[rt::Type] = &[];
+                let __known: &[rt::Type] = &[];
                 #statements
                 ::core::marker::PhantomData
             };
@@ -149,7 +149,7 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
                 Self::nodes(Self::KNOWN, &[])
             };
 
-            const fn nodes([#(#leaves),*]: [rt::Type; #leaf_count], known: &[rt::Type]) -> [rt::Type; #count] {
+            const fn nodes([#(#leaves),*]: [rt::Type; #leaf_count], __known: &[rt::Type]) -> [rt::Type; #count] {
                 #statements
                 [#(#types),*]
             }
@@ -175,7 +175,7 @@ fn check(program: &Program, views: &[Ident]) -> TokenStream {
     quote! { if let #pattern = Shapes::tie(#(#views),*) {} }
 }
 
-/// The value of the expression from the tuple `results`.
+/// The value of the expression from the tuple `__results`.
 fn result(structure: &Structure, position: &mut usize, results: &Results) -> TokenStream {
     match structure {
         Structure::Node(_) => {
@@ -185,9 +185,9 @@ fn result(structure: &Structure, position: &mut usize, results: &Results) -> Tok
             match leaf {
                 Some(leaf) => {
                     let owner = format_ident!("owner_{}", leaf.index());
-                    quote! { rt::owned(#owner, results.#index) }
+                    quote! { rt::owned(#owner, __results.#index) }
                 }
-                None => quote! { results.#index },
+                None => quote! { __results.#index },
             }
         }
         Structure::Tuple(parts) => {

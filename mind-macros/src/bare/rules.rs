@@ -62,7 +62,7 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     if let Op::Squeeze { axes: None } = &node.op {
         // Which axes go is decided by the Rust types, as the rank depends on it.
         let (own, position) = (format!("n{}", node.operands[0].index()), node.operands[0].index());
-        return parse(&format!("rt::squeeze({own}, known, {position})"));
+        return parse(&format!("rt::squeeze({own}, __known, {position})"));
     }
     let rule = rule(node);
     let Some(spot) = &node.spot else { return parse(&format!("rt::holds(rt::rules::{rule})")) };

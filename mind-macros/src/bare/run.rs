@@ -28,7 +28,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         let _ = match shape {
             Some(shape) => writeln!(
                 text,
-                "let mut result_{position} = rt::allocate::<{element}, {shape}>(&nodes[{}]);",
+                "let mut result_{position} = rt::allocate::<{element}, {shape}>(&__nodes[{}]);",
                 node.index()
             ),
             None => writeln!(text, "let mut result_{position} = [<{element} as rt::Arithmetic>::ZERO];"),
@@ -46,7 +46,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         let number = constant(program, node, &element);
         let _ = writeln!(
             text,
-            "let constant_{0} = rt::full::<{element}>({number}[0], &nodes[{0}]);",
+            "let constant_{0} = rt::full::<{element}>({number}[0], &__nodes[{0}]);",
             node.index()
         );
     }
@@ -65,7 +65,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         if is_filled(program, *node) {
             let number = constant(program, *node, &values.element_of(*node));
             let _ =
-                writeln!(steps, "rt::filled(&nodes[{}], {number}[0], &mut *out_{position});", node.index());
+                writeln!(steps, "rt::filled(&__nodes[{}], {number}[0], &mut *out_{position});", node.index());
         } else if plan.places[node.index()] != Some(Place::Result(position)) {
             let _ = writeln!(steps, "rt::copy({}, &mut *out_{position});", values.value(*node));
         }
@@ -108,12 +108,12 @@ fn source(plan: &Plan, mut node: NodeId) -> NodeId {
     node
 }
 
-/// `nodes`: the types, constant where the leaves' Rust types decide every extent.
+/// `__nodes`: the types, constant where the leaves' Rust types decide every extent.
 fn types(program: &Program) -> String {
     let known: String = (0..program.leaves.len()).map(|leaf| format!("rt::known(&view_{leaf}), ")).collect();
     format!(
         "let computed;\n\
-         let nodes: &[rt::Type; {}] = if const {{ rt::all_static(&Self::KNOWN) }} {{ const {{ &Self::NODES }} }} else {{\n\
+         let __nodes: &[rt::Type; {}] = if const {{ rt::all_static(&Self::KNOWN) }} {{ const {{ &Self::NODES }} }} else {{\n\
          computed = Self::nodes([{known}], const {{ &Self::NODES }}); &computed }};\n",
         program.nodes.len()
     )
@@ -128,17 +128,18 @@ fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
     for (slot, class) in plan.slots.iter().enumerate() {
         let held = plan.places.iter().enumerate().filter(|(_, place)| **place == Some(Place::Slot(slot)));
         let longest = held.fold("0".to_string(), |len, (node, _)| match len.as_str() {
-            "0" => format!("rt::count(&nodes[{node}])"),
-            len => format!("{len}.max(rt::count(&nodes[{node}]))"),
+            "0" => format!("rt::count(&__nodes[{node}])"),
+            len => format!("::core::cmp::max({len}, rt::count(&__nodes[{node}]))"),
         });
         let element = values.element(*class);
-        let _ = writeln!(lens, "let len_{slot}: usize = {longest};");
-        let _ = writeln!(carved, "let (slot_{slot}, memory) = rt::carve::<{element}>(memory, len_{slot});");
+        let _ = writeln!(lens, "let len_{slot} = {longest};");
+        let _ =
+            writeln!(carved, "let (slot_{slot}, __memory) = rt::carve::<{element}>(__memory, len_{slot});");
     }
     let bytes = plan.slots.iter().enumerate().fold("0_usize".to_string(), |bytes, (slot, class)| {
         format!("{bytes}.saturating_add(rt::slot_bytes::<{}>(len_{slot}))", values.element(*class))
     });
-    format!("{lens}rt::with_memory({bytes}, &mut |memory| {{\n{carved}{steps}}});\n")
+    format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
 }
 
 /// The call of a node's kernel.
@@ -146,8 +147,8 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
     let known = program.node(node);
     let out = values.target(node);
     let value = |position: usize| values.value(known.operands[position]);
-    let ty = |position: usize| format!("&nodes[{}]", known.operands[position].index());
-    let own = format!("&nodes[{}]", node.index());
+    let ty = |position: usize| format!("&__nodes[{}]", known.operands[position].index());
+    let own = format!("&__nodes[{}]", node.index());
     let call = match &known.op {
         Op::At | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
         Op::Reduce { kind, axes, .. } => {

@@ -146,7 +146,7 @@ impl<'a> Values<'a> {
 
     /// A node as what kernels read.
     pub(super) fn value(&self, node: NodeId) -> String {
-        format!("rt::Value::new({}, &nodes[{}])", self.slice(node), node.index())
+        format!("rt::Value::new({}, &__nodes[{}])", self.slice(node), node.index())
     }
 }
 

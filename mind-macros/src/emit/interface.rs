@@ -191,7 +191,7 @@ fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
 fn rebuilt(structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
     let parts: Vec<_> = match structure {
         Structure::Value(_) => {
-            let name = names::ident(&names.fresh("result"));
+            let name = names::ident(&names.fresh("__mind_result"));
             return (quote! { #name }, quote! { #name });
         }
         Structure::Tuple(parts) => parts.iter().map(|part| rebuilt(part, names)).collect(),

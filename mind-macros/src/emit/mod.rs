@@ -117,7 +117,8 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         rebuilt,
         workspace,
     } = &signature.interface;
-    let (pattern, value) = rebuilt.clone().unwrap_or_else(|| (quote! { value }, quote! { value }));
+    let (pattern, value) =
+        rebuilt.clone().unwrap_or_else(|| (quote! { __mind_value }, quote! { __mind_value }));
     let into_doc = format!(
         "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
          `{name}::{}` bytes. Nothing is allocated{}.",
@@ -128,7 +129,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let call = guard(quote! {
         match #name::call(#(#arguments),*) {
             ::core::result::Result::Ok(#pattern) => #value,
-            ::core::result::Result::Err(error) => #root::fail(error),
+            ::core::result::Result::Err(__mind_error) => #root::fail(__mind_error),
         }
     });
     // The binding is beside the guard, in which it would be a statement among expressions.
@@ -277,6 +278,9 @@ pub fn module(item: &Item<'_>) -> TokenStream {
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
         #visibility mod #name {
             use #root as rt;
+            // For modules that are without.
+            #[allow(unused_imports)]
+            use ::core::prelude::v1::*;
             #[allow(unused_imports)]
             use rt::Dim as _;
             /// The Core IR, as text.

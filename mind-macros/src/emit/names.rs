@@ -24,6 +24,13 @@ impl Names {
             "params",
             "flops",
             "peak_bytes",
+            // Constants, which a pattern of the name would mean.
+            "CORE_IR",
+            "MIC",
+            "PLAN",
+            "PARAMS",
+            "FLOPS",
+            "PEAK_BYTES",
             "workspace",
             "sizes",
             "self",

@@ -1,11 +1,13 @@
 //! Items: functions, constants and structs, with recovery at the next item.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
 use super::machine::is_transform;
 use super::parser::Parser;
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{Block, Constant, DimExpr, Function, Import, Parameter, TypeExpr, TypeKind, Wrt};
 
 const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
@@ -96,6 +98,7 @@ impl Parser<'_> {
             block.unread.push(name.clone());
             false
         });
+        check_forms(block, &mut self.diags);
         for name in function_names(block) {
             if let Some(import) = block.imports.iter().find(|import| import.name == *name) {
                 let message = format!("the function `{name}` is imported and defined");
@@ -420,6 +423,37 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// Takes out functions with the names of others' forms, and those whose modules would hide a crate that every module sees.
+fn check_forms(block: &mut Block, diags: &mut Diags) {
+    let plain = |name: &Ident| name.to_string().trim_start_matches("r#").to_string();
+    let mut forms: BTreeMap<String, Ident> = BTreeMap::new();
+    for Function { name, gradient, .. } in &block.functions {
+        let own = plain(name);
+        let gradient = gradient.as_ref().map(|_| format!("{own}_grad"));
+        let functions = [Some(own), gradient.clone()].into_iter().flatten();
+        let made = functions.flat_map(|function| [format!("try_{function}"), format!("{function}_into")]);
+        for form in gradient.into_iter().chain(made) {
+            forms.entry(form).or_insert_with(|| name.clone());
+        }
+    }
+    block.functions.retain(|Function { name, .. }| {
+        let diag = |message| Diag::new(Code::E2008, Site::token(name.span()), message);
+        let diag = if let Some(other) = forms.get(&plain(name)) {
+            let note = format!("`{other}` has forms `try_…`, `…_into` and, with `#[grad]`, `…_grad`");
+            diag(format!("`{name}` is a form of `{other}`, expected another function name"))
+                .note_at(Site::token(other.span()), note)
+        } else if ["alloc", "core", "mind", "std"].contains(&&*plain(name)) {
+            diag(format!("a function `{name}` would hide the crate `{name}`, expected another function name"))
+                .help("a function has a module of its name, which the paths around it would find")
+        } else {
+            return true;
+        };
+        diags.push(diag);
+        block.unread.push(name.clone());
+        false
+    });
 }
 
 fn function_names(block: &Block) -> impl Iterator<Item = &Ident> {

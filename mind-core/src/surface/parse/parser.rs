@@ -49,10 +49,10 @@ const OPERATORS: &[&str] = &[
     ":", ";", ",", ".", "#", "$", "~",
 ];
 
-/// Rust's keywords: none can be a name here.
+/// Rust's keywords: none can be a name here. `gen` is none in some editions, and is a name here in all, see [`Parser::name`].
 const KEYWORDS: &[&str] = &[
     "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
-    "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+    "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop",
     "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self",
     "static", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
     "virtual", "where", "while", "yield",
@@ -250,7 +250,8 @@ impl<'a> Parser<'a> {
         match self.cursor.ident().filter(|(ident, _)| !is_keyword(&ident.to_string())) {
             Some((ident, rest)) => {
                 self.advance(ident.span(), rest);
-                Ok(ident)
+                // As a raw name it is the same in editions where it is no keyword.
+                Ok(if ident == "gen" { Ident::new_raw("gen", ident.span()) } else { ident })
             }
             None => Err(self.unexpected(expected)),
         }
