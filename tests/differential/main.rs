@@ -65,6 +65,9 @@ fn values_in_several_places_are_in_each() {
         fn two_checks(t: f32[2, 2], i: i32[9], j: i32[9]) -> (f32[9, 2], f32[9, 2]) {
             (gather(t, i) + 1.0, gather(t * 3.0, j))
         }
+        fn beside_checked(t: f32[2, 2], i: i32[3]) -> (f32[3, 2], i32[3], i32[3]) {
+            (gather(t, i + 1), i * 2, i - 3)
+        }
         fn checked_twice(t: f32[4, 2], i: i32[3]) -> (f32[3, 2], i32[3]) {
             let j = gather(i, i - i);
             (gather(t, j), j)

@@ -45,6 +45,7 @@ fn outputs_are_values() {
     assert_eq!(errors.len(), 1);
     assert_eq!((errors[0].code, errors[0].output), (E4003, Some(1)));
     assert_eq!(errors[0].to_string(), "[E4003] output 1 is %7, which no instruction makes");
+    assert_eq!(found(vec![input("x", "f32")], &[1]), [(E4003, None)], "one past the last");
 }
 
 #[test]
