@@ -33,6 +33,23 @@ mind::ks!(
     grad = [weigh]
 );
 
+/// Programs that define what the prelude has.
+mod own {
+    mind::include_ks!("ks/own_dot.ks", grad = [rev square, fwd square]);
+}
+
+mod own_in_place {
+    mind::ks!(
+        r#"
+        (def before Float (v : Vec Float) (dot v v))
+        (def dot Float ((a : Vec Float) (b : Vec Float)) (add 1000.0 (mul (index 0 a) (index 0 b))))
+        (def [rev exp] Float ((x : Float) (dr : Float)) (mul 5.0 dr))
+        (def bent Float (x : Float) (exp x))
+    "#,
+        grad = [rev bent]
+    );
+}
+
 /// What `docs/knossos.md` shows.
 mod page {
     mind::include_ks!("ks/gmm_term.ks", grad = [objective]);
@@ -76,6 +93,17 @@ fn functions_of_a_file_and_their_gradients() {
     let along = gmm::fwd_objective(&x, &alphas, &means, &q, &dx, &d_alphas, &d_means, &dq);
     let squares: f64 = [&dx, &d_alphas, &d_means, &dq].iter().flat_map(|d| d.iter()).map(|d| d * d).sum();
     assert!((along - squares).abs() < 1e-12, "{along} is not {squares}");
+}
+
+#[test]
+fn what_a_program_defines_wins_over_the_prelude() {
+    let (v, w) = (vector(&[1.0, 2.0]), vector(&[3.0, 0.0]));
+    assert_eq!((own::square(&v), own::fwd_square(&v, &w)), (5.0, 60.0));
+    assert_eq!(own::rev_square(&v, 1.0).as_slice(), [200.0, 400.0]);
+    let (d_first, d_second) = own::rev_dot(&v, &w, 1.0);
+    assert_eq!((d_first.as_slice(), d_second.as_slice()), (&[300.0, 0.0][..], &[100.0, 200.0][..]));
+    assert_eq!((own_in_place::before(&v), own_in_place::dot(&v, &w)), (1001.0, 1003.0));
+    assert_eq!((own_in_place::bent(0.0), own_in_place::rev_bent(0.0, 1.0)), (1.0, 5.0));
 }
 
 #[test]

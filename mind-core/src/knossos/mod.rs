@@ -59,6 +59,7 @@ pub fn check(text: &str) -> Result<Program, Diags> {
 pub fn check_bound(text: &str, bindings: &[Binding]) -> Result<Program, Diags> {
     let mut program = elaborate::elaborate(text)?;
     program.bind(bindings)?;
+    program.define_by_prelude();
     program.complete()?;
     Ok(program)
 }

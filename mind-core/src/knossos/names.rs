@@ -7,7 +7,8 @@ use std::{
 
 use super::{
     build::Builder,
-    ir::{Definition, Derivative, Function, FunctionId, Place, Program},
+    grad::{gather, spread},
+    ir::{Definition, Derivative, Function, FunctionId, Operation, Place, Program},
     primitives,
     types::{Type, TypeId, Types},
 };
@@ -21,6 +22,8 @@ pub(super) struct Names {
     derivatives: HashMap<(Derivative, FunctionId), FunctionId>,
     /// The derivatives that the program wrote.
     written: HashSet<FunctionId>,
+    /// Functions that the program declares, or writes a derivative of, and leaves to the prelude.
+    left: HashSet<FunctionId>,
 }
 
 impl Derivative {
@@ -78,22 +81,70 @@ impl Program {
         if let Some(id) = self.names.builtins.get(&key) {
             return Some(*id);
         }
+        let function = self.of_prelude(name, argument)?;
+        let id = self.add(function);
+        self.names.builtins.insert(key, id);
+        Some(id)
+    }
+
+    /// A function of the prelude or a primitive, on this argument.
+    fn of_prelude(&mut self, name: &str, argument: TypeId) -> Option<Function> {
         // Several operands are one argument, the tuple of them; a tuple may also be one operand.
         let members: Option<Box<[TypeId]>> = self.types.members(argument).map(Into::into);
-        for parameters in members.into_iter().chain([Box::from([argument])]) {
+        members.into_iter().chain([Box::from([argument])]).find_map(|parameters| {
             let mut b = Builder::default();
             let operands = b.begin(&parameters);
-            let types = &mut self.types;
-            let Some(result) = primitives::call(&mut b, types, name, &operands) else { continue };
+            let result = primitives::call(&mut b, &mut self.types, name, &operands)?;
             let ty = b.ty(result);
             let (definition, place) = (Definition::Defined(b.finish(result)), Place::default());
-            let function =
-                Function { name: key.0.clone(), parameters, argument, result: ty, place, definition };
-            let id = self.add(function);
-            self.names.builtins.insert(key, id);
-            return Some(id);
+            Some(Function { name: name.into(), parameters, argument, result: ty, place, definition })
+        })
+    }
+
+    /// Makes a function of the prelude, or a primitive that is called as functions are, one that the program declares:
+    /// all calls of it are then calls of what the program says it is. Nothing where there is no such function.
+    pub(super) fn declare_of_prelude(&mut self, name: &str, argument: TypeId) -> Option<FunctionId> {
+        let function = self.of_prelude(name, argument)?;
+        Some(self.add_overload(name, Function { definition: Definition::Declared, ..function }))
+    }
+
+    /// Gives the functions that the program declares, and neither it nor a binding defines, the definitions of the prelude.
+    pub(super) fn define_by_prelude(&mut self) {
+        let names: Vec<String> = self.function_names().map(str::to_owned).collect();
+        for name in names {
+            for id in self.overloads(&name).to_vec() {
+                let Function { definition, argument, result, parameters, .. } = self.function(id);
+                if !matches!(definition, Definition::Declared) {
+                    continue;
+                }
+                let (argument, result, parameters) = (*argument, *result, parameters.clone());
+                let Some(function) = self.of_prelude(&name, argument).filter(|of| of.result == result) else {
+                    continue;
+                };
+                // A declaration may take members as one, or one tuple as its members.
+                let definition = if function.parameters == parameters {
+                    function.definition
+                } else {
+                    let callee = self.add(function);
+                    let mut b = Builder::default();
+                    let given = b.begin(&parameters);
+                    let count = self.function(callee).parameters.len();
+                    let operands = match given[..] {
+                        [tuple] => spread(&mut b, self, tuple, count),
+                        _ => vec![gather(&mut b, self, &given)],
+                    };
+                    let made = b.emit(Operation::Call(callee), operands, result);
+                    Definition::Defined(b.finish(made))
+                };
+                self.functions[id.index()].definition = definition;
+                self.names.left.insert(id);
+            }
         }
-        None
+    }
+
+    /// Whether the program leaves a function that it declares to the prelude.
+    pub(super) fn is_left_to_prelude(&self, id: FunctionId) -> bool {
+        self.names.left.contains(&id)
     }
 
     /// A derivative of a function: the one that the program wrote, or one that is made when it is needed.

@@ -7,7 +7,7 @@ use super::{
     types::{Type, TypeId, Types},
 };
 
-/// The primitives and how they are called. They cannot be defined anew.
+/// The primitives and how they are called.
 pub(super) const PRIMITIVES: &[(&str, &str)] = &[
     ("build", "(build size (lam (i : index) element)), of a size that is an Integer or a tuple of them"),
     ("sumbuild", "(sumbuild size (lam (i : index) term)), of a size that is an Integer or a tuple of them"),
@@ -52,6 +52,19 @@ pub(super) const PRIMITIVES: &[(&str, &str)] = &[
     ("lambda", "(lambda (x : T) body)"),
 ];
 
+/// The primitives that take a lambda.
+pub(super) const TAKE_LAMBDAS: [&str; 9] = [
+    "build",
+    "sumbuild",
+    "fold",
+    "map",
+    "map2",
+    "diag",
+    "buildFromSparse",
+    "buildFromSparseTupled",
+    "$check",
+];
+
 /// How a primitive is called.
 pub(super) fn usage(name: &str) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(own, _)| *own == name).map(|(_, usage)| *usage)
@@ -60,6 +73,12 @@ pub(super) fn usage(name: &str) -> Option<&'static str> {
 /// Whether this is the name of a primitive.
 pub(super) fn is_primitive(name: &str) -> bool {
     usage(name).is_some() || name.starts_with("get$")
+}
+
+/// Whether a primitive is written in another way than a call of values is: it cannot be defined anew.
+pub(super) fn has_own_syntax(name: &str) -> bool {
+    const FORMS: [&str; 7] = ["assert", "tuple", "if", "let", "lam", "lambda", "$dummy"];
+    TAKE_LAMBDAS.contains(&name) || FORMS.contains(&name) || name.starts_with("get$")
 }
 
 /// Calls a primitive or a function of the prelude, if it takes these operands.

@@ -217,7 +217,10 @@ fn derivatives_of_the_corpus_are_right() {
     let mut count = 0;
     for path in crate::corpus::files(&root) {
         // Its derivatives are not its functions'.
-        if path.ends_with("derivative_written.ks") {
+        if ["derivative_written.ks", "own_dot.ks", "own_of_prelude.ks"]
+            .iter()
+            .any(|name| path.ends_with(name))
+        {
             continue;
         }
         let text = fs::read_to_string(&path).expect("the corpus can be read");

@@ -1,11 +1,15 @@
 //! `def`, `edef`, `gdef` and `rule`.
 
-use super::{Elaborator, Found, function_names::Name};
+use super::{
+    Elaborator, Found,
+    function_names::{Name, names_builtin},
+};
 use crate::{
     diag::{Code, Diag},
     knossos::{
         build::Builder,
         ir::{Definition, Derivative, Function, FunctionId, Operation, Rule, ValueId},
+        primitives::has_own_syntax,
         read::{Form, FormId},
         types::{Type, TypeId},
     },
@@ -18,8 +22,60 @@ type Parameter<'a> = (&'a str, TypeId);
 impl<'a> Elaborator<'_, 'a> {
     pub(super) fn declarations(&mut self) {
         for form in &self.forms.top {
+            self.foretell(*form);
+        }
+        for form in &self.forms.top {
             self.declaration(*form);
         }
+    }
+
+    /// Declares a function of the prelude that the program declares, defines or writes a derivative of, so that calls that
+    /// stand before it mean the program's too. Mistakes are left to be told where the form is read.
+    fn foretell(&mut self, form: FormId) {
+        let Some(&[head, name, ty, parameters, ..]) = self.forms.list(form) else { return };
+        let keyword = self.forms.name(head);
+        if !matches!(keyword, Some("def" | "edef")) || self.is_old_derivative(name) {
+            return;
+        }
+        let mut unsaid = std::mem::take(self.diags);
+        self.foretell_function(keyword == Some("def"), form, name, ty, parameters);
+        std::mem::swap(self.diags, &mut unsaid);
+    }
+
+    fn foretell_function(
+        &mut self,
+        is_defined: bool,
+        at: FormId,
+        name: FormId,
+        ty: FormId,
+        parameters: FormId,
+    ) -> Found<()> {
+        let name = self.name(name).filter(|name| names_builtin(name.base))?;
+        let parameters: Vec<_> = match is_defined {
+            true => self.parameters(parameters)?.into_iter().map(|(_, ty)| ty).collect(),
+            false => self.argument_types(parameters)?,
+        };
+        let argument = self.program.argument(&parameters);
+        if !name.derivatives.is_empty() {
+            let argument = self.base_argument(&name, Some(argument))?;
+            let base = self.unsuffixed(name.base, argument);
+            if !has_own_syntax(base) && self.program.overload(base, argument).is_none() {
+                self.program.declare_of_prelude(base, argument)?;
+            }
+            return Some(());
+        }
+        let result = self.ty(ty)?;
+        let base = self.unsuffixed(name.base, argument);
+        if self.is_builtin(base, argument)
+            && !has_own_syntax(base)
+            && self.program.overload(base, argument).is_none()
+        {
+            let (name, place) = (base.into(), self.forms.place(at));
+            let (parameters, definition) = (parameters.into(), Definition::Declared);
+            let function = Function { name, parameters, argument, result, place, definition };
+            self.program.add_overload(base, function);
+        }
+        Some(())
     }
 
     fn declaration(&mut self, form: FormId) -> Found<()> {
@@ -221,14 +277,15 @@ impl<'a> Elaborator<'_, 'a> {
         let function =
             Function { name: shown, parameters: parameters.into(), argument, result, place, definition };
         if name.derivatives.is_empty() {
-            if self.is_builtin(name.base, argument) {
+            let base = self.unsuffixed(name.base, argument);
+            if has_own_syntax(base) {
                 let message = format!("`{}` is there already and cannot be defined anew", name.base);
                 self.report(Code::E2008, name_form, message);
                 return None;
             }
-            return match self.program.overload(name.base, argument) {
+            return match self.program.overload(base, argument) {
                 Some(id) => self.redefine(name_form, id, function),
-                None => Some(self.program.add_overload(name.base, function)),
+                None => Some(self.program.add_overload(base, function)),
             };
         }
         // A derivative that is written: of which function?

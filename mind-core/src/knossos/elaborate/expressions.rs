@@ -8,7 +8,7 @@ use crate::{
     knossos::{
         ir::{Check, Operation, ValueId},
         prelude,
-        primitives::{self, dummy, is_primitive, selector},
+        primitives::{self, TAKE_LAMBDAS, dummy, is_primitive, selector},
         read::{Form, FormId},
         types::{MAX_PARTS, TypeId},
     },
@@ -123,7 +123,7 @@ impl<'a> Elaborator<'_, 'a> {
                 }
                 None
             }
-            _ if super::lambdas::TAKE_ONE.contains(&name) => self.with_lambda(name, head, arguments),
+            _ if TAKE_LAMBDAS.contains(&name) => self.with_lambda(name, head, arguments),
             _ => {
                 let operands = self.expressions(arguments)?;
                 self.call_named(name, head, &operands)
@@ -239,6 +239,9 @@ impl<'a> Elaborator<'_, 'a> {
             return Some(self.call(id, operands));
         }
         let base = self.base_of_suffixed(name, head, &types)?;
+        if let Some(id) = self.program.overload(base, argument) {
+            return Some(self.call(id, operands));
+        }
         let types = &mut self.program.types;
         if let Some(value) = primitives::call(&mut self.b, types, base, operands) {
             return Some(value);

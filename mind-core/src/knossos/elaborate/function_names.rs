@@ -45,6 +45,25 @@ fn derivative(name: &str) -> Option<Option<Derivative>> {
     }))
 }
 
+/// Whether a name, with the types of its operands or without, is one of the prelude or of a primitive.
+pub(super) fn names_builtin(name: &str) -> bool {
+    let base = suffixed(name).map_or(name, |(base, _)| base);
+    is_primitive(base) || prelude::names().any(|own| own == base)
+}
+
+/// A name as `add@ff`: that of the predeclared function, and the types that the letters say.
+fn suffixed(name: &str) -> Option<(&str, Vec<TypeId>)> {
+    let (base, suffix) = name.split_once('@')?;
+    let is_predeclared = prelude::names().any(|own| own == base) || ["eq", "ne"].contains(&base);
+    let letter = |letter| match letter {
+        'f' => Some(TypeId::FLOAT),
+        'i' => Some(TypeId::INTEGER),
+        _ => None,
+    };
+    let types = suffix.chars().map(letter).collect::<Option<_>>()?;
+    is_predeclared.then_some((base, types))
+}
+
 const DERIVATIVES: [&str; 7] = ["fwd", "rev", "sufrev", "suffwdpass", "sufrevpass", "shape", "CL"];
 
 impl<'a> Elaborator<'_, 'a> {
@@ -87,17 +106,28 @@ impl<'a> Elaborator<'_, 'a> {
         Some(name)
     }
 
-    /// `[D f]`, and `D$f` of before: declared, but nothing has linear maps.
+    /// `[D f]`, `[Dt f]`, and `D$f` of before: declared, but nothing has linear maps.
     pub(super) fn is_old_derivative(&self, form: FormId) -> bool {
         match self.forms.get(form) {
-            Form::Name(name) => name.starts_with("D$"),
-            Form::List(members) => members.first().and_then(|first| self.forms.name(*first)) == Some("D"),
+            Form::Name(name) => name.starts_with("D$") || name.starts_with("Dt$"),
+            Form::List(members) => {
+                matches!(members.first().and_then(|first| self.forms.name(*first)), Some("D" | "Dt"))
+            }
             _ => false,
         }
     }
 
+    /// A name without `@ff`, where that says what the argument of a predeclared function is.
+    pub(super) fn unsuffixed(&self, name: &'a str, argument: TypeId) -> &'a str {
+        let types = &self.program.types;
+        let members = types.members(argument);
+        match suffixed(name) {
+            Some((base, promised)) if promised == [argument] || Some(&promised[..]) == members => base,
+            _ => name,
+        }
+    }
+
     pub(super) fn is_builtin(&self, base: &str, argument: TypeId) -> bool {
-        let base = base.split_once('@').map_or(base, |(base, _)| base);
         let members = self.program.types.members(argument);
         is_primitive(base)
             || prelude::overloads(base)
@@ -114,7 +144,9 @@ impl<'a> Elaborator<'_, 'a> {
         let base = self.base_of(at, name, Some(argument))?;
         let (outer, inner) = name.derivatives.split_first()?;
         let of = self.derive(at, inner, base)?;
-        let builtin = self.program.overload(name.base, self.program.function(base).argument).is_none();
+        // Other functions of the prelude are declared for whoever writes a derivative of them.
+        let argument = self.program.function(base).argument;
+        let builtin = self.program.overload(self.unsuffixed(name.base, argument), argument).is_none();
         if builtin {
             let message = format!("`{name}` is there already and cannot be defined anew");
             self.report(Code::E2008, at, message);
@@ -148,22 +180,13 @@ impl<'a> Elaborator<'_, 'a> {
         name: &Name<'a>,
         argument: Option<TypeId>,
     ) -> Found<FunctionId> {
-        let types = &self.program.types;
-        let inner = name.derivatives.iter().try_fold(argument, |argument, derivative| match derivative {
-            Derivative::Fwd | Derivative::Rev => match types.members(argument?) {
-                Some([first, _]) => Some(Some(*first)),
-                _ => None,
-            },
-            _ if *derivative == Derivative::SufRevPass => Some(None),
-            _ => Some(argument),
-        });
-        let argument = name.ty.or(inner.flatten());
+        let argument = self.base_argument(name, argument);
         let overloads = self.program.overloads(name.base);
         let found = match argument {
-            Some(argument) => self
-                .program
-                .overload(name.base, argument)
-                .or_else(|| self.program.builtin(name.base, argument)),
+            Some(argument) => {
+                let base = self.unsuffixed(name.base, argument);
+                self.program.overload(base, argument).or_else(|| self.program.builtin(base, argument))
+            }
             // Which one it is need not be said where there is one.
             None => (overloads.len() == 1).then(|| overloads[0]),
         };
@@ -184,6 +207,20 @@ impl<'a> Elaborator<'_, 'a> {
             self.diags.push(diag.help(format!("write the argument's type, as [{} Float]", name.base)));
         }
         None
+    }
+
+    /// The argument of the function that a name is a derivative of, as far as it is known from that of the derivative.
+    pub(super) fn base_argument(&self, name: &Name<'a>, argument: Option<TypeId>) -> Option<TypeId> {
+        let types = &self.program.types;
+        let inner = name.derivatives.iter().try_fold(argument, |argument, derivative| match derivative {
+            Derivative::Fwd | Derivative::Rev => match types.members(argument?) {
+                Some([first, _]) => Some(Some(*first)),
+                _ => None,
+            },
+            _ if *derivative == Derivative::SufRevPass => Some(None),
+            _ => Some(argument),
+        });
+        name.ty.or(inner.flatten())
     }
 
     /// E2002 for the head of a call.
@@ -220,11 +257,18 @@ impl<'a> Elaborator<'_, 'a> {
         if let Some(usage) = primitives::usage(name) {
             diag = diag.note(format!("`{name}` is called so: {usage}"));
         }
-        for (parameters, result) in prelude::overloads(name) {
+        let own = self.program.overloads(name);
+        let is_own = |parameters: &[TypeId]| {
+            own.iter().any(|id| {
+                let argument = self.program.function(*id).argument;
+                *parameters == [argument] || types.members(argument) == Some(parameters)
+            })
+        };
+        for (parameters, result) in prelude::overloads(name).filter(|(parameters, _)| !is_own(parameters)) {
             let parameters: Vec<_> = parameters.iter().map(|ty| types.show(*ty)).collect();
             diag = diag.note(format!("`{name}` takes {} to {}", parameters.join(" "), types.show(result)));
         }
-        for id in self.program.overloads(name) {
+        for id in own {
             let function = self.program.function(*id);
             let parameters: Vec<_> = function.parameters.iter().map(|ty| types.show(*ty)).collect();
             let parameters = if parameters.is_empty() { "no argument".into() } else { parameters.join(" ") };

@@ -12,19 +12,6 @@ use crate::{
     },
 };
 
-/// The primitives that take a lambda.
-pub(super) const TAKE_ONE: [&str; 9] = [
-    "build",
-    "sumbuild",
-    "fold",
-    "map",
-    "map2",
-    "diag",
-    "buildFromSparse",
-    "buildFromSparseTupled",
-    "$check",
-];
-
 /// A lambda that is not applied yet.
 #[derive(Clone, Copy)]
 struct Lambda<'a> {

@@ -51,6 +51,7 @@ impl Export {
 pub fn compile(text: &str, bindings: &[Binding], request: &Request) -> Result<(Program, Vec<Export>), Diags> {
     let mut program = elaborate(text)?;
     program.bind(bindings)?;
+    program.define_by_prelude();
     program.optimise();
     program.complete()?;
     let exports = exports(&mut program, request)?;
@@ -140,7 +141,7 @@ fn all(program: &Program) -> Vec<(String, Export)> {
             false => unique(format!("{plain}_{}", type_name(&program.types, function.argument)), &named),
         };
         let own = Export::new(id, rust);
-        if matches!(function.definition, Definition::Defined(_)) {
+        if matches!(function.definition, Definition::Defined(_)) && !program.is_left_to_prelude(id) {
             named.push((name.clone(), own.clone()));
         }
         for derivative in [
