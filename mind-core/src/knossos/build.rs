@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Place, Value, ValueId},
     prelude::Scalar,
-    types::{TypeId, Types},
+    types::{Type, TypeId, Types},
 };
 
 /// A body being written: blocks that are open stand in a stack, and instructions go to the innermost.
@@ -161,21 +161,75 @@ impl Builder {
         self.emit(Operation::Index, [index, tensor], element)
     }
 
-    pub fn shape(&mut self, types: &Types, value: ValueId) -> ValueId {
-        let ty = types.shape(self.ty(value));
-        self.emit(Operation::Shape, [value], ty)
+    pub fn structure(&mut self, types: &Types, value: ValueId) -> ValueId {
+        let ty = types.structure(self.ty(value));
+        self.emit(Operation::Structure, [value], ty)
     }
 
-    /// The zero of a tangent type; `shape` has its structure.
-    pub fn zero(&mut self, types: &Types, ty: TypeId, shape: ValueId) -> ValueId {
+    /// The shape of a value, of the type [`Types::shape`].
+    pub fn shape(&mut self, types: &mut Types, value: ValueId) -> ValueId {
+        match types.get(self.ty(value)).clone() {
+            Type::Tensor(_, element) => {
+                let size = self.size(types, value);
+                if !types.has_size(element) {
+                    return size;
+                }
+                self.build(types, size, |b, types, i| {
+                    let element = b.index(types, i, value);
+                    b.shape(types, element)
+                })
+            }
+            Type::Tuple(_) => {
+                let members = self.members(types, value);
+                let shapes: Vec<_> = members.into_iter().map(|member| self.shape(types, member)).collect();
+                self.tuple(types, &shapes)
+            }
+            Type::Tape => self.structure(types, value),
+            Type::Integer | Type::Float | Type::Bool | Type::String => self.unit(),
+            Type::Lambda(..) | Type::LinearMap(..) | Type::Accumulator(_) => self.unit(),
+        }
+    }
+
+    /// The structure of values of a type that have this shape.
+    pub fn structure_of_shape(&mut self, types: &mut Types, shape: ValueId, ty: TypeId) -> ValueId {
+        match types.get(ty).clone() {
+            Type::Tensor(_, element) if types.has_size(element) => {
+                let size = self.size(types, shape);
+                self.build(types, size, |b, types, i| {
+                    let shape = b.index(types, i, shape);
+                    b.structure_of_shape(types, shape, element)
+                })
+            }
+            // No element's structure says anything, so any shape will do for it.
+            Type::Tensor(_, element) => {
+                self.build(types, shape, |b, types, i| b.structure_of_shape(types, i, element))
+            }
+            Type::Tuple(members) => {
+                let is_sized = types.has_size(ty);
+                let structures: Vec<_> = (0..members.len())
+                    .map(|member| {
+                        let shape = if is_sized { self.get(types, shape, member) } else { shape };
+                        self.structure_of_shape(types, shape, members[member])
+                    })
+                    .collect();
+                self.tuple(types, &structures)
+            }
+            Type::Tape => shape,
+            Type::Integer | Type::Float | Type::Bool | Type::String => self.unit(),
+            Type::Lambda(..) | Type::LinearMap(..) | Type::Accumulator(_) => self.unit(),
+        }
+    }
+
+    /// The zero of a tangent type that has this structure.
+    pub fn zero(&mut self, types: &Types, ty: TypeId, structure: ValueId) -> ValueId {
         if ty == TypeId::FLOAT {
             return self.float(0.0);
         }
-        // Without numbers it is its shape. That a tape's shape is a tape too does not make it zero.
+        // Without numbers it is its structure. That a tape's structure is a tape too does not make it zero.
         if !types.active(ty) {
-            return shape;
+            return structure;
         }
-        self.emit(Operation::Zero, [shape], ty)
+        self.emit(Operation::Zero, [structure], ty)
     }
 
     /// The zero of the tangent of a value.
@@ -183,8 +237,8 @@ impl Builder {
         if types.tangent(self.ty(value)) == TypeId::UNIT {
             return self.unit();
         }
-        let shape = self.shape(types, value);
-        self.zero(types, types.tangent(self.ty(value)), shape)
+        let structure = self.structure(types, value);
+        self.zero(types, types.tangent(self.ty(value)), structure)
     }
 
     pub fn assert(&mut self, condition: ValueId, check: Check) {

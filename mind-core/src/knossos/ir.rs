@@ -262,9 +262,9 @@ pub enum Operation {
     ArgMax,
     /// The tensor of tuples as a tuple of tensors.
     Unzip,
-    /// The shape of a value: its structure without its numbers.
-    Shape,
-    /// Shape: the zero of the result's type that has it.
+    /// The structure of a value: the value without its numbers.
+    Structure,
+    /// Structure: the zero of the result's type that has it.
     Zero,
     /// Value, tangent: their sum.
     Add,
@@ -287,7 +287,7 @@ pub enum Operation {
     Print,
     /// Runs a function.
     Call(FunctionId),
-    /// Shape: a new accumulator, at zero.
+    /// Structure: a new accumulator, at zero.
     Accumulator,
     /// Accumulator, an index for each [`Step::Element`], value: adds it there; makes `(Tuple)`.
     AddTo(Box<[Step]>),

@@ -201,7 +201,7 @@ pub(super) fn mnemonic(operation: &Operation) -> &'static str {
         Operation::VecInit => "vec",
         Operation::ArgMax => "imax",
         Operation::Unzip => "unzip",
-        Operation::Shape => "shape",
+        Operation::Structure => "structure",
         Operation::Zero => "zero",
         Operation::Add => "ts_add",
         Operation::Negate => "ts_neg",

@@ -69,7 +69,7 @@ pub struct Types {
 struct Row {
     ty: Type,
     tangent: TypeId,
-    shape: TypeId,
+    structure: TypeId,
     active: bool,
     parts: u32,
 }
@@ -77,7 +77,7 @@ struct Row {
 impl Default for Types {
     fn default() -> Self {
         let mut types = Self { rows: Vec::new(), ids: HashMap::new() };
-        let scalar = |ty, tangent, shape, active| Row { ty, tangent, shape, active, parts: 1 };
+        let scalar = |ty, tangent, structure, active| Row { ty, tangent, structure, active, parts: 1 };
         let unit = TypeId::UNIT;
         for row in [
             scalar(Type::Integer, unit, unit, false),
@@ -103,22 +103,22 @@ impl Types {
         if let Some(id) = self.ids.get(&ty) {
             return *id;
         }
-        // Nothing stands for the type itself: a tensor of units is its own tangent and its own shape.
-        let (tangent, shape, active) = match &ty {
+        // Nothing stands for the type itself: a tensor of units is its own tangent and its own structure.
+        let (tangent, structure, active) = match &ty {
             Type::Tensor(rank, element) => {
-                let (tangent, shape, active) =
-                    (self.tangent(*element), self.shape(*element), self.active(*element));
+                let (tangent, structure, active) =
+                    (self.tangent(*element), self.structure(*element), self.active(*element));
                 let mut of =
                     |part: TypeId| (part != *element).then(|| self.intern(Type::Tensor(*rank, part)));
-                (of(tangent), of(shape), active)
+                (of(tangent), of(structure), active)
             }
             Type::Tuple(members) => {
                 let parts =
                     |of: &dyn Fn(TypeId) -> TypeId| members.iter().map(|ty| of(*ty)).collect::<Box<[_]>>();
-                let (tangents, shapes) = (parts(&|ty| self.tangent(ty)), parts(&|ty| self.shape(ty)));
+                let (tangents, structures) = (parts(&|ty| self.tangent(ty)), parts(&|ty| self.structure(ty)));
                 let active = members.iter().any(|ty| self.active(*ty));
                 let mut of = |parts: Box<[_]>| (parts != *members).then(|| self.intern(Type::Tuple(parts)));
-                (of(tangents), of(shapes), active)
+                (of(tangents), of(structures), active)
             }
             Type::Accumulator(_) | Type::Lambda(..) | Type::LinearMap(..) => {
                 (Some(TypeId::UNIT), Some(TypeId::UNIT), false)
@@ -138,7 +138,8 @@ impl Types {
             Type::Integer | Type::Float | Type::Bool | Type::String | Type::Tape | Type::Accumulator(_) => 1,
         };
         let id = TypeId(self.rows.len() as u32);
-        self.insert(Row { ty, tangent: tangent.unwrap_or(id), shape: shape.unwrap_or(id), active, parts })
+        let (tangent, structure) = (tangent.unwrap_or(id), structure.unwrap_or(id));
+        self.insert(Row { ty, tangent, structure, active, parts })
     }
 
     fn insert(&mut self, row: Row) -> TypeId {
@@ -159,9 +160,39 @@ impl Types {
         self.rows[id.0 as usize].tangent
     }
 
-    /// The type of the shape of a value: `(Tuple)` for scalars, tensors and tuples by structure.
-    pub fn shape(&self, id: TypeId) -> TypeId {
-        self.rows[id.0 as usize].shape
+    /// The type of the structure of a value, which is the value without its numbers: `(Tuple)` for scalars, tensors and
+    /// tuples of the structures of what they hold.
+    pub fn structure(&self, id: TypeId) -> TypeId {
+        self.rows[id.0 as usize].structure
+    }
+
+    /// The type of the shape of a value, as programs see it: `(Tuple)` for scalars, tuples by structure. For tensors
+    /// the type of their size, or where elements have a size of their own, the tensor of the shapes of the elements.
+    pub fn shape(&mut self, id: TypeId) -> TypeId {
+        match self.get(id).clone() {
+            Type::Tensor(rank, element) if !self.has_size(element) => self.index(rank),
+            Type::Tensor(rank, element) => {
+                let element = self.shape(element);
+                self.tensor(rank, element)
+            }
+            Type::Tuple(members) => {
+                let shapes: Vec<_> = members.iter().map(|member| self.shape(*member)).collect();
+                self.tuple(shapes)
+            }
+            Type::Tape => TypeId::TAPE,
+            Type::Integer | Type::Float | Type::Bool | Type::String => TypeId::UNIT,
+            Type::Lambda(..) | Type::LinearMap(..) | Type::Accumulator(_) => TypeId::UNIT,
+        }
+    }
+
+    /// Whether values of a type may differ in size.
+    pub fn has_size(&self, id: TypeId) -> bool {
+        match self.get(id) {
+            Type::Tensor(..) | Type::Tape => true,
+            Type::Tuple(members) => members.iter().any(|member| self.has_size(*member)),
+            Type::Integer | Type::Float | Type::Bool | Type::String => false,
+            Type::Lambda(..) | Type::LinearMap(..) | Type::Accumulator(_) => false,
+        }
     }
 
     /// Whether the tangent holds a number.
@@ -245,19 +276,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tangents_and_shapes_go_by_structure() {
+    fn tangents_and_structures_are_kept() {
         let mut types = Types::default();
         let pair = types.tuple([TypeId::FLOAT, TypeId::INTEGER]);
         let nested = types.tensor(1, pair);
         let nested = types.tensor(2, nested);
         assert_eq!(types.show(types.tangent(nested)), "(Tensor 2 (Tensor 1 (Tuple Float (Tuple))))");
-        assert_eq!(types.show(types.shape(nested)), "(Tensor 2 (Tensor 1 (Tuple (Tuple) (Tuple))))");
+        assert_eq!(types.show(types.structure(nested)), "(Tensor 2 (Tensor 1 (Tuple (Tuple) (Tuple))))");
         assert_eq!(types.tangent(types.tangent(nested)), types.tangent(nested));
-        assert_eq!(types.shape(types.shape(nested)), types.shape(nested));
+        assert_eq!(types.structure(types.structure(nested)), types.structure(nested));
         let integers = types.tensor(1, TypeId::INTEGER);
         assert!(types.active(nested) && !types.active(integers));
         assert_eq!(types.intern(Type::Tensor(1, TypeId::INTEGER)), integers);
         assert_eq!(types.tensor(1, TypeId::FLOAT), TypeId::VECTOR);
         assert_eq!(types.tensor(2, TypeId::FLOAT), TypeId::MATRIX);
+    }
+
+    #[test]
+    fn shapes_are_sizes_where_elements_have_none() {
+        let mut types = Types::default();
+        let pair = types.tuple([TypeId::FLOAT, TypeId::INTEGER]);
+        let pairs = types.tensor(1, pair);
+        let nested = types.tensor(2, TypeId::VECTOR);
+        let both = types.tuple([TypeId::MATRIX, TypeId::STRING]);
+        let mut shape = |ty| {
+            let shape = types.shape(ty);
+            types.show(shape)
+        };
+        let shapes = [TypeId::FLOAT, TypeId::VECTOR, TypeId::MATRIX, pairs, nested, both].map(&mut shape);
+        let matrix = "(Tuple Integer Integer)";
+        let both = "(Tuple (Tuple Integer Integer) (Tuple))";
+        assert_eq!(shapes, ["(Tuple)", "Integer", matrix, "Integer", "(Tensor 2 Integer)", both]);
     }
 }

@@ -305,14 +305,14 @@ impl<'p> Checker<'p> {
                 }
                 result
             }
-            Operation::Shape => {
+            Operation::Structure => {
                 let [value] = self.given(&tys)?;
-                self.types.shape(value)
+                self.types.structure(value)
             }
             Operation::Zero => {
-                let [shape] = self.given(&tys)?;
+                let [structure] = self.given(&tys)?;
                 self.is_tangent(result)?;
-                self.is("the shape", self.types.shape(result), shape)?;
+                self.is("the structure", self.types.structure(result), structure)?;
                 result
             }
             Operation::Add => {
@@ -368,12 +368,12 @@ impl<'p> Checker<'p> {
                 function.result
             }
             Operation::Accumulator => {
-                let [shape] = self.given(&tys)?;
+                let [structure] = self.given(&tys)?;
                 let Type::Accumulator(held) = *self.types.get(result) else {
                     return Err("the result is no accumulator".into());
                 };
                 self.is_tangent(held)?;
-                self.is("the shape", self.types.shape(held), shape)?;
+                self.is("the structure", self.types.structure(held), structure)?;
                 result
             }
             Operation::AddTo(steps) => {

@@ -192,8 +192,12 @@ enum Of {
     Sums,
     /// Those that are their own tangents.
     Tangents,
+    /// Those whose values may differ in size.
+    Sized,
+    /// The others.
+    Unsized,
 }
-use Of::{All, Sums, Tangents};
+use Of::{All, Sized, Sums, Tangents, Unsized};
 
 /// What it is about, which types have it, and the equation; `T` is the type.
 const EQUATIONS: &[(&str, Of, &str)] = &[
@@ -237,6 +241,11 @@ const EQUATIONS: &[(&str, Of, &str)] = &[
         "(eq (buildFromSparse (shape (Vec_init (a) (b))) 3 (lam (i : Integer) (if (eq i 1) (tuple 1 (b)) (tuple 0 (if (eq i 0) (a) (change)))))) (Vec_init (moved) (b)))",
     ),
     (
+        "buildFromSparse",
+        Unsized,
+        "(eq (buildFromSparse (tuple 1 2) 3 (lam (i : Integer) (tuple (tuple 0 (div i 2)) (change)))) (buildFromSparse (constVec (tuple 1 2) (shape (change))) 3 (lam (i : Integer) (tuple (tuple 0 (div i 2)) (change)))))",
+    ),
+    (
         "buildFromSparseTupled",
         Tangents,
         "(eq (buildFromSparseTupled (tuple (shape (Vec_init (a))) (shape (constVec (tuple 1 1) 0.0))) 1 (lam (i : Integer) (tuple (tuple i (a)) (tuple (tuple i 0) 2.0)))) (tuple (Vec_init (a)) (constVec (tuple 1 1) 2.0)))",
@@ -254,7 +263,9 @@ const EQUATIONS: &[(&str, Of, &str)] = &[
         "(eq (tuple (size (Vec_init (a) (b))) (size (constVec (tuple 2 1 3) (a)))) (tuple 2 (tuple 2 1 3)))",
     ),
     ("size", All, "(eq (size (build 0 (lam (i : Integer) (a)))) 0)"),
-    ("shape", All, "(eq (shape (Vec_init (a) (b))) (Vec_init (shape (a)) (shape (b))))"),
+    ("shape", Sized, "(eq (shape (Vec_init (a) (b))) (Vec_init (shape (a)) (shape (b))))"),
+    ("shape", Unsized, "(eq (shape (Vec_init (a) (b))) 2)"),
+    ("shape", Unsized, "(eq (shape (constVec (tuple 1 2 1) (a))) (tuple 1 2 1))"),
     ("sum", Sums, "(eq (sum (Vec_init (a) (b))) (together))"),
     (
         "sum",
@@ -346,6 +357,8 @@ impl Values {
             All => true,
             Sums => self.together.is_some(),
             Tangents => self.ty == self.tangent,
+            Sized => self.ty.contains("Vec") || self.ty.contains("Tensor"),
+            Unsized => !self.ty.contains("Vec") && !self.ty.contains("Tensor"),
         };
         let of_type = EQUATIONS.iter().filter(|(_, of, _)| has(of));
         of_type.map(|(name, _, equation)| (*name, in_type(equation, self.ty))).collect()

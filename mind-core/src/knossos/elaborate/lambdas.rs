@@ -278,18 +278,16 @@ impl<'a> Elaborator<'_, 'a> {
             let types = &mut self.program.types;
             let members = types.members(self.b.ty(*part)).map(<[_]>::to_vec);
             let shape_ty = shape_tys.get(position).copied();
-            match (members.as_deref(), shape_ty.and_then(|ty| types.element(ty))) {
-                (Some([index, value]), Some((rank, element_shape)))
-                    if types.index(rank) == *index
-                        && types.shape(*value) == element_shape
-                        && types.tangent(*value) == *value =>
-                {
-                    let tensor = types.tensor(rank, *value);
-                    let accumulator = types.intern(Type::Accumulator(tensor));
-                    sums.push((self.b.value(accumulator), tensor));
-                }
-                _ => break,
+            let Some([index, value]) = members.as_deref() else { break };
+            let Some(rank) = types.rank_of_index(*index).filter(|_| types.tangent(*value) == *value) else {
+                break;
+            };
+            let tensor = types.tensor(rank, *value);
+            if shape_ty != Some(types.shape(tensor)) && shape_ty != Some(types.structure(tensor)) {
+                break;
             }
+            let accumulator = types.intern(Type::Accumulator(tensor));
+            sums.push((self.b.value(accumulator), tensor));
         }
         if sums.len() != shape_tys.len() || parts.len() != sums.len() {
             self.b.end(counter);
@@ -307,8 +305,14 @@ impl<'a> Elaborator<'_, 'a> {
         let body = self.b.end(nothing);
         let shapes = if tupled { self.b.members(&self.program.types, shape) } else { vec![shape] };
         let depth = self.b.depth() - 1;
-        for (shape, (accumulator, _)) in shapes.into_iter().zip(&sums) {
-            self.b.place_at(depth, *accumulator, Operation::Accumulator, [shape]);
+        for (shape, (accumulator, tensor)) in shapes.into_iter().zip(&sums) {
+            let types = &mut self.program.types;
+            // Programs give the shape, or the structure with `(tuple)` for each number.
+            let structure = match self.b.ty(shape) == types.structure(*tensor) {
+                true => shape,
+                false => self.b.structure_of_shape(types, shape, *tensor),
+            };
+            self.b.place_at(depth, *accumulator, Operation::Accumulator, [structure]);
         }
         let types = &mut self.program.types;
         let rank = types.rank_of_index(count_ty)?;

@@ -304,7 +304,7 @@ impl<'a> Writer<'a> {
         (&self.owners[id.0].name, self.owners[id.0].depth)
     }
 
-    /// A leaf that is what the type says, where it may be the value that a shape is read off.
+    /// A leaf that is what the type says, where it may be the value that a structure is read off.
     pub fn nominal(&mut self, leaf: &Leaf, kind: &Kind) -> Leaf {
         match leaf {
             Leaf::Borrowed(borrowed) if borrowed.kind != *kind => {

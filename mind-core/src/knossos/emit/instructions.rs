@@ -66,10 +66,10 @@ impl Writer<'_> {
             }
             // A tensor of tuples is the tuple of its members' tensors already.
             Operation::Unzip => self.get(operands[0]).clone(),
-            Operation::Shape => shape(self.get(operands[0])),
+            Operation::Structure => structure(self.get(operands[0])),
             Operation::Zero => {
-                let shape = self.get(operands[0]).clone();
-                self.zero(&shape, &tree)
+                let structure = self.get(operands[0]).clone();
+                self.zero(&structure, &tree)
             }
             Operation::Add => self.add(operands[0], operands[1]),
             Operation::Negate => self.negate(operands[0]),
@@ -488,10 +488,10 @@ impl Writer<'_> {
     }
 }
 
-/// The shape of a value, read off the value itself.
-fn shape(repr: &Repr) -> Repr {
+/// The structure of a value, read off the value itself.
+fn structure(repr: &Repr) -> Repr {
     match repr {
-        Repr::Tuple(members) => Repr::Tuple(members.iter().map(shape).collect()),
+        Repr::Tuple(members) => Repr::Tuple(members.iter().map(structure).collect()),
         Repr::Leaf(Leaf::Borrowed(Borrowed { kind: Kind::Tensor(..) | Kind::Tape, .. })) => repr.clone(),
         Repr::Leaf(_) => Repr::unit(),
     }

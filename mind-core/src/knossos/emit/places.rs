@@ -15,27 +15,31 @@ struct Target {
 }
 
 impl Writer<'_> {
-    pub(super) fn accumulator(&mut self, shape: ValueId, result: ValueId) -> Repr {
-        let shape = self.get(shape).clone();
+    pub(super) fn accumulator(&mut self, structure: ValueId, result: ValueId) -> Repr {
+        let structure = self.get(structure).clone();
         let tree = self.tree_of(result);
-        self.accumulator_of(&shape, &tree)
+        self.accumulator_of(&structure, &tree)
     }
 
-    fn accumulator_of(&mut self, shape: &Repr, tree: &Tree) -> Repr {
-        match (tree, shape) {
-            (Tree::Tuple(trees), Repr::Tuple(shapes)) => Repr::Tuple(
-                trees.iter().zip(shapes).map(|(tree, shape)| self.accumulator_of(shape, tree)).collect(),
+    fn accumulator_of(&mut self, structure: &Repr, tree: &Tree) -> Repr {
+        match (tree, structure) {
+            (Tree::Tuple(trees), Repr::Tuple(structures)) => Repr::Tuple(
+                trees
+                    .iter()
+                    .zip(structures)
+                    .map(|(tree, structure)| self.accumulator_of(structure, tree))
+                    .collect(),
             ),
             (Tree::Tuple(_), _) => Repr::unit(),
-            (Tree::Leaf(kind), shape) => {
-                let zero = self.zero_text(shape, kind);
+            (Tree::Leaf(kind), structure) => {
+                let zero = self.zero_text(structure, kind);
                 let name = self.fresh("o");
                 let view = self.fresh("w");
                 let owner = self.declare_owner(&name);
                 let made = if kind.is_numeric_tensor() {
-                    let any = format!("k::stale({}.size, {})?", shape.text(), self.at());
+                    let any = format!("k::stale({}.size, {})?", structure.text(), self.at());
                     self.fills.push((view.clone(), [zero, any]));
-                    self.likes.insert(view.clone(), shape.text().to_owned());
+                    self.likes.insert(view.clone(), structure.text().to_owned());
                     fill_of(&view)
                 } else {
                     zero

@@ -33,7 +33,7 @@ pub(super) struct Scalar {
 pub(super) struct Borrowed {
     /// The expression.
     pub text: String,
-    /// What it is. A shape is read off the value itself, so this may be other than the type says.
+    /// What it is. A structure is read off the value itself, so this may be other than the type says.
     pub kind: Kind,
     /// The variable that owns it, if it is all of that.
     pub owner: Option<OwnerId>,

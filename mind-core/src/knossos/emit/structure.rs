@@ -23,26 +23,26 @@ impl Writer<'_> {
         self.local(&all)
     }
 
-    /// The zero of a type, with the structure of a shape.
-    pub(super) fn zero(&mut self, shape: &Repr, tree: &Tree) -> Repr {
-        match (tree, shape) {
-            (Tree::Tuple(trees), Repr::Tuple(shapes)) => {
-                Repr::Tuple(trees.iter().zip(shapes).map(|(tree, shape)| self.zero(shape, tree)).collect())
-            }
+    /// The zero of a type, with this structure.
+    pub(super) fn zero(&mut self, structure: &Repr, tree: &Tree) -> Repr {
+        match (tree, structure) {
+            (Tree::Tuple(trees), Repr::Tuple(structures)) => Repr::Tuple(
+                trees.iter().zip(structures).map(|(tree, structure)| self.zero(structure, tree)).collect(),
+            ),
             (Tree::Tuple(_), _) => Repr::unit(),
-            (Tree::Leaf(kind), shape) => {
-                let zero = self.zero_text(shape, kind);
+            (Tree::Leaf(kind), structure) => {
+                let zero = self.zero_text(structure, kind);
                 if kind.is_scalar() { Repr::scalar(zero) } else { Repr::Leaf(self.owner(kind, &zero)) }
             }
         }
     }
 
-    pub(super) fn zero_text(&self, shape: &Repr, kind: &Kind) -> String {
+    pub(super) fn zero_text(&self, structure: &Repr, kind: &Kind) -> String {
         match kind {
             Kind::Float => format!("(0.0_{})", self.kinds.float()),
-            Kind::Tape => format!("{}.zeros({})?", shape.text(), self.at()),
+            Kind::Tape => format!("{}.zeros({})?", structure.text(), self.at()),
             Kind::Tensor(..) => {
-                format!("k::zeros::<{}, _>(&{}, {})?", self.kinds.owned(kind), shape.text(), self.at())
+                format!("k::zeros::<{}, _>(&{}, {})?", self.kinds.owned(kind), structure.text(), self.at())
             }
             Kind::Integer | Kind::Bool | Kind::String | Kind::Unit => {
                 unreachable!("{kind:?} is no part of a tangent")

@@ -120,7 +120,7 @@ impl Forward<'_> {
                 (self.b.emit(operation.clone(), values, ty), None)
             }
             Operation::Assert(_) | Operation::Bounds => (self.b.emit(operation.clone(), values, ty), None),
-            Operation::Print | Operation::Shape | Operation::Zero => {
+            Operation::Print | Operation::Structure | Operation::Zero => {
                 (self.b.emit(operation.clone(), values, ty), None)
             }
             Operation::Scalar(scalar) => {

@@ -80,9 +80,9 @@ impl<'p> Reverse<'p> {
         let change = match change {
             Some(change) => change,
             None => {
-                let shape = self.need(Key::Shape(instruction.result));
+                let structure = self.need(Key::Structure(instruction.result));
                 let ty = self.program.types.tangent(self.source.ty(instruction.result));
-                self.b.zero(&self.program.types, ty, shape)
+                self.b.zero(&self.program.types, ty, structure)
             }
         };
         let (last, kept_changes) = match form {

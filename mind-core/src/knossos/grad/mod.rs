@@ -132,7 +132,7 @@ impl Program {
         let mut b = Builder::at(self.function(of).place);
         let operands = b.begin(&parameters);
         let value = b.emit(Operation::Call(of), operands, result);
-        let result = b.shape(&self.types, value);
+        let result = b.shape(&mut self.types, value);
         self.define(id, b.finish(result));
     }
 

@@ -178,10 +178,10 @@ impl<'p> Reverse<'p> {
             None => None,
         };
         let depth = self.depth_of(leaf.0);
-        let shape = self.shape_of(&leaf, ty);
+        let structure = self.structure_of(&leaf, ty);
         let tangent = self.program.types.tangent(ty);
         let ty = self.program.types.intern(Type::Accumulator(tangent));
-        let accumulator = self.b.emit_at(depth, Operation::Accumulator, [shape], ty);
+        let accumulator = self.b.emit_at(depth, Operation::Accumulator, [structure], ty);
         if let Some(before) = before {
             let add = Operation::AddTo(Box::new([]));
             self.b.emit_at(depth, add, [accumulator, before], TypeId::UNIT);
@@ -190,17 +190,17 @@ impl<'p> Reverse<'p> {
         accumulator
     }
 
-    /// The shape of a leaf, in the block of its root.
-    fn shape_of(&mut self, (root, members): &LeafId, ty: TypeId) -> ValueId {
+    /// The structure of a leaf, in the block of its root.
+    fn structure_of(&mut self, (root, members): &LeafId, ty: TypeId) -> ValueId {
         let depth = self.depth_of(*root);
-        if self.program.types.shape(ty) == TypeId::UNIT {
+        if self.program.types.structure(ty) == TypeId::UNIT {
             return self.b.emit_at(depth, Operation::Tuple, [], TypeId::UNIT);
         }
-        let whole = self.need(Key::Shape(*root));
-        members.iter().fold(whole, |shape, member| {
+        let whole = self.need(Key::Structure(*root));
+        members.iter().fold(whole, |structure, member| {
             let ty =
-                self.program.types.members(self.b.ty(shape)).map_or(TypeId::UNIT, |types| types[*member]);
-            self.b.emit_at(depth, Operation::Get(*member), [shape], ty)
+                self.program.types.members(self.b.ty(structure)).map_or(TypeId::UNIT, |types| types[*member]);
+            self.b.emit_at(depth, Operation::Get(*member), [structure], ty)
         })
     }
 
@@ -255,9 +255,9 @@ impl<'p> Reverse<'p> {
             .map(|(member, (part, ty))| {
                 part.unwrap_or_else(|| {
                     members.push(member);
-                    let shape = self.shape_of(&(root, members.clone()), *ty);
+                    let structure = self.structure_of(&(root, members.clone()), *ty);
                     members.pop();
-                    self.b.zero(&self.program.types, self.program.types.tangent(*ty), shape)
+                    self.b.zero(&self.program.types, self.program.types.tangent(*ty), structure)
                 })
             })
             .collect();
@@ -270,8 +270,8 @@ impl<'p> Reverse<'p> {
             Some(cotangent) => cotangent,
             None => {
                 let ty = self.source.ty(root);
-                let shape = self.shape_of(&(root, Vec::new()), ty);
-                self.b.zero(&self.program.types, self.program.types.tangent(ty), shape)
+                let structure = self.structure_of(&(root, Vec::new()), ty);
+                self.b.zero(&self.program.types, self.program.types.tangent(ty), structure)
             }
         }
     }
@@ -316,13 +316,13 @@ impl<'p> Reverse<'p> {
                 given.push(self.emit_where(place, Operation::Part(steps), operands, accumulator_ty));
             }
             _ => {
-                let mut shape = self.need(Key::Shape(value));
+                let mut structure = self.need(Key::Structure(value));
                 for at in &path {
                     if let At::Member(member) = at {
-                        shape = self.b.get(&self.program.types, shape, *member);
+                        structure = self.b.get(&self.program.types, structure, *member);
                     }
                 }
-                let own = self.b.emit(Operation::Accumulator, [shape], accumulator_ty);
+                let own = self.b.emit(Operation::Accumulator, [structure], accumulator_ty);
                 given.push(own);
                 later.push((value, path, own));
             }

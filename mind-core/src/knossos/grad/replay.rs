@@ -33,9 +33,9 @@ impl Reverse<'_> {
     pub(super) fn replayed(&mut self, map: &mut Map, key: Key) -> ValueId {
         match key {
             Key::Value(value) => self.operand(map, value),
-            Key::Shape(value) => {
+            Key::Structure(value) => {
                 let value = self.operand(map, value);
-                self.b.shape(&self.program.types, value)
+                self.b.structure(&self.program.types, value)
             }
             Key::Record(value) => self.record_of[&value],
         }

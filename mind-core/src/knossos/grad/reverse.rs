@@ -29,8 +29,8 @@ use crate::knossos::{
 pub(super) enum Key {
     /// A value.
     Value(ValueId),
-    /// Its shape.
-    Shape(ValueId),
+    /// Its structure.
+    Structure(ValueId),
     /// What the instruction that makes the value left for its own second half.
     Record(ValueId),
 }
@@ -38,7 +38,7 @@ pub(super) enum Key {
 impl Key {
     const fn value(self) -> ValueId {
         match self {
-            Self::Value(value) | Self::Shape(value) | Self::Record(value) => value,
+            Self::Value(value) | Self::Structure(value) | Self::Record(value) => value,
         }
     }
 }
@@ -241,14 +241,14 @@ impl<'p> Reverse<'p> {
                 Key::Value(_),
                 Some(operation @ (Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_))),
             ) => self.b.emit_at(depth, operation.clone(), [], ty),
-            (Key::Shape(_), _) if self.frames[at].known.contains_key(&Key::Value(value)) => {
+            (Key::Structure(_), _) if self.frames[at].known.contains_key(&Key::Value(value)) => {
                 let value = self.frames[at].known[&Key::Value(value)];
-                self.b.emit_at(depth, Operation::Shape, [value], self.program.types.shape(ty))
+                self.b.emit_at(depth, Operation::Structure, [value], self.program.types.structure(ty))
             }
             _ => {
                 let ty = match key {
                     Key::Value(_) => ty,
-                    Key::Shape(_) => self.program.types.shape(ty),
+                    Key::Structure(_) => self.program.types.structure(ty),
                     Key::Record(_) => self.type_of_record(value),
                 };
                 let frame = &mut self.frames[at];
@@ -311,7 +311,11 @@ impl<'p> Reverse<'p> {
             Operation::Pack(_) | Operation::Unpack(..) => {}
             // Nothing changes with them.
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::String(_) => {}
-            Operation::Equal | Operation::Size | Operation::ArgMax | Operation::Shape | Operation::Zero => {}
+            Operation::Equal
+            | Operation::Size
+            | Operation::ArgMax
+            | Operation::Structure
+            | Operation::Zero => {}
             Operation::Assert(_)
             | Operation::Bounds
             | Operation::Print
@@ -409,11 +413,11 @@ impl<'p> Reverse<'p> {
                 Some(self.project(whole, steps, &made.operands[1..]))
             }
             _ if zero => {
-                let shape = self.need(Key::Value(made.operands[0]));
+                let structure = self.need(Key::Value(made.operands[0]));
                 let Type::Accumulator(ty) = *self.program.types.get(self.source.ty(accumulator)) else {
                     unreachable!("an accumulator is of its type")
                 };
-                Some(self.b.zero(&self.program.types, ty, shape))
+                Some(self.b.zero(&self.program.types, ty, structure))
             }
             _ => None,
         }
@@ -478,11 +482,11 @@ impl<'p> Reverse<'p> {
             None => {
                 let ty = self.source.ty(*result);
                 let tangent = self.program.types.tangent(ty);
-                let shape = match self.program.types.shape(ty) {
+                let structure = match self.program.types.structure(ty) {
                     TypeId::UNIT => self.b.unit(),
-                    _ => self.need(Key::Shape(*result)),
+                    _ => self.need(Key::Structure(*result)),
                 };
-                self.b.zero(&self.program.types, tangent, shape)
+                self.b.zero(&self.program.types, tangent, structure)
             }
         };
         let written = |derivative| self.program.written_derivative(derivative, id);

@@ -7,7 +7,7 @@ use super::{
     accumulators::Accumulators,
     scalar,
     structure::{
-        float, greatest, integers, members, nothing, position, shape, size_value, sum, tensor, zero,
+        float, greatest, integers, members, nothing, position, size_value, structure, sum, tensor, zero,
     },
     value::{HEAD, PART, Tape, Tensor},
 };
@@ -147,7 +147,7 @@ impl<'p> Machine<'p> {
         self.steps += 1;
         match &instruction.operation {
             Operation::Equal
-            | Operation::Shape
+            | Operation::Structure
             | Operation::Zero
             | Operation::Accumulator
             | Operation::Add
@@ -277,7 +277,7 @@ impl<'p> Machine<'p> {
                 let count = elements.first().map_or(0, |element| members(element).len());
                 several(count) + count as u64 * several(elements.len())
             }
-            Operation::Shape
+            Operation::Structure
             | Operation::Zero
             | Operation::Add
             | Operation::Negate
@@ -344,7 +344,7 @@ impl<'p> Machine<'p> {
                 };
                 Value::Tuple((0..count).map(part).collect())
             }
-            Operation::Shape => shape(operands[0]),
+            Operation::Structure => structure(operands[0]),
             Operation::Zero => zero(self.program, ty, operands[0]),
             Operation::Add => sum(self.options.precision, operands[0], operands[1])?,
             Operation::Negate => operands[0].map_floats(&mut |value| -value),

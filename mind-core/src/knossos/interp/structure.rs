@@ -1,4 +1,4 @@
-//! What is done to values through their structure: parts, shapes, zeros and sums.
+//! What is done to values through their structure: parts, zeros and sums.
 
 use std::sync::Arc;
 
@@ -55,21 +55,21 @@ pub(super) fn add(precision: Precision, to: &mut Value, value: &Value) -> Result
     Ok(())
 }
 
-/// The zero of a tangent type with this shape.
-pub(super) fn zero(program: &Program, ty: TypeId, shape: &Value) -> Value {
+/// The zero of a tangent type with this structure.
+pub(super) fn zero(program: &Program, ty: TypeId, structure: &Value) -> Value {
     let types = &program.types;
-    match (types.get(ty), shape) {
+    match (types.get(ty), structure) {
         (Type::Float, _) => Value::Float(0.0),
-        (Type::Tuple(members), Value::Tuple(shapes)) => {
-            Value::Tuple(members.iter().zip(&**shapes).map(|(ty, shape)| zero(program, *ty, shape)).collect())
+        (Type::Tuple(members), Value::Tuple(parts)) => {
+            Value::Tuple(members.iter().zip(&**parts).map(|(ty, part)| zero(program, *ty, part)).collect())
         }
-        (Type::Tensor(_, element), Value::Tensor(shapes)) => {
-            let elements = shapes.elements.iter().map(|shape| zero(program, *element, shape)).collect();
-            Value::tensor(shapes.size.clone(), elements)
+        (Type::Tensor(_, element), Value::Tensor(parts)) => {
+            let elements = parts.elements.iter().map(|part| zero(program, *element, part)).collect();
+            Value::tensor(parts.size.clone(), elements)
         }
         (Type::Tape, Value::Tape(tape)) => {
             let layout = &program.layouts[tape.layout.index()];
-            let zero_of = |(ty, shape): (&TypeId, &Value)| zero(program, types.tangent(*ty), shape);
+            let zero_of = |(ty, part): (&TypeId, &Value)| zero(program, types.tangent(*ty), part);
             let values = layout.iter().zip(&*tape.values).map(zero_of).collect();
             Value::Tape(Tape { layout: tape.layout, values })
         }
@@ -92,14 +92,14 @@ pub(super) fn nothing(types: &Types, ty: TypeId) -> Option<Value> {
 }
 
 /// The structure without the numbers.
-pub(super) fn shape(value: &Value) -> Value {
+pub(super) fn structure(value: &Value) -> Value {
     match value {
-        Value::Tuple(members) => Value::Tuple(members.iter().map(shape).collect()),
+        Value::Tuple(members) => Value::Tuple(members.iter().map(structure).collect()),
         Value::Tensor(tensor) => {
-            Value::tensor(tensor.size.clone(), tensor.elements.iter().map(shape).collect())
+            Value::tensor(tensor.size.clone(), tensor.elements.iter().map(structure).collect())
         }
         Value::Tape(tape) => {
-            Value::Tape(Tape { layout: tape.layout, values: tape.values.iter().map(shape).collect() })
+            Value::Tape(Tape { layout: tape.layout, values: tape.values.iter().map(structure).collect() })
         }
         Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::String(_) | Value::Accumulator(_) => {
             Value::unit()
