@@ -356,10 +356,11 @@ pub struct KsCheckArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What the program prints comes first, then the value that the function gives: tuples as `(tuple 1 2.0)`, tensors
-in brackets. Arguments are expressions of the program's language.
+in brackets, a Bool as `true` or `false`. Arguments are expressions of the program's language.
 
 Examples:
   mind ks run gmm.ks
+  mind ks run gmm.ks --print-bools words
   mind ks run gmm.ks square 3.0
   mind ks run gmm.ks sum '(build 10 (lam (i : Integer) (to_float i)))'")]
 pub struct KsRunArguments {
@@ -372,6 +373,9 @@ pub struct KsRunArguments {
     /// What a Float is
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
+    /// How `print` writes a Bool
+    #[arg(long, value_name = "HOW", default_value = "digits")]
+    pub print_bools: KsBools,
     #[command(flatten)]
     pub memory: Memory,
 }
@@ -412,6 +416,15 @@ pub enum KsPrecision {
     F64,
     /// 32 bits
     F32,
+}
+
+/// How `print` writes a Bool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KsBools {
+    /// 1 and 0, as ksc does
+    Digits,
+    /// true and false
+    Words,
 }
 
 /// `mind explain`.

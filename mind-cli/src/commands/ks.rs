@@ -6,7 +6,7 @@ use mind_core::{
     diag::{Diags, Site},
     knossos::{
         self, FunctionId, Program,
-        interp::{self, Options, Outcome as Ran, Precision},
+        interp::{self, Bools, Options, Outcome as Ran, Precision},
         rules::{Verdict, try_rule},
     },
 };
@@ -14,7 +14,8 @@ use mind_core::{
 use super::with_help;
 use crate::{
     args::{
-        Form, KsArguments, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision, KsRunArguments, Memory,
+        Form, KsArguments, KsBools, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision,
+        KsRunArguments, Memory,
     },
     numbers::counted,
     output,
@@ -94,8 +95,7 @@ fn run_call(arguments: &KsRunArguments) -> Outcome {
         &mut program,
         &source,
         &format!("({})", arguments.call.join(" ")),
-        arguments.precision,
-        arguments.memory,
+        &Options { bools: arguments.print_bools.into(), ..options(arguments.precision, arguments.memory) },
     )?;
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
@@ -124,30 +124,23 @@ fn gradient(arguments: &KsGradArguments) -> Outcome {
     let (mut program, source) = read(&arguments.file)?;
     let operands = operands.join(" ");
     let call = format!("({})", format!("{function} {operands}").trim_end());
-    let value = evaluate(&mut program, &source, &call, *precision, *memory)?.value;
+    let options = options(*precision, *memory);
+    let value = evaluate(&mut program, &source, &call, &options)?.value;
     let argument = match arguments.arguments.len() {
         1 => operands,
         _ => format!("(tuple {operands})"),
     };
     let call = format!("([rev {function}] {argument} {cotangent})");
-    let gradient = evaluate(&mut program, &source, &call, *precision, *memory)?.value;
-    let precision = (*precision).into();
+    let gradient = evaluate(&mut program, &source, &call, &options)?.value;
+    let precision = options.precision;
     output::print(&format!("value     {}\ngradient  {}\n", value.show(precision), gradient.show(precision)))
 }
 
 /// The value of an expression over the functions of a program.
-fn evaluate(
-    program: &mut Program,
-    source: &Rc<Source>,
-    text: &str,
-    precision: KsPrecision,
-    memory: Memory,
-) -> Outcome<Ran> {
+fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, options: &Options) -> Outcome<Ran> {
     let expression = Rc::new(Source { name: "<arguments>".into(), form: Form::Ks, text: text.into() });
     let id: FunctionId = program.expression(text).map_err(|diags| mistakes(&diags, &expression))?;
-    let precision = precision.into();
-    let options = Options { precision, most_bytes: memory.most_bytes(), ..Options::default() };
-    interp::run(program, id, &[], &options).map_err(|failure| {
+    interp::run(program, id, &[], options).map_err(|failure| {
         // What was printed before is the program's and belongs where the rest of it would be.
         if let Err(gone) = output::print(&failure.printed) {
             return gone;
@@ -159,6 +152,19 @@ fn evaluate(
         }
         Failure::mistake(with_help(Mistake::of_diag(&diag, of).in_columns()))
     })
+}
+
+fn options(precision: KsPrecision, memory: Memory) -> Options {
+    Options { precision: precision.into(), most_bytes: memory.most_bytes(), ..Options::default() }
+}
+
+impl From<KsBools> for Bools {
+    fn from(bools: KsBools) -> Self {
+        match bools {
+            KsBools::Digits => Self::Digits,
+            KsBools::Words => Self::Words,
+        }
+    }
 }
 
 impl From<KsPrecision> for Precision {

@@ -121,6 +121,19 @@ fn main_or_a_function_is_run() {
     );
 }
 
+/// ksc prints numbers; what a run gives is as programs write it.
+#[test]
+fn a_bool_is_printed_as_a_digit_or_a_word() {
+    let text = "(def main Bool () (let (n (print true \" \" (tuple false 1) (Vec_init true false) \"\\n\")) (gt n 0)))";
+    let folder = Folder::new().with("b.ks", text);
+    assert_eq!(folder.mind("ks run b.ks").fine(), "1 (tuple 0 1)[1 0]\ntrue\n");
+    assert_eq!(folder.mind("ks run b.ks --print-bools digits").fine(), "1 (tuple 0 1)[1 0]\ntrue\n");
+    let words = "true (tuple false 1)[true false]\ntrue\n";
+    assert_eq!(folder.mind("ks run b.ks --print-bools words").fine(), words);
+    let help = folder.mind("ks run --help").fine();
+    assert!(help.contains("--print-bools <HOW>") && help.contains("1 and 0, as ksc does"), "{help}");
+}
+
 fn folder_command() -> (Folder, assert_cmd::Command) {
     let folder = folder();
     let command = folder.command("");

@@ -1,8 +1,8 @@
-//! Values as programs print them.
+//! Values as `print` writes them.
 
 use std::fmt::Write;
 
-/// What shows as programs write it.
+/// What shows as programs write it, but for a Bool, which is `1` or `0` as in programs that ksc compiles.
 pub trait Show {
     /// Appends it.
     fn show(&self, text: &mut String);
@@ -18,7 +18,13 @@ macro_rules! show {
     )+};
 }
 
-show!(i64 f32 f64 bool str String);
+show!(i64 f32 f64 str String);
+
+impl Show for bool {
+    fn show(&self, text: &mut String) {
+        text.push(if *self { '1' } else { '0' });
+    }
+}
 
 /// Appends the elements of a tensor in brackets; `show` appends the element at a position.
 pub fn show_elements(size: &[usize], text: &mut String, show: &mut dyn FnMut(usize, &mut String)) {

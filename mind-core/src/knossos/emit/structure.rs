@@ -155,7 +155,7 @@ impl Writer<'_> {
 }
 
 impl super::Kinds<'_> {
-    /// Statements that append a value, given by its leaves, to a `&mut String` as programs write it. `depth`
+    /// Statements that append a value, given by its leaves, to a `&mut String` as `print` writes it. `depth`
     /// tensors are around it.
     pub fn show(&self, ty: TypeId, leaves: &[String], text: &str, depth: usize) -> String {
         match self.program.types.get(ty) {

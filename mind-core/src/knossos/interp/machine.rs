@@ -386,8 +386,8 @@ impl<'p> Machine<'p> {
                 Value::unit()
             }
             Operation::Print => {
-                let precision = self.options.precision;
-                let text: String = operands.iter().map(|operand| operand.print(precision)).collect();
+                let Options { precision, bools, .. } = *self.options;
+                let text: String = operands.iter().map(|operand| operand.print(precision, bools)).collect();
                 let count = operands.len();
                 self.printed += &text;
                 Value::Integer(count as i64)

@@ -26,6 +26,8 @@ use crate::{
 pub struct Options {
     /// What a Float is.
     pub precision: Precision,
+    /// How `print` writes a Bool.
+    pub bools: Bools,
     /// How many calls may be under way at once.
     pub most_calls: usize,
     /// How many elements a tensor may have, and how many turns a loop.
@@ -41,12 +43,22 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             precision: Precision::F64,
+            bools: Bools::Digits,
             most_calls: 10_000,
             most_elements: 1 << 28,
             most_bytes: memory::DEFAULT,
             most_steps: u64::MAX,
         }
     }
+}
+
+/// How `print` writes a Bool. A value that a run gives is shown as programs write it, whatever is chosen here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bools {
+    /// `1` and `0`, as programs that ksc compiles print them.
+    Digits,
+    /// `true` and `false`.
+    Words,
 }
 
 /// What a run left.

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::Precision;
+use super::{Bools, Precision};
 use crate::knossos::{
     ir::LayoutId,
     types::{Type, TypeId, Types},
@@ -217,41 +217,50 @@ impl Value {
     /// As [`Display`](fmt::Display) shows it, floats with the digits that tell those of a precision apart.
     pub fn show(&self, precision: Precision) -> String {
         let mut text = String::new();
-        self.write(precision, &mut text);
+        self.write(precision, Bools::Words, &mut text);
         text
     }
 
     /// Appends it to a text: what is shown may be large.
-    fn write(&self, precision: Precision, text: &mut String) {
+    fn write(&self, precision: Precision, bools: Bools, text: &mut String) {
         match self {
             Self::Integer(value) => *text += &value.to_string(),
             Self::Float(value) => *text += &precision.show(*value),
-            Self::Bool(value) => *text += &value.to_string(),
+            Self::Bool(value) => {
+                *text += match (bools, value) {
+                    (Bools::Digits, true) => "1",
+                    (Bools::Digits, false) => "0",
+                    (Bools::Words, true) => "true",
+                    (Bools::Words, false) => "false",
+                };
+            }
             Self::String(value) => *text += &format!("{value:?}"),
             Self::Tuple(members) => {
                 *text += "(tuple";
                 for member in &**members {
                     text.push(' ');
-                    member.write(precision, text);
+                    member.write(precision, bools, text);
                 }
                 text.push(')');
             }
-            Self::Tensor(tensor) => write_elements(&tensor.size, &tensor.elements, precision, text),
+            Self::Tensor(tensor) => write_elements(&tensor.size, &tensor.elements, precision, bools, text),
             Self::Tape(_) => *text += "<tape>",
             Self::Accumulator(_) => *text += "<accumulator>",
         }
     }
 
     /// As `print` writes it: strings as they are.
-    pub(super) fn print(&self, precision: Precision) -> String {
+    pub(super) fn print(&self, precision: Precision, bools: Bools) -> String {
+        let mut text = String::new();
         match self {
-            Self::String(value) => value.to_string(),
-            _ => self.show(precision),
+            Self::String(value) => text += value,
+            _ => self.write(precision, bools, &mut text),
         }
+        text
     }
 }
 
-fn write_elements(size: &[usize], elements: &[Value], precision: Precision, text: &mut String) {
+fn write_elements(size: &[usize], elements: &[Value], precision: Precision, bools: Bools, text: &mut String) {
     text.push('[');
     let separate = |position: usize, text: &mut String| {
         if position > 0 {
@@ -262,7 +271,7 @@ fn write_elements(size: &[usize], elements: &[Value], precision: Precision, text
         [] | [_] => {
             for (position, element) in elements.iter().enumerate() {
                 separate(position, text);
-                element.write(precision, text);
+                element.write(precision, bools, text);
             }
         }
         [0, ..] => {}
@@ -270,7 +279,8 @@ fn write_elements(size: &[usize], elements: &[Value], precision: Precision, text
             let count = elements.len() / outer;
             for row in 0..*outer {
                 separate(row, text);
-                write_elements(inner, &elements[row * count..(row + 1) * count], precision, text);
+                let elements = &elements[row * count..(row + 1) * count];
+                write_elements(inner, elements, precision, bools, text);
             }
         }
     }
