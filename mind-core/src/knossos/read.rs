@@ -141,7 +141,9 @@ impl<'a> Reader<'a, '_> {
                     self.close(place, character);
                 }
                 '"' => self.string(),
-                _ if character.is_ascii_digit() || character == '-' && self.digit_follows() => self.number(),
+                _ if character.is_ascii_digit() || "+-".contains(character) && self.digit_follows() => {
+                    self.number()
+                }
                 _ if begins_name(character) => {
                     let start = self.at;
                     self.skip_while(continues_name);
@@ -329,7 +331,7 @@ impl<'a> Reader<'a, '_> {
 
 /// A number, or why it is none.
 fn number<'a>(text: &str) -> Result<Form<'a>, String> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let value = text.parse().map_err(|_| "does not fit the 64 bits of an Integer")?;
         return Ok(Form::Integer(value));
@@ -375,11 +377,15 @@ mod tests {
     #[test]
     fn words_are_told_apart() {
         assert_eq!(
-            words("-1 1.5 -2e3 a$1 - -x : \"a\\n\" ; no\n#| no #| no |# |# 7"),
+            words("-1 1.5 -2e3 +7 +1.5 + +x a$1 - -x : \"a\\n\" ; no\n#| no #| no |# |# 7"),
             [
                 "Integer(-1)",
                 "Float(1.5)",
                 "Float(-2000.0)",
+                "Integer(7)",
+                "Float(1.5)",
+                "Name(\"+\")",
+                "Name(\"+x\")",
                 "Name(\"a$1\")",
                 "Name(\"-\")",
                 "Name(\"-x\")",
