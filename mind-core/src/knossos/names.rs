@@ -89,8 +89,12 @@ impl Program {
 
     /// A function of the prelude or a primitive, on this argument.
     fn of_prelude(&mut self, name: &str, argument: TypeId) -> Option<Function> {
-        // Several operands are one argument, the tuple of them; a tuple may also be one operand.
-        let members: Option<Box<[TypeId]>> = self.types.members(argument).map(Into::into);
+        if self.types.holds_function(argument) {
+            return None;
+        }
+        // Several operands are one argument, the tuple of them; a tuple may also be one operand, and one of one member is.
+        let members: Option<Box<[TypeId]>> =
+            self.types.members(argument).filter(|members| members.len() != 1).map(Into::into);
         members.into_iter().chain([Box::from([argument])]).find_map(|parameters| {
             let mut b = Builder::default();
             let operands = b.begin(&parameters);

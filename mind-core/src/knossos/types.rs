@@ -200,6 +200,18 @@ impl Types {
         self.rows[id.0 as usize].active
     }
 
+    /// Whether there is a lambda or a linear map in it, which only declarations name.
+    pub fn holds_function(&self, id: TypeId) -> bool {
+        match self.get(id) {
+            Type::Lambda(..) | Type::LinearMap(..) => true,
+            Type::Tensor(_, element) => self.holds_function(*element),
+            Type::Tuple(members) => members.iter().any(|member| self.holds_function(*member)),
+            Type::Integer | Type::Float | Type::Bool | Type::String | Type::Tape | Type::Accumulator(_) => {
+                false
+            }
+        }
+    }
+
     /// How many types there are in it, itself included and each as often as it is there.
     pub fn parts(&self, id: TypeId) -> u32 {
         self.rows[id.0 as usize].parts
