@@ -53,6 +53,32 @@ mod by_mind {
     );
 }
 
+/// What a binding says of a function that the prelude has too.
+mod over_the_prelude {
+    mind::ks!(
+        r#"
+(edef exp Float Float)
+(edef cos Float Float)
+(def both Float (x : Float) (add (exp x) (cos x)))
+"#,
+        grad = [rev both],
+        bind = [exp = self::doubled, rev exp = self::doubled_back]
+    );
+
+    fn doubled(x: f64) -> f64 {
+        2.0 * x
+    }
+
+    fn doubled_back(_: f64, d: f64) -> f64 {
+        2.0 * d
+    }
+}
+
+#[test]
+fn a_binding_wins_over_the_prelude() {
+    assert_eq!((over_the_prelude::both(0.0), over_the_prelude::rev_both(0.0, 1.0)), (1.0, 2.0));
+}
+
 // The example of docs/knossos.md, word for word.
 #[rustfmt::skip]
 mod model {

@@ -96,6 +96,19 @@ fn every_overload_is_bound_or_the_one_that_is_named() {
 }
 
 #[test]
+fn a_binding_of_a_declared_function_wins_over_the_prelude() {
+    let text =
+        "(edef dot Float ((Vec Float) (Vec Float))) (def f Float (v : Vec Float) (dot v v)) (gdef rev f)";
+    let count = |list: &[(Role, &str)]| print(&bound(text, list)).matches(", a Rust function").count();
+    assert_eq!(count(&[]), 0);
+    assert_eq!(count(&[(Role::Function, "dot"), (Role::Rev, "dot")]), 2);
+    assert_eq!(
+        mistakes(text, &[(Role::Function, "dot")]),
+        ["[E5001] `dot` is a Rust function, and nothing says what [rev dot] is"]
+    );
+}
+
+#[test]
 fn the_interpreter_has_no_functions_of_rust() {
     let program = bound("(edef f Float Float) (def main Float () (f 1.0))", &[(Role::Function, "f")]);
     let main = program.overloads("main")[0];
