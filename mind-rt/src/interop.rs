@@ -136,6 +136,13 @@ macro_rules! into_ndarray {
     };
 }
 
+/// The array of a tensor, whose rank must be that of `D` if `D` has one.
+pub(crate) fn array<T: Element, S: Shape, D: Dimension>(tensor: Tensor<T, S>) -> Array<T, D> {
+    let mut extents = D::zeros(S::RANK);
+    extents.slice_mut().copy_from_slice(&tensor.shape().dims());
+    Array::from_shape_vec(extents, tensor.into_vec()).expect("the elements are as many as the shape has")
+}
+
 fn fixed<S: Rank<R>, const R: usize>(shape: S) -> [usize; R] {
     shape.extents()
 }

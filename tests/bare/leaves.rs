@@ -24,6 +24,32 @@ fn tensors_views_references_and_numbers_stand_alike() {
     assert_eq!(mind!(unique - 1.0).as_slice(), [4.0, 1.0, 2.0]);
 }
 
+#[test]
+fn arrays_of_rust_slices_and_vectors_are_leaves() {
+    let (x, w) = ([[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]], vec![1.0_f32, 0.0, -1.0]);
+    let (slice, boxed): (&[f32], Box<[f32]>) = (&w[..2], Box::from([0.5_f32, 1.5]));
+    let y = mind!(x @ w + slice * boxed);
+    let y: Tensor![f32; 2] = y.into();
+    assert_eq!(y.as_slice(), [-1.5, -2.0]);
+    // Extents of an array are static, those of a slice are dynamic; a gradient by either is a tensor.
+    let (dx, dw): (Tensor![f32; 2, 3], Tensor![f32; ?]) = mind!(grad(sum(x @ w), wrt = (x, w)));
+    assert_eq!((dx.as_slice()[..3] == w[..], dw.as_slice()), (true, &[5.0, 7.0, 9.0][..]));
+    let deep = [[[[[[7_i32; 2]; 1]; 3]; 1]; 2]; 1];
+    assert_eq!(mind!(sum(deep)), 84);
+    let open = [1.0, 2.0];
+    let doubled = mind!(open * 2.0 + {open.to_vec()} : f64[2]);
+    assert_eq!(doubled.as_slice(), [3.0, 6.0]);
+}
+
+#[test]
+#[should_panic(
+    expected = "[E3001] `+`: extents 3 and 2 do not broadcast in dimension 0: x is f32[3], b is f32[2]"
+)]
+fn the_length_of_a_vector_is_checked_on_entry() {
+    let (x, b) = ([1.0_f32, 2.0, 3.0], vec![1.0_f32, 2.0]);
+    let _ = mind!(x + b);
+}
+
 struct Dense {
     w: Tensor![f32; 2, 2],
     b: [Tensor![f32; 2]; 1],

@@ -3,7 +3,8 @@
 //! For `relu(x @ w + b)` that is, with `rt` for the run time's module of this name:
 //!
 //! ```text
-//! match (rt::view(&x), rt::view(&w), rt::view(&b)) { ((view_0, owner_0), (view_1, owner_1), …) => {
+//! match (rt::read(&x), rt::read(&w), rt::read(&b)) { ((read_0, owner_0), (read_1, owner_1), …) => {
+//!     let (view_0, view_1, view_2) = (read_0.view(), …);
 //!     struct Shapes<T0, S0, T1, S1, T2, S2>(…);            // element and shape type of each leaf
 //!     impl<…> rt::Table for Shapes<…> {
 //!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
@@ -17,16 +18,21 @@
 //!         const NODES: [rt::Type; 6] = …;
 //!         const fn nodes(…) -> [rt::Type; 6] { … }           // the rules again, for extents known on entry
 //!         fn tie(…) -> rt::Checked<Self> { … }
-//!         fn run(…) -> (rt::Tensor<T0, rt::Inferred<Self, 0>>,) { … }
+//!         fn run<F: rt::Form>(…) -> (rt::Tensor<T0, rt::Inferred<Self, 0>>,) { … }
 //!     }
 //!     if let <Shapes<_, _, …> as rt::Table>::OK = Shapes::tie(…) {}   // what `cargo check` evaluates
-//!     Shapes::run(…).0
+//!     let ((form_0, axes_0), …) = …;                     // whose arrays the leaves are, and how many axes they have
+//!     let form = rt::join(rt::join(form_0, form_1), form_2);
+//!     let results = Shapes::run(form, …);
+//!     let axes_3 = rt::axes::at(axes_0, axes_1);           // how many axes a result has, if that is no tensor
+//!     rt::give(form, rt::axes::broadcast(axes_3, axes_2), results.0)
 //! } }
 //! ```
 //!
 //! The rules stand in the body of a constant, not in a function that it calls, since rustc reports a failed constant at
 //! the innermost call of its own body.
 
+mod axes;
 mod fused;
 mod rules;
 mod run;
@@ -38,10 +44,11 @@ use mind_core::{
     surface::ast::Expression,
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::emit::{Root, parse};
-use values::{Results, Values};
+use axes::Bindings;
+use values::{ResultType, Results, Values};
 
 /// The Rust expression that an expression of the language becomes, or an error for each mistake that shows without types.
 pub(crate) fn expand(
@@ -72,7 +79,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let numbered = |prefix: &str| -> Vec<Ident> {
         (0..program.leaves.len()).map(|leaf| format_ident!("{}_{}", prefix, leaf)).collect()
     };
-    let (owners, views) = (numbered("owner"), numbered("view"));
+    let (owners, reads, views) = (numbered("owner"), numbered("read"), numbered("view"));
     let viewed = program.leaves.iter().map(|leaf| {
         let (first, tokens) = (ends(leaf.site).0, &leaf.tokens);
         let borrowed = if leaf.is_place {
@@ -81,8 +88,8 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
             quote_spanned! { first => &{ #tokens } }
         };
         // All that rustc says of a leaf is at one place, and so is one error.
-        let (_, arguments) = call_at(leaf.site, "view", borrowed);
-        let path = quote! { #root::bare::view }.into_iter().map(|mut token| {
+        let (_, arguments) = call_at(leaf.site, "read", borrowed);
+        let path = quote! { #root::bare::read }.into_iter().map(|mut token| {
             token.set_span(first.resolved_at(token.span()));
             token
         });
@@ -90,22 +97,51 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     });
     let items = items(program, plan, &values);
     let check = (!program.late).then(|| check(program, &views));
-    let result = result(&program.result, &mut 0, &values.results);
+    let (form, bindings) = form(program, &values, &owners);
+    let result = result(program, &program.result, &mut 0, &values.results, &bindings);
+    let axes = &bindings.statements;
     quote! {
         match (#(#viewed,)*) {
-            (#((#views, #owners),)*) => {
+            (#((#reads, #owners),)*) => {
                 // Where nothing is checked and the results are plain, nothing below names it.
                 #[allow(unused_imports)]
                 use #root::bare as rt;
+                #(let #views = #reads.view();)*
                 #items
                 #check
+                #form
+                #axes
                 // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
-                let __results = Shapes::run(#(#views),*);
+                let __results = Shapes::run(form, #(#views),*);
                 #result
             }
         }
     }
+}
+
+/// `form`, whose arrays the results are, and the axes of those results of which that is asked.
+fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStream, Bindings) {
+    let asked = values.results.asked(program);
+    let bindings = Bindings::new(program, &asked);
+    if !values.results.has_tensor() {
+        return (quote! { let form = rt::plain(); }, bindings);
+    }
+    let numbered = |prefix: &str, leaf: usize| format_ident!("{}_{}", prefix, leaf);
+    let leaves = owners.iter().enumerate().map(|(leaf, owner)| {
+        let (form, axes) = (numbered("form", leaf), numbered("axes", leaf));
+        quote! { let (#form, #axes) = (&&&#owner).__form(); }
+    });
+    let joined = (0..owners.len()).map(|leaf| numbered("form", leaf).into_token_stream());
+    let joined = joined.reduce(|all, form| quote! { rt::join(#all, #form) });
+    let joined = joined.unwrap_or_else(|| quote! { rt::plain() });
+    let form = quote! {
+        #[allow(unused_imports)]
+        use rt::{OfLeaf as _, OfNothing as _, OfNumber as _, OfReference as _};
+        #(#[allow(unused_variables)] #leaves)*
+        let form = #joined;
+    };
+    (form, bindings)
 }
 
 /// The struct that knows the shapes, and how it runs.
@@ -158,7 +194,7 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
                 ::core::marker::PhantomData
             }
 
-            fn run(#parameters) -> (#result_types) {
+            fn run<F: rt::Form>(form: ::core::marker::PhantomData<F>, #parameters) -> (#result_types) {
                 #run
             }
         }
@@ -176,22 +212,38 @@ fn check(program: &Program, views: &[Ident]) -> TokenStream {
 }
 
 /// The value of the expression from the tuple `__results`.
-fn result(structure: &Structure, position: &mut usize, results: &Results) -> TokenStream {
+fn result(
+    program: &Program,
+    structure: &Structure,
+    position: &mut usize,
+    results: &Results,
+    bindings: &Bindings,
+) -> TokenStream {
     match structure {
-        Structure::Node(_) => {
+        Structure::Node(node) => {
             let index = Literal::usize_unsuffixed(*position);
-            let leaf = results.like(*position);
+            let kind = results.kind(*position);
             *position += 1;
-            match leaf {
-                Some(leaf) => {
+            match kind {
+                ResultType::Number => quote! { __results.#index },
+                ResultType::Like(leaf) => {
                     let owner = format_ident!("owner_{}", leaf.index());
                     quote! { rt::owned(#owner, __results.#index) }
                 }
-                None => quote! { __results.#index },
+                ResultType::Inferred(_) => {
+                    let axes = bindings.of(program, *node);
+                    quote! { rt::give(form, #axes, __results.#index) }
+                }
+                ResultType::Written(ty) if ty.rank() == 0 => quote! { __results.#index },
+                ResultType::Written(ty) => {
+                    let axes = parse(&axes::known(ty.rank()));
+                    quote! { rt::give(form, #axes, __results.#index) }
+                }
             }
         }
         Structure::Tuple(parts) => {
-            let parts: Vec<_> = parts.iter().map(|part| result(part, position, results)).collect();
+            let parts: Vec<_> =
+                parts.iter().map(|part| result(program, part, position, results, bindings)).collect();
             quote! { (#(#parts,)*) }
         }
     }

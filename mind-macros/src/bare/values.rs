@@ -19,7 +19,7 @@ pub(super) struct Values<'a> {
 pub(super) struct Results(Vec<ResultType>);
 
 /// What a result is in Rust.
-enum ResultType {
+pub(super) enum ResultType {
     /// A number, whatever the leaves' types are.
     Number,
     /// A tensor whose shape is inferred: the one of this position in the table.
@@ -31,12 +31,24 @@ enum ResultType {
 }
 
 impl Results {
-    /// The leaf whose type a result has.
-    pub(super) fn like(&self, position: usize) -> Option<LeafId> {
-        match self.0[position] {
-            ResultType::Like(leaf) => Some(leaf),
-            ResultType::Number | ResultType::Inferred(_) | ResultType::Written(_) => None,
-        }
+    /// What a result is.
+    pub(super) fn kind(&self, position: usize) -> &ResultType {
+        &self.0[position]
+    }
+
+    /// Whether any is a tensor.
+    pub(super) fn has_tensor(&self) -> bool {
+        self.0.iter().any(|result| match result {
+            ResultType::Number => false,
+            ResultType::Inferred(_) | ResultType::Like(_) => true,
+            ResultType::Written(ty) => ty.rank() > 0,
+        })
+    }
+
+    /// The nodes of those whose rank only the leaves tell.
+    pub(super) fn asked(&self, program: &Program) -> Vec<NodeId> {
+        let nodes = program.result.nodes().into_iter().zip(&self.0);
+        nodes.filter(|(_, kind)| matches!(kind, ResultType::Inferred(_))).map(|(node, _)| node).collect()
     }
 }
 

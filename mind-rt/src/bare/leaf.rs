@@ -4,18 +4,25 @@ use std::marker::PhantomData;
 
 use mind_shape::{DType, Type, UNKNOWN};
 
-use super::number::Number;
+use super::{
+    axes::{AnyAxes, Axes, NoAxes, OneMore},
+    form::{Form, Plain, Tensors},
+    number::Number,
+};
 use crate::{
+    dims::Const,
     element::{self, Element},
     kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
-    shape::{MAX_RANK, Shape},
+    shape::{MAX_RANK, Shape, StaticShape},
 };
 
-/// A Rust value that may stand in a bare expression: a tensor or a view of one, a plain number, or a reference to either.
+/// A Rust value that may stand in a bare expression: a tensor, an array of Rust or of ndarray, a view of one, a plain number,
+/// or a reference to any of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
-    note = "an expression in `mind!` reads tensors, views of tensors, `f32`, `f64`, `i32` and `i64`"
+    note = "an expression in `mind!` reads tensors, arrays of Rust, slices and `Vec`s, views of them, and numbers, of `f32`, `f64`, `i32` and `i64`",
+    note = "with the feature `ndarray` it reads ndarray's arrays and views, of up to 6 dimensions"
 )]
 pub trait Leaf {
     /// The type of the elements.
@@ -24,12 +31,35 @@ pub trait Leaf {
     type Shape: Shape;
     /// Its type as an owned value: what a gradient by it is.
     type Owned;
+    /// Whose array it is.
+    type Form: Form;
+    /// How many axes it has, unless its form is [`Tensors`], whose results ask the shape.
+    type Axes: Axes;
 
     /// The elements.
-    fn view(&self) -> TensorView<'_, Self::Element, Self::Shape>;
+    fn read(&self) -> Read<'_, Self::Element, Self::Shape>;
 
     /// A tensor of its type as an owned value.
     fn owned(tensor: Tensor<Self::Element, Self::Shape>) -> Self::Owned;
+}
+
+/// The elements of a leaf, contiguous and row-major.
+pub enum Read<'a, T, S> {
+    /// Where they lie.
+    Here(TensorView<'a, T, S>),
+    /// A copy, since they lie in another order.
+    Copied(Tensor<T, S>),
+}
+
+impl<T: Element, S: Shape> Read<'_, T, S> {
+    /// The elements.
+    #[inline(always)]
+    pub fn view(&self) -> TensorView<'_, T, S> {
+        match self {
+            Self::Here(view) => *view,
+            Self::Copied(tensor) => tensor.view(),
+        }
+    }
 }
 
 macro_rules! numbers {
@@ -38,10 +68,12 @@ macro_rules! numbers {
             type Element = $ty;
             type Shape = ();
             type Owned = $ty;
+            type Form = Plain;
+            type Axes = NoAxes;
 
             #[inline(always)]
-            fn view(&self) -> TensorView<'_, $ty, ()> {
-                TensorView::from_elements((), std::slice::from_ref(self))
+            fn read(&self) -> Read<'_, $ty, ()> {
+                Read::Here(TensorView::from_elements((), std::slice::from_ref(self)))
             }
 
             fn owned(tensor: Tensor<$ty, ()>) -> $ty {
@@ -59,10 +91,12 @@ macro_rules! tensors {
             type Element = T;
             type Shape = S;
             type Owned = Tensor<T, S>;
+            type Form = Tensors;
+            type Axes = AnyAxes;
 
             #[inline(always)]
-            fn view(&self) -> TensorView<'_, T, S> {
-                TensorView::from_elements(self.shape(), self.as_slice())
+            fn read(&self) -> Read<'_, T, S> {
+                Read::Here(TensorView::from_elements(self.shape(), self.as_slice()))
             }
 
             #[inline(always)]
@@ -80,16 +114,78 @@ tensors! {
     <'a> TensorViewMut;
 }
 
+macro_rules! lists {
+    ($($ty:ty),*) => {
+        $(impl<T: Number> Leaf for $ty {
+            type Element = T;
+            type Shape = (usize,);
+            type Owned = Tensor<T, (usize,)>;
+            type Form = Plain;
+            type Axes = OneMore<NoAxes>;
+
+            #[inline(always)]
+            fn read(&self) -> Read<'_, T, (usize,)> {
+                Read::Here(TensorView::from_elements((self.len(),), self))
+            }
+
+            fn owned(tensor: Tensor<T, (usize,)>) -> Tensor<T, (usize,)> {
+                tensor
+            }
+        })*
+    };
+}
+
+lists!([T], Vec<T>);
+
+macro_rules! nested {
+    (@array $inner:ty;) => { $inner };
+    (@array $inner:ty; $last:ident $($rest:ident)*) => { nested!(@array [$inner; $last]; $($rest)*) };
+    (@axes) => { NoAxes };
+    (@axes $axis:ident $($rest:ident)*) => { OneMore<nested!(@axes $($rest)*)> };
+    // Extents from the innermost out, then from the outermost in; flattening steps.
+    ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
+        $(
+            impl<T: Number, $(const $outward: usize),*> Leaf for nested!(@array T; $($inward)*) {
+                type Element = T;
+                type Shape = ($(Const<$outward>,)*);
+                type Owned = Tensor<T, ($(Const<$outward>,)*)>;
+                type Form = Plain;
+                type Axes = nested!(@axes $($outward)*);
+
+                #[inline(always)]
+                fn read(&self) -> Read<'_, T, Self::Shape> {
+                    Read::Here(TensorView::from_elements(Self::Shape::SHAPE, self.as_slice()$(.$flatten())*))
+                }
+
+                fn owned(tensor: Self::Owned) -> Self::Owned {
+                    tensor
+                }
+            }
+        )*
+    };
+}
+
+nested! {
+    [A] [A];
+    [B A] [A B] as_flattened;
+    [C B A] [A B C] as_flattened as_flattened;
+    [D C B A] [A B C D] as_flattened as_flattened as_flattened;
+    [E D C B A] [A B C D E] as_flattened as_flattened as_flattened as_flattened;
+    [F E D C B A] [A B C D E F] as_flattened as_flattened as_flattened as_flattened as_flattened;
+}
+
 macro_rules! pointers {
     ($($ty:ty),*) => {
         $(impl<L: Leaf + ?Sized> Leaf for $ty {
             type Element = L::Element;
             type Shape = L::Shape;
             type Owned = L::Owned;
+            type Form = L::Form;
+            type Axes = L::Axes;
 
             #[inline(always)]
-            fn view(&self) -> TensorView<'_, L::Element, L::Shape> {
-                L::view(self)
+            fn read(&self) -> Read<'_, L::Element, L::Shape> {
+                L::read(self)
             }
 
             #[inline(always)]
@@ -106,11 +202,11 @@ pointers!(&L, &mut L, Box<L>, std::rc::Rc<L>, std::sync::Arc<L>);
 ///
 /// `T` and `S` are parameters so that what is no leaf is one error, and not a second one of its element type.
 #[inline(always)]
-pub fn view<L, T, S>(leaf: &L) -> (TensorView<'_, T, S>, PhantomData<L>)
+pub fn read<L, T, S>(leaf: &L) -> (Read<'_, T, S>, PhantomData<L>)
 where
     L: Leaf<Element = T, Shape = S> + ?Sized,
 {
-    (leaf.view(), PhantomData)
+    (leaf.read(), PhantomData)
 }
 
 /// A tensor of a leaf's type as an owned value.
@@ -153,26 +249,26 @@ const fn dtype<T: Element>() -> DType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Const, Tensor};
+    use crate::Tensor;
 
     #[test]
     fn a_type_has_what_the_rust_type_tells() {
         const TYPE: Type = type_of::<f64, (usize, Const<784>)>();
         assert_eq!(TYPE.to_string(), "f64[?, 784]");
         let x: Tensor![f64; ?, 784] = Tensor::zeros_with((3, Const));
-        assert_eq!(known(&view(&x).0).to_string(), "f64[3, 784]");
-        assert_eq!(known(&view(&&mut 2_i32).0).to_string(), "i32");
+        assert_eq!(known(&read(&x).0.view()).to_string(), "f64[3, 784]");
+        assert_eq!(known(&read(&&mut 2_i32).0.view()).to_string(), "i32");
     }
 
     #[test]
     fn leaves_are_read_where_they_are() {
         let mut x: Tensor![f32; 2] = Tensor::from([1.0, 2.0]);
-        assert_eq!(view(&x).0.as_slice(), [1.0, 2.0]);
-        assert_eq!(view(&&x).0.as_slice(), [1.0, 2.0]);
-        assert_eq!(view(&*x).0.as_slice(), [1.0, 2.0]);
-        assert_eq!(view(&x.view()).0.as_slice(), [1.0, 2.0]);
-        assert_eq!(view(&&mut x.view_mut()).0.as_slice(), [1.0, 2.0]);
-        assert_eq!(view(&Box::new(0.5_f64)).0.as_slice(), [0.5]);
-        assert_eq!(owned(view(&&1.0_f32).1, Tensor::from(2.0)), 2.0);
+        assert_eq!(read(&x).0.view().as_slice(), [1.0, 2.0]);
+        assert_eq!(read(&&x).0.view().as_slice(), [1.0, 2.0]);
+        assert_eq!(read(&*x).0.view().as_slice(), [1.0, 2.0]);
+        assert_eq!(read(&x.view()).0.view().as_slice(), [1.0, 2.0]);
+        assert_eq!(read(&&mut x.view_mut()).0.view().as_slice(), [1.0, 2.0]);
+        assert_eq!(read(&Box::new(0.5_f64)).0.view().as_slice(), [0.5]);
+        assert_eq!(owned(read(&&1.0_f32).1, Tensor::from(2.0)), 2.0);
     }
 }

@@ -6,6 +6,10 @@
 //! leaves' types decide every extent, on entry where some are known only then. Kernels take elements and such types, and
 //! so are instantiated once an element type, not once a shape.
 
+#[cfg(feature = "ndarray")]
+mod arrays;
+pub mod axes;
+mod form;
 mod fused;
 mod inferred;
 mod leaf;
@@ -16,9 +20,10 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
+pub use form::{Form, OfLeaf, OfNothing, OfNumber, OfReference, give, join, plain};
 pub use fused::{Row, fused};
 pub use inferred::{Checked, Inferred, Table};
-pub use leaf::{Leaf, known, owned, type_of, view};
+pub use leaf::{Leaf, known, owned, read, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::Number;
 pub use ops::{
@@ -37,6 +42,8 @@ pub use crate::{
     },
     workspace::{carve, slot_bytes},
 };
+use std::marker::PhantomData;
+
 use crate::{
     element::Element,
     error::Error,
@@ -121,10 +128,10 @@ pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
     true
 }
 
-/// A tensor for a result; until they are computed, its elements are what the memory's last user left.
+/// A tensor for a result of a form; until they are computed, its elements are what the memory's last user left.
 #[track_caller]
-pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
-    let (extents, buffer) = stale(ty);
+pub fn allocate<F: Form, T: Element, S: Shape>(_: PhantomData<F>, ty: &Type) -> Tensor<T, S> {
+    let (extents, buffer) = stale(ty, if F::IS_VEC { Buffer::vector } else { Buffer::stale });
     match S::from_extents(&extents[..ty.rank()]) {
         Some(shape) => Tensor::from_buffer(shape, buffer),
         None => internal_error("a result of another shape than its type's"),
@@ -134,10 +141,10 @@ pub fn allocate<T: Element, S: Shape>(ty: &Type) -> Tensor<T, S> {
 /// The extents of a type, and room for as many elements. Not instantiated for a shape.
 #[track_caller]
 #[inline(never)]
-fn stale<T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
+fn stale<T: Element>(ty: &Type, take: fn(usize) -> Option<Buffer<T>>) -> ([usize; MAX_RANK], Buffer<T>) {
     let mut extents = [0; MAX_RANK];
     (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
-    match Buffer::stale(count(ty)) {
+    match take(count(ty)) {
         Some(buffer) => (extents, buffer),
         None => panic!("{}", Error::Allocation { shape: ty.to_string() }),
     }

@@ -330,6 +330,21 @@ impl<T: Plain> Buffer<T> {
         }
     }
 
+    /// `len` elements of any value in memory that [`Self::into_vec`] gives away, for who writes them all; `None` if they
+    /// cannot be had.
+    pub(crate) fn vector(len: usize) -> Option<Self> {
+        let layout = Layout::array::<T>(len).ok()?;
+        if layout.size() == 0 {
+            return Some(Self::from_vec(Vec::new()));
+        }
+        // SAFETY: the size is not 0.
+        let pointer = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?.cast();
+        // What a `Vec` of this capacity has: memory of the global allocator with the layout of an array, all of it initialised.
+        let mut buffer = Self { pointer, len, origin: Origin::Vec { capacity: len } };
+        poison(buffer.as_mut_slice());
+        Some(buffer)
+    }
+
     /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
     #[inline(always)]
     pub(crate) fn stale(len: usize) -> Option<Self> {

@@ -1,0 +1,114 @@
+//! ndarray's arrays as leaves: owned ones, views and shared ones, of 0 to 6 dimensions.
+
+use ndarray::{
+    Array, ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
+};
+
+use super::{
+    axes::{Axes, NoAxes, OneMore},
+    form::Arrays,
+    leaf::{Leaf, Read},
+    number::Number,
+};
+use crate::{
+    interop::array,
+    kernels::storage::{Tensor, TensorView},
+    shape::Shape,
+};
+
+impl<T: Number, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBase<A, D, T> {
+    type Element = T;
+    type Shape = D::Shape;
+    type Owned = Array<T, D>;
+    type Form = Arrays;
+    type Axes = D::Axes;
+
+    #[inline(always)]
+    fn read(&self) -> Read<'_, T, D::Shape> {
+        <ArrayRef<T, D> as Leaf>::read(self)
+    }
+
+    fn owned(tensor: Tensor<T, D::Shape>) -> Array<T, D> {
+        array(tensor)
+    }
+}
+
+impl<T: Number, D: KnownRank> Leaf for ArrayRef<T, D> {
+    type Element = T;
+    type Shape = D::Shape;
+    type Owned = Array<T, D>;
+    type Form = Arrays;
+    type Axes = D::Axes;
+
+    #[inline(always)]
+    fn read(&self) -> Read<'_, T, D::Shape> {
+        read(self.view())
+    }
+
+    fn owned(tensor: Tensor<T, D::Shape>) -> Array<T, D> {
+        array(tensor)
+    }
+}
+
+/// The elements of an array where they lie if that is row by row without gaps, else a copy.
+fn read<T: Number, D: KnownRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
+    let shape = D::Shape::from_extents(array.shape()).expect("each rank has a shape of as many dims");
+    match array.to_slice() {
+        Some(elements) => Read::Here(TensorView::from_elements(shape, elements)),
+        None => Read::Copied(copied(&array, shape)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn copied<T: Number, D: Dimension, S: Shape>(array: &ArrayView<'_, T, D>, shape: S) -> Tensor<T, S> {
+    let mut tensor = Tensor::try_stale_with(shape).unwrap_or_else(|error| panic!("{error}"));
+    ArrayViewMut::from_shape(array.raw_dim(), tensor.as_mut_slice())
+        .expect("the elements are as many as the shape has")
+        .assign(array);
+    tensor
+}
+
+/// A dimension type of ndarray that says how many dimensions there are.
+#[diagnostic::on_unimplemented(
+    message = "an array whose rank only run time knows cannot stand in a tensor expression",
+    label = "an array of dynamic rank",
+    note = "give it a rank first: `let x = x.into_dimensionality::<ndarray::Ix2>()?;`, or of a view `x.view()`"
+)]
+pub trait KnownRank: Dimension {
+    /// The shape with as many dynamic dims.
+    type Shape: Shape;
+    /// As many axes.
+    type Axes: Axes;
+}
+
+macro_rules! dynamic {
+    ($axis:ident) => {
+        usize
+    };
+}
+
+macro_rules! axes {
+    () => { NoAxes };
+    ($axis:ident $($rest:ident)*) => { OneMore<axes!($($rest)*)> };
+}
+
+macro_rules! known_ranks {
+    ($($dimension:ident: $($axis:ident)*;)*) => {
+        $(impl KnownRank for $dimension {
+            type Shape = ($(dynamic!($axis),)*);
+            type Axes = axes!($($axis)*);
+        })*
+    };
+}
+
+known_ranks! {
+    Ix0: ;
+    Ix1: a;
+    Ix2: a b;
+    Ix3: a b c;
+    Ix4: a b c d;
+    Ix5: a b c d e;
+    Ix6: a b c d e f;
+}
