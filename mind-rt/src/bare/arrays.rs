@@ -7,7 +7,7 @@ use ndarray::{
 use super::{
     axes::{Axes, NoAxes, OneMore},
     form::Arrays,
-    leaf::{Leaf, Read},
+    leaf::{Elements, Leaf, Read},
     number::Number,
 };
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     shape::Shape,
 };
 
-impl<T: Number, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBase<A, D, T> {
-    type Element = T;
+impl<T: Elements<Itself = T>, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBase<A, D, T> {
+    type Element = T::Itself;
     type Shape = D::Shape;
     type Owned = Array<T, D>;
     type Form = Arrays;
@@ -33,8 +33,8 @@ impl<T: Number, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBase<A, D, T> {
     }
 }
 
-impl<T: Number, D: KnownRank> Leaf for ArrayRef<T, D> {
-    type Element = T;
+impl<T: Elements<Itself = T>, D: KnownRank> Leaf for ArrayRef<T, D> {
+    type Element = T::Itself;
     type Shape = D::Shape;
     type Owned = Array<T, D>;
     type Form = Arrays;

@@ -51,15 +51,39 @@ pub enum Read<'a, T, S> {
     Copied(Tensor<T, S>),
 }
 
-impl<T: Element, S: Shape> Read<'_, T, S> {
-    /// The elements.
+impl<T, S: Copy> Read<'_, T, S> {
+    /// The elements. Whatever `T` is, so that what is no element type is one error.
     #[inline(always)]
     pub fn view(&self) -> TensorView<'_, T, S> {
         match self {
             Self::Here(view) => *view,
-            Self::Copied(tensor) => tensor.view(),
+            Self::Copied(tensor) => tensor.borrowed(),
         }
     }
+}
+
+/// What the elements of a leaf may be.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` cannot stand in a tensor expression",
+    label = "its elements are `{Self}`",
+    note = "an expression in `mind!` reads elements of `f32`, `f64`, `i32` and `i64`; convert others before: `x.mapv(f32::from)` of an ndarray"
+)]
+pub trait Elements: Number {
+    /// The same type. It is named so that rustc, where a type is no element type, knows none and says no more.
+    type Itself: Number;
+}
+
+impl Elements for f32 {
+    type Itself = Self;
+}
+impl Elements for f64 {
+    type Itself = Self;
+}
+impl Elements for i32 {
+    type Itself = Self;
+}
+impl Elements for i64 {
+    type Itself = Self;
 }
 
 macro_rules! numbers {
@@ -116,8 +140,8 @@ tensors! {
 
 macro_rules! lists {
     ($($ty:ty),*) => {
-        $(impl<T: Number> Leaf for $ty {
-            type Element = T;
+        $(impl<T: Elements<Itself = T>> Leaf for $ty {
+            type Element = T::Itself;
             type Shape = (usize,);
             type Owned = Tensor<T, (usize,)>;
             type Form = Plain;
@@ -145,8 +169,8 @@ macro_rules! nested {
     // Extents from the innermost out, then from the outermost in; flattening steps.
     ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
         $(
-            impl<T: Number, $(const $outward: usize),*> Leaf for nested!(@array T; $($inward)*) {
-                type Element = T;
+            impl<T: Elements<Itself = T>, $(const $outward: usize),*> Leaf for nested!(@array T; $($inward)*) {
+                type Element = T::Itself;
                 type Shape = ($(Const<$outward>,)*);
                 type Owned = Tensor<T, ($(Const<$outward>,)*)>;
                 type Form = Plain;

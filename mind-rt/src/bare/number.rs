@@ -14,11 +14,6 @@ use crate::{
 ///
 /// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
 /// other.
-#[diagnostic::on_unimplemented(
-    message = "elements of type `{Self}` cannot stand in a tensor expression",
-    label = "its elements are `{Self}`",
-    note = "an expression in `mind!` reads elements of `f32`, `f64`, `i32` and `i64`"
-)]
 pub trait Number: Element {
     /// The quotient. Floats only.
     #[must_use]

@@ -151,6 +151,14 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     }
 }
 
+impl<T, S: Copy> Tensor<T, S> {
+    /// A view of the whole, whatever `T` is.
+    #[inline(always)]
+    pub(crate) fn borrowed(&self) -> TensorView<'_, T, S> {
+        TensorView { head: self.head, elements: PhantomData }
+    }
+}
+
 impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
     pub(crate) fn from_elements(shape: S, elements: &'a [T]) -> Self {
         check_len(&shape, elements.len());
