@@ -3,6 +3,7 @@
 //! A binary of its own, since it counts allocations.
 
 use mind::{Const, Tensor, Workspace, Xoshiro256, mind};
+use ndarray::{Array1, Array2};
 
 /// Whether large products of floats are the crate `matrixmultiply`'s, which allocates what it packs operands into.
 const PRODUCTS_ALLOCATE: bool = cfg!(any(feature = "matrixmultiply", not(target_arch = "x86_64")));
@@ -135,6 +136,31 @@ fn structs_into_the_callers_own_allocate_nothing() {
     assert_eq!(g.w[[3, 4]], 2.0 * p.w[[3, 4]]);
     let (count, result) = allocations(|| descend_into(&mut p, 0.1, &mut value, &mut workspace));
     assert_eq!((count, result), (0, Ok(())));
+}
+
+#[test]
+fn an_expression_over_arrays_allocates_its_result_and_copies_what_does_not_lie_row_by_row() {
+    let (x, w) = (Array2::<f32>::from_elem((400, 300), 0.5), Array2::<f32>::from_elem((300, 200), 0.25));
+    let (turned, bias) = (Array2::<f32>::from_elem((300, 400), 0.5), Array1::<f32>::ones(200));
+    let (by_lying, by_turned) = (|| mind!(relu(x @ w + bias)), || mind!(relu({turned.t()} @ w + bias)));
+    // The first calls give the thread its scratch memory, and the library that of a copy, which it keeps.
+    let (first, again) = (by_lying(), by_turned());
+    assert_eq!(first, again);
+    let bytes = |f: &dyn Fn() -> Array2<f32>| {
+        let info = allocation_counter::measure(|| drop(f()));
+        (info.count_total, info.bytes_total)
+    };
+    if !PRODUCTS_ALLOCATE {
+        assert_eq!(bytes(&by_lying), (1, 4 * 400 * 200));
+        assert_eq!(bytes(&by_turned), (1, 4 * 400 * 200));
+    }
+    // Of a process's first copy of this size the memory is new; what lies row by row is read where it is.
+    let columns = Array2::<f64>::ones((7, 100_000));
+    let mut sums = (0.0, 0.0);
+    let info = allocation_counter::measure(|| sums.0 = mind!(sum({ columns.t() })));
+    assert!((8 * 700_000..8 * 700_000 + 4096).contains(&info.bytes_max), "{info:?}");
+    let info = allocation_counter::measure(|| sums.1 = mind!(sum(columns)));
+    assert_eq!((info.count_total, sums), (0, (700_000.0, 700_000.0)));
 }
 
 #[test]

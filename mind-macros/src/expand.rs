@@ -18,7 +18,7 @@ use quote::{format_ident, quote};
 
 use crate::{
     bare,
-    emit::{self, Constants, Item, Parameter, Root},
+    emit::{self, Arguments, Constants, Item, Parameter, Root},
     link::{Exports, Imports, Place, Received},
     report::compile_errors,
 };
@@ -105,10 +105,9 @@ fn ask(
     let (constants, structs) = (constants(&lowered), structs(root, &lowered));
     let guard = |body| imports.guard(body);
     let part = Part::Forms(&guard);
-    let forms = lowered
-        .functions
-        .iter()
-        .map(|function| items(root, function, &part, &TokenStream::new(), &mut Diags::new()));
+    let forms = lowered.functions.iter().map(|function| {
+        items(root, function, Arguments::OF_ITEMS, &part, &TokenStream::new(), &mut Diags::new())
+    });
     quote! { #head #uses #constants #structs #(#forms)* #call }
 }
 
@@ -135,9 +134,13 @@ struct Expansion {
 impl Expansion {
     fn tokens(self, report: impl FnOnce(&[Diag]) -> TokenStream) -> TokenStream {
         let Self { root, program, exports, lowered, mut diags, part } = self;
+        let arguments = match program {
+            Program::Block(_) | Program::Expression(_) => Arguments::OF_ITEMS,
+            Program::Closure(_) => Arguments::Tensors,
+        };
         let functions = lowered.functions.iter().map(|function| {
             let import = exports.as_ref().map(|exports| exports.import(function)).unwrap_or_default();
-            items(&root, function, &part, &import, &mut diags)
+            items(&root, function, arguments, &part, &import, &mut diags)
         });
         let functions: TokenStream = functions.collect();
         let errors = report(diags.as_slice());
@@ -182,13 +185,14 @@ fn constants(lowered: &Lowered) -> TokenStream {
 
 /// The Rust items of a function that no block can import, and of the gradient it asks for.
 pub(crate) fn lone_items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
-    items(root, function, &Part::All, &TokenStream::new(), diags)
+    items(root, function, Arguments::OF_ITEMS, &Part::All, &TokenStream::new(), diags)
 }
 
 /// The Rust items of a function and of the gradient it asks for; `import` is what other blocks import it by.
 fn items(
     root: &Root,
     function: &Function,
+    arguments: Arguments,
     part: &Part<'_>,
     import: &TokenStream,
     diags: &mut Diags,
@@ -212,6 +216,7 @@ fn items(
         attributes: function.attributes.clone(),
         result,
         import: import.clone(),
+        arguments,
     };
     let item = emit_item(root, function, face, own.as_ref(), part);
     let Some(request) = &function.gradient else { return item };
@@ -221,7 +226,7 @@ fn items(
     let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
     let attributes = quote! { #configuration #[doc = #doc] };
-    let face = Face { name, attributes, result, import: TokenStream::new() };
+    let face = Face { name, attributes, result, import: TokenStream::new(), arguments };
     let gradient = emit_item(root, function, face, compiled.as_ref(), part);
     quote! { #item #gradient }
 }
@@ -232,6 +237,7 @@ struct Face {
     attributes: TokenStream,
     result: Structure,
     import: TokenStream,
+    arguments: Arguments,
 }
 
 fn emit_item(
@@ -241,7 +247,7 @@ fn emit_item(
     compiled: Option<&Compiled>,
     part: &Part<'_>,
 ) -> TokenStream {
-    let Face { name, attributes, result, import } = face;
+    let Face { name, attributes, result, import, arguments } = face;
     let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
     let plan = match compiled {
         // The symbols in the order of the signature.
@@ -282,6 +288,7 @@ fn emit_item(
             flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
         },
         import,
+        arguments,
     };
     let fails_anyhow = emit::is_fallible_anyhow(&item);
     match (part, compiled) {

@@ -22,6 +22,7 @@
 //! `unsafe` is confined to `kernels`, `simd` and the threads of `parallel`.
 #![deny(unsafe_code)]
 
+mod argument;
 #[doc(hidden)]
 pub mod bare;
 mod convert;

@@ -3,6 +3,7 @@
 pub use core;
 pub use std;
 
+pub use crate::argument::{Argument, ArgumentMut, Fixed, Open};
 pub use crate::bare;
 pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;

@@ -6,9 +6,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    Item, Parameter,
+    Arguments, Item, Parameter,
     names::{self, Names},
-    signature::{dim_type, dtype, parameter_type, shape_type},
+    signature::{ParameterDim, dim_type, dtype, parameter_dims, parameter_type, shape_type},
 };
 
 /// The pieces of the functions that the user calls.
@@ -31,15 +31,24 @@ pub(super) struct Interface {
     pub(super) rebuilt: Option<(TokenStream, TokenStream)>,
     /// The parameter for the workspace.
     pub(super) workspace: Ident,
+    /// The parameters that are tensors only once they are opened, and whether they are updated.
+    pub(super) opened: Vec<(Ident, bool)>,
 }
 
 impl Interface {
     pub(super) fn new(item: &Item<'_>) -> Self {
         let mut names = Names::default();
         let mut generics: Vec<Ident> = item.symbols.clone();
-        let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
+        let (mut parameters, mut arguments, mut opened) = (Vec::new(), Vec::new(), Vec::new());
         for parameter in &item.parameters {
             names.fresh(&parameter.name.to_string());
+            if let Some(ty) = any_type(parameter, &mut generics, item) {
+                let (name, borrow) = (&parameter.name, borrow(parameter.update));
+                parameters.push(quote! { #name: #borrow (impl #ty + ?::core::marker::Sized) });
+                arguments.push(quote! { #borrow #name });
+                opened.push((name.clone(), parameter.update));
+                continue;
+            }
             parameters.push(declaration(parameter, &mut generics, item));
             arguments.extend(argument(parameter));
         }
@@ -58,6 +67,7 @@ impl Interface {
             out_binding: None,
             rebuilt: has_struct(&item.result).then(|| rebuilt(&item.result, &mut names)),
             workspace: names::ident("workspace"),
+            opened,
         };
         if !item.result.leaves().is_empty() {
             let out = names::ident(&names.fresh("out"));
@@ -69,6 +79,60 @@ impl Interface {
         }
         interface.workspace = names::ident(&names.fresh("workspace"));
         interface
+    }
+}
+
+impl Interface {
+    /// `body`, in which the parameters that are to be opened are; `failed` is the value where one cannot be, for `error`.
+    pub(super) fn opened(&self, item: &Item<'_>, body: TokenStream, failed: &TokenStream) -> TokenStream {
+        let (root, function) = (item.root, item.name.to_string());
+        // The first is opened first, so it stands outermost.
+        self.opened.iter().rev().fold(body, |body, (name, update)| {
+            let text = name.to_string();
+            let (open, pattern) = match update {
+                true => (quote! { #root::ArgumentMut::write }, quote! { mut #name }),
+                false => (quote! { #root::Argument::read }, quote! { #name }),
+            };
+            quote! {
+                match #open(#name, #function, #text) {
+                    ::core::result::Result::Ok(#pattern) => #body,
+                    ::core::result::Result::Err(error) => #failed,
+                }
+            }
+        })
+    }
+}
+
+fn borrow(update: bool) -> TokenStream {
+    match update {
+        true => quote! { &mut },
+        false => quote! { & },
+    }
+}
+
+/// The trait of what may be given for a tensor, where that may be more than one.
+fn any_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> Option<TokenStream> {
+    let Parameter { name, structure, update } = parameter;
+    let root = item.root;
+    match (item.arguments, structure) {
+        (Arguments::Any, Structure::Value(ty)) if ty.rank() > 0 => {
+            let leaves = structure.named_leaves();
+            let (dtype, dims) = (dtype(ty), parameter_dims(&leaves[0], name, generics, item));
+            let declared = dims.iter().map(|dim| match dim {
+                ParameterDim::Open(ty) => quote! { #root::Open<#ty> },
+                ParameterDim::Fixed(extent) => quote! { #root::Fixed<#extent> },
+            });
+            let bound = match update {
+                true => quote! { ArgumentMut },
+                false => quote! { Argument },
+            };
+            let types = dims.iter().map(|dim| dim.ty(root));
+            Some(quote! { #root::#bound<#dtype, (#(#types,)*), (#(#declared,)*)> })
+        }
+        (
+            Arguments::Any | Arguments::Tensors,
+            Structure::Value(_) | Structure::Tuple(_) | Structure::Struct(_),
+        ) => None,
     }
 }
 

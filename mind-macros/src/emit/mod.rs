@@ -57,6 +57,22 @@ pub struct Item<'a> {
     pub constants: Constants,
     /// What other blocks import the function by.
     pub import: TokenStream,
+    /// What the user calls it with.
+    pub arguments: Arguments,
+}
+
+/// What the user calls a function with where it takes tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// Tensors and views of them, by `&TensorRef`.
+    Tensors,
+    /// Whatever the run time reads as one. The function is generic then, which the value of a closure cannot be.
+    Any,
+}
+
+impl Arguments {
+    /// Those of functions that are items.
+    pub const OF_ITEMS: Self = if cfg!(feature = "ndarray") { Self::Any } else { Self::Tensors };
 }
 
 /// A parameter.
@@ -116,6 +132,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         out_binding,
         rebuilt,
         workspace,
+        opened: _,
     } = &signature.interface;
     let (pattern, value) =
         rebuilt.clone().unwrap_or_else(|| (quote! { __mind_value }, quote! { __mind_value }));
@@ -126,14 +143,16 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         if external::has_any(item.plan) { " but by the functions that it calls" } else { "" }
     );
     let (lints, error) = (lints(), quote! { #root::Error });
-    let call = guard(quote! {
+    let call = quote! {
         match #name::call(#(#arguments),*) {
             ::core::result::Result::Ok(#pattern) => #value,
             ::core::result::Result::Err(__mind_error) => #root::fail(__mind_error),
         }
-    });
+    };
+    let call = guard(signature.interface.opened(item, call, &quote! { #root::fail(error) }));
     // The binding is beside the guard, in which it would be a statement among expressions.
-    let into = guard(quote! { #name::into(#(#arguments,)* #out_argument #workspace) });
+    let into = quote! { #name::into(#(#arguments,)* #out_argument #workspace) };
+    let into = guard(signature.interface.opened(item, into, &quote! { ::core::result::Result::Err(error) }));
     quote! {
         #attributes
         #shapes
@@ -162,7 +181,8 @@ pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
     let lints = lints();
     let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
-    let call = guard(quote! { #name::call(#(#arguments),*) #map });
+    let call = quote! { #name::call(#(#arguments),*) #map };
+    let call = guard(signature.interface.opened(item, call, &quote! { ::core::result::Result::Err(error) }));
     quote! {
         #configuration
         #[doc = #doc]

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    Item,
+    Item, Root,
     extent::{Arithmetic, extent, symbol_variable},
     interface::Interface,
     names::{self, Names},
@@ -267,26 +267,59 @@ pub(super) fn parameter_type(
     if leaf.ty.rank() == 0 {
         return dtype;
     }
+    let dims = parameter_dims(leaf, name, generics, item);
+    let dims = dims.iter().map(|dim| dim.ty(root));
+    quote! { #root::TensorRef<#dtype, (#(#dims,)*)> }
+}
+
+/// A dim of a parameter.
+pub(super) enum ParameterDim {
+    /// Of this type, a generic parameter.
+    Open(Ident),
+    /// Of this extent.
+    Fixed(Literal),
+}
+
+impl ParameterDim {
+    /// Its Rust type.
+    pub(super) fn ty(&self, root: &Root) -> TokenStream {
+        match self {
+            Self::Open(ty) => quote! { #ty },
+            Self::Fixed(extent) => quote! { #root::Const<#extent> },
+        }
+    }
+}
+
+/// The dims of what a parameter refers to; one that the type leaves open becomes a generic parameter of its own.
+pub(super) fn parameter_dims(
+    leaf: &Leaf<'_>,
+    name: &Ident,
+    generics: &mut Vec<Ident>,
+    item: &Item<'_>,
+) -> Vec<ParameterDim> {
     let dims = leaf.ty.shape.iter().zip(&leaf.axes).enumerate().map(|(axis, (dim, known))| {
-        dim_type(dim, item).filter(|_| known.typed).unwrap_or_else(|| {
+        parameter_dim(dim, item).filter(|_| known.typed).unwrap_or_else(|| {
             let name = format_ident!("Dim{}Of_{}", axis, name);
             generics.push(name.clone());
-            quote! { #name }
+            ParameterDim::Open(name)
         })
     });
-    let dims: Vec<_> = dims.collect();
-    quote! { #root::TensorRef<#dtype, (#(#dims,)*)> }
+    dims.collect()
 }
 
 /// The type of a dim that is known or a symbol.
 pub(super) fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
-    let root = item.root;
+    parameter_dim(dim, item).map(|dim| dim.ty(item.root))
+}
+
+/// A dim that is known or a symbol.
+fn parameter_dim(dim: &Dim, item: &Item<'_>) -> Option<ParameterDim> {
     if let Some(extent) = dim.as_literal() {
-        let extent = Literal::i64_unsuffixed(extent);
-        return Some(quote! { #root::Const<#extent> });
+        return Some(ParameterDim::Fixed(Literal::i64_unsuffixed(extent)));
     }
     let symbol = dim.as_symbol()?;
-    item.symbols.iter().find(|known| **known == **symbol).map(|symbol| quote! { #symbol })
+    let symbol = item.symbols.iter().find(|known| **known == **symbol)?;
+    Some(ParameterDim::Open(symbol.clone()))
 }
 
 pub(super) fn dtype(ty: &Type) -> TokenStream {

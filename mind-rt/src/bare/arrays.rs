@@ -11,6 +11,8 @@ use super::{
     number::Number,
 };
 use crate::{
+    element::Element,
+    error::Error,
     interop::array,
     kernels::storage::{Tensor, TensorView},
     shape::Shape,
@@ -53,21 +55,34 @@ impl<T: Elements<Itself = T>, D: KnownRank> Leaf for ArrayRef<T, D> {
 /// The elements of an array where they lie if that is row by row without gaps, else a copy.
 fn read<T: Number, D: KnownRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
     let shape = D::Shape::from_extents(array.shape()).expect("each rank has a shape of as many dims");
+    read_as(array, shape).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The elements of an array of these extents where they lie if that is row by row without gaps, else a copy.
+///
+/// # Errors
+/// E6004 where there is no memory for a copy.
+pub fn read_as<T: Element, D: Dimension, S: Shape>(
+    array: ArrayView<'_, T, D>,
+    shape: S,
+) -> Result<Read<'_, T, S>, Error> {
     match array.to_slice() {
-        Some(elements) => Read::Here(TensorView::from_elements(shape, elements)),
-        None => Read::Copied(copied(&array, shape)),
+        Some(elements) => Ok(Read::Here(TensorView::from_elements(shape, elements))),
+        None => copied(&array, shape),
     }
 }
 
 #[cold]
 #[inline(never)]
-#[track_caller]
-fn copied<T: Number, D: Dimension, S: Shape>(array: &ArrayView<'_, T, D>, shape: S) -> Tensor<T, S> {
-    let mut tensor = Tensor::try_stale_with(shape).unwrap_or_else(|error| panic!("{error}"));
+fn copied<'a, T: Element, D: Dimension, S: Shape>(
+    array: &ArrayView<'a, T, D>,
+    shape: S,
+) -> Result<Read<'a, T, S>, Error> {
+    let mut tensor = Tensor::try_stale_with(shape)?;
     ArrayViewMut::from_shape(array.raw_dim(), tensor.as_mut_slice())
         .expect("the elements are as many as the shape has")
         .assign(array);
-    tensor
+    Ok(Read::Copied(tensor))
 }
 
 /// A dimension type of ndarray that says how many dimensions there are.

@@ -20,10 +20,12 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "ndarray")]
+pub use arrays::read_as;
 pub use form::{Form, OfLeaf, OfNothing, OfNumber, OfReference, give, join, plain};
 pub use fused::{Row, fused};
 pub use inferred::{Checked, Inferred, Table};
-pub use leaf::{Leaf, known, owned, read, type_of};
+pub use leaf::{Leaf, Read, known, owned, read, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::Number;
 pub use ops::{

@@ -1,0 +1,283 @@
+//! What generated functions take with the feature `ndarray` where a tensor is declared: tensors, views of them, and arrays of
+//! ndarray.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::{
+    bare::Read,
+    dims::{Const, Dim},
+    element::Element,
+    error::Error,
+    kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
+    shape::Shape,
+};
+
+/// A tensor of `T` with the shape `S`, or what can be read as one.
+///
+/// `D` says of each dim of `S` how it is declared, [`Open`] or [`Fixed`]. The extents of an array are no part of its Rust type:
+/// they are `usize` where a dim is open, and checked where it is fixed. With `S` alone rustc could not tell which.
+#[diagnostic::on_unimplemented(
+    message = "expected a tensor of `{T}` with the shape `{S}`, found `{Self}`",
+    label = "not a tensor of this element type and shape, nor an array of it",
+    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there"
+)]
+pub trait Argument<T, S, D> {
+    /// The elements.
+    ///
+    /// # Errors
+    /// E6009 where an extent of an array is not the declared one; E6004 where it has to be copied and memory is short.
+    fn read(&self, function: &'static str, parameter: &'static str) -> Result<Read<'_, T, S>, Error>;
+}
+
+/// A tensor of `T` with the shape `S` that is updated in place, or what can be written as one.
+#[diagnostic::on_unimplemented(
+    message = "expected a tensor of `{T}` with the shape `{S}` to update, found `{Self}`",
+    label = "not a tensor of this element type and shape, nor an array of it",
+    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there"
+)]
+pub trait ArgumentMut<T, S, D> {
+    /// The elements.
+    ///
+    /// # Errors
+    /// E6009 where an extent of an array is not the declared one; E6003 where an array is not in standard layout.
+    fn write(&mut self, function: &'static str, parameter: &'static str) -> Result<Write<'_, T, S>, Error>;
+}
+
+/// A dim that a symbol or an expression declares, of type `N`.
+pub struct Open<N>(N);
+
+/// A dim that is declared to be `N`.
+pub struct Fixed<const N: usize>;
+
+/// How a dim is declared, and what the dim of an array is there.
+pub trait OfArray {
+    /// The dim.
+    type Dim: Dim;
+}
+
+impl OfArray for Open<usize> {
+    type Dim = usize;
+}
+
+impl<const N: usize> OfArray for Fixed<N> {
+    type Dim = Const<N>;
+}
+
+impl<T, S: Copy> Deref for Read<'_, T, S> {
+    type Target = TensorRef<T, S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorRef<T, S> {
+        match self {
+            Self::Here(view) => view,
+            Self::Copied(tensor) => tensor,
+        }
+    }
+}
+
+/// The elements of an argument that is updated.
+pub struct Write<'a, T, S>(Target<'a, T, S>);
+
+enum Target<'a, T, S> {
+    Tensor(&'a mut TensorRef<T, S>),
+    #[cfg(feature = "ndarray")]
+    Array(TensorViewMut<'a, T, S>),
+}
+
+impl<T, S> Deref for Write<'_, T, S> {
+    type Target = TensorRef<T, S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &TensorRef<T, S> {
+        match &self.0 {
+            Target::Tensor(tensor) => tensor,
+            #[cfg(feature = "ndarray")]
+            Target::Array(view) => view,
+        }
+    }
+}
+
+impl<T, S> DerefMut for Write<'_, T, S> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut TensorRef<T, S> {
+        match &mut self.0 {
+            Target::Tensor(tensor) => tensor,
+            #[cfg(feature = "ndarray")]
+            Target::Array(view) => view,
+        }
+    }
+}
+
+macro_rules! tensors {
+    ($($(<$life:lifetime>)? $ty:ident)*) => {
+        $(impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
+            #[inline(always)]
+            fn read(&self, _: &'static str, _: &'static str) -> Result<Read<'_, T, S>, Error> {
+                Ok(Read::Here(self.view()))
+            }
+        })*
+    };
+}
+
+tensors!(Tensor TensorRef <'a> TensorView <'a> TensorViewMut);
+
+macro_rules! tensors_mut {
+    ($($(<$life:lifetime>)? $ty:ident)*) => {
+        $(impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
+            #[inline(always)]
+            fn write(&mut self, _: &'static str, _: &'static str) -> Result<Write<'_, T, S>, Error> {
+                Ok(Write(Target::Tensor(self)))
+            }
+        })*
+    };
+}
+
+tensors_mut!(Tensor TensorRef <'a> TensorViewMut);
+
+macro_rules! pointers {
+    ($($ty:ty),*) => {
+        $(impl<T, S, D, A: Argument<T, S, D> + ?Sized> Argument<T, S, D> for $ty {
+            #[inline(always)]
+            fn read(&self, function: &'static str, parameter: &'static str) -> Result<Read<'_, T, S>, Error> {
+                A::read(self, function, parameter)
+            }
+        })*
+    };
+}
+
+pointers!(&A, &mut A, Box<A>, std::rc::Rc<A>, std::sync::Arc<A>);
+
+macro_rules! pointers_mut {
+    ($($ty:ty),*) => {
+        $(impl<T, S, D, A: ArgumentMut<T, S, D> + ?Sized> ArgumentMut<T, S, D> for $ty {
+            #[inline(always)]
+            fn write(&mut self, function: &'static str, parameter: &'static str) -> Result<Write<'_, T, S>, Error> {
+                A::write(self, function, parameter)
+            }
+        })*
+    };
+}
+
+pointers_mut!(&mut A, Box<A>);
+
+#[cfg(feature = "ndarray")]
+mod arrays {
+    use ndarray::{ArrayBase, ArrayRef, Data, DataMut, Dimension, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6};
+
+    use super::{Argument, ArgumentMut, Element, Error, OfArray, Read, Shape, Target, TensorViewMut, Write};
+    use crate::bare::read_as;
+
+    macro_rules! arrays {
+        ($($dimension:ident: $($axis:ident)*;)*) => {
+            $(
+                impl<T, A, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
+                where
+                    T: Element,
+                    A: Data<Elem = T>,
+                    $($axis: OfArray,)*
+                {
+                    fn read(
+                        &self,
+                        function: &'static str,
+                        parameter: &'static str,
+                    ) -> Result<Read<'_, T, ($($axis::Dim,)*)>, Error> {
+                        read(self, function, parameter)
+                    }
+                }
+
+                impl<T, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
+                where
+                    T: Element,
+                    $($axis: OfArray,)*
+                {
+                    fn read(
+                        &self,
+                        function: &'static str,
+                        parameter: &'static str,
+                    ) -> Result<Read<'_, T, ($($axis::Dim,)*)>, Error> {
+                        read(self, function, parameter)
+                    }
+                }
+
+                impl<T, A, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
+                where
+                    T: Element,
+                    A: DataMut<Elem = T>,
+                    $($axis: OfArray,)*
+                {
+                    fn write(
+                        &mut self,
+                        function: &'static str,
+                        parameter: &'static str,
+                    ) -> Result<Write<'_, T, ($($axis::Dim,)*)>, Error> {
+                        write(self, function, parameter)
+                    }
+                }
+
+                impl<T, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
+                where
+                    T: Element,
+                    $($axis: OfArray,)*
+                {
+                    fn write(
+                        &mut self,
+                        function: &'static str,
+                        parameter: &'static str,
+                    ) -> Result<Write<'_, T, ($($axis::Dim,)*)>, Error> {
+                        write(self, function, parameter)
+                    }
+                }
+            )*
+        };
+    }
+
+    // Rank 0 is a plain number in signatures.
+    arrays! {
+        Ix1: D0;
+        Ix2: D0 D1;
+        Ix3: D0 D1 D2;
+        Ix4: D0 D1 D2 D3;
+        Ix5: D0 D1 D2 D3 D4;
+        Ix6: D0 D1 D2 D3 D4 D5;
+    }
+
+    fn read<'a, T: Element, D: Dimension, S: Shape>(
+        array: &'a ArrayRef<T, D>,
+        function: &'static str,
+        parameter: &'static str,
+    ) -> Result<Read<'a, T, S>, Error> {
+        let shape = shape(array, function, parameter)?;
+        read_as(array.view(), shape)
+    }
+
+    fn write<'a, T: Element, D: Dimension, S: Shape>(
+        array: &'a mut ArrayRef<T, D>,
+        function: &'static str,
+        parameter: &'static str,
+    ) -> Result<Write<'a, T, S>, Error> {
+        let shape = shape(array, function, parameter)?;
+        if !array.is_standard_layout() {
+            return Err(Error::NotContiguous {
+                shape: array.shape().to_vec(),
+                strides: array.strides().to_vec(),
+            });
+        }
+        let elements = array.as_slice_mut().expect("a standard layout is a slice");
+        Ok(Write(Target::Array(TensorViewMut::from_elements(shape, elements))))
+    }
+
+    /// The shape of an array where one of this type is declared.
+    fn shape<T, D: Dimension, S: Shape>(
+        array: &ArrayRef<T, D>,
+        function: &'static str,
+        parameter: &'static str,
+    ) -> Result<S, Error> {
+        for (dimension, (found, needed)) in array.shape().iter().zip(S::STATIC).enumerate() {
+            if let Some(needed) = needed.filter(|needed| needed != found) {
+                let (found, why) = (*found, "as declared");
+                return Err(Error::DimensionMismatch { function, parameter, dimension, found, needed, why });
+            }
+        }
+        Ok(S::from_extents(array.shape()).expect("the ranks are equal, and the static extents"))
+    }
+}
