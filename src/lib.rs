@@ -66,15 +66,18 @@
 //! assert_eq!((loss, dw.dims(), db.dims()), (1.5, [3, 2], [2]));
 //! ```
 //!
-//! Leaves are variables and fields (`x`, `self.w`, `net.0`), tensors, views and plain numbers, by value or by reference; they
-//! are read where they are and never moved. Any other Rust expression stands in braces: `{model.bias()}`. A block `{ let h = …;
-//! … }` that is the whole expression is one of the language. A broken rule is an error of `cargo check` at the operator; in a
-//! function that is generic in shapes write `mind!(late: …)`, which `cargo build` checks. Where extents are dynamic the same
-//! rules run when the expression does, and panic with the same words.
+//! Leaves are variables and fields (`x`, `self.w`, `net.0`), by value or by reference: tensors, views, plain numbers,
+//! arrays of Rust, slices, `Vec`s of numbers, and with the feature `ndarray` its arrays. They are read where they are
+//! and never moved; an ndarray that does not lie row by row is copied first. Any other Rust expression stands in
+//! braces: `{model.bias()}`. A block `{ let h = …; … }` that is the whole expression is one of the language. A broken
+//! rule is an error of `cargo check` at the operator; in a function that is generic in shapes write `mind!(late: …)`,
+//! which `cargo build` checks. Where extents are dynamic the same rules run when the expression does, and panic with
+//! the same words.
 //!
-//! A result whose type is that of a leaf (a gradient, or `2.0 * x`) has that type, and one that is a single number whatever
-//! the shapes are (`mean(x)`) is a plain number. Any other has a shape type of its own; `mind!(x @ w : f32[2, 2])` writes the
-//! type instead, and `.into()` converts. A leaf can be given a type in place, `(x: f32[2, 3])`.
+//! A result whose type is that of a leaf (a gradient, or `2.0 * x`) has that type, and one that is a single number
+//! whatever the shapes are (`mean(x)`) is a plain number. Any other has a shape type of its own;
+//! `mind!(x @ w : f32[2, 2])` writes the type instead, and `.into()` converts. Where leaves are ndarray's arrays and
+//! none is a tensor, results are such arrays. A leaf can be given a type in place, `(x: f32[2, 3])`.
 //!
 //! # Functions of other blocks
 //!
@@ -232,7 +235,8 @@
 //!
 //! # Features
 //!
-//! `ndarray`: conversions between [`Tensor`](struct@Tensor) and `ndarray` arrays, both ways.
+//! `ndarray`: arrays of ndarray as leaves of expressions and as arguments of functions, and conversions between them and
+//! [`Tensor`](struct@Tensor), both ways. `docs/ndarray.md` describes it.
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
@@ -256,6 +260,11 @@ pub use mind_rt::{
 
 #[doc(hidden)]
 pub use mind_rt::private as __private;
+
+/// Its examples are tested with the feature `ndarray`.
+#[cfg(all(doctest, feature = "ndarray"))]
+#[doc = include_str!("../docs/ndarray.md")]
+mod page_on_ndarray {}
 
 /// Rust in which `mind!< … >` may stand: items, statements or an expression.
 ///

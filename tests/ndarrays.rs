@@ -187,3 +187,16 @@ fn an_empty_array_is_refused_on_entry() {
     let x = Array2::<f32>::zeros((2, 0));
     let _ = mind!(x + 1.0);
 }
+
+/// A function of the user's that is generic in who owns an array.
+fn normalised<A: ndarray::Data<Elem = f64>>(x: &ndarray::ArrayBase<A, ndarray::Ix2>) -> Array2<f64> {
+    mind!(x / sum(x, axes = [1], keepdims = true))
+}
+
+#[test]
+fn functions_generic_in_who_owns_an_array_have_expressions() {
+    let x = arr2(&[[1.0, 3.0], [2.0, 2.0]]);
+    let expected = arr2(&[[0.25, 0.75], [0.5, 0.5]]);
+    assert_eq!(normalised(&x), expected);
+    assert_eq!(normalised(&x.t().as_standard_layout().t()), expected);
+}
