@@ -2,6 +2,9 @@
 //!
 //! A case is named by the codes it reports, one for each error, as `e3003_inner_dimensions`; `rust_…` is rustc's own
 //! error about the types we generate. `TRYBUILD=overwrite cargo test --test ui` blesses; review the difference.
+//!
+//! With the feature `ndarray` functions take arrays beside tensors, and what rustc says of their arguments is in
+//! `tests/ui/ndarray`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +13,12 @@ use mind_core::diag::{Arises, Code};
 
 #[test]
 fn every_mistake_is_reported_as_recorded() {
-    let nested = write_nested_program(10_000);
     let cases = trybuild::TestCases::new();
+    if cfg!(feature = "ndarray") {
+        cases.compile_fail("tests/ui/ndarray/*.rs");
+        return;
+    }
+    let nested = write_nested_program(10_000);
     cases.compile_fail("tests/ui/*.rs");
     cases.compile_fail(nested);
 }

@@ -1,5 +1,5 @@
 //! Random expressions over Rust variables, compiled by the macro and rustc, run, and compared with the interpreter: values
-//! and gradients, with extents that rustc knows and such that are known on entry only.
+//! and gradients, with extents that rustc knows and such that are known on entry only, and over arrays of ndarray.
 //!
 //! All of them are one crate, built beside the workspace's own.
 
@@ -16,7 +16,7 @@ use mind_core::{
 };
 
 /// Expressions a run: as many as rustc compiles in a moment.
-const EXPRESSIONS: usize = 50;
+const EXPRESSIONS: usize = 60;
 
 #[test]
 fn expressions_compute_what_the_interpreter_does() {
@@ -25,7 +25,8 @@ fn expressions_compute_what_the_interpreter_does() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = format!(
         "[package]\nname = \"expressions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false, features = [\"ndarray\"] }}\n\
+         ndarray = {{ version = \"0.17\", default-features = false }}\n"
     );
     fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
@@ -47,11 +48,24 @@ fn expressions_compute_what_the_interpreter_does() {
 struct Case {
     seed: u64,
     source: String,
-    /// The variables: name, value, and whether its extents are `usize`.
-    variables: Vec<(String, Value, bool)>,
+    /// The variables.
+    variables: Vec<(String, Value, Variable)>,
     expected: Vec<Value>,
     /// The results in order: a list, or for a gradient the value and a tuple.
     results: Vec<String>,
+}
+
+/// What a variable is in Rust.
+#[derive(Clone, Copy)]
+enum Variable {
+    /// A tensor whose extents rustc knows.
+    Static,
+    /// A tensor whose extents are `usize`.
+    Dynamic,
+    /// An array of ndarray.
+    Array,
+    /// A view of an array whose elements do not lie row by row.
+    Turned,
 }
 
 /// The expression of a seed, every other one with its gradient; nothing where it reads no float.
@@ -67,7 +81,17 @@ fn case(seed: u64) -> Option<Case> {
     let values: Vec<Value> = types.iter().map(|ty| value(ty, &mut random)).collect();
     let expected = interp::run(&canonical, &values).ok()?;
     let variables = program.leaves.iter().zip(values);
-    let variables = variables.map(|(leaf, value)| (leaf.text.clone(), value, random.once_in(3))).collect();
+    let arrays = random.once_in(3);
+    let variables = variables.map(|(leaf, value)| {
+        let variable = match (arrays, random.once_in(3)) {
+            (false, false) => Variable::Static,
+            (false, true) => Variable::Dynamic,
+            (true, false) => Variable::Array,
+            (true, true) => Variable::Turned,
+        };
+        (leaf.text.clone(), value, variable)
+    });
+    let variables = variables.collect();
     Some(Case { seed, source, variables, expected, results })
 }
 
@@ -117,18 +141,26 @@ fn program(cases: &[Case]) -> String {
 /// A function that evaluates the expression and compares each result.
 fn check(case: &Case) -> String {
     let mut text = format!("fn check_{}() {{\n", case.seed);
-    for (name, value, dynamic) in &case.variables {
+    for (name, value, variable) in &case.variables {
         let elements = list(&value.elements);
         if value.shape.is_empty() {
             let _ = writeln!(text, "    let {name} = {elements}[0];");
             continue;
         }
-        let dims = value.shape.iter().map(|extent| match dynamic {
-            true => format!("{extent}_usize, "),
-            false => format!("Const::<{extent}>, "),
-        });
-        let dims: String = dims.collect();
-        let _ = writeln!(text, "    let {name} = Tensor::from_vec(({dims}), {elements}.to_vec()).unwrap();");
+        let dims = |dim: fn(&usize) -> String| value.shape.iter().map(dim).collect::<String>();
+        let open = dims(|extent| format!("{extent}_usize, "));
+        let value = match variable {
+            Variable::Static => {
+                let dims = dims(|extent| format!("Const::<{extent}>, "));
+                format!("Tensor::from_vec(({dims}), {elements}.to_vec()).unwrap()")
+            }
+            Variable::Dynamic => format!("Tensor::from_vec(({open}), {elements}.to_vec()).unwrap()"),
+            Variable::Array => format!("Array::from_shape_vec([{open}], {elements}.to_vec()).unwrap()"),
+            Variable::Turned => {
+                format!("turned(Array::from_shape_vec([{open}], {elements}.to_vec()).unwrap())")
+            }
+        };
+        let _ = writeln!(text, "    let {name} = {value};");
     }
     let _ = writeln!(text, "    let results = mind!({});", case.source);
     for (position, (found, value)) in case.results.iter().zip(&case.expected).enumerate() {
@@ -142,7 +174,7 @@ fn check(case: &Case) -> String {
         let expected = expected.join(", ");
         let _ = writeln!(
             text,
-            "    agree({:?}, {position}, &{found}.flat(), &[{expected}], {tolerance});",
+            "    agree({:?}, {position}, &{found}, &[{expected}], {tolerance});",
             format!("{}: {}", case.seed, case.source)
         );
     }
@@ -162,9 +194,40 @@ fn list(elements: &Elements) -> String {
 
 const PRELUDE: &str = "#![allow(warnings)]
 use mind::{Const, Shape, Tensor, mind};
+use ndarray::{Array, Dimension};
+
+/// The same array with its elements column by column.
+fn turned<T: Clone, D: Dimension>(array: Array<T, D>) -> Array<T, D> {
+    array.reversed_axes().as_standard_layout().into_owned().reversed_axes()
+}
 
 trait Flat {
     fn flat(&self) -> Vec<f64>;
+
+    /// Whether its Rust type says how many dimensions it has.
+    fn has_rank(&self) -> bool {
+        true
+    }
+}
+
+impl<D: Dimension> Flat for Array<f32, D> {
+    fn flat(&self) -> Vec<f64> {
+        self.iter().map(|v| f64::from(*v)).collect()
+    }
+
+    fn has_rank(&self) -> bool {
+        D::NDIM.is_some()
+    }
+}
+
+impl<D: Dimension> Flat for Array<f64, D> {
+    fn flat(&self) -> Vec<f64> {
+        self.iter().copied().collect()
+    }
+
+    fn has_rank(&self) -> bool {
+        D::NDIM.is_some()
+    }
 }
 
 impl<S: Shape> Flat for Tensor<f32, S> {
@@ -191,7 +254,10 @@ impl Flat for f64 {
     }
 }
 
-fn agree(case: &str, output: usize, found: &[f64], expected: &[f64], tolerance: f64) {
+fn agree(case: &str, output: usize, found: &impl Flat, expected: &[f64], tolerance: f64) {
+    // The rank that `squeeze` leaves depends on extents.
+    assert!(found.has_rank() || case.contains(\"squeeze(\"), \"{case}: output {output}\");
+    let found = found.flat();
     assert_eq!(found.len(), expected.len(), \"{case}: output {output}\");
     let finite = expected.iter().filter(|v| v.is_finite());
     let largest = finite.fold(1.0, |largest: f64, v| largest.max(v.abs()));

@@ -119,6 +119,12 @@ pub trait OfReference: Sized {
 
 impl<T: Number> OfReference for &&PhantomData<&T> {}
 
+/// The form of a leaf.
+pub type FormOf<L> = PhantomData<<L as Leaf>::Form>;
+
+/// The axes of a leaf.
+pub type AxesOf<L> = Known<<L as Leaf>::Axes>;
+
 /// Of any leaf.
 pub trait OfLeaf: Sized {
     /// The leaf.
@@ -126,7 +132,7 @@ pub trait OfLeaf: Sized {
 
     /// Its form and axes.
     #[inline(always)]
-    fn __form(self) -> (PhantomData<<Self::Leaf as Leaf>::Form>, Known<<Self::Leaf as Leaf>::Axes>) {
+    fn __form(self) -> (FormOf<Self::Leaf>, AxesOf<Self::Leaf>) {
         (PhantomData, PhantomData)
     }
 }

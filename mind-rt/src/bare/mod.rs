@@ -133,7 +133,7 @@ pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
 /// A tensor for a result of a form; until they are computed, its elements are what the memory's last user left.
 #[track_caller]
 pub fn allocate<F: Form, T: Element, S: Shape>(_: PhantomData<F>, ty: &Type) -> Tensor<T, S> {
-    let (extents, buffer) = stale(ty, if F::IS_VEC { Buffer::vector } else { Buffer::stale });
+    let (extents, buffer) = stale::<F, T>(ty);
     match S::from_extents(&extents[..ty.rank()]) {
         Some(shape) => Tensor::from_buffer(shape, buffer),
         None => internal_error("a result of another shape than its type's"),
@@ -143,10 +143,11 @@ pub fn allocate<F: Form, T: Element, S: Shape>(_: PhantomData<F>, ty: &Type) -> 
 /// The extents of a type, and room for as many elements. Not instantiated for a shape.
 #[track_caller]
 #[inline(never)]
-fn stale<T: Element>(ty: &Type, take: fn(usize) -> Option<Buffer<T>>) -> ([usize; MAX_RANK], Buffer<T>) {
+fn stale<F: Form, T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
     let mut extents = [0; MAX_RANK];
     (0..ty.rank()).for_each(|axis| extents[axis] = extent(ty, axis));
-    match take(count(ty)) {
+    let buffer = if F::IS_VEC { Buffer::vector(count(ty)) } else { Buffer::stale(count(ty)) };
+    match buffer {
         Some(buffer) => (extents, buffer),
         None => panic!("{}", Error::Allocation { shape: ty.to_string() }),
     }
