@@ -167,9 +167,11 @@ mod arrays {
     use super::{Argument, ArgumentMut, Element, Error, OfArray, Read, Shape, Target, TensorViewMut, Write};
     use crate::bare::read_as;
 
+    // What these implementations are for would be six lines of projections in an error.
     macro_rules! arrays {
         ($($dimension:ident: $($axis:ident)*;)*) => {
             $(
+                #[diagnostic::do_not_recommend]
                 impl<T, A, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
                 where
                     T: Element,
@@ -185,6 +187,7 @@ mod arrays {
                     }
                 }
 
+                #[diagnostic::do_not_recommend]
                 impl<T, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
                 where
                     T: Element,
@@ -199,6 +202,7 @@ mod arrays {
                     }
                 }
 
+                #[diagnostic::do_not_recommend]
                 impl<T, A, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
                 where
                     T: Element,
@@ -214,6 +218,7 @@ mod arrays {
                     }
                 }
 
+                #[diagnostic::do_not_recommend]
                 impl<T, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
                 where
                     T: Element,
