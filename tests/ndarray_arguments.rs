@@ -58,7 +58,8 @@ fn functions_still_take_tensors_however_they_are_borrowed() {
     assert_eq!(expected, layer(reference, &w, &Tensor::full(0.0)));
     assert_eq!(expected, layer(&shared, &w.view(), &Tensor::from([0.0, 0.0])));
     assert_eq!(expected, layer(&&x.view(), &w, &Tensor::from_fn(|[_]| 0.0)));
-    let pass: fn(&TensorRef<i64, (Const<2>, Const<2>)>) -> Tensor![i64; 2] = fixed;
+    type OnTensors = fn(&TensorRef<i64, (Const<2>, Const<2>)>) -> Tensor![i64; 2];
+    let pass: OnTensors = fixed;
     assert_eq!(pass(&Tensor::full(1)).as_slice(), [2, 2]);
 }
 

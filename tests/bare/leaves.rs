@@ -32,7 +32,8 @@ fn arrays_of_rust_slices_and_vectors_are_leaves() {
     let y: Tensor![f32; 2] = y.into();
     assert_eq!(y.as_slice(), [-1.5, -2.0]);
     // Extents of an array are static, those of a slice are dynamic; a gradient by either is a tensor.
-    let (dx, dw): (Tensor![f32; 2, 3], Tensor![f32; ?]) = mind!(grad(sum(x @ w), wrt = (x, w)));
+    type ByBoth = (Tensor![f32; 2, 3], Tensor![f32; ?]);
+    let (dx, dw): ByBoth = mind!(grad(sum(x @ w), wrt = (x, w)));
     assert_eq!((dx.as_slice()[..3] == w[..], dw.as_slice()), (true, &[5.0, 7.0, 9.0][..]));
     let deep = [[[[[[7_i32; 2]; 1]; 3]; 1]; 2]; 1];
     assert_eq!(mind!(sum(deep)), 84);

@@ -207,6 +207,7 @@ fn items(case: &Case) -> String {
         value_name: &|_| None,
         value_span: &|_| None,
         import: TokenStream::new(),
+        arguments: emit::Arguments::OF_ITEMS,
         constants: emit::Constants {
             core_ir: String::new(),
             mic: String::new(),
