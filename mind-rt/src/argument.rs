@@ -5,7 +5,6 @@ use std::ops::{Deref, DerefMut};
 
 use crate::{
     bare::Read,
-    dims::{Const, Dim},
     element::Element,
     error::Error,
     kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
@@ -48,20 +47,6 @@ pub struct Open<N>(N);
 
 /// A dim that is declared to be `N`.
 pub struct Fixed<const N: usize>;
-
-/// How a dim is declared, and what the dim of an array is there.
-pub trait OfArray {
-    /// The dim.
-    type Dim: Dim;
-}
-
-impl OfArray for Open<usize> {
-    type Dim = usize;
-}
-
-impl<const N: usize> OfArray for Fixed<N> {
-    type Dim = Const<N>;
-}
 
 impl<T, S: Copy> Deref for Read<'_, T, S> {
     type Target = TensorRef<T, S>;
@@ -164,8 +149,27 @@ pointers_mut!(&mut A, Box<A>);
 mod arrays {
     use ndarray::{ArrayBase, ArrayRef, Data, DataMut, Dimension, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6};
 
-    use super::{Argument, ArgumentMut, Element, Error, OfArray, Read, Shape, Target, TensorViewMut, Write};
-    use crate::bare::read_as;
+    use super::{
+        Argument, ArgumentMut, Element, Error, Fixed, Open, Read, Shape, Target, TensorViewMut, Write,
+    };
+    use crate::{
+        bare::read_as,
+        dims::{Const, Dim},
+    };
+
+    /// How a dim is declared, and what the dim of an array is there.
+    pub trait OfArray {
+        /// The dim.
+        type Dim: Dim;
+    }
+
+    impl OfArray for Open<usize> {
+        type Dim = usize;
+    }
+
+    impl<const N: usize> OfArray for Fixed<N> {
+        type Dim = Const<N>;
+    }
 
     // What these implementations are for would be six lines of projections in an error.
     macro_rules! arrays {

@@ -33,7 +33,7 @@ pub trait Leaf {
     type Owned;
     /// Whose array it is.
     type Form: Form;
-    /// How many axes it has, unless its form is [`Tensors`], whose results ask the shape.
+    /// How many axes it has, unless it is a tensor: results that are tensors ask the shape.
     type Axes: Axes;
 
     /// The elements.
