@@ -19,6 +19,7 @@ const nodes: u8 = 3;
 const results: u8 = 3;
 const value: u8 = 3;
 const error: u8 = 3;
+const form: u8 = 3;
 const result: u8 = 3;
 const row: u8 = 3;
 const sizes: u8 = 3;

@@ -22,10 +22,10 @@
 //!     }
 //!     if let <Shapes<_, _, …> as rt::Table>::OK = Shapes::tie(…) {}   // what `cargo check` evaluates
 //!     let ((form_0, axes_0), …) = …;                     // whose arrays the leaves are, and how many axes they have
-//!     let form = rt::join(rt::join(form_0, form_1), form_2);
-//!     let results = Shapes::run(form, …);
+//!     let __form = rt::join(rt::join(form_0, form_1), form_2);
+//!     let __results = Shapes::run(__form, …);
 //!     let axes_3 = rt::axes::at(axes_0, axes_1);           // how many axes a result has, if that is no tensor
-//!     rt::give(form, rt::axes::broadcast(axes_3, axes_2), results.0)
+//!     rt::give(__form, rt::axes::broadcast(axes_3, axes_2), __results.0)
 //! } }
 //! ```
 //!
@@ -113,19 +113,19 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
                 #axes
                 // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
-                let __results = Shapes::run(form, #(#views),*);
+                let __results = Shapes::run(__form, #(#views),*);
                 #result
             }
         }
     }
 }
 
-/// `form`, whose arrays the results are, and the axes of those results of which that is asked.
+/// `__form`, whose arrays the results are, and the axes of those results of which that is asked.
 fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStream, Bindings) {
     let asked = values.results.asked(program);
     let bindings = Bindings::new(program, &asked);
     if !values.results.has_tensor() {
-        return (quote! { let form = rt::plain(); }, bindings);
+        return (quote! { let __form = rt::plain(); }, bindings);
     }
     let numbered = |prefix: &str, leaf: usize| format_ident!("{}_{}", prefix, leaf);
     let leaves = owners.iter().enumerate().map(|(leaf, owner)| {
@@ -139,7 +139,7 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
         #[allow(unused_imports)]
         use rt::{OfLeaf as _, OfNothing as _, OfNumber as _, OfReference as _};
         #(#[allow(unused_variables)] #leaves)*
-        let form = #joined;
+        let __form = #joined;
     };
     (form, bindings)
 }
@@ -194,7 +194,7 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
                 ::core::marker::PhantomData
             }
 
-            fn run<F: rt::Form>(form: ::core::marker::PhantomData<F>, #parameters) -> (#result_types) {
+            fn run<F: rt::Form>(__form: ::core::marker::PhantomData<F>, #parameters) -> (#result_types) {
                 #run
             }
         }
@@ -232,12 +232,12 @@ fn result(
                 }
                 ResultType::Inferred(_) => {
                     let axes = bindings.of(program, *node);
-                    quote! { rt::give(form, #axes, __results.#index) }
+                    quote! { rt::give(__form, #axes, __results.#index) }
                 }
                 ResultType::Written(ty) if ty.rank() == 0 => quote! { __results.#index },
                 ResultType::Written(ty) => {
                     let axes = parse(&axes::known(ty.rank()));
-                    quote! { rt::give(form, #axes, __results.#index) }
+                    quote! { rt::give(__form, #axes, __results.#index) }
                 }
             }
         }

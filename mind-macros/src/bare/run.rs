@@ -28,7 +28,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         let _ = match shape {
             Some(shape) => writeln!(
                 text,
-                "let mut result_{position} = rt::allocate::<F, {element}, {shape}>(form, &__nodes[{}]);",
+                "let mut result_{position} = rt::allocate::<F, {element}, {shape}>(__form, &__nodes[{}]);",
                 node.index()
             ),
             None => writeln!(text, "let mut result_{position} = [<{element} as rt::Arithmetic>::ZERO];"),
