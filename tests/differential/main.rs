@@ -80,6 +80,48 @@ fn values_in_several_places_are_in_each() {
     }
 }
 
+/// What is cheap is computed again where it is read, unless what it is made of is spread, turned or of another shape.
+#[test]
+fn what_is_computed_again_is_the_same() {
+    let program = "
+        fn plain(x: f32[8, 8], w: f32[8, 8]) -> f32[8, 8] {
+            let t = x + w;
+            t * sum(t, axis = 0)
+        }
+        fn spread(a: f32[1, 8], b: f32[1, 8], x: f32[8, 8]) -> f32[8, 8] {
+            let t = (a + b) * x;
+            t * sum(t, axis = 0)
+        }
+        fn down(a: f32[8, 1], b: f32[8, 1], x: f32[8, 8]) -> f32[8, 8] {
+            let t = (a - b) + x;
+            t * sum(t, axis = 0)
+        }
+        fn turned(x: f32[8, 8], w: f32[8, 8]) -> f32[8, 8] {
+            let t = (x + w).T * x;
+            t * sum(t, axis = 0)
+        }
+        fn reshaped(x: f32[4, 16], w: f32[8, 8]) -> f32[8, 8] {
+            let t = reshape(x + x, [8, 8]) * w;
+            t * sum(t, axis = 0)
+        }
+        fn taken(x: f32[9, 8], w: f32[8, 8]) -> f32[8, 8] {
+            let t = (x - 1.0)[1..9] * w;
+            t * sum(t, axis = 0)
+        }
+        fn longer(x: f32[8, 8], w: f32[8, 8]) -> f32[8, 8] {
+            let t = relu(x + w) * x - w * (x + 1.0);
+            t * sum(t, axis = 0)
+        }
+        fn lone(y: f32[8], x: f32[8, 8]) -> f32[8, 8] {
+            let t = (y + y) * x;
+            t * sum(t, axis = 0)
+        }
+    ";
+    for (name, module) in functions(program) {
+        compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
+}
+
 /// The functions of a program in the surface language.
 fn functions(program: &str) -> impl Iterator<Item = (String, Module)> {
     let (lowered, diags) = lower(&parse(lex(program).0).0);
