@@ -80,10 +80,9 @@ impl Interface {
         interface.workspace = names::ident(&names.fresh("workspace"));
         interface
     }
-}
 
-impl Interface {
-    /// `body`, in which the parameters that are to be opened are; `failed` is the value where one cannot be, for `error`.
+    /// `body`, in which the parameters that are to be opened are; `failed` is the value where one cannot be, for
+    /// `__mind_error`.
     pub(super) fn opened(&self, item: &Item<'_>, body: TokenStream, failed: &TokenStream) -> TokenStream {
         let (root, function) = (item.root, item.name.to_string());
         // The first is opened first, so it stands outermost.
@@ -96,7 +95,7 @@ impl Interface {
             quote! {
                 match #open(#name, #function, #text) {
                     ::core::result::Result::Ok(#pattern) => #body,
-                    ::core::result::Result::Err(error) => #failed,
+                    ::core::result::Result::Err(__mind_error) => #failed,
                 }
             }
         })

@@ -149,10 +149,11 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
             ::core::result::Result::Err(__mind_error) => #root::fail(__mind_error),
         }
     };
-    let call = guard(signature.interface.opened(item, call, &quote! { #root::fail(error) }));
+    let call = guard(signature.interface.opened(item, call, &quote! { #root::fail(__mind_error) }));
     // The binding is beside the guard, in which it would be a statement among expressions.
     let into = quote! { #name::into(#(#arguments,)* #out_argument #workspace) };
-    let into = guard(signature.interface.opened(item, into, &quote! { ::core::result::Result::Err(error) }));
+    let into =
+        guard(signature.interface.opened(item, into, &quote! { ::core::result::Result::Err(__mind_error) }));
     quote! {
         #attributes
         #shapes
@@ -182,7 +183,8 @@ pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let lints = lints();
     let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
     let call = quote! { #name::call(#(#arguments),*) #map };
-    let call = guard(signature.interface.opened(item, call, &quote! { ::core::result::Result::Err(error) }));
+    let call =
+        guard(signature.interface.opened(item, call, &quote! { ::core::result::Result::Err(__mind_error) }));
     quote! {
         #configuration
         #[doc = #doc]
