@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/Cargo.toml");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/Cargo.toml");
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--bin", "kernels", "--manifest-path"])
         .arg(manifest)

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/table/Cargo.toml");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("table/Cargo.toml");
     let threads = env::var("MIND_NUM_THREADS").unwrap_or_else(|_| "1".to_owned());
     let status = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--release", "--manifest-path"])

@@ -108,7 +108,7 @@ fn a_knossos_program_without_its_feature_says_what_to_write() {
 fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(folder.join("src/bin")).expect("the target folder can be written");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let manifest = format!(
         "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
          [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"

@@ -7,7 +7,7 @@ use std::{
 
 #[test]
 fn every_relative_link_leads_to_a_file() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let mut pages: Vec<PathBuf> =
         ["", "docs", "benches", "tests/files"].iter().flat_map(|folder| pages(&root.join(folder))).collect();
     pages.sort();
@@ -41,4 +41,29 @@ fn targets(text: &str) -> impl Iterator<Item = &str> {
 /// Whether it is a path rather than Rust, such as `f()` in a sentence about the language.
 fn is_path(target: &str) -> bool {
     !target.is_empty() && !target.contains(['`', ' ', '('])
+}
+
+/// Cargo finds neither by itself: the packages of tests and benchmarks lie in the folders of their files.
+#[test]
+fn every_program_is_in_its_manifest() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    for (folder, manifests) in [
+        ("tests", ["tests/Cargo.toml"].as_slice()),
+        ("benches", &["benches/Cargo.toml"]),
+        ("examples", &["Cargo.toml", "tests/Cargo.toml"]),
+    ] {
+        let manifests =
+            manifests.iter().map(|path| fs::read_to_string(root.join(path)).expect("a manifest can be read"));
+        let manifests: String = manifests.collect();
+        let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
+        let paths = entries.map(|entry| entry.expect("a folder can be read").path());
+        let programs = paths.filter(|path| {
+            let is_package = path.join("Cargo.toml").exists();
+            path.extension().is_some_and(|is| is == "rs") || path.join("main.rs").exists() && !is_package
+        });
+        let names = programs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+        let absent: Vec<_> =
+            names.filter(|name| !manifests.contains(&format!("name = \"{name}\"\n"))).collect();
+        assert!(absent.is_empty(), "{absent:?} of {folder} are in no manifest");
+    }
 }

@@ -15,11 +15,11 @@ use mind_core::diag::{Arises, Code};
 fn every_mistake_is_reported_as_recorded() {
     let cases = trybuild::TestCases::new();
     if cfg!(feature = "ndarray") {
-        cases.compile_fail("tests/ui/ndarray/*.rs");
+        cases.compile_fail("ui/ndarray/*.rs");
         return;
     }
     let nested = write_nested_program(10_000);
-    cases.compile_fail("tests/ui/*.rs");
+    cases.compile_fail("ui/*.rs");
     cases.compile_fail(nested);
 }
 
@@ -59,7 +59,7 @@ fn every_case_reports_the_codes_of_its_name_and_nothing_else() {
 
 /// The programs in `tests/ui`.
 fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui");
     let entries = fs::read_dir(folder).expect("tests/ui is there");
     let paths = entries.map(|entry| entry.expect("tests/ui can be read").path());
     let mut cases: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "rs")).collect();

@@ -39,7 +39,7 @@ pub struct Project {
 impl Project {
     pub fn new() -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
         let manifest = format!(
             "[package]\nname = \"compile\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\

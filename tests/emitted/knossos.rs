@@ -168,7 +168,7 @@ fn in_both_precisions(name: &str, text: &str) -> [Option<Case>; 2] {
 const PRECISIONS: [Precision; 2] = [Precision::F64, Precision::F32];
 
 fn sources(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ks").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ks").join(folder);
     let entries = fs::read_dir(folder).expect("the corpus is there");
     let paths = entries.map(|entry| entry.expect("a folder can be read").path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|is| is == "ks")).collect();

@@ -60,7 +60,7 @@ fn folder(name: &str) -> PathBuf {
 /// Builds a program as a crate of this name and runs it; what it prints.
 fn run(name: &str, program: &str) -> String {
     let folder = folder(name);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
          [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"

@@ -22,7 +22,7 @@ const EXPRESSIONS: usize = 60;
 fn expressions_compute_what_the_interpreter_does() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("expressions");
     fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let manifest = format!(
         "[package]\nname = \"expressions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
          [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false, features = [\"ndarray\"] }}\n\

@@ -12,7 +12,7 @@ use crate::{case::Case, files, read};
 #[test]
 fn every_operation_has_a_file_with_every_directive() {
     for row in TABLE {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/operations");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("files/operations");
         let text = read(&path.join(format!("{}.txt", snake(row.name))));
         let case = Case::parse(&text).unwrap();
         let word = |word: &str| case.module.split_whitespace().any(|found| found == word);
@@ -73,7 +73,7 @@ fn every_code_that_a_module_can_have_has_a_file() {
 
 /// Each operation, by its name in file names, and how many constraints its documentation numbers.
 fn constraints() -> Vec<(String, usize)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mind-core/src/ops");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mind-core/src/ops");
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("the operations are there") {
         let text = read(&entry.expect("a folder can be read").path());

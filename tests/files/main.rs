@@ -61,7 +61,7 @@ fn check(folder: &str) {
 
 /// The `.txt` files of a folder, sorted by name.
 fn files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("files").join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("a folder can be read").path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|is| is == "txt")).collect();

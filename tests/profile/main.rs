@@ -54,7 +54,7 @@ fn nothing_is_noted_otherwise() {
 fn profiled() -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiled");
     fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let manifest = format!(
         "[package]\nname = \"profiled\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
          [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"

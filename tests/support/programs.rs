@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 /// The insides of every `mind!` in the sources.
 pub fn programs() -> Vec<TokenStream> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let (mut files, mut programs) = (Vec::new(), Vec::new());
     for folder in ["tests", "examples"] {
         sources(&root.join(folder), &mut files);
