@@ -18,6 +18,7 @@ use quote::{format_ident, quote};
 
 use crate::{
     bare,
+    configured::{self, Way},
     emit::{self, Arguments, Constants, Item, Parameter, Root},
     link::{Exports, Imports, Place, Received},
     report::compile_errors,
@@ -29,8 +30,20 @@ use crate::{
 /// imports becomes a call that ends in [`expand_linked`].
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, written) = Root::take(input);
-    let place = Place::of(&written);
-    expand_with(root, written, &place, compile_errors)
+    match configured::ways(&written) {
+        Ok(ways) if ways.is_empty() => {
+            let place = Place::of(&written);
+            expand_with(root, written, &place, compile_errors)
+        }
+        Ok(ways) => {
+            let (macros, prefix) = (root.macros(), root.prefix());
+            let blocks = ways.into_iter().map(|Way { predicate, block }| {
+                quote! { #[cfg(#predicate)] #macros::mind! { #prefix #block } }
+            });
+            blocks.collect()
+        }
+        Err(diag) => compile_errors(&[diag]),
+    }
 }
 
 /// As [`expand`], for a program that stands at a place, with the items that `report` makes of the mistakes.
@@ -223,9 +236,8 @@ fn items(
     let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
-    let configuration = emit::configuration(&function.attributes);
     let name = format_ident!("{}_grad", function.name);
-    let attributes = quote! { #configuration #[doc = #doc] };
+    let attributes = quote! { #[doc = #doc] };
     let face = Face { name, attributes, result, import: TokenStream::new(), arguments };
     let gradient = emit_item(root, function, face, compiled.as_ref(), part);
     quote! { #item #gradient }

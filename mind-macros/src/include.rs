@@ -13,6 +13,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::{
+    configured,
     emit::Root,
     expand::expand_with,
     link::Place,
@@ -31,12 +32,17 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => quote! { ::mind },
     };
     let (_, input) = Root::take(input);
-    let open = || Source::open(input).map(|(source, span)| (source, span, Place::at(span)));
+    let (way, input) = take_way(input);
+    let open = || Source::open(input.clone()).map(|(source, span)| (source, span, Place::at(span)));
     let (source, span, place) = match positions::in_rustc(open) {
         Ok(opened) => opened,
         Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
     };
-    let (expansion, mistakes) = positions::in_text(|| source.compile(&place));
+    let ways = positions::in_text(|| source.predicates(way));
+    if !ways.is_empty() {
+        return positions::in_rustc(|| ways_of_file(&ways, &facade, &input, span));
+    }
+    let (expansion, mistakes) = positions::in_text(|| source.compile(&place, way));
     positions::in_rustc(|| {
         let errors: TokenStream =
             mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
@@ -46,6 +52,28 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let span = span.resolved_at(Span::call_site());
         adopt(expansion, &facade, &quote! { #errors #tracking }, span)
     })
+}
+
+/// A file with conditions becomes itself for each way they can come out, which a number in braces says: `{3} "net.mind"`.
+fn ways_of_file(predicates: &[String], facade: &TokenStream, input: &TokenStream, span: Span) -> TokenStream {
+    let files = predicates.iter().enumerate().map(|(way, predicate)| {
+        let predicate: TokenStream = predicate.parse().expect("what prints as tokens lexes as tokens");
+        let predicate = adopt(predicate, facade, &TokenStream::new(), span);
+        quote! { #[cfg(#predicate)] #facade::__macros::include! { [#facade] {#way} #input } }
+    });
+    files.collect()
+}
+
+/// Takes off the number of the way in which the file's conditions come out.
+fn take_way(input: TokenStream) -> (Option<usize>, TokenStream) {
+    let mut rest = input.clone().into_iter();
+    match rest.next() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+            let number = syn::parse2::<syn::LitInt>(group.stream()).and_then(|way| way.base10_parse());
+            number.map_or((None, input), |way| (Some(way), rest.collect()))
+        }
+        _ => (None, input),
+    }
 }
 
 /// Stands in an expansion where the errors will.
@@ -117,7 +145,7 @@ impl Source {
 
     /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
     /// are shown.
-    fn compile(&self, place: &Place) -> (String, Vec<String>) {
+    fn compile(&self, place: &Place, way: Option<usize>) -> (String, Vec<String>) {
         // What is no mistake is read beside what is one.
         let (text, invalid) = match self.text() {
             Ok(text) => (text.to_owned(), None),
@@ -125,6 +153,13 @@ impl Source {
         };
         let (tokens, lexical) = surface::lex(&text);
         let mut mistakes: Vec<Diag> = invalid.into_iter().chain(lexical).collect();
+        let tokens = match configured::ways(&tokens) {
+            Ok(ways) => way.and_then(|way| ways.into_iter().nth(way)).map_or(tokens, |way| way.block),
+            Err(diag) => {
+                mistakes.push(diag);
+                TokenStream::new()
+            }
+        };
         let head = format_ident!("{}", HEAD);
         if let (Program::Expression(_), _) = surface::parse(tokens.clone()) {
             let (found, site) = tokens.into_iter().next().map_or_else(
@@ -150,6 +185,16 @@ impl Source {
             head.to_token_stream()
         });
         (expansion.to_string(), self.messages(&mistakes))
+    }
+
+    /// What holds in each way in which the file's conditions can come out; nothing where there are none, or one is chosen.
+    fn predicates(&self, way: Option<usize>) -> Vec<String> {
+        let text = self.lossy_text();
+        if way.is_some() || !text.contains("cfg") {
+            return Vec::new();
+        }
+        let ways = configured::ways(&surface::lex(&text).0).unwrap_or_default();
+        ways.into_iter().map(|way| way.predicate.to_string()).collect()
     }
 
     /// The text.
@@ -327,7 +372,7 @@ mod tests {
         let shown = |text: &str| {
             std::fs::write(&path, text).unwrap();
             let (source, _) = Source::open(named(path.to_str().unwrap())).ok().unwrap();
-            let (expansion, messages) = source.compile(&Place::of(&TokenStream::new()));
+            let (expansion, messages) = source.compile(&Place::of(&TokenStream::new()), None);
             assert_eq!(expansion.matches(HEAD).count(), 1);
             messages.concat().replace(&source.shown, "FILE")
         };

@@ -5,6 +5,7 @@
 
 mod angle;
 mod bare;
+mod configured;
 mod emit;
 mod expand;
 mod include;

@@ -22,7 +22,7 @@ use mind_core::{
     plan::{Listing, Plan, Step, listing},
     surface::lower::Structure,
 };
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 pub use root::Root;
@@ -119,7 +119,6 @@ pub type Guard<'a> = dyn Fn(TokenStream) -> TokenStream + 'a;
 pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
-    let configuration = configuration(attributes);
     let shapes = signature::shape_section(item);
     let into_name = format_ident!("{}_into", name);
     let Interface {
@@ -160,7 +159,6 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         #[track_caller]
         #lints
         #visibility fn #name #generics (#(#parameters),*) -> #result { #call }
-        #configuration
         #[doc = #into_doc]
         #lints
         #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
@@ -175,7 +173,6 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
 pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, visibility, name) = (item.root, &item.visibility, &item.name);
-    let configuration = configuration(&item.attributes);
     let try_name = format_ident!("try_{}", name);
     let Interface { generics, parameters, arguments, result, rebuilt, .. } = &signature.interface;
     // What can fail is returned as it is where there is nothing to rebuild.
@@ -186,7 +183,6 @@ pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let call =
         guard(signature.interface.opened(item, call, &quote! { ::core::result::Result::Err(__mind_error) }));
     quote! {
-        #configuration
         #[doc = #doc]
         #lints
         #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #root::Error> {
@@ -206,7 +202,6 @@ fn lints() -> TokenStream {
 pub fn fallback_module(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
-    let configuration = configuration(&item.attributes);
     let Signature { generics, parameters, result, .. } = &signature;
     let out = signature.out_parameter();
     let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
@@ -214,7 +209,6 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
     let lens = parse(&lens(item.plan));
     let geometries = parse(&product::geometries(item.plan));
     quote! {
-        #configuration
         #[allow(unused, warnings, clippy::all)]
         #visibility mod #name {
             use #root as rt;
@@ -235,18 +229,6 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
             #import
         }
     }
-}
-
-/// The `#[cfg(…)]` among attributes: what stands beside a function is there when the function is.
-pub fn configuration(attributes: &TokenStream) -> TokenStream {
-    let tokens: Vec<TokenTree> = attributes.clone().into_iter().collect();
-    let is_cfg = |attribute: &&[TokenTree]| match attribute {
-        [TokenTree::Punct(_), TokenTree::Group(group)] => {
-            matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "cfg")
-        }
-        _ => false,
-    };
-    tokens.chunks(2).filter(is_cfg).flatten().cloned().collect()
 }
 
 /// Whether anything can go wrong at run time.
@@ -279,7 +261,6 @@ pub(crate) fn parse(text: &str) -> TokenStream {
 pub fn module(item: &Item<'_>) -> TokenStream {
     let signature = &Signature::new(item);
     let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
-    let configuration = configuration(&item.attributes);
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let (core_ir, mic) = (&item.constants.core_ir, &item.constants.mic);
     let plan = listing(&Listing { plan: item.plan, value_name: item.value_name, bindings: &Bindings::new() });
@@ -295,7 +276,6 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let call = call(item, signature);
     let into = into(item, signature);
     quote! {
-        #configuration
         #[doc = #doc]
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
         #visibility mod #name {

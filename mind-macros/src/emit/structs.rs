@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    Root, configuration,
+    Root,
     extent::{Arithmetic, extent, symbol_variable},
     names::{self, Names},
     signature::dtype,
@@ -44,8 +44,8 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
 
 /// `zeros` and the initialisers; where there are symbols also those that take the dims.
 fn constructors(root: &Root, item: &Struct) -> TokenStream {
-    let Struct { attributes, visibility, name, symbols, sound, .. } = item;
-    let (configuration, generics) = (configuration(attributes), generics(root, symbols));
+    let Struct { visibility, name, symbols, sound, .. } = item;
+    let generics = generics(root, symbols);
     let arguments: TokenStream = if symbols.is_empty() {
         quote! {}
     } else {
@@ -98,7 +98,6 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
         });
         let draw: TokenStream = draw.collect();
         quote! {
-            #configuration
             #lints
             impl #generics #name #arguments {
                 /// Every field zero.
@@ -124,7 +123,6 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
     });
     quote! {
         #with_dims
-        #configuration
         #lints
         impl<#(#symbols: #root::StaticDim),*> #name #arguments {
             /// Every field zero.
@@ -179,8 +177,8 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
 
 /// The implementation of `Parameters`: every tensor and number by its name, those of nested structs as `first.w`.
 fn visits(root: &Root, item: &Struct) -> TokenStream {
-    let Struct { attributes, name, symbols, fields, .. } = item;
-    let (configuration, generics) = (configuration(attributes), generics(root, symbols));
+    let Struct { name, symbols, fields, .. } = item;
+    let generics = generics(root, symbols);
     let arguments = if symbols.is_empty() {
         quote! {}
     } else {
@@ -199,7 +197,6 @@ fn visits(root: &Root, item: &Struct) -> TokenStream {
         }
     }
     quote! {
-        #configuration
         #[allow(unused, clippy::all, clippy::pedantic)]
         impl #generics #root::Parameters for #name #arguments {
             fn visit<'a>(&'a self, visitor: &mut dyn ::core::ops::FnMut(#root::Parameter<'a>)) {

@@ -1,0 +1,186 @@
+//! `#[cfg(…)]` in a block: on items, fields and statements.
+//!
+//! Only rustc knows how a condition comes out, and it says so after the block has been read. So a block with conditions becomes
+//! one block for each way they can come out, without what is not there then, each behind the `#[cfg(…)]` of its way.
+
+use mind_core::{
+    diag::{Code, Diag, Site},
+    surface::nesting::check_nesting,
+};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+
+#[cfg(test)]
+mod tests;
+
+/// How many conditions a block may have: it is copied for each way they can come out.
+const MAX_CONDITIONS: usize = 6;
+
+/// A block as it is where its conditions come out in one way.
+pub(crate) struct Way {
+    /// What holds then, as `#[cfg(…)]` takes it.
+    pub(crate) predicate: TokenStream,
+    pub(crate) block: TokenStream,
+}
+
+/// The ways in which the conditions in `written` can come out; none where there are no conditions, or no block.
+///
+/// # Errors
+/// E1008 where there are more than [`MAX_CONDITIONS`].
+pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Way>, Diag> {
+    let mut conditions = Vec::new();
+    // What nests too deep is refused when it is read.
+    if is_block(written) && check_nesting(written).is_ok() {
+        collect(written, &mut conditions);
+    }
+    if let Some(condition) = conditions.get(MAX_CONDITIONS) {
+        let message = format!(
+            "a block has at most {MAX_CONDITIONS} different conditions `#[cfg(…)]`, this is one more"
+        );
+        let first = condition.predicate.clone().into_iter().next();
+        let site = first.map_or(Site::Nowhere, |first| Site::token(first.span()));
+        return Err(Diag::new(Code::E1008, site, message).help("put its items into several blocks"));
+    }
+    if conditions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ways = (0..1_u32 << conditions.len()).map(|way| {
+        let holds = |position: usize| way & 1 << position == 0;
+        let parts =
+            conditions.iter().enumerate().map(|(position, Condition { predicate, .. })| {
+                match holds(position) {
+                    true => quote! { #predicate },
+                    false => quote! { not(#predicate) },
+                }
+            });
+        let predicate = quote! { all(#(#parts),*) };
+        let holds =
+            |text: &str| conditions.iter().position(|condition| condition.text == text).is_some_and(holds);
+        Way { predicate, block: resolve(written.clone(), &holds) }
+    });
+    Ok(ways.collect())
+}
+
+/// What a `#[cfg(…)]` asks, without a `not` around it.
+struct Condition {
+    predicate: TokenStream,
+    text: String,
+}
+
+/// Whether a program is one of items, by its first token.
+fn is_block(written: &TokenStream) -> bool {
+    match written.clone().into_iter().next() {
+        Some(TokenTree::Ident(word)) => {
+            ["const", "extern", "fn", "pub", "struct", "use"].iter().any(|begins| word == begins)
+        }
+        Some(TokenTree::Punct(punct)) => punct.as_char() == '#',
+        Some(TokenTree::Group(_) | TokenTree::Literal(_)) | None => false,
+    }
+}
+
+/// Adds the conditions in `tokens` to those that are known, each once.
+fn collect(tokens: &TokenStream, conditions: &mut Vec<Condition>) {
+    let trees: Vec<_> = tokens.clone().into_iter().collect();
+    for (position, tree) in trees.iter().enumerate() {
+        if let Some((condition, _)) = condition(&trees[position..]) {
+            if conditions.iter().all(|known| known.text != condition.text) {
+                conditions.push(condition);
+            }
+        } else if let TokenTree::Group(group) = tree {
+            collect(&group.stream(), conditions);
+        }
+    }
+}
+
+/// What stands in the `#[cfg(…)]` that `trees` begin with, and whether it has to hold.
+fn condition(trees: &[TokenTree]) -> Option<(Condition, bool)> {
+    let mut inside = attribute(trees)?.into_iter();
+    let (mut predicate, mut expected) = match (inside.next(), inside.next(), inside.next()) {
+        (Some(TokenTree::Ident(name)), Some(TokenTree::Group(group)), None) if name == "cfg" => {
+            (group.stream(), true)
+        }
+        _ => return None,
+    };
+    loop {
+        let mut trees = predicate.clone().into_iter();
+        match (trees.next(), trees.next(), trees.next()) {
+            (Some(TokenTree::Ident(name)), Some(TokenTree::Group(group)), None) if name == "not" => {
+                (predicate, expected) = (group.stream(), !expected);
+            }
+            _ => return Some((Condition { text: predicate.to_string(), predicate }, expected)),
+        }
+    }
+}
+
+/// The inside of the attribute `#[…]` that `trees` begin with.
+fn attribute(trees: &[TokenTree]) -> Option<TokenStream> {
+    match trees {
+        [TokenTree::Punct(hash), TokenTree::Group(group), ..]
+            if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
+        {
+            Some(group.stream())
+        }
+        _ => None,
+    }
+}
+
+/// The tokens without conditions, and without what stands behind one that comes out otherwise.
+fn resolve(tokens: TokenStream, holds: &dyn Fn(&str) -> bool) -> TokenStream {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    let mut resolved = Vec::new();
+    let mut rest = trees.as_slice();
+    while let Some((first, behind)) = rest.split_first() {
+        let (mut attributes, mut is_there) = (Vec::new(), true);
+        while attribute(rest).is_some() {
+            let (attribute, behind) = rest.split_at(2);
+            match condition(attribute) {
+                Some((condition, expected)) => is_there &= holds(&condition.text) == expected,
+                None => attributes.extend_from_slice(attribute),
+            }
+            rest = behind;
+        }
+        if rest.len() <= behind.len().saturating_sub(1) {
+            match is_there {
+                true => resolved.append(&mut attributes),
+                false => rest = &rest[element(rest)..],
+            }
+            continue;
+        }
+        resolved.push(match first {
+            TokenTree::Group(group) => {
+                let mut inside = Group::new(group.delimiter(), resolve(group.stream(), holds));
+                inside.set_span(group.span());
+                TokenTree::Group(inside)
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => first.clone(),
+        });
+        rest = behind;
+    }
+    resolved.into_iter().collect()
+}
+
+/// How many tokens the element has that `trees` begin with: an item, a statement, or what a comma ends.
+fn element(trees: &[TokenTree]) -> usize {
+    let word = |tree: &&TokenTree, words: &[&str]| matches!(tree, TokenTree::Ident(name) if words.iter().any(|word| name == word));
+    let is_keyword = |tree: &&TokenTree| word(tree, &["const", "extern", "fn", "let", "struct", "use"]);
+    // Before the keyword stands at most `pub(crate)`.
+    let keyword = trees.iter().take(3).find(is_keyword);
+    let ends_in_braces = keyword.is_some_and(|keyword| word(&keyword, &["fn", "struct"]));
+    let mut angles = 0_usize;
+    for (position, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Group(group) if ends_in_braces && group.delimiter() == Delimiter::Brace => {
+                return position + 1;
+            }
+            TokenTree::Punct(punct) => match punct.as_char() {
+                ';' => return position + 1,
+                ',' if keyword.is_none() && angles == 0 => return position + 1,
+                '<' => angles += 1,
+                '>' => angles = angles.saturating_sub(1),
+                _ => {}
+            },
+            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    trees.len()
+}
