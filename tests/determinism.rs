@@ -15,6 +15,8 @@ use programs::programs;
 
 #[path = "../mind-macros/src/bare/mod.rs"]
 mod bare;
+#[path = "../mind-macros/src/configured.rs"]
+mod configured;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
 #[allow(dead_code, reason = "rustc calls what links a program")]
@@ -27,6 +29,8 @@ mod link;
 mod programs;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
+#[path = "../mind-macros/src/unused.rs"]
+mod unused;
 
 /// Where a child process writes its expansions.
 const CHILD_WRITES: &str = "MIND_DETERMINISM_CHILD_WRITES";

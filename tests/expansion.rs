@@ -8,6 +8,8 @@ use programs::programs;
 
 #[path = "../mind-macros/src/bare/mod.rs"]
 mod bare;
+#[path = "../mind-macros/src/configured.rs"]
+mod configured;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
 #[allow(dead_code, reason = "rustc calls what links a program")]
@@ -20,6 +22,8 @@ mod link;
 mod programs;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
+#[path = "../mind-macros/src/unused.rs"]
+mod unused;
 
 /// What a program becomes, as text with single spaces.
 fn expansion(source: &str) -> String {

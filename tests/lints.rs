@@ -61,9 +61,9 @@ mind! {
 
     /// Every kernel, and names that are not in Rust's style.
     fn kernels<Rows, cols>(
-        X: f64[Rows, cols + 1], rows: i64[cols], image: f32[2, 9, 9, 3], k: f32[3, 3, 3, 4], unused: f32,
+        X: f64[Rows, cols + 1], rows: i64[cols], image: f32[2, 9, 9, 3], k: f32[3, 3, 3, 4], _unused: f32,
     ) -> (f64[Rows], (i64, f64[cols, cols + 1]), f32[2, 5, 5, 4], f32[4]) {
-        let Unused = 1.0;
+        let _Unused = 1.0;
         let y = conv2d(image, k, strides = [2, 2], padding = same);
         (sum(X, axes = [1]), (sum(rows), gather(X, rows)), y, mean(y[0, ..;2, 1..], axes = [0, 1]))
     }

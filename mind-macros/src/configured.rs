@@ -10,11 +10,8 @@ use mind_core::{
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-#[cfg(test)]
-mod tests;
-
 /// How many conditions a block may have: it is copied for each way they can come out.
-const MAX_CONDITIONS: usize = 6;
+pub(crate) const MAX_CONDITIONS: usize = 6;
 
 /// A block as it is where its conditions come out in one way.
 pub(crate) struct Way {

@@ -22,6 +22,7 @@ use crate::{
     emit::{self, Arguments, Constants, Item, Parameter, Root},
     link::{Exports, Imports, Place, Received},
     report::compile_errors,
+    unused,
 };
 
 /// The expansion of `mind!`: what the program means, and an error for each mistake in it.
@@ -55,7 +56,14 @@ pub(crate) fn expand_with(
 ) -> TokenStream {
     let (program, mut diags) = surface::parse(written.clone());
     if let Program::Expression(expression) = &program {
-        return bare::expand(&root, expression, diags, report);
+        let is_read = diags.is_empty();
+        let expansion = bare::expand(&root, expression, diags, report);
+        let warnings = if is_read { unused::warnings(&program) } else { TokenStream::new() };
+        return if warnings.is_empty() {
+            expansion
+        } else {
+            quote! {{ #warnings #expansion }}
+        };
     }
     if diags.is_empty() && !program.imports().is_empty() {
         return ask(&root, program, written, place, &report(&[]));
@@ -157,6 +165,10 @@ impl Expansion {
         });
         let functions: TokenStream = functions.collect();
         let errors = report(diags.as_slice());
+        let warnings = match (diags.is_empty(), &part) {
+            (true, Part::All | Part::Modules) => unused::warnings(&program),
+            (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
+        };
         match program {
             Program::Expression(_) => errors,
             Program::Block(_) => {
@@ -168,11 +180,11 @@ impl Expansion {
                     Part::Modules => TokenStream::new(),
                 };
                 let source = exports.map(|exports| exports.source);
-                quote! { #errors #types #source #functions }
+                quote! { #errors #warnings #types #source #functions }
             }
             Program::Closure(_) => {
                 let name = lowered.functions.first().map(|function| &function.name);
-                quote! {{ #errors #functions #name }}
+                quote! {{ #errors #warnings #functions #name }}
             }
         }
     }

@@ -6,6 +6,8 @@
 mod angle;
 mod bare;
 mod configured;
+#[cfg(test)]
+mod configured_tests;
 mod emit;
 mod expand;
 mod include;
@@ -20,6 +22,7 @@ mod positions;
 mod report;
 #[cfg(test)]
 mod unfinished;
+mod unused;
 
 use std::time::Instant;
 

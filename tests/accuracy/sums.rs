@@ -42,7 +42,7 @@ macro_rules! sums_of {
                 }
                 fn columns_of_a_view<N>(x: $ty[N, 8]) -> $ty[3] { sum(x[0.., 1..7;2], axes = [0]) }
                 fn transposed<N, C>(x: $ty[N, C]) -> $ty[C] { sum(transpose(x, [1, 0]) * 2.0, axes = [1]) }
-                fn broadcast<N>(x: $ty[3], like: $ty[N, 3]) -> $ty[3] {
+                fn broadcast<N>(x: $ty[3], _like: $ty[N, 3]) -> $ty[3] {
                     sum(relu(broadcast_to(x, [N, 3])) * 2.0, axes = [0])
                 }
                 #[grad(b)]

@@ -103,7 +103,7 @@ fn derived_dimensions_of_parameters_take_any_argument_of_that_extent() {
 #[test]
 fn dimensions_are_equal_when_their_normal_forms_are() {
     mind! {
-        fn f<N, M>(a: f32[N * (M + 1)], b: f32[N + M * N], x: f32[(2 * N + 4) / 2], y: f32[N + 2], n: f32[N], m: f32[M])
+        fn f<N, M>(a: f32[N * (M + 1)], b: f32[N + M * N], x: f32[(2 * N + 4) / 2], y: f32[N + 2], _n: f32[N], _m: f32[M])
             -> (f32[M * N + N], f32[2 + N]) {
             (a + b, x * y)
         }
@@ -132,7 +132,7 @@ fn a_symbol_may_meet_an_extent_of_1() {
 #[test]
 fn rank_8_and_unused_symbols_are_fine() {
     mind! {
-        fn f<A, B>(x: f32[A, 1, 2, 1, B, 1, 2, 1], unused: f32[A, A]) -> f32[B, 2, A, 2] {
+        fn f<A, B>(x: f32[A, 1, 2, 1, B, 1, 2, 1], _unused: f32[A, A]) -> f32[B, 2, A, 2] {
             transpose(squeeze(x, axes = [1, 3, 5, 7]), [2, 1, 0, 3])
         }
     }

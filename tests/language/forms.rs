@@ -190,8 +190,8 @@ fn lets_may_declare_types() {
     mind! {
         fn f<N>(x: f32[N, 2]) -> f32[N] {
             let rows: f32[N] = sum(x, axes = [1]);
-            let (a, b): (f32[N], f64) = (rows, 1.0);
-            let c: f64[2] = [1.0, 2.0];
+            let (a, _b): (f32[N], f64) = (rows, 1.0);
+            let _c: f64[2] = [1.0, 2.0];
             a
         }
     }

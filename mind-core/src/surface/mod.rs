@@ -12,6 +12,7 @@ pub mod lower;
 pub mod nesting;
 pub mod parse;
 pub mod print;
+pub mod unused;
 
 pub use lex::lex;
 pub use lower::{function_names, lower, lower_with};

@@ -194,7 +194,10 @@ pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
 /// What users' lints should not say of the forms.
 fn lints() -> TokenStream {
     quote! {
-        #[allow(clippy::too_many_arguments, clippy::type_complexity, non_snake_case, non_camel_case_types, dead_code)]
+        #[allow(
+            clippy::too_many_arguments, clippy::type_complexity, clippy::used_underscore_binding, dead_code,
+            non_camel_case_types, non_snake_case,
+        )]
     }
 }
 

@@ -1,4 +1,9 @@
-use super::*;
+//! What becomes of `#[cfg(…)]` in a block.
+
+use mind_core::diag::Code;
+use proc_macro2::TokenStream;
+
+use crate::configured::{MAX_CONDITIONS, ways};
 
 /// The ways as `predicate: block`, a line each.
 fn shown(written: &str) -> String {

@@ -1,0 +1,94 @@
+//! Names that are bound and never read, for warnings as rustc has them.
+
+use proc_macro2::Ident;
+
+use super::ast::{Body, NodeKind, Parameter, Pattern};
+
+/// The parameters, and the names bound by `let`, that a body does not read, in source order; without those that begin with `_`.
+///
+/// To be assigned to is a use of a parameter: it is `&mut`, and the caller sees it.
+///
+/// ```
+/// use mind_core::surface::{parse_function, unused::unused_names};
+/// let text = "fn f(x: f32, y: f32, _z: f32) -> f32 { let h = x * x; let k = h; x }";
+/// let (function, _) = parse_function(text.parse().unwrap());
+/// let function = function.unwrap();
+/// let unused = unused_names(&function.parameters, function.body.as_ref().unwrap());
+/// assert_eq!(unused.iter().map(ToString::to_string).collect::<Vec<_>>(), ["y", "k"]);
+/// ```
+pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
+    let mut names = Names::default();
+    parameters.iter().for_each(|parameter| names.bind(&parameter.name));
+    for node in &body.nodes {
+        match &node.kind {
+            NodeKind::Name(name) => names.read(name),
+            NodeKind::Assign { target, .. } => names.read(&target.name),
+            NodeKind::Let { pattern, .. } => names.bind_all(pattern),
+            NodeKind::Open => names.scopes.push(names.visible.len()),
+            NodeKind::Close { .. } => {
+                let start = names.scopes.pop().unwrap_or_default();
+                names.visible.truncate(start);
+            }
+            // These name nothing themselves: their operands are nodes of their own.
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Call { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Field { .. }
+            | NodeKind::Member { .. }
+            | NodeKind::Rust { .. }
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Struct { .. }
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Discard(_) => {}
+        }
+    }
+    let unused =
+        names.bound.into_iter().filter(|(name, is_read)| !is_read && !name.to_string().starts_with('_'));
+    unused.map(|(name, _)| name.clone()).collect()
+}
+
+#[derive(Default)]
+struct Names<'a> {
+    /// Every name that has been bound, and whether it is read.
+    bound: Vec<(&'a Ident, bool)>,
+    /// Those in sight, by position; of equal names the last hides the others.
+    visible: Vec<usize>,
+    /// How many were in sight where each open scope began.
+    scopes: Vec<usize>,
+}
+
+impl<'a> Names<'a> {
+    fn bind(&mut self, name: &'a Ident) {
+        self.visible.push(self.bound.len());
+        self.bound.push((name, false));
+    }
+
+    fn bind_all(&mut self, pattern: &'a Pattern) {
+        let mut rest = vec![pattern];
+        while let Some(pattern) = rest.pop() {
+            match pattern {
+                Pattern::Wildcard(_) => {}
+                Pattern::Name(name) => self.bind(name),
+                Pattern::Tuple { elements, .. } => rest.extend(elements.iter().rev()),
+                Pattern::Struct { fields, .. } => {
+                    rest.extend(fields.iter().rev().map(|field| &field.pattern))
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, name: &Ident) {
+        let found = self.visible.iter().rev().find(|position| self.bound[**position].0 == name);
+        if let Some(position) = found {
+            self.bound[*position].1 = true;
+        }
+    }
+}
