@@ -282,11 +282,18 @@ mod page_on_ndarray {}
 /// assert_eq!(dense(&Tensor::full(1.0), &Tensor::full(0.5), &Tensor::zeros()), Tensor::full(1.5));
 /// ```
 ///
-/// The first `>` ends the block, but for those in brackets and those of `->` and `=>`; so functions with `<N>` go in
-/// `mind! { … }`. In the place of an expression the
+/// The first `>` ends the block, but for those in brackets, those of `->` and `=>`, and in a block of items that of `fn f<N>`. In
+/// the place of an expression the
 /// wrapper holds one expression: statements before it go in braces, `angle! {{ let a = …; mind!< a > }}`.
 /// `mind!(< … >)` needs no wrapper.
 pub use mind_macros::angle;
+/// The items of a whole file of Rust, in which `mind!< … >` may stand anywhere: `mind::angle_include!("model.rs");`.
+///
+/// The path is relative to the Rust file, as that of [`include_str!`]. Best in a module of its own:
+/// `mod model { mind::angle_include!("model.rs"); }`. Mistakes have the file's lines and columns: rustc is given a copy with `(` and
+/// `)`, in the folder it writes to, and shows its path. What Rust looks for beside a file, `mod parts;` and `include_str!`, it would
+/// look for beside that copy: modules without their content are refused in it, as are attributes of the file (`#![…]`).
+pub use mind_macros::angle_include;
 
 /// The proc macros themselves. What stands in front of each hands over `$crate`, so that generated code finds this
 /// crate under whatever name a manifest gives it.

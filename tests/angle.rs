@@ -14,13 +14,35 @@ angle! {
 
     mod items {
         mind::mind!< pub fn squares(x: f32[2]) -> f32[2] { x * x } >;
+        mind::mind!<
+            struct Layer<N> { w: f32[N, 2] }
+
+            pub fn apply<N>(x: f32[N], w: f32[N, 2]) -> f32[2] { through(x, Layer { w }) }
+
+            fn through<N>(x: f32[N], layer: Layer<N>) -> f32[2] { x @ layer.w }
+        >
+        pub const AFTER: i32 = 1;
     }
+}
+
+/// A file of Rust with blocks in it.
+mod file {
+    mind::angle_include!("files/angle.rs");
 }
 
 #[test]
 fn items_hold_blocks() {
     assert_eq!(twice(&Tensor::from([1.0, -2.0, 3.0])), [2.0, 0.0, 6.0]);
     assert_eq!(items::squares(&Tensor::from([1.0, -2.0])), Tensor::from([1.0, 4.0]));
+    assert_eq!(items::apply(&Tensor::from([1.0, -2.0]), &Tensor::full(1.0)), Tensor::from([-1.0, -1.0]));
+    assert_eq!(items::AFTER, 1);
+}
+
+#[test]
+fn a_file_holds_blocks() {
+    let layer = file::Layer::new(Tensor::from([[1.0, 0.0], [0.0, -1.0]]));
+    assert_eq!(layer.apply(&Tensor::from([[2.0, 3.0]])), Tensor::from([[2.0, 0.0]]));
+    assert_eq!(file::total(&Tensor::from([[2.0, 3.0]])), 5.0);
 }
 
 #[test]

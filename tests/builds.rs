@@ -104,6 +104,47 @@ fn a_knossos_program_without_its_feature_says_what_to_write() {
     assert!(text.contains("src/bin/knossos.rs:1:1"), "{text}");
 }
 
+#[test]
+fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_changes() {
+    let source = "mod model { mind::angle_include!(\"../model.rs\"); }\nfn main() { println!(\"{}\", model::sum()); }\n";
+    let folder = project("builds-angle", [("angle", source)]);
+    let model = |body: &str| {
+        let text = format!(
+            "//! A model.\nuse mind::{{Tensor, mind}};\n\npub fn sum() -> f32 {{\n    let x: Tensor![f32; 2] = Tensor::full(2.0);\n    \
+             {body}\n}}\n"
+        );
+        fs::write(folder.join("src/model.rs"), text).expect("the target folder can be written");
+    };
+    let run = ["run", "--bin", "angle"];
+    model("mind!< sum(x * y) >.into()");
+    let (runs, text) = cargo(&folder, &run);
+    assert!(!runs && text.contains("cannot find value `y`") && text.contains("src/model.rs:6:20"), "{text}");
+    model("let s: i32 = mind!< sum(x) >.into(); s");
+    let (runs, text) = cargo(&folder, &run);
+    assert!(!runs && text.contains("src/model.rs:6:"), "{text}");
+    model("mind!< sum(x)");
+    let (runs, text) = cargo(&folder, &run);
+    assert!(
+        !runs && text.contains("found the end, expected `>`") && text.contains("src/bin/../model.rs:6:5"),
+        "{text}"
+    );
+    for factor in ["2.0", "3.0"] {
+        model(&format!("mind!< {factor} * sum(x) >.into()"));
+        let (runs, text) = cargo(&folder, &run);
+        assert!(runs, "{text}");
+        assert_eq!(text.trim(), if factor == "2.0" { "8" } else { "12" });
+        // Neither the copy nor the file is younger than the build.
+        let (_, text) = cargo(&folder, &["build", "--bin", "angle", "--message-format=json"]);
+        let artifacts = text
+            .lines()
+            .filter(|line| line.contains(r#""name":"angle""#) && line.contains("compiler-artifact"));
+        assert!(
+            artifacts.clone().count() == 1 && artifacts.clone().all(|line| line.contains(r#""fresh":true"#)),
+            "{text}"
+        );
+    }
+}
+
 /// A crate of programs, which has this one with no feature.
 fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -131,5 +172,6 @@ fn cargo(folder: &Path, arguments: &[&str]) -> (bool, String) {
         .current_dir(folder)
         .output()
         .expect("cargo runs");
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }

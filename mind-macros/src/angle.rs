@@ -6,19 +6,43 @@ use mind_core::{
 };
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
-use crate::report::compile_error;
+use crate::{configured::begins_items, report::compile_error};
 
 #[cfg(test)]
 mod tests;
 
 /// What `angle! { … }` becomes: its tokens with `mind!( … )` for each `mind!< … >` in them, however deep.
 ///
-/// A block ends at the first `>` on its own level that is not the end of `->` or `=>`. What holds no block keeps its
-/// tokens and their spans. A block in error becomes the error.
+/// A block ends at the first `>` on its own level that is not the end of `->` or `=>`, nor of the `<N>` of an item. One of items
+/// becomes `mind! { … }` unless a `;` follows. What holds no block keeps its tokens and their spans. A block in error becomes the error.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    if let Err(diag) = check_nesting(&input) {
-        return compile_error(&diag);
-    }
+    rewrite(input).unwrap_or_else(|diag| (compile_error(&diag), Found::default())).0
+}
+
+/// The blocks in some tokens, and what is wrong with others.
+pub(crate) fn find(input: TokenStream) -> Found {
+    rewrite(input).map_or_else(|diag| Found { blocks: Vec::new(), mistakes: vec![diag] }, |(_, found)| found)
+}
+
+/// What stands in angle brackets.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) blocks: Vec<Brackets>,
+    pub(crate) mistakes: Vec<Diag>,
+}
+
+/// The brackets of a block.
+pub(crate) struct Brackets {
+    /// The `<`.
+    pub(crate) opener: Span,
+    /// The `>`.
+    pub(crate) closer: Span,
+    /// What they become.
+    pub(crate) delimiter: Delimiter,
+}
+
+fn rewrite(input: TokenStream) -> Result<(TokenStream, Found), Diag> {
+    check_nesting(&input)?;
     let mut open = vec![Level::new(None, input)];
     loop {
         let innermost = open.last_mut().expect("the outermost level returns when it ends");
@@ -32,10 +56,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             }
             None => {
                 let level = open.pop().expect("it has just been looked at");
-                let (group, inside) = level.end();
+                let (group, inside, found) = level.end();
                 match (group, open.last_mut()) {
-                    (Some(group), Some(outer)) => outer.take(group, inside),
-                    (_, _) => return inside.tokens(),
+                    (Some(group), Some(outer)) => outer.take(group, inside, found),
+                    (_, _) => return Ok((inside.tokens(), found)),
                 }
             }
         }
@@ -68,6 +92,10 @@ struct Level {
     is_changed: bool,
     /// The block that has not ended.
     block: Option<Block>,
+    /// Those that have, here and in brackets.
+    found: Found,
+    /// Which token is the last block that became braces.
+    braces: Option<usize>,
 }
 
 struct Block {
@@ -83,6 +111,8 @@ struct Block {
     inner: Option<Span>,
     /// The first `;` in it: where its statement ends if it never does.
     semicolon: Option<usize>,
+    /// How many `<` of its items have not ended, as that of `fn f<N>`.
+    generics: usize,
 }
 
 /// What became of the tokens in a bracket.
@@ -102,7 +132,16 @@ impl Inside {
 impl Level {
     fn new(group: Option<Group>, original: TokenStream) -> Self {
         let rest = original.clone().into_iter();
-        Self { group, original, rest, done: Vec::new(), is_changed: false, block: None }
+        Self {
+            group,
+            original,
+            rest,
+            done: Vec::new(),
+            is_changed: false,
+            block: None,
+            found: Found::default(),
+            braces: None,
+        }
     }
 
     /// Reads a token of this level.
@@ -116,7 +155,8 @@ impl Level {
             match &mut self.block {
                 None => {
                     let (opener, start) = (tree.span(), self.done.len());
-                    let block = Block { name, opener, start, open: 1, inner: None, semicolon: None };
+                    let block =
+                        Block { name, opener, start, open: 1, inner: None, semicolon: None, generics: 0 };
                     self.block = Some(block);
                     return;
                 }
@@ -125,9 +165,19 @@ impl Level {
                     block.inner.get_or_insert(name);
                 }
             }
+        } else if is_punct(&tree, '<') && self.names_an_item() {
+            if let Some(block) = &mut self.block {
+                block.generics += 1;
+            }
         } else if is_punct(&tree, '>') && !self.done.last().is_some_and(is_stem) {
+            if let Some(block) = &mut self.block
+                && block.generics > 0
+            {
+                block.generics -= 1;
+                return self.done.push(tree);
+            }
             if let Some(block) = self.block.take_if(|block| block.open == 1) {
-                return self.close(&block);
+                return self.close(&block, tree.span());
             }
             if let Some(block) = &mut self.block {
                 block.open -= 1;
@@ -136,8 +186,27 @@ impl Level {
             && let Some(block) = &mut self.block
         {
             block.semicolon.get_or_insert(self.done.len());
+        } else if is_punct(&tree, ';') {
+            self.end_item();
         }
         self.done.push(tree);
+    }
+
+    /// Whether what has been read ends in a name, in a block of items: a `<` behind it holds dimensions.
+    fn names_an_item(&self) -> bool {
+        let is_name = matches!(self.done.last(), Some(TokenTree::Ident(_)));
+        is_name && self.block.as_ref().is_some_and(|block| begins_items(self.done.get(block.start)))
+    }
+
+    /// Makes `mind!( … );` of a block of items and a `;`, which Rust does not take behind braces.
+    fn end_item(&mut self) {
+        if self.braces.take().is_some_and(|braces| braces + 1 == self.done.len())
+            && let (Some(TokenTree::Group(braces)), Some(block)) =
+                (self.done.last_mut(), self.found.blocks.last_mut())
+        {
+            block.delimiter = Delimiter::Parenthesis;
+            *braces = bracketed(block.delimiter, braces.stream(), block.opener);
+        }
     }
 
     /// The name, if what comes next is called by `mind!`.
@@ -149,20 +218,20 @@ impl Level {
     }
 
     /// Takes a bracket that has been read.
-    fn take(&mut self, group: Group, inside: Inside) {
+    fn take(&mut self, group: Group, inside: Inside, found: Found) {
+        self.found.blocks.extend(found.blocks);
+        self.found.mistakes.extend(found.mistakes);
         self.done.push(TokenTree::Group(match inside {
             Inside::Kept(_) => group,
             Inside::Changed(tokens) => {
                 self.is_changed = true;
-                let mut changed = Group::new(group.delimiter(), tokens);
-                changed.set_span(group.span());
-                changed
+                bracketed(group.delimiter(), tokens, group.span())
             }
         }));
     }
 
-    /// Makes `( … )` of a block that ends here.
-    fn close(&mut self, block: &Block) {
+    /// Makes `( … )` of a block that ends here, or `{ … }` of items.
+    fn close(&mut self, block: &Block, closer: Span) {
         if let Some(inner) = block.inner {
             let message = "found `mind!<` inside another, expected an expression";
             let diag = Diag::new(Code::E1007, Site::token(inner), message);
@@ -173,9 +242,13 @@ impl Level {
         let mut inside = self.done.split_off(block.start);
         part_last(&mut inside);
         part_last(&mut self.done);
-        let mut group = Group::new(Delimiter::Parenthesis, inside.into_iter().collect());
-        group.set_span(block.opener);
-        self.done.push(TokenTree::Group(group));
+        let (opener, mut delimiter) = (block.opener, Delimiter::Parenthesis);
+        if begins_items(inside.first()) {
+            delimiter = Delimiter::Brace;
+            self.braces = Some(self.done.len());
+        }
+        self.done.push(TokenTree::Group(bracketed(delimiter, inside.into_iter().collect(), opener)));
+        self.found.blocks.push(Brackets { opener, closer, delimiter });
     }
 
     /// Puts an error in the place of a block that never ends, up to the end of its statement.
@@ -192,6 +265,8 @@ impl Level {
     /// Puts an error in the place of a block whose inside begins at `start`, and of the path before it.
     fn fail(&mut self, start: usize, diag: &Diag) {
         self.is_changed = true;
+        self.braces = None;
+        self.found.mistakes.push(diag.clone());
         // `mind` and `!`.
         self.done.truncate(start.saturating_sub(2));
         while let [.., first, second] = self.done.as_slice()
@@ -204,16 +279,14 @@ impl Level {
         // In parentheses the error is whatever the block would have been, also before `.method()`.
         self.done.extend(compile_error(diag).into_iter().map(|tree| match tree {
             TokenTree::Group(braces) => {
-                let mut group = Group::new(Delimiter::Parenthesis, braces.stream());
-                group.set_span(braces.span());
-                TokenTree::Group(group)
+                TokenTree::Group(bracketed(Delimiter::Parenthesis, braces.stream(), braces.span()))
             }
             TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tree,
         }));
     }
 
     /// What became of the level, all its tokens having been read.
-    fn end(mut self) -> (Option<Group>, Inside) {
+    fn end(mut self) -> (Option<Group>, Inside, Found) {
         if let Some(block) = self.block.take() {
             self.fail_unended(&block);
         }
@@ -221,8 +294,14 @@ impl Level {
             true => Inside::Changed(self.done.into_iter().collect()),
             false => Inside::Kept(self.original),
         };
-        (self.group, inside)
+        (self.group, inside, self.found)
     }
+}
+
+fn bracketed(delimiter: Delimiter, inside: TokenStream, span: Span) -> Group {
+    let mut group = Group::new(delimiter, inside);
+    group.set_span(span);
+    group
 }
 
 fn is_punct(tree: &TokenTree, char: char) -> bool {

@@ -27,7 +27,7 @@ pub(crate) struct Way {
 pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Way>, Diag> {
     let mut conditions = Vec::new();
     // What nests too deep is refused when it is read.
-    if is_block(written) && check_nesting(written).is_ok() {
+    if begins_items(written.clone().into_iter().next().as_ref()) && check_nesting(written).is_ok() {
         collect(written, &mut conditions);
     }
     if let Some(condition) = conditions.get(MAX_CONDITIONS) {
@@ -64,9 +64,9 @@ struct Condition {
     text: String,
 }
 
-/// Whether a program is one of items, by its first token.
-fn is_block(written: &TokenStream) -> bool {
-    match written.clone().into_iter().next() {
+/// Whether a program that begins with this token is one of items.
+pub(crate) fn begins_items(first: Option<&TokenTree>) -> bool {
+    match first {
         Some(TokenTree::Ident(word)) => {
             ["const", "extern", "fn", "pub", "struct", "use"].iter().any(|begins| word == begins)
         }

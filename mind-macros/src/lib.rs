@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod angle;
+mod angle_include;
 mod bare;
 mod configured;
 #[cfg(test)]
@@ -38,6 +39,12 @@ pub fn mind(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn angle(input: TokenStream) -> TokenStream {
     timed("angle!", input, |input| positions::in_rustc(|| angle::expand(input)))
+}
+
+/// `mind::angle_include!`.
+#[proc_macro]
+pub fn angle_include(input: TokenStream) -> TokenStream {
+    timed("angle_include!", input, angle_include::expand)
 }
 
 /// `mind::include!`.

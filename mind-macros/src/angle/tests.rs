@@ -82,6 +82,21 @@ fn a_block_ends_at_the_first_closer_of_its_level() {
 }
 
 #[test]
+fn a_block_of_items_is_an_item() {
+    check("mind!< fn f(x: f32) -> f32 { x } > struct S;", "mind! { fn f(x: f32) -> f32 { x } } struct S;");
+    check(
+        "mind!< pub fn f(x: f32) -> f32 { x } >; struct S;",
+        "mind!( pub fn f(x: f32) -> f32 { x } ); struct S;",
+    );
+    check("{ mind!< fn f() { 1 } > a; }", "{ mind! { fn f() { 1 } } a; }");
+    check(
+        "mind!< #[grad(w)] fn f<N, M>(x: f32[N]) -> S<N, M> { x } struct S<A, B> { a: T<A> } >",
+        "mind! { #[grad(w)] fn f<N, M>(x: f32[N]) -> S<N, M> { x } struct S<A, B> { a: T<A> } }",
+    );
+    check("mind!< use a::b; |x: f32| b(x) > ;", "mind!( use a::b; |x: f32| b(x) );");
+}
+
+#[test]
 fn what_was_joined_to_the_closer_is_what_rustc_would_lex() {
     check("Vec::<_>::from(mind!< x >)>>1", "Vec::<_>::from(mind!(x))>>1");
     check("mind!<x>>1", "mind!(x)>1");

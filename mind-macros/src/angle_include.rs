@@ -1,0 +1,183 @@
+//! `angle_include!("model.rs")`: a file of Rust in which `mind!< … >` stands anywhere.
+//!
+//! A macro on stable Rust can give tokens of a file no places in it. But rustc reads what `include!` names by itself, and a
+//! program in angle brackets becomes Rust by two bytes. So rustc is given a copy, in the folder where it writes, with every line and
+//! column where the file has it.
+
+use std::{
+    env,
+    fs::{self, File},
+    hash::{DefaultHasher, Hash, Hasher},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use mind_core::diag::{Code, Diag, Site};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::{
+    angle,
+    emit::Root,
+    include::Source,
+    positions,
+    report::{compile_error, compile_error_at},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// What `angle_include!("model.rs")` becomes: the file's copy in Rust, included, or the mistakes with their places in the file.
+pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    let (_, input) = Root::take(input);
+    let (source, span) = match positions::in_rustc(|| Source::open(input)) {
+        Ok(opened) => opened,
+        Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
+    };
+    let copied = positions::in_text(|| {
+        let copy = source.text().map_err(|diag| vec![diag]).and_then(rust_of);
+        copy.map_err(|mistakes| source.messages(&mistakes))
+    });
+    let written = copied.and_then(|copy| {
+        let failed = |(path, error): (PathBuf, io::Error)| {
+            vec![format!("the copy of the file for rustc cannot be written to {}: {error}", path.display())]
+        };
+        write(&copy, source.path()).map_err(failed)
+    });
+    positions::in_rustc(|| {
+        let tracking = source.tracking();
+        match written {
+            Ok(path) => {
+                let path = path.to_string_lossy();
+                quote! { #tracking ::core::include!(#path); }
+            }
+            Err(messages) => {
+                let errors = messages.iter().map(|message| compile_error_at(span, span, message));
+                let errors: TokenStream = errors.collect();
+                quote! { #errors #tracking }
+            }
+        }
+    })
+}
+
+/// The text as Rust has it, of the same length.
+fn rust_of(text: &str) -> Result<String, Vec<Diag>> {
+    let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| {
+        vec![Diag::new(
+            Code::E1007,
+            Site::token(error.span()),
+            "this is not Rust: a bracket, quote or character is wrong",
+        )]
+    })?;
+    let mut mistakes = out_of_place(tokens.clone());
+    let found = angle::find(tokens);
+    mistakes.extend(found.mistakes);
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    let mut put = |span: Span, byte: u8| {
+        bytes[span.byte_range().start] = byte;
+    };
+    for block in &found.blocks {
+        let [opener, closer] = match block.delimiter {
+            Delimiter::Brace => *b"{}",
+            Delimiter::Parenthesis | Delimiter::Bracket | Delimiter::None => *b"()",
+        };
+        put(block.opener, opener);
+        put(block.closer, closer);
+    }
+    // What documents the file may not stand within another.
+    for start in documentation(text) {
+        bytes[start + 2] = b' ';
+    }
+    Ok(String::from_utf8(bytes).expect("only ASCII has been put in the place of ASCII"))
+}
+
+/// What a file may hold and a copy that is included may not: it would be looked for beside the copy, or stand inside an item.
+fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    let is = |tree: &TokenTree, char| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char);
+    let mistakes = trees.windows(3).filter_map(|window| match window {
+        [TokenTree::Ident(word), TokenTree::Ident(name), end] if word == "mod" && is(end, ';') => {
+            let message = format!("found `mod {name};`, expected a module with its content");
+            let help =
+                format!("declare `mod {name};` beside `angle_include!`: what is included has no folder");
+            Some(Diag::new(Code::E1007, Site::token(name.span()), message).help(help))
+        }
+        [hash, bang, TokenTree::Group(attribute)] if is(hash, '#') && is(bang, '!') => {
+            let is_doc = |tree: TokenTree| matches!(&tree, TokenTree::Ident(name) if name == "doc");
+            if attribute.stream().into_iter().next().is_some_and(is_doc) {
+                return None;
+            }
+            let message = "found an attribute of the file, which is included in a module";
+            let help = "write it without `!` before the module that includes the file";
+            Some(Diag::new(Code::E1007, Site::token(attribute.span()), message).help(help))
+        }
+        _ => None,
+    });
+    mistakes.collect()
+}
+
+/// Where the `//!` and `/*!` begin that stand before all else.
+fn documentation(text: &str) -> Vec<usize> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start_matches(char::is_whitespace).len();
+        let comment = &rest[blank..];
+        if comment.starts_with("//!") || comment.starts_with("/*!") {
+            found.push(at + blank);
+        }
+        let length = if comment.starts_with("//") {
+            comment.find('\n').unwrap_or(comment.len())
+        } else if comment.starts_with("/*") {
+            comment.find("*/").map_or(comment.len(), |end| end + 2)
+        } else {
+            return found;
+        };
+        at += blank + length;
+    }
+}
+
+/// Writes the copy of a file; says where.
+fn write(copy: &str, original: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
+    // What rustc shows ends as the path of the file in its package does.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").map(|package| real(Path::new(&package))).unwrap_or_default();
+    let original = &*real(original);
+    let within = original.strip_prefix(package).ok().or(original.file_name().map(Path::new));
+    let mut hasher = DefaultHasher::new();
+    original.parent().hash(&mut hasher);
+    let path = folder()
+        .join("mind-angle")
+        .join(format!("{:016x}", hasher.finish()))
+        .join(within.unwrap_or(original));
+    // What is there already is left alone, so that the crate is not taken for changed.
+    if fs::read(&path).is_ok_and(|found| found == copy.as_bytes()) {
+        return Ok(path);
+    }
+    let write = || -> io::Result<()> {
+        let folder = path.parent().unwrap_or(&path);
+        fs::create_dir_all(folder)?;
+        // Whole or not at all: another process may read it.
+        let unfinished = folder.join(format!("{}.unfinished", std::process::id()));
+        let mut file = File::create(&unfinished)?;
+        file.write_all(copy.as_bytes())?;
+        // Cargo takes what is younger than the build for changed since.
+        file.set_modified(fs::metadata(original)?.modified()?)?;
+        fs::rename(&unfinished, &path)
+    };
+    match write() {
+        Ok(()) => Ok(path),
+        Err(error) => Err((path, error)),
+    }
+}
+
+/// A folder for what is made in a build: that of the build script, else of rustc's output.
+fn folder() -> PathBuf {
+    let output = || env::args_os().skip_while(|argument| argument != "--out-dir").nth(1).map(PathBuf::from);
+    let folder = env::var_os("OUT_DIR").map(PathBuf::from).or_else(output).unwrap_or_else(env::temp_dir);
+    std::path::absolute(&folder).unwrap_or(folder)
+}
