@@ -22,7 +22,7 @@ use mind_core::{
     plan::{Listing, Plan, Step, listing},
     surface::lower::Structure,
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 pub use root::Root;
@@ -120,7 +120,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
     let shapes = signature::shape_section(item);
-    let into_name = format_ident!("{}_into", name);
+    let (into_name, parts) = (format_ident!("{}_into", name), parts(name));
     let Interface {
         generics,
         parameters,
@@ -143,29 +143,29 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     );
     let (lints, error) = (lints(), quote! { #root::Error });
     let call = quote! {
-        match #name::call(#(#arguments),*) {
+        match #parts::call(#(#arguments),*) {
             ::core::result::Result::Ok(#pattern) => #value,
             ::core::result::Result::Err(__mind_error) => #root::fail(__mind_error),
         }
     };
     let call = guard(signature.interface.opened(item, call, &quote! { #root::fail(__mind_error) }));
     // The binding is beside the guard, in which it would be a statement among expressions.
-    let into = quote! { #name::into(#(#arguments,)* #out_argument #workspace) };
+    let into = quote! { #parts::into(#(#arguments,)* #out_argument #workspace) };
     let into =
         guard(signature.interface.opened(item, into, &quote! { ::core::result::Result::Err(__mind_error) }));
+    let function = keyword_at("fn", name);
+    let (call, into) = (braces_at(name, call), braces_at(name, quote! { #out_binding #into }));
     quote! {
         #attributes
         #shapes
         #[track_caller]
         #lints
-        #visibility fn #name #generics (#(#parameters),*) -> #result { #call }
+        #visibility #function #name #generics (#(#parameters),*) -> #result #call
         #[doc = #into_doc]
         #lints
-        #visibility fn #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
-            -> ::core::result::Result<(), #error> {
-            #out_binding
+        #visibility #function #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
+            -> ::core::result::Result<(), #error>
             #into
-        }
     }
 }
 
@@ -173,22 +173,88 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
 pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
     let (root, visibility, name) = (item.root, &item.visibility, &item.name);
-    let try_name = format_ident!("try_{}", name);
+    let (try_name, parts) = (format_ident!("try_{}", name), parts(name));
     let Interface { generics, parameters, arguments, result, rebuilt, .. } = &signature.interface;
     // What can fail is returned as it is where there is nothing to rebuild.
     let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
     let lints = lints();
     let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
-    let call = quote! { #name::call(#(#arguments),*) #map };
+    let call = quote! { #parts::call(#(#arguments),*) #map };
     let call =
         guard(signature.interface.opened(item, call, &quote! { ::core::result::Result::Err(__mind_error) }));
+    let (function, call) = (keyword_at("fn", name), braces_at(name, call));
     quote! {
         #[doc = #doc]
         #lints
-        #visibility fn #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #root::Error> {
-            #call
-        }
+        #visibility #function #try_name #generics (#(#parameters),*) -> ::core::result::Result<#result, #root::Error> #call
     }
+}
+
+/// The module with what the forms of a function call, which a module of the user's cannot stand for.
+fn parts(name: &Ident) -> Ident {
+    let place = name.span().start();
+    format_ident!("__mind_parts_{}_{}_{}", name, place.line, place.column, span = Span::call_site())
+}
+
+/// The module that users see: what the function is made of.
+fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
+    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
+    let doc = format!("What [`{name}`]({name}()) is made of.");
+    let Constants { core_ir, mic, params, flops } = &item.constants;
+    let params = quantity(item, "params", "The number of elements in the parameters.", params);
+    let flops = quantity(item, "flops", "The arithmetic operations of a call.", flops);
+    let (preamble, sizes) = (preamble(root), sizes(item));
+    let inside = quote! {
+        #preamble
+        /// The Core IR, as text.
+        pub const CORE_IR: &str = #core_ir;
+        /// The same as MIC, the compact form.
+        pub const MIC: &str = #mic;
+        /// What runs, step by step: kernels, what was fused into them, and where temporaries lie.
+        pub const PLAN: &str = #plan;
+        #params
+        #flops
+        #sizes
+        #import
+    };
+    let (module, inside) = (keyword_at("mod", name), braces_at(name, inside));
+    quote! {
+        #[doc = #doc]
+        #[allow(non_snake_case, non_camel_case_types, dead_code)]
+        #visibility #module #name #inside
+    }
+}
+
+/// What both modules of a function begin with.
+fn preamble(root: &Root) -> TokenStream {
+    quote! {
+        #[allow(unused_imports)]
+        use #root as rt;
+        // For modules that are without.
+        #[allow(unused_imports)]
+        use ::core::prelude::v1::*;
+        #[allow(unused_imports)]
+        use rt::Dim as _;
+    }
+}
+
+/// How much memory a call needs; in both modules, since neither sees the other where a block stands in a function.
+fn sizes(item: &Item<'_>) -> TokenStream {
+    let (peak, lens) = (peak_bytes(item), parse(&lens(item.plan)));
+    let geometries = parse(&product::geometries(item.plan));
+    quote! { #peak #lens #geometries }
+}
+
+/// A keyword where the user's name is: an item is where its first and last tokens are, and so is what rustc says of two of one name.
+fn keyword_at(keyword: &str, name: &Ident) -> Ident {
+    Ident::new(keyword, name.span().resolved_at(Span::call_site()))
+}
+
+/// Braces where the user's name is.
+fn braces_at(name: &Ident, inside: TokenStream) -> Group {
+    let mut braces = Group::new(Delimiter::Brace, inside);
+    braces.set_span(name.span().resolved_at(Span::call_site()));
+    braces
 }
 
 /// What users' lints should not say of the forms.
@@ -204,24 +270,13 @@ fn lints() -> TokenStream {
 /// The module of a function whose body is in error.
 pub fn fallback_module(item: &Item<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
+    let (root, parts, public) = (item.root, parts(&item.name), public_module(item, ""));
     let Signature { generics, parameters, result, .. } = &signature;
     let out = signature.out_parameter();
-    let quantities = ["params", "flops"].map(|name| quantity(item, name, "", &Dim::ZERO));
-    let peak = peak_bytes(item);
-    let lens = parse(&lens(item.plan));
-    let geometries = parse(&product::geometries(item.plan));
     quote! {
         #[allow(unused, warnings, clippy::all)]
-        #visibility mod #name {
+        mod #parts {
             use #root as rt;
-            pub const CORE_IR: &str = "";
-            pub const MIC: &str = "";
-            pub const PLAN: &str = "";
-            #(#quantities)*
-            #peak
-            #lens
-            #geometries
             pub(super) fn call #generics (#(#parameters),*) -> ::core::result::Result<#result, rt::Error> {
                 ::core::unreachable!()
             }
@@ -229,8 +284,8 @@ pub fn fallback_module(item: &Item<'_>) -> TokenStream {
                 -> ::core::result::Result<(), rt::Error> {
                 ::core::unreachable!()
             }
-            #import
         }
+        #public
     }
 }
 
@@ -260,52 +315,29 @@ pub(crate) fn parse(text: &str) -> TokenStream {
     text.parse().unwrap_or_else(|error: proc_macro2::LexError| failed(error.to_string()))
 }
 
-/// The module beside the function: its constants, and what the function calls.
+/// The modules beside the function: what it calls, and what it is made of.
 pub fn module(item: &Item<'_>) -> TokenStream {
     let signature = &Signature::new(item);
-    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
-    let doc = format!("What [`{name}`]({name}()) is made of.");
-    let (core_ir, mic) = (&item.constants.core_ir, &item.constants.mic);
     let plan = listing(&Listing { plan: item.plan, value_name: item.value_name, bindings: &Bindings::new() });
-    let params =
-        quantity(item, "params", "The number of elements in the parameters.", &item.constants.params);
-    let flops = quantity(item, "flops", "The arithmetic operations of a call.", &item.constants.flops);
-    let lens = parse(&lens(item.plan));
-    let peak = peak_bytes(item);
-    let geometries = parse(&product::geometries(item.plan));
+    let (parts, public) = (parts(&item.name), public_module(item, &plan));
+    let (preamble, sizes) = (preamble(item.root), sizes(item));
     let externs = external::functions(item);
-    let run = parse(&body::run(item.plan, &name.to_string(), item.value_name));
+    let run = parse(&body::run(item.plan, &item.name.to_string(), item.value_name));
     let check = check(item, signature);
     let call = call(item, signature);
     let into = into(item, signature);
     quote! {
-        #[doc = #doc]
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
-        #visibility mod #name {
-            use #root as rt;
-            // For modules that are without.
-            #[allow(unused_imports)]
-            use ::core::prelude::v1::*;
-            #[allow(unused_imports)]
-            use rt::Dim as _;
-            /// The Core IR, as text.
-            pub const CORE_IR: &str = #core_ir;
-            /// The same as MIC, the compact form.
-            pub const MIC: &str = #mic;
-            /// What runs, step by step: kernels, what was fused into them, and where temporaries lie.
-            pub const PLAN: &str = #plan;
-            #params
-            #flops
-            #peak
-            #lens
+        mod #parts {
+            #preamble
+            #sizes
             #check
             #call
             #into
-            #geometries
             #externs
             #run
-            #import
         }
+        #public
     }
 }
 
