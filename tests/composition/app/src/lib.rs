@@ -68,3 +68,29 @@ pub mod alone {
         }
     }
 }
+
+/// Imports of a function and of what it imports itself, in one order.
+pub mod function_first {
+    mind::mind! {
+        use composition_model::smooth;
+        use composition_model::{dense_layer, twice};
+
+        /// Four layers and two.
+        pub fn deep<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
+            twice(dense_layer(smooth(x, w, b), w, b), w, b)
+        }
+    }
+}
+
+/// The same in the other order.
+pub mod function_last {
+    mind::mind! {
+        use composition_model::{dense_layer, twice};
+        use composition_model::smooth;
+
+        /// Four layers and two.
+        pub fn deep<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
+            twice(dense_layer(smooth(x, w, b), w, b), w, b)
+        }
+    }
+}

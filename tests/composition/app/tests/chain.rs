@@ -1,7 +1,7 @@
 //! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
 //! computes the same bits.
 
-use composition_app::{alone, composed};
+use composition_app::{alone, composed, function_first, function_last};
 use mind::Tensor;
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
@@ -45,4 +45,18 @@ fn what_is_imported_is_inlined() {
         assert_eq!(composed::step::flops(n), alone::step::flops(n));
         assert_eq!(composed::step::peak_bytes(n), alone::step::peak_bytes(n));
     }
+}
+
+#[test]
+fn imports_from_three_crates_stand_in_any_order() {
+    let (x, _, w, b) = data();
+    let deep = function_first::deep(&x, &w, &b);
+    assert_eq!(deep, function_last::deep(&x, &w, &b));
+    assert_eq!(function_first::deep::CORE_IR, function_last::deep::CORE_IR);
+    assert_eq!(
+        function_first::deep::CORE_IR.matches("MatMul").count(),
+        6,
+        "{}",
+        function_first::deep::CORE_IR
+    );
 }

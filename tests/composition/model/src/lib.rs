@@ -18,7 +18,7 @@ mind! {
     }
 }
 
-pub use composition_layers::dense::descend;
+pub use composition_layers::{dense::descend, dense_layer, twice};
 
 /// The gradient in a function of this crate.
 pub mod gradients {
