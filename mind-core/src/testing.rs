@@ -10,6 +10,7 @@ mod patterns;
 pub mod properties;
 mod rounding;
 mod shrink;
+mod surface;
 
 pub use crate::random::Random;
 pub use expressions::{RandomExpression, leaf_types, open_program, random_expression};

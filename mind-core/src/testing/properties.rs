@@ -3,6 +3,7 @@
 //!
 //! A property that does not hold panics with the module in question.
 
+pub use super::surface::surface_text_is_read_or_refused;
 use super::{
     Random,
     knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     canon::{Canonical, canonicalise},
-    diag::Diags,
+    diag::{Diag, Diags},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::run,
     ir::{Module, ValueId},
@@ -150,10 +151,17 @@ pub fn knossos_programs_have_right_derivatives(bytes: &[u8]) {
 /// What was read; of what was refused every mistake is shown, since showing it must not fail either.
 fn read(result: Result<Document, Diags>) -> Option<Document> {
     let show = |diags: Diags| {
-        let shown: String = diags.into_iter().map(|diag| diag.to_string()).collect();
-        assert!(!shown.is_empty(), "a refusal says why");
+        assert!(!diags.is_empty(), "a refusal says why");
+        shown(diags);
     };
     result.map_err(show).ok()
+}
+
+/// Shows mistakes, each of which says something.
+pub(super) fn shown(diags: impl IntoIterator<Item = Diag>) {
+    for diag in diags {
+        assert!(!diag.message.is_empty() && !diag.to_string().is_empty(), "a refusal says why");
+    }
 }
 
 fn reads_back(module: &Module) {

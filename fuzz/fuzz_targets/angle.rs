@@ -1,0 +1,39 @@
+//! `angle!` takes any tokens, rewrites blocks in angle brackets, and leaves what holds none as it is.
+//!
+//! A crate of macros exports nothing else, hence its file is compiled here.
+#![no_main]
+#![allow(dead_code, reason = "the files of the macros have more than is tried here")]
+
+use libfuzzer_sys::fuzz_target;
+use mind_core::surface::{nesting::check_nesting, parse};
+use proc_macro2::{TokenStream, TokenTree};
+
+#[path = "../../mind-macros/src/angle.rs"]
+mod angle;
+#[path = "../../mind-macros/src/report.rs"]
+mod report;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(Ok(tokens)) = std::str::from_utf8(bytes).map(str::parse) {
+        rewrites(tokens);
+    }
+    // Else the texts that spans refer to would be kept for good.
+    proc_macro2::extra::invalidate_current_thread_spans();
+});
+
+fn rewrites(tokens: TokenStream) {
+    let before = tokens.to_string();
+    let rewritten = angle::expand(tokens.clone());
+    if !before.contains('<') && check_nesting(&tokens).is_ok() {
+        assert_eq!(rewritten.to_string(), before);
+    }
+    // What is rewritten holds no block any more.
+    let after = rewritten.to_string();
+    assert_eq!(angle::expand(rewritten.clone()).to_string(), after, "{before}");
+    for tree in rewritten {
+        if let TokenTree::Group(group) = tree {
+            drop(parse(angle::strip(group.stream())));
+        }
+    }
+    drop(parse(angle::strip(tokens)));
+}

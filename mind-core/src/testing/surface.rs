@@ -1,0 +1,131 @@
+//! What must hold of every text of the surface language, see [`super::properties`].
+
+use std::collections::BTreeMap;
+
+use proc_macro2::TokenTree;
+
+use super::{Random, properties::shown};
+use crate::{
+    diag::{Code, Diag},
+    open,
+    ops::Profile,
+    pipeline,
+    surface::{
+        ast::{self, Import},
+        lex, lower,
+        lower::{Foreign, ForeignBlock, Library},
+        lower_with, parse,
+    },
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+/// A text is refused as a program of the surface language, or all of its functions and gradients can be planned.
+///
+/// What stands before a form feed is a block of its own, whose functions the rest imports by their names.
+pub fn surface_text_is_read_or_refused(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (block, text) = text.split_once('\x0c').unwrap_or(("", text));
+    let (tokens, mut diags) = lex(text);
+    let (program, more) = parse(tokens);
+    diags.extend(more);
+    if let ast::Program::Expression(expression) = &program {
+        shown(diags);
+        return expression_is_planned_or_refused(expression, &mut Random::from_bytes(bytes));
+    }
+    let library = library(block, program.imports());
+    let (lowered, more) = match &library {
+        Some(library) => lower_with(&program, library),
+        None => lower(&program),
+    };
+    diags.extend(more);
+    let is_right = diags.is_empty() && (library.is_some() || program.imports().is_empty());
+    shown(diags);
+    for function in &lowered.functions {
+        assert!(!is_right || function.program.is_some(), "`{}` is right, and has no program", function.name);
+        is_not_our_fault(pipeline::compile(function), text);
+        if let Some(request) = &function.gradient {
+            is_not_our_fault(pipeline::compile_gradient(function, request), text);
+        }
+    }
+}
+
+/// The functions of a block, as a program imports them; nothing where it has mistakes or lacks one.
+fn library(text: &str, imports: &[Import]) -> Option<Library> {
+    let (tokens, mut diags) = lex(text);
+    let (program, more) = parse(tokens);
+    diags.extend(more);
+    let (lowered, more) = lower(&program);
+    diags.extend(more);
+    let ast::Program::Block(block) = program else { return None };
+    if !diags.is_empty() || !block.imports.is_empty() {
+        return None;
+    }
+    // Each stands behind those that it calls: of a block without mistakes none calls itself.
+    let mut rest = block.functions;
+    let own: Vec<String> = rest.iter().map(|function| function.name.to_string()).collect();
+    let mut functions: Vec<Foreign> = Vec::new();
+    let mut places = BTreeMap::new();
+    while !rest.is_empty() {
+        let callees = |function: &ast::Function| -> Option<Vec<(String, usize)>> {
+            let names = function.callees().map(|(name, _)| name.to_string());
+            let names = names.filter(|name| own.contains(name));
+            names.map(|name| Some((name.clone(), *places.get(&name)?))).collect()
+        };
+        let at = rest.iter().position(|function| callees(function).is_some())?;
+        let callees = callees(&rest[at]).expect("its position was found by them");
+        let function = rest.remove(at);
+        places.insert(function.name.to_string(), functions.len());
+        functions.push(Foreign { function, callees, block: 0 });
+    }
+    let last = |import: &Import| import.path.clone().into_iter().last();
+    let name = |import: &Import| match last(import)? {
+        TokenTree::Ident(name) => Some(name.to_string()),
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    };
+    let imported = imports.iter().map(|import| places.get(&name(import)?).copied()).collect::<Option<_>>()?;
+    let constants =
+        lowered.constants.iter().map(|constant| (constant.name.to_string(), constant.value)).collect();
+    let externs = block.externs.iter().map(|external| external.function.name.to_string()).collect();
+    let blocks = vec![ForeignBlock { constants, structs: block.structs, externs }];
+    Some(Library { functions, imported, blocks })
+}
+
+/// An expression is refused, or planned, and becomes a valid module with types that are right for it.
+fn expression_is_planned_or_refused(expression: &ast::Expression, random: &mut Random) {
+    let (program, diags) = open::lower(expression);
+    shown(diags);
+    let Some(program) = program else { return };
+    if let Err(diag) = open::check_annotated(&program) {
+        shown([diag]);
+    }
+    let _ = (open::plan(&program), program.to_string());
+    for _ in 0..3 {
+        let types: Vec<Type> = program
+            .leaves
+            .iter()
+            .map(|leaf| match &leaf.annotation {
+                Some((ty, _)) => ty.clone(),
+                None => any_type(random),
+            })
+            .collect();
+        match open::instantiate(&program, &types) {
+            Ok(module) => assert!(verify(module, Profile::Extended).is_ok(), "{program}"),
+            Err(diag) => assert_ne!(diag.code, Code::E5002, "{program}\n{diag}"),
+        }
+    }
+}
+
+fn any_type(random: &mut Random) -> Type {
+    let extents: Vec<i64> = (0..random.below(4)).map(|_| 1 + random.below(3) as i64).collect();
+    let dtype = *random.pick(&[DType::F32, DType::F32, DType::F32, DType::F64, DType::I64, DType::I32]);
+    Type::new(dtype, Shape::literal(&extents))
+}
+
+/// What cannot be compiled is told; only a fault of the compiler has the code E5002.
+fn is_not_our_fault<T>(compiled: Option<Result<T, Diag>>, text: &str) {
+    if let Some(Err(diag)) = compiled {
+        assert_ne!(diag.code, Code::E5002, "{diag}\n{text}");
+        shown([diag]);
+    }
+}
