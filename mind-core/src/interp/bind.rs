@@ -63,7 +63,8 @@ pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
         match dim.evaluate(&bindings) {
             Some(needed) if needed == extent => {}
             Some(needed) => {
-                let message = format!("dimension {axis} of `{name}` is {extent}, needed {dim} = {needed}");
+                let needed = with_value(dim, needed);
+                let message = format!("dimension {axis} of `{name}` is {extent}, needed {needed}");
                 return Err(RunError::new(Code::E6009, message));
             }
             None => {
@@ -141,15 +142,19 @@ pub fn check_requirements(requirements: &[Requirement], bindings: &Bindings) -> 
             Requirement::AtMost(low, high) => {
                 let (a, b) = (value(low)?, value(high)?);
                 if a > b {
-                    let shown = |dim: &Dim, value: i64| match dim.as_literal() {
-                        Some(_) => value.to_string(),
-                        None => format!("{dim} = {value}"),
-                    };
-                    let message = format!("{} exceeds {}", shown(low, a), shown(high, b));
+                    let message = format!("{} exceeds {}", with_value(low, a), with_value(high, b));
                     return Err(RunError::new(Code::E6009, message));
                 }
             }
         }
     }
     Ok(())
+}
+
+/// `2 * N + 1 = 7`, or the number alone where nothing else is written.
+fn with_value(dim: &Dim, value: i64) -> String {
+    match dim.as_literal() {
+        Some(_) => value.to_string(),
+        None => format!("{dim} = {value}"),
+    }
 }

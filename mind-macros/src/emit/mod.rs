@@ -425,10 +425,13 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
                 bound.push(symbol.to_string());
                 continue;
             }
-            let why = dim
-                .as_symbol()
-                .and_then(|symbol| first_use(signature, symbol))
-                .unwrap_or_else(|| dim.to_string());
+            let why = match dim.as_literal() {
+                Some(_) => "as declared".to_owned(),
+                None => dim
+                    .as_symbol()
+                    .and_then(|symbol| first_use(signature, symbol))
+                    .unwrap_or_else(|| dim.to_string()),
+            };
             let needed = extent(dim, Arithmetic::Saturating);
             checks.push_str(&format!(
                 "rt::check_dim({function:?}, {name:?}, {axis}, {found}, {needed}, {why:?})?;\n"
