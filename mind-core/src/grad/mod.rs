@@ -6,9 +6,9 @@
 //! made. Only values on a differentiable way from a parameter to an output take part.
 //!
 //! Two profiles: [`Profile::Extended`] uses this project's extensions where they are faster; [`Profile::CoreV1`] stays
-//! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There
-//! [`Op::StopGradient`] has no operation to stand for it and its operand takes its place, so a gradient of such a
-//! gradient no longer stops there.
+//! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There no operation can
+//! stand for [`Op::StopGradient`]. Its operand takes its place where no derivative of any order would reach it; elsewhere
+//! a gradient of the gradient would no longer stop there, and the gradient is E5001.
 
 mod activity;
 mod core_v1;
@@ -28,6 +28,19 @@ use primal::Copy;
 pub use pullback::Pullback;
 
 /// What to differentiate, by what, and in which operations.
+///
+/// What the specification calls options besides is not one here: every gradient is canonical and verified.
+///
+/// ```
+/// use mind_core::{
+///     grad::{Cotangent, GradientOptions, Wrt},
+///     ir::ValueId,
+///     ops::Profile,
+/// };
+/// let by_the_first = vec![Wrt { input: ValueId::new(0), zero_ok: false }];
+/// let options = GradientOptions { wrt: by_the_first, ..GradientOptions::default() };
+/// assert_eq!((options.cotangent, options.profile), (Cotangent::One, Profile::Extended));
+/// ```
 #[derive(Clone, Debug)]
 pub struct GradientOptions {
     /// The inputs to differentiate with respect to, in the order of the gradients.
@@ -36,6 +49,13 @@ pub struct GradientOptions {
     pub cotangent: Cotangent,
     /// Which operations the gradient may use.
     pub profile: Profile,
+}
+
+/// By no input yet, from 1, in the operations that the macro and `mind grad` use.
+impl Default for GradientOptions {
+    fn default() -> Self {
+        Self { wrt: Vec::new(), cotangent: Cotangent::One, profile: Profile::Extended }
+    }
 }
 
 /// An input to differentiate with respect to.

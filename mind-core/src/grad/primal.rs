@@ -19,7 +19,8 @@ pub(super) struct Copy {
 
 /// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
 ///
-/// In Core v1 the operand takes the place of [`Op::StopGradient`]; any other extension is E5001.
+/// In Core v1 an extension is E5001. The operand takes the place of an [`Op::StopGradient`] that no derivative by whatever
+/// input would reach; where one would, nothing in Core v1 keeps the derivative of the gradient from passing there.
 pub(super) fn copy(
     primal: &Module,
     options: &GradientOptions,
@@ -41,12 +42,14 @@ pub(super) fn copy(
             }
         }
     }
+    let inputs = 0..primal.inputs().count();
+    let by_any = Activity::new(primal, inputs.map(ValueId::new));
     for (value, inst) in primal.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
         let allowed = inst.op.info().profile <= options.profile;
         values.push(if allowed {
             push(&mut builder, inst.op.clone(), &operands)?
-        } else if inst.op == Op::StopGradient {
+        } else if inst.op == Op::StopGradient && !by_any.is_active(inst.operands[0]) {
             operands[0]
         } else {
             return Err(activity.unsupported(value));

@@ -213,7 +213,7 @@ pub(super) static EXP: OpInfo = OpInfo {
 /// - **Dtype**: the operand's, `f32` or `f64`.
 /// - **Semantics**: `ln(x)`: negative infinity at 0, NaN below.
 /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at 1, zeros, infinities and NaN.
-/// - **Derivative**: `dy / x`; in Core v1 `dy * exp(-y)`.
+/// - **Derivative**: `dy / x`; in Core v1 `dy * exp(-y)`, which like `y` is NaN where `x < 0`.
 /// - **Constraints**: 1. floats (E2005).
 /// - **Example**: `%1 = Log (%0) : f32[2, 3]`.
 pub(super) static LOG: OpInfo = OpInfo {
@@ -277,7 +277,8 @@ pub(super) static RELU_GRAD: OpInfo = OpInfo {
 /// - **Dtype**: the operand's.
 /// - **Semantics**: `x`.
 /// - **Error**: none: elements are moved.
-/// - **Derivative**: zero.
+/// - **Derivative**: zero, of every order. A gradient in Core v1 is E5001 where a float input reaches the operand: no
+///   operation there would stop the gradient's own derivative.
 /// - **Constraints**: none beyond those of every type.
 /// - **Example**: `%1 = StopGradient (%0) : f32[2, 3]`.
 pub(super) static STOP_GRADIENT: OpInfo = OpInfo {

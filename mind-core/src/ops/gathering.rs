@@ -20,7 +20,8 @@ use crate::{
 /// - **Semantics**: `result[i, d] = x[indices[i], d]`; an index outside `0..x.shape[0]` stops the program (E6001)
 ///   before anything is written.
 /// - **Error**: none: elements are moved.
-/// - **Derivative**: the rows of the cotangent added at the indices.
+/// - **Derivative**: the rows of the cotangent added at the indices. In Core v1 they are compared as floats: more than 2^24
+///   rows of `f32`, or 2^53 of `f64`, are E5004 there.
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
 pub(super) static GATHER: OpInfo = OpInfo {

@@ -2,8 +2,9 @@
 
 use mind_core::{
     canon::Canonical,
+    diag::Code,
     dim::Dim,
-    grad::{Cotangent, Gradient, GradientOptions, differentiate},
+    grad::{Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     ir::{Module, Op, Reduction, Slice, ValueId},
     ops::{self, Derivative, Profile, sample::Domain},
     ty::{DType, Shape, Type},
@@ -187,18 +188,54 @@ fn both_profiles_agree_on_every_case() {
 }
 
 #[test]
-fn a_stop_gradient_stays_in_extended_and_gives_way_in_core_v1() {
+fn a_stop_gradient_stops_derivatives_of_every_order_in_extended() {
     let module = build(&[f32s(&[])], |b, inputs| {
         let twice = push(b, Op::Add, &[inputs[0], inputs[0]]);
         let stopped = push(b, Op::StopGradient, &[twice]);
         vec![push(b, Op::Mul, &[inputs[0], stopped])]
     });
-    for (profile, kept) in PROFILES.into_iter().zip([1, 0]) {
-        let gradient = differentiate(&module, &scalar_options(&[0], profile)).expect("differentiable");
-        let found = gradient.module.insts().iter().filter(|inst| inst.op == Op::StopGradient).count();
-        assert_eq!(found, kept, "{profile:?}");
-        let outputs = run(&gradient.module, &[crate::support::scalar(DType::F32, 3.0)]);
-        assert_eq!(outputs.iter().map(|output| numbers(output)[0]).collect::<Vec<_>>(), [18.0, 6.0]);
+    let gradient = differentiate(&module, &scalar_options(&[0], Profile::Extended)).expect("differentiable");
+    let three = [crate::support::scalar(DType::F32, 3.0)];
+    let numbers_of = |module: &Canonical| -> Vec<f64> {
+        run(module, &three).iter().map(|output| numbers(output)[0]).collect()
+    };
+    assert_eq!(numbers_of(&gradient.module), [18.0, 6.0]);
+    let (insts, outputs) = Module::clone(&gradient.module).into_parts();
+    let slope = canonical(Module::from_parts(insts, outputs[1..].into()));
+    let second = differentiate(&slope, &zero_ok(Profile::Extended)).expect("differentiable");
+    assert_eq!(numbers_of(&second.module), [6.0, 0.0]);
+}
+
+#[test]
+fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
+    // By `a`, by `b`, or by neither: in all of them a second derivative by `a` would pass where the first has stopped.
+    for wrt in [&[0][..], &[1], &[]] {
+        let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
+            let stopped = push(b, Op::StopGradient, &inputs[..1]);
+            let product = push(b, Op::Mul, &[stopped, inputs[0]]);
+            vec![push(b, Op::Mul, &[product, inputs[1]])]
+        });
+        let error = differentiate(&module, &scalar_options(wrt, Profile::CoreV1)).expect_err("it would pass");
+        assert_eq!(error.code(), Code::E5001, "{error}");
+        assert!(error.to_string().starts_with("`StopGradient` has no derivative in this profile"), "{error}");
+    }
+    // No derivative reaches a constant or an integer.
+    let module = build(&[f32s(&[4]), Type::new(DType::I64, Shape::literal(&[2]))], |b, inputs| {
+        let half = b.constant(DType::F32, 0.5);
+        let stopped = [half, inputs[1]].map(|operand| push(b, Op::StopGradient, &[operand]));
+        let scaled = push(b, Op::Mul, &[inputs[0], stopped[0]]);
+        vec![push(b, Op::Gather, &[scaled, stopped[1]])]
+    });
+    let gradient = differentiate(&module, &every_float(&module, Profile::CoreV1)).expect("nothing to stop");
+    assert!(gradient.module.insts().iter().all(|inst| inst.op.info().profile == Profile::CoreV1));
+}
+
+/// By the first input, which need not reach the output.
+fn zero_ok(profile: Profile) -> GradientOptions {
+    GradientOptions {
+        wrt: vec![Wrt { input: ValueId::new(0), zero_ok: true }],
+        profile,
+        ..GradientOptions::default()
     }
 }
 

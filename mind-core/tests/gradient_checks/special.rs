@@ -132,6 +132,14 @@ fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
 }
 
 #[test]
+fn the_gradient_of_log_below_zero_is_one_over_x_in_extended_and_nan_as_the_value_in_core_v1() {
+    for dtype in FLOATS {
+        assert_bits(&slope(&Op::Log, Profile::Extended, dtype, &[-4.0, -0.5]), &[-0.25, -2.0], "1 / x");
+        assert!(slope(&Op::Log, Profile::CoreV1, dtype, &[-4.0, -0.5]).iter().all(|found| found.is_nan()));
+    }
+}
+
+#[test]
 fn cotangents_at_duplicate_gather_indices_accumulate() {
     for profile in PROFILES {
         for dtype in FLOATS {

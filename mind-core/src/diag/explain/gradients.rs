@@ -7,7 +7,8 @@ const CONVOLUTION: &str =
 
 pub(super) const E5001: Explanation = Explanation {
     text: "An operation between the parameter and the output has no derivative in the profile of the gradient. In Core v1 \
-           that is division and the convolution, whose derivatives need operations that Core v1 lacks.",
+           that is division and the convolution, whose derivatives need operations that Core v1 lacks, and `stop_gradient` of \
+           what depends on an input: nothing there would stop a derivative of the gradient.",
     example: Example::Gradient {
         wrong: (CONVOLUTION, Profile::CoreV1),
         right: (CONVOLUTION, Profile::Extended),
@@ -32,12 +33,14 @@ pub(super) const E5003: Explanation = Explanation {
 
 pub(super) const E5004: Explanation = Explanation {
     text: "A gradient is of a single number. The output is a tensor or there are several, and no cotangent says how they \
-           count; or, in Core v1, an operation's symbolic shape has no derivative in its operations.",
+           count; or, in Core v1, an operation's shape has no derivative in its operations: a symbolic one of `slice` or `gather`, or a \
+           `gather` from more than 2^24 rows of `f32`, since the derivative there compares positions as floats.",
     example: Example::Program {
         wrong: "fn f(x: f32[3]) -> f32[3] {\n    x * x\n}\n\nfn df(x: f32[3]) -> f32[3] {\n    grad(f, wrt = x)(x)\n}",
         right: "fn f(x: f32[3]) -> f32 {\n    sum(x * x)\n}\n\nfn df(x: f32[3]) -> f32[3] {\n    grad(f, wrt = x)(x)\n}",
     },
-    fix: "Reduce the output to a number, or give a cotangent: `vjp(f, wrt = x)(x, c)`, `mind grad --cotangent`.",
+    fix: "Reduce the output to a number, or give a cotangent: `vjp(f, wrt = x)(x, c)`, `mind grad --cotangent`. For a shape, \
+          take the profile `extended`.",
 };
 
 pub(super) const E5005: Explanation = Explanation {
