@@ -94,7 +94,7 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 /// padding that do not fit. Where there is one, also what breaks the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
-    let mut cursor = Cursor::new(text);
+    let mut cursor = Cursor::new(text, Form::CoreIr);
     let mut ended = false;
     while !cursor.is_at_end() && !reader.is_full() {
         cursor.skip_spaces();
@@ -224,7 +224,7 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     cursor.expect(b'=', "`=`")?;
     cursor.skip_spaces();
     let start = cursor.position();
-    let row = operation(cursor)?;
+    let (row, is_generic) = operation(cursor)?;
     cursor.skip_spaces();
     cursor.expect(b'(', "`(` and the operands")?;
     let (mut operands, mut count) = (Operands::NONE, 0);
@@ -243,6 +243,9 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     reader.check_count(cursor, start, row, count)?;
     cursor.skip_spaces();
     let attributes_start = cursor.position();
+    if is_generic {
+        binary(cursor)?;
+    }
     let (mut attributes, literal) = attributes(cursor, row)?;
     cursor.skip_spaces();
     cursor.expect(b':', "`:` and the type of the result")?;
@@ -279,11 +282,19 @@ fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
     cursor.digits("the number of a value")
 }
 
-fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
+/// The operation, and whether it stands as `BinOp`, which the attributes say the rest of.
+fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
     let start = cursor.position();
     let name = cursor.identifier("an operation")?;
+    if name == "BinOp" {
+        let mut ahead = *cursor;
+        while ahead.peek() != b'{' && !ahead.is_at_line_end() {
+            ahead.advance(1);
+        }
+        return Ok((binary(&mut ahead)?, true));
+    }
     match TABLE.iter().find(|row| row.name == name) {
-        Some(row) => Ok(row),
+        Some(row) => Ok((row, false)),
         None => {
             let message = format!("undefined operation {}", cursor::shortened(name));
             let diag = Diag::new(Code::E2002, cursor.site_of(start), message);
@@ -294,6 +305,20 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
             .into())
         }
     }
+}
+
+/// `{op=Add}`: which operation a `BinOp` is.
+fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
+    const EXPECTED: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
+    cursor.expect(b'{', "`{op=Add}`, which says what the `BinOp` is")?;
+    name(cursor, "op")?;
+    let start = *cursor;
+    let Ok(name) = cursor.identifier(EXPECTED) else { return start.unexpected(EXPECTED) };
+    let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div];
+    let Some(op) = ops.iter().find(|op| op.info().name == name) else { return start.unexpected(EXPECTED) };
+    cursor.skip_spaces();
+    cursor.expect(b'}', "`}`")?;
+    Ok(op.info())
 }
 
 /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.

@@ -5,6 +5,7 @@ mod numbers;
 
 use std::borrow::Cow;
 
+use super::Form;
 use crate::{
     diag::{Code, Diag, Site},
     ty::DType,
@@ -25,12 +26,13 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: u32,
+    form: Form,
     line_start: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, line: 1, line_start: 0 }
+    pub(super) fn new(text: &'a str, form: Form) -> Self {
+        Self { text, at: 0, line: 1, form, line_start: 0 }
     }
 
     pub(super) fn line(&self) -> u32 {
@@ -196,11 +198,17 @@ impl<'a> Cursor<'a> {
     #[cold]
     pub(super) fn unexpected<T>(self, expected: &str) -> Read<T> {
         let found = self.found();
-        let mut diag = Diag::new(Code::E1007, self.site(), format!("found {found}, expected {expected}"));
-        if self.peek() == b'#' {
-            diag = diag.help("a comment stands on a line of its own, after `#`");
+        let diag = Diag::new(Code::E1007, self.site(), format!("found {found}, expected {expected}"));
+        let begins = |comment: &&[u8]| self.rest().starts_with(comment);
+        let is_comment = [&b"#"[..], b"//", b"/*", b";"].iter().any(begins);
+        Err(match self.form {
+            Form::Mic if is_comment => diag.help("a comment stands on a line of its own, after `#`"),
+            Form::CoreIr if is_comment => diag.help(
+                "Core IR text has no comments: take it out, or write MIC, where a line that begins with `#` is one",
+            ),
+            Form::Mic | Form::CoreIr => diag,
         }
-        Err(diag.into())
+        .into())
     }
 
     /// What stands here, for messages.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    Limits,
+    Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
     read, write,
 };
@@ -250,7 +250,7 @@ fn fault<T>(code: Code, message: String) -> Read<T> {
 
 /// What a string is, all of it.
 fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T> {
-    let mut cursor = Cursor::new(text);
+    let mut cursor = Cursor::new(text, Form::CoreIr);
     let value = read(&mut cursor)?;
     if cursor.is_at_end() { Ok(value) } else { cursor.unexpected("the end of the string") }
 }

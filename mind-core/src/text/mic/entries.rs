@@ -27,7 +27,7 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         pending: Vec::new(),
         comments: Vec::new(),
     };
-    let mut cursor = Cursor::new(text);
+    let mut cursor = Cursor::new(text, Form::Mic);
     match parser.header(cursor) {
         Ok(end) => cursor = end,
         Err(diag) => {
@@ -83,9 +83,16 @@ impl<'a> Parser<'a> {
             return cursor.unexpected("the header `mic@1`");
         }
         let start = cursor.position();
-        let version = cursor.digits("the version, 1")?;
-        if version != 1 {
-            let message = format!("unsupported version mic@{version}, supported: {HEADER}");
+        while cursor.peek().is_ascii_digit() {
+            cursor.advance(1);
+        }
+        let version = cursor.since(start);
+        if version.is_empty() {
+            return cursor.unexpected("the version, 1");
+        }
+        if version != "1" {
+            let shown = version.get(..20).map_or_else(|| version.to_owned(), |start| format!("{start}…"));
+            let message = format!("unsupported version mic@{shown}, supported: {HEADER}");
             return cursor.fault_at(start, Code::E1009, message);
         }
         cursor.line_end()?;

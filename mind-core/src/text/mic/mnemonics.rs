@@ -74,10 +74,11 @@ static SHORT: [Option<(u64, &OpInfo)>; PLACES] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Form;
 
     /// The mnemonic that a text begins with, and where it ends.
     fn found(text: &str) -> (Option<&'static str>, usize) {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = Cursor::new(text, Form::Mic);
         (mnemonic(&mut cursor).map(|row| row.mnemonic), cursor.position())
     }
 
