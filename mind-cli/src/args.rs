@@ -160,7 +160,8 @@ pub struct FmtArguments {
 /// `mind convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is rewritten on the way: the program is the same, instruction by instruction. `--to dot` is for Graphviz.
+MIC is written in canonical form, as `mind fmt` writes it: the specification asks for that. The other forms, and MIC
+with `--as-is`, have the program instruction by instruction. `--to dot` is for Graphviz.
 
 Examples:
   mind convert net.mic --to core-ir
@@ -172,6 +173,9 @@ pub struct ConvertArguments {
     /// The form to write
     #[arg(long, value_name = "FORM")]
     pub to: OutputForm,
+    /// Write MIC instruction by instruction too, not in canonical form
+    #[arg(long)]
+    pub as_is: bool,
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,8 +1,9 @@
-//! `mind convert`: the same program in another form.
+//! `mind convert`: the same program in another form, MIC in its canonical one.
 
 use std::path::Path;
 
 use mind_core::{
+    canon::canonicalise,
     diag::Diag,
     ir::Module,
     ops::Profile,
@@ -20,6 +21,10 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &ConvertArguments) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    let module = match arguments.to {
+        OutputForm::Mic if !arguments.as_is => canonicalise(module).into_verified(),
+        OutputForm::Mic | OutputForm::CoreIr | OutputForm::Json | OutputForm::Dot => module,
+    };
     let function = context.function.as_deref();
     let text = print(&module, arguments.to, function, || Subject {
         title: context.title(),

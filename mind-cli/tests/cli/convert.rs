@@ -19,6 +19,23 @@ fn every_form_leads_back_to_the_same_program() {
 }
 
 #[test]
+fn mic_is_written_in_canonical_form_unless_it_is_to_stay_as_it_is() {
+    const OTHER: &str = "mic@1\nS0 \"x\"\nS1 \"y\"\nT0 [f32;2]\nT1 f32\nN1 input S0 T0\nN2 input S1 T0\n\
+                         N3 exp N1 T0\nN4 add N2 N1 T0\nN5 sum N4 [] kd=0 T1\nO N5\n";
+    let folder = Folder::new().with("other.mic", OTHER);
+    let canonical = folder.mind("convert other.mic --to mic").fine();
+    assert!(canonical.contains("\nN3 add N1 N2 T0\nN4 sum N3 [0] kd=0 T1\nO N4\n"), "{canonical}");
+    assert_eq!(canonical, folder.mind("fmt other.mic --stdout").fine());
+    let program = "fn f(x: f32[2], y: f32[2]) -> f32 { let dead = exp(x); sum(y + x) }";
+    let folder = folder.with("f.mind", program);
+    folder.mind("convert f.mind --to mic -o f.mic").fine();
+    folder.mind("fmt --check f.mic").fine();
+    assert_eq!(folder.mind("convert other.mic --to mic --as-is").fine(), OTHER);
+    let core_ir = folder.mind("convert other.mic --to core-ir").fine();
+    assert!(core_ir.contains("%3 = Add (%1, %0) : f32[2]"), "{core_ir}");
+}
+
+#[test]
 fn core_ir_is_printed_as_the_specification_has_it() {
     let printed = Folder::new().with("layer.mic", LAYER).mind("convert layer.mic --to core-ir").fine();
     let last: Vec<_> = printed.lines().skip(3).collect();
