@@ -150,6 +150,10 @@ impl Generator {
                 let x = self.leaf(&Ty::Float);
                 Node::form(Ty::Integer, "print", [x.into(), "\" \"".into()])
             }
+            7 => match self.shape_of_call(depth) {
+                Some(shape) => shape,
+                None => Node::form(Ty::Integer, "shape", [self.expression(&Ty::Vector, depth.min(2)).into()]),
+            },
             _ => self.leaf(&Ty::Integer),
         })
     }

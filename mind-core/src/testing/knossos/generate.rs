@@ -220,10 +220,10 @@ impl Generator {
         }
         match ty {
             Ty::Float => {
-                let text = *self.random.pick(&["0.5", "-1.25", "2.0", "0.75", "-0.3", "1.0", "0.0"]);
+                let text = *self.random.pick(&["0.5", "-1.25", "2.0", "+0.75", "-0.3", "1.0", "0.0"]);
                 Node::word(Ty::Float, text)
             }
-            Ty::Integer => Node::word(Ty::Integer, *self.random.pick(&["0", "1", "2", "3", "-1"])),
+            Ty::Integer => Node::word(Ty::Integer, *self.random.pick(&["0", "1", "2", "+3", "-1"])),
             Ty::Index(bound) => Node::word(ty.clone(), self.random.below((*bound).max(1)).to_string()),
             Ty::Bool => Node::word(Ty::Bool, *self.random.pick(&["true", "false"])),
             Ty::Tuple(members) => {
@@ -259,6 +259,18 @@ impl Generator {
             }
             _ => Node::form(ty, known.def.name, arguments),
         })
+    }
+
+    /// The size of the vector that a function gives, by `[shape f]`.
+    pub fn shape_of_call(&mut self, depth: usize) -> Option<Node> {
+        let vectors = self.functions.iter().filter(|known| matches!(known.def.body.ty, Ty::Vector));
+        let vectors: Vec<_> = vectors.cloned().collect();
+        if vectors.is_empty() {
+            return None;
+        }
+        let known = self.random.pick(&vectors).clone();
+        let arguments = self.arguments(&known, depth.min(1));
+        Some(Node::form(Ty::Integer, format!("[shape {}]", known.def.name), arguments))
     }
 
     fn arguments(&mut self, known: &Known, depth: usize) -> Vec<Part> {
