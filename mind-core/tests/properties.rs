@@ -45,6 +45,30 @@ fn modules_keep_their_meaning() {
 }
 
 #[test]
+fn surface_text_is_read_or_refused() {
+    const SOURCES: &[&str] = &[
+        "const H: dim = 2;\nstruct P<I, O> { w: f32[I, O], b: f32[O] }\n\
+         fn net<N>(x: f32[N, 3], p: P<3, H>) -> f32[N, H] { relu(x @ p.w + p.b) }\n\
+         #[grad(p)]\nfn loss<N>(x: f32[N, 3], p: P<3, H>) -> f32 { let y = net(x, p); mean(y * y) }\n\
+         fn step<N>(x: f32[N, 3], p: &mut P<3, H>) -> f32 { let (l, d) = value_and_grad(loss, wrt = p)(x, p); p -= 0.1 * d; l }",
+        "fn twice(x: f32[3]) -> f32[3] { once(x) + once(x) }\nfn once(x: f32[3]) -> f32[3] { exp(x[..]) }\x0c\
+         use crate::{twice as two, once};\nfn f(x: f32[3]) -> f32 { sum(two(x) * once(x), axes = [-1]) }",
+        "fn once(x: f32[3]) -> f32[3] { x.T }\x0cuse super::a::once;\n|x: f32[3]| grad(|y| sum(once(y)), wrt = y)(x)",
+        "{ let a = x @ w; let (b, c) = (a + 1.0, stop_gradient(a)); sum(b * c, axes = [0], keepdims = true) }",
+        "let z = x - y; grad({ let q = z * z; sum(q) / 2.0 }, wrt = (x, zero_ok y))",
+        "|x: f32[2, 4], i: i64[5]| conv2d(reshape(gather(x, i), [1, 5, -1, 1]), [[[[0.5]]]], padding = same)[0, .., 1..3, 0]",
+    ];
+    for seed in 0..TEXTS {
+        let mut random = Random::new(seed ^ 0x7375_7266);
+        let mut text = random.pick(SOURCES).as_bytes().to_vec();
+        for _ in 0..random.below(5) {
+            change(&mut text, &mut random);
+        }
+        properties::surface_text_is_read_or_refused(&text);
+    }
+}
+
+#[test]
 fn knossos_text_is_read_or_refused() {
     for seed in 0..TEXTS / 4 {
         let mut random = Random::new(seed ^ 0x6b73);

@@ -129,3 +129,24 @@ fn is_not_our_fault<T>(compiled: Option<Result<T, Diag>>, text: &str) {
         shown([diag]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_block_imports_is_lowered_with_it_in_whatever_order() {
+        let block =
+            "fn twice(x: f32[3]) -> f32[3] { once(x) + once(x) }\nfn once(x: f32[3]) -> f32[3] { exp(x) }";
+        for imports in ["twice as two, once", "once, twice as two"] {
+            let text = format!("use crate::{{{imports}}};\nfn f(x: f32[3]) -> f32[3] {{ two(x) * once(x) }}");
+            let (program, _) = parse(lex(&text).0);
+            let library = library(block, program.imports()).expect("it has both");
+            let (lowered, diags) = lower_with(&program, &library);
+            assert_eq!(diags.into_iter().map(|diag| diag.message).collect::<Vec<_>>(), [""; 0]);
+            assert!(lowered.functions[0].program.is_some());
+            surface_text_is_read_or_refused(format!("{block}\x0c{text}").as_bytes());
+        }
+        assert!(library(block, parse(lex("use crate::other;").0).0.imports()).is_none());
+    }
+}
