@@ -115,7 +115,7 @@ fn a_reader_that_stops_reading_is_no_error() {
 #[test]
 fn what_is_written_can_be_read() {
     let chain = |additions: usize| format!("fn f(x: f32) -> f32 {{ x{} }}", " + x".repeat(additions));
-    let folder = Folder::new().with("most.mind", chain(99_999)).with("more.mind", chain(100_000));
+    let folder = Folder::new().with("most.mind", chain(99_999)).with("more.mind", chain(100_200));
     folder.mind("convert most.mind --to json -o out.json").fine();
     folder.mind("check out.json").fine();
     for form in ["mic", "core-ir"] {
@@ -124,6 +124,7 @@ fn what_is_written_can_be_read() {
             "error[E1008]: what would be written as {form} could not be read: more than the limit of 100000 nodes\n"
         );
         assert!(said.starts_with(&expected), "{said}");
+        assert_eq!(said.matches("error[").count(), 1, "{said}");
         assert!(!folder.path("no.txt").exists());
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Reader<'a> {
     missing: Vec<Missing>,
     /// The values whose lines are known to be wrong.
     reported: Vec<ValueId>,
+    /// Whether the nodes exceed their limit.
+    is_over: bool,
 }
 
 /// What stands beside the module in a text.
@@ -100,6 +102,7 @@ impl<'a> Reader<'a> {
             output_lines: Lines::default(),
             missing: Vec::new(),
             reported: Vec::new(),
+            is_over: false,
         }
     }
 
@@ -107,6 +110,7 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
         if self.insts.len() == self.limits.nodes {
+            self.is_over = true;
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
             return cursor.fault_at(start, Code::E1008, message);
         }
@@ -137,8 +141,9 @@ impl<'a> Reader<'a> {
         self.push(Op::StopGradient, Operands::NONE, Type::scalar(DType::Bool));
     }
 
+    /// Whether reading stops: there are more mistakes than are told, or the nodes exceed their limit, which is told once.
     pub(super) fn is_full(&self) -> bool {
-        self.diags.as_slice().len() >= self.limits.errors
+        self.is_over || self.diags.as_slice().len() >= self.limits.errors
     }
 
     /// The value of an operand, which starts at this position; one that is not defined above is reported and stands for any.

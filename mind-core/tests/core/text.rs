@@ -99,6 +99,10 @@ fn each_limit_is_kept() {
     assert_eq!(refused(Limits { lines: 5, ..limits.clone() }), [(Code::E1008, 6)]);
     assert_eq!(refused(Limits { rank: 1, ..limits.clone() })[0], (Code::E1008, 3));
     assert_eq!(refused(Limits { nodes: 1, ..limits.clone() })[0], (Code::E1008, 5));
+    // What comes after is not read, and the limit is told once.
+    let chain = format!("mic@1\nS0 \"x\"\nT0 f32\nN1 input S0 T0\n{}O N1\n", "?\n".repeat(3));
+    let chain = chain.replace('?', "N2 neg N1 T0");
+    assert_eq!(faults(&chain, &Limits { nodes: 1, ..limits.clone() }), [(Code::E1008, 5)]);
     let literal = "mic@1\nT0 [f32;3]\nN1 const.tensor [1.0,2.0,3.0] T0\nO N1\n";
     assert!(mic::parse(literal, &Limits { literal: 3, ..limits.clone() }).is_ok());
     assert_eq!(faults(literal, &Limits { literal: 2, ..limits.clone() }), [(Code::E1008, 3)]);
