@@ -215,6 +215,22 @@ mod dimensions {
     }
 
     #[test]
+    fn an_extent_that_comes_to_a_number_is_named_once() {
+        mind! {
+            struct Wide<N> { w: f32[N + 1], b: f32[N] }
+
+            fn total(p: Wide<2>) -> f32 {
+                sum(p.w) + sum(p.b)
+            }
+        }
+        let error = try_total(&Wide { w: ones(4), b: Tensor::full(1.0) }).expect_err("4 is not 3");
+        assert_eq!(
+            error.to_string(),
+            "E6009: `total`: parameter `p.w`: dimension 0 is 4, needed 3 (as declared)"
+        );
+    }
+
+    #[test]
     fn the_panic_points_at_the_call() {
         let x: Tensor![f32; ?, 3] = Tensor::full_with((2, Const), 1.0);
         static PLACE: Mutex<Option<(String, u32)>> = Mutex::new(None);
