@@ -309,16 +309,23 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
 
 /// `{op=Add}`: which operation a `BinOp` is.
 fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
-    const EXPECTED: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
     cursor.expect(b'{', "`{op=Add}`, which says what the `BinOp` is")?;
     name(cursor, "op")?;
     let start = *cursor;
-    let Ok(name) = cursor.identifier(EXPECTED) else { return start.unexpected(EXPECTED) };
-    let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div];
-    let Some(op) = ops.iter().find(|op| op.info().name == name) else { return start.unexpected(EXPECTED) };
+    let Some(row) = cursor.identifier("").ok().and_then(binary_named) else {
+        return start.unexpected(BINARY);
+    };
     cursor.skip_spaces();
     cursor.expect(b'}', "`}`")?;
-    Ok(op.info())
+    Ok(row)
+}
+
+/// What the `op` of the specification's `BinOp` can be.
+pub(super) const BINARY: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
+
+/// The operation that the `op` of a `BinOp` names.
+pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
+    [Op::Add, Op::Sub, Op::Mul, Op::Div].iter().map(Op::info).find(|row| row.name == name)
 }
 
 /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::{
-    Form, Limits,
+    Form, Limits, core_ir,
     cursor::{self, Cursor, Read, Spaces},
     read, write,
 };
@@ -230,7 +230,10 @@ fn float64(value: F64) -> Value {
 
 fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
     let Instruction { value_id, opcode, operands, mut attributes, result_type } = instruction;
-    let row = TABLE.iter().find(|row| row.name == opcode);
+    let row = match opcode.as_str() {
+        "BinOp" => Some(binary(attributes.remove("op"))?),
+        name => TABLE.iter().copied().find(|row| row.name == name),
+    };
     let Some(row) = row else { return fault(Code::E2002, format!("undefined operation `{opcode}`")) };
     if !row.takes(operands.len()) {
         let message = format!("`{opcode}`: {} operands given, {} needed", operands.len(), row.needed());
@@ -240,8 +243,18 @@ fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
     if let Some(name) = attributes.keys().next() {
         return fault(Code::E1007, format!("`{opcode}` has no attribute `{name}`"));
     }
-    let ty = whole(&result_type, |cursor| super::core_ir::typed(cursor, limits))?;
+    let ty = whole(&result_type, |cursor| core_ir::typed(cursor, limits))?;
     Ok(Definition { id: value_id, op: row.op(values), operands, ty })
+}
+
+/// The operation that a `BinOp` is.
+fn binary(op: Option<Value>) -> Read<&'static OpInfo> {
+    let named = |op: &Value| core_ir::binary_named(op.as_str()?);
+    match op {
+        Some(op) => named(&op)
+            .map_or_else(|| fault(Code::E1007, format!("found `{op}`, expected {}", core_ir::BINARY)), Ok),
+        None => fault(Code::E1007, "`BinOp` has no value for `op`".into()),
+    }
 }
 
 fn fault<T>(code: Code, message: String) -> Read<T> {

@@ -301,6 +301,30 @@ fn dims_print_and_read_back() {
 }
 
 #[test]
+fn the_specifications_binop_is_read_from_json_too() {
+    let limits = Limits::default();
+    let module = core_ir::parse(
+        "%0 = Input () {name=\"x\"} : f32[3]\n%1 = Sub (%0, %0) : f32[3]\noutputs: %1\n",
+        &limits,
+    )
+    .unwrap();
+    let text = json::print(&module);
+    let generic = |attributes: &str| {
+        let text = text.replace("\"Sub\"", "\"BinOp\"");
+        let (before, after) = text.rsplit_once("{}").unwrap();
+        format!("{before}{attributes}{after}")
+    };
+    assert_eq!(json::parse(&generic("{\"op\":\"Sub\"}"), &limits).unwrap(), module);
+    for wrong in ["{}", "{\"op\":\"Max\"}", "{\"op\":1}", "{\"op\":\"Sub\",\"axes\":[]}"] {
+        assert_eq!(
+            json::parse(&generic(wrong), &limits).unwrap_err().as_slice()[0].code,
+            Code::E1007,
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
 fn json_refuses_what_is_no_module() {
     let limits = Limits::default();
     let good = json::print(&mic::parse(SMALL, &limits).unwrap());
