@@ -69,7 +69,7 @@
 //! Leaves are variables and fields (`x`, `self.w`, `net.0`), by value or by reference: tensors, views, plain numbers,
 //! arrays of Rust, slices, `Vec`s of numbers, and with the feature `ndarray` its arrays. They are read where they are
 //! and never moved; an ndarray that does not lie row by row is copied first. Any other Rust expression stands in
-//! braces: `{model.bias()}`. A block `{ let h = …; … }` that is the whole expression is one of the language. A broken
+//! braces: `{model.bias()}`. Statements may come first: `mind! { let h = x @ w; sum(h * h) }`. A broken
 //! rule is an error of `cargo check` at the operator; in a function that is generic in shapes write `mind!(late: …)`,
 //! which `cargo build` checks. Where extents are dynamic the same rules run when the expression does, and panic with
 //! the same words.

@@ -5,6 +5,24 @@ use std::sync::Arc;
 use mind::{Const, Shape, Tensor, TensorRef, TensorView, TensorViewMut, mind};
 
 #[test]
+fn statements_need_no_braces_of_their_own() {
+    let x: Tensor![f32; 3] = Tensor::from([1.0, 2.0, 3.0]);
+    let y = mind! { let h = x * x; sum(h) };
+    assert_eq!(y, 14.0);
+    let y = mind!( let h = x * x; let (a, b) = (h, 2.0); a * b : f32[3] );
+    assert_eq!(y, Tensor::from([2.0, 8.0, 18.0]));
+    let dx = mind! { let h = x * x; grad(sum(h * x), wrt = x) };
+    assert_eq!(dx, Tensor::from([3.0, 12.0, 27.0]));
+    fn last(x: &Tensor![f32; 3]) -> f32 {
+        mind! {
+            let h = x - 1.0;
+            sum(h)
+        }
+    }
+    assert_eq!(last(&x), 3.0);
+}
+
+#[test]
 fn tensors_views_references_and_numbers_stand_alike() {
     let mut owned: Tensor![f32; 3] = Tensor::from([1.0, 2.0, 3.0]);
     let shared = Arc::new(owned.clone());

@@ -96,9 +96,16 @@ impl<'a> Parser<'a> {
         self.body(LevelKind::Closure, State::Operand)
     }
 
-    /// Reads an expression among Rust variables, up to what cannot belong to it.
+    /// Reads an expression among Rust variables, up to what cannot belong to it; where statements come first, to the end
+    /// or the type behind the last expression.
     pub(super) fn expression_body(&mut self) -> Option<Body> {
-        self.body(LevelKind::Expression, State::BlockOrOperand)
+        if !self.at_word("let") {
+            return self.body(LevelKind::Expression, State::BlockOrOperand);
+        }
+        // As in braces, which nobody wrote.
+        let open = self.here();
+        self.push(NodeKind::Open, open);
+        self.block_body()
     }
 
     fn body(&mut self, kind: LevelKind, mut state: State) -> Option<Body> {
@@ -159,6 +166,10 @@ impl<'a> Parser<'a> {
     pub(super) fn leave_block(&mut self, tail: Option<ExprId>) -> State {
         match self.leave().1 {
             Some(site) => State::Behind(self.add(NodeKind::Close { tail }, site)),
+            None if self.among_rust => {
+                let site = self.nodes.first().map_or(self.before(), |open| open.site.to(self.before()));
+                State::Done(Some(self.add(NodeKind::Close { tail }, site).id))
+            }
             None => State::Done(tail),
         }
     }

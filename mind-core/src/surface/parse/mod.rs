@@ -6,7 +6,7 @@ use syn::buffer::TokenBuffer;
 use super::ast::{Block, Closure, Expression, Function, Import, Program};
 use super::nesting::check_nesting;
 use crate::diag::{Code, Diag, Diags};
-use parser::{Parser, Unexpected, is_keyword};
+use parser::{Parser, Unexpected};
 
 mod bare;
 mod brackets;
@@ -91,6 +91,7 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
 
 /// Reads `relu(x @ w + b) : f32[32, 256]`, an expression among Rust variables.
 ///
+/// Statements may come before it, `let h = x * x; sum(h)`, with braces around the whole or without.
 /// A block `{ … }` that is all of the expression, or all of what a transform differentiates, is one of the language; any
 /// other braces hold a Rust expression, which is left as it is.
 ///
@@ -124,7 +125,7 @@ impl Parser<'_> {
             Unexpected::Word(word) if word == "move" => {
                 Err(self.unexpected("`fn`, `const`, `struct` or a closure `|x: f32[3]| …`"))
             }
-            Unexpected::Word(word) if is_keyword(&word) && word != "self" => Ok(Form::Items),
+            Unexpected::Word(word) if begins_item(&word) => Ok(Form::Items),
             Unexpected::Operator("#") | Unexpected::End => Ok(Form::Items),
             _ if self.an_item_follows() => Ok(Form::Items),
             Unexpected::Operator("|" | "||") => Ok(Form::Closure),
@@ -151,6 +152,15 @@ impl Parser<'_> {
         let body = self.closure_body().filter(|_| !self.imports_lost);
         Ok(Closure { imports, parameters, result, body, site })
     }
+}
+
+/// Whether items begin with a keyword, or seem to where Rust's do.
+fn begins_item(word: &str) -> bool {
+    const ITEMS: &[&str] = &[
+        "async", "const", "enum", "extern", "fn", "impl", "macro", "mod", "pub", "static", "struct", "trait",
+        "type", "unsafe", "use",
+    ];
+    ITEMS.contains(&word)
 }
 
 fn import_before_expression(import: &Import) -> Diag {

@@ -77,7 +77,9 @@ impl Parser<'_> {
         let assignment = matches!(statement.kind, StatementKind::Assign { .. });
         if expression {
             self.refuse_assignment(value)?;
-            if self.at_end() {
+            // The type of an expression among Rust variables may follow its last one.
+            let typed = self.among_rust && self.levels.len() == 1 && self.at(":");
+            if self.at_end() || typed {
                 return Ok(self.leave_block(Some(value.id)));
             }
         }
