@@ -7,6 +7,7 @@
 pub mod ast;
 #[cfg(test)]
 pub(crate) mod golden;
+pub(crate) mod habits;
 pub mod lex;
 pub mod lower;
 pub mod nesting;

@@ -11,8 +11,8 @@ use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptK
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::builtins::{self, Call, Given, ReadCalls, Written};
 use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::literals::ReadLiterals;
-use crate::surface::lower::names::undefined;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
 
@@ -79,8 +79,11 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
         let name = callee.to_string();
+        if method && self.is_call_of_library(callee, arguments) {
+            return Err(self.library_called(callee, arguments, expr).into());
+        }
         let Some(builtin) = builtins::find(&name) else {
-            return Err(self.undefined_function(callee, method, expr));
+            return Err(self.undefined_function(callee, (arguments, method), expr));
         };
         let (call, given) = self.read_call(builtin, arguments, expr)?;
         let given = &given;
@@ -198,10 +201,15 @@ impl Lowering<'_> {
         arguments.first().map(|argument| argument.site)
     }
 
-    fn undefined_function(&mut self, callee: &Ident, method: bool, expr: ExprId) -> Stop {
+    fn undefined_function(
+        &mut self,
+        callee: &Ident,
+        (arguments, method): (&[Argument], bool),
+        expr: ExprId,
+    ) -> Stop {
         let name = callee.to_string();
         let text = self.short_text(expr);
-        let diag = undefined("function", &name, Site::token(callee.span()), builtins::names());
+        let diag = self.no_function(callee, (arguments, method), expr, builtins::names());
         self.once(format!("{name}()"), || {
             let what = if method { "method" } else { "function" };
             match diag.help {

@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::Ident;
+
 use super::graph::{Graph, MAX_NODES};
 use super::{Annotation, Check, CheckKind, Leaf, NodeId, Op, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{Body, ExprId, Expression, NodeKind, Pattern, TypeExpr};
+use crate::surface::ast::{Argument, Body, ExprId, Expression, NodeKind, Pattern, TypeExpr};
 use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::expressions::{Bound, Expressions};
+use crate::surface::lower::foreign::{self, Foreign};
 use crate::surface::lower::literals::{Literals, ReadLiterals};
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
@@ -162,6 +165,26 @@ impl Expressions for Lowering<'_> {
     }
 }
 
+impl Foreign for Lowering<'_> {
+    fn is_unbound(&self, name: &str) -> bool {
+        self.names.get(name).is_none()
+    }
+
+    fn is_own_function(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool {
+        let Some(receiver) = arguments.first().filter(|receiver| self.is_library(receiver.value)) else {
+            return false;
+        };
+        // Of a path, `jax.nn`, a field would have to be a variable of that name.
+        let is_tensor = |expr: ExprId| foreign::is_tensor(self.value(expr));
+        matches!(self.body[receiver.value].kind, NodeKind::Name(_) | NodeKind::Member { .. })
+            && foreign::makes_no_sense_as_method(callee, arguments, is_tensor)
+    }
+}
+
 impl Lowering<'_> {
     fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
         match value {
@@ -205,7 +228,10 @@ impl Lowering<'_> {
             NodeKind::Transpose(base) => self.transpose(*base, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Derivative(derivative) => self.derivative(derivative, expr),
-            NodeKind::Array(elements) => self.array(elements, expr),
+            NodeKind::Array(elements) => {
+                let array = self.array(elements, expr);
+                array.map_err(|stop| if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+            }
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
                 self.tuple(elements, expr)

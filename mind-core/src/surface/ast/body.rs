@@ -238,6 +238,49 @@ impl NodeKind {
     }
 }
 
+impl Body {
+    /// The node that uses an expression as an operand.
+    pub(crate) fn user(&self, expr: ExprId) -> Option<ExprId> {
+        let behind = expr.index() + 1;
+        let user = self.nodes.get(behind..)?.iter().position(|node| node.kind.uses(expr))?;
+        u32::try_from(behind + user).ok().map(ExprId)
+    }
+}
+
+impl NodeKind {
+    /// Whether an expression is an operand.
+    fn uses(&self, expr: ExprId) -> bool {
+        let among = |arguments: &[Argument]| arguments.iter().any(|argument| argument.value == expr);
+        match self {
+            Self::Unread
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Name(_)
+            | Self::Rust { .. }
+            | Self::Open => false,
+            Self::Neg { operand, .. } | Self::Typed { operand, .. } => *operand == expr,
+            Self::Binary { lhs, rhs, .. } => [lhs, rhs].contains(&&expr),
+            Self::Call { arguments, .. } | Self::Transformed { arguments, .. } => among(arguments),
+            Self::Transpose(base) | Self::Field { base, .. } | Self::Member { base, .. } => *base == expr,
+            Self::Derivative(derivative) => derivative.value == expr || derivative.cotangent == Some(expr),
+            Self::Struct { fields, base, .. } => {
+                *base == Some(expr) || fields.iter().any(|field| field.value == expr)
+            }
+            Self::Subscript { base, subscripts } => {
+                let part = |subscript: &Subscript| match subscript.kind {
+                    SubscriptKind::At(at) => at == expr,
+                    SubscriptKind::Range { start, end, step } => [start, end, step].contains(&Some(expr)),
+                    SubscriptKind::Rest => false,
+                };
+                *base == expr || subscripts.iter().any(part)
+            }
+            Self::Array(elements) | Self::Tuple(elements) => elements.contains(&expr),
+            Self::Close { tail } => *tail == Some(expr),
+            Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => *value == expr,
+        }
+    }
+}
+
 /// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {

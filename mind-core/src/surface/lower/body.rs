@@ -7,6 +7,7 @@ use proc_macro2::Ident;
 use super::Source;
 use super::block::Scope;
 use super::expressions::{Bound, Expressions};
+use super::foreign::Foreign;
 use super::literals::{Literals, ReadLiterals};
 use super::names::undefined;
 use super::records::Place;
@@ -15,7 +16,8 @@ use super::types::Structure;
 use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Builder, Op, ValueId};
-use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::surface::ast::{Argument, BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::surface::habits;
 
 /// A body on its way to a module.
 pub(super) struct BodyLowering<'a> {
@@ -126,6 +128,20 @@ impl Expressions for BodyLowering<'_> {
     }
 }
 
+impl Foreign for BodyLowering<'_> {
+    fn is_unbound(&self, name: &str) -> bool {
+        self.names.get(name).is_none() && self.signature.dims.get(name).is_none()
+    }
+
+    fn is_own_function(&self, name: &str) -> bool {
+        self.table.position(name).is_some() || self.table.is_unread(name)
+    }
+
+    fn is_call_of_library(&self, _: &Ident, arguments: &[Argument]) -> bool {
+        arguments.first().is_some_and(|receiver| self.is_library(receiver.value))
+    }
+}
+
 impl BodyLowering<'_> {
     fn declare_parameters(&mut self) {
         let signature = self.signature;
@@ -184,10 +200,13 @@ impl BodyLowering<'_> {
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
             }
             NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
-            NodeKind::Member { base, name } => self.member(*base, name),
+            NodeKind::Member { base, name } => self.member(*base, name, expr),
             NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
-            NodeKind::Array(elements) => self.array(elements, expr),
+            NodeKind::Array(elements) => {
+                let array = self.array(elements, expr);
+                array.map_err(|stop| if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+            }
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
                 self.tuple(elements, expr)
@@ -228,9 +247,16 @@ impl BodyLowering<'_> {
         if let Some(word) = self.word(&text) {
             return Ok(word);
         }
+        if self.is_told_by_its_call(expr) {
+            return Err(Stop::Poisoned);
+        }
         let diag = {
             let known = self.names.all().chain(self.signature.dims.all());
             undefined("name", &text, Site::token(name.span()), known)
+        };
+        let diag = match habits::name(&text) {
+            Some(help) => diag.help(help),
+            None => diag,
         };
         let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");

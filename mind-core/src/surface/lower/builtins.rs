@@ -3,6 +3,7 @@
 use super::attributes::Attributes;
 use super::calls::match_arguments;
 use super::expressions::Expressions;
+use super::foreign::Foreign;
 use super::values::Lowered;
 use crate::dim::Dim;
 use crate::ir::{Convolution, Padding};
@@ -12,7 +13,7 @@ use crate::surface::ast::{Argument, ExprId};
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     /// The names of the arguments, those required first.
-    formals: &'static [&'static str],
+    pub(crate) formals: &'static [&'static str],
     required: usize,
     function: Function,
 }
@@ -158,7 +159,7 @@ impl Given {
 }
 
 /// What calls of functions of the language say.
-pub(crate) trait ReadCalls: Attributes {
+pub(crate) trait ReadCalls: Attributes + Foreign {
     /// Matches the arguments of a call and reads its attributes.
     fn read_call(
         &self,
@@ -167,11 +168,14 @@ pub(crate) trait ReadCalls: Attributes {
         expr: ExprId,
     ) -> Lowered<(Call, Given)> {
         let Builtin { name, formals, required, function } = builtin;
-        let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
-        let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
-        let given = Given { name, arguments, expr };
-        let call = self.call_of(*function, &given)?;
-        Ok((call, given))
+        let read = || {
+            let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
+            let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
+            let given = Given { name, arguments, expr };
+            let call = self.call_of(*function, &given)?;
+            Ok((call, given))
+        };
+        read().map_err(|stop| self.as_written_here(stop, builtin, arguments, expr))
     }
 
     fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
@@ -242,4 +246,4 @@ pub(crate) trait ReadCalls: Attributes {
     }
 }
 
-impl<E: Expressions> ReadCalls for E {}
+impl<E: Expressions + Foreign> ReadCalls for E {}

@@ -9,7 +9,8 @@ use proc_macro2::Ident;
 use super::block::Entry;
 use super::body::BodyLowering;
 use super::expressions::Expressions;
-use super::names::{nearest, undefined};
+use super::foreign::Foreign;
+use super::names::nearest;
 use super::records::{Place, Record};
 use super::signature::Signature;
 use super::transforms::{Differentiation, Step};
@@ -19,10 +20,15 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
-use crate::surface::ast::{Argument, ExprId};
+use crate::surface::ast::{Argument, ExprId, NodeKind};
+use crate::surface::habits;
 
 /// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
 const MAX_INSTRUCTIONS: usize = 1 << 16;
+
+/// Where nothing is known of an undefined function.
+const NO_FUNCTION: &str =
+    "define it in the block, import it with `use`, or compute it in Rust and pass it as a parameter";
 
 /// What is called: a function, or one made of a function by transforms.
 pub(super) struct Callable<'a> {
@@ -118,8 +124,10 @@ pub(crate) fn match_arguments<'a>(
                         let message =
                             format!("`{callee}` has no argument `{text}`, expected {}", list(formals));
                         let diag = Diag::new(Code::E2007, Site::token(name.span()), message);
-                        return Err(match nearest(&text, formals.iter().copied()) {
+                        let near = || nearest(&text, formals.iter().copied());
+                        return Err(match habits::argument(&text, formals).or_else(near) {
                             Some(near) => diag.help(format!("write `{near}`")),
+                            None if habits::is_needless_argument(&text) => diag.help("leave it out"),
                             None => diag,
                         });
                     }
@@ -163,18 +171,28 @@ impl BodyLowering<'_> {
                 }
             }
             None if table.is_unread(&name) => Err(Stop::Poisoned),
+            None if self.is_call_of_library(callee, arguments) => {
+                Err(self.library_called(callee, arguments, expr).into())
+            }
             None => match super::builtins::find(&name) {
                 Some(builtin) => self.call_builtin(builtin, arguments, expr),
-                None => Err(self.undefined_function(callee)),
+                None => Err(self.undefined_function(callee, arguments, expr)),
             },
         }
     }
 
-    pub(super) fn undefined_function(&mut self, callee: &Ident) -> Stop {
+    pub(super) fn undefined_function(
+        &mut self,
+        callee: &Ident,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Stop {
         let name = callee.to_string();
         let table = self.table;
         let known = table.names().chain(super::builtins::names());
-        let diag = undefined("function", &name, Site::token(callee.span()), known);
+        let method = matches!(self.body[expr].kind, NodeKind::Call { method: true, .. });
+        let diag = self.no_function(callee, (arguments, method), expr, known);
+        let diag = if diag.help.is_some() { diag } else { diag.help(NO_FUNCTION) };
         self.once(format!("{name}()"), || diag)
     }
 

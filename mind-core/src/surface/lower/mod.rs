@@ -13,6 +13,7 @@ use crate::diag::{Diags, Site};
 use crate::grad::Wrt;
 use crate::ir::{Module, ValueId};
 
+mod advice;
 pub(crate) mod attributes;
 mod block;
 mod body;
@@ -20,6 +21,7 @@ pub(crate) mod builtins;
 pub(crate) mod calls;
 pub(crate) mod expressions;
 mod externs;
+pub(crate) mod foreign;
 mod functions;
 mod library;
 pub(crate) mod literals;

@@ -8,6 +8,7 @@ use proc_macro2::Ident;
 
 use super::body::BodyLowering;
 use super::expressions::Expressions;
+use super::foreign::Foreign;
 use super::structs::{Definition, StructType};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
@@ -15,6 +16,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::ValueId;
 use crate::surface::ast::{BinaryOp, ExprId, FieldPattern, FieldValue, NodeKind, Path, Pattern};
+use crate::surface::habits;
 
 /// A value of a struct.
 #[derive(Clone, Debug)]
@@ -57,9 +59,12 @@ impl Record {
 
 impl BodyLowering<'_> {
     /// `p.w`
-    pub(super) fn member(&mut self, base: ExprId, name: &Ident) -> Lowered<Value> {
+    pub(super) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value> {
         let site = Site::token(name.span());
         match &self.values[base.index()] {
+            Value::Poison if self.is_library(base) && !self.is_told_by_its_call(expr) => {
+                Err(self.library_read(name, expr).into())
+            }
             Value::Poison => Err(Stop::Poisoned),
             Value::Struct(record) => match record.ty.position(name) {
                 Ok(position) => match &record.fields[position] {
@@ -76,9 +81,14 @@ impl BodyLowering<'_> {
                     "found `.{name}` behind {}, expected `T`, a method call or the number of a tuple element",
                     self.describe(base)
                 );
-                let help = match name == "t" {
-                    true => "write `.T`".to_owned(),
-                    false => {
+                let extent = match (name == "shape", self.values[base.index()].clone()) {
+                    (true, Value::Tensor(value)) => self.extent_read(value, expr),
+                    _ => None,
+                };
+                let help = match habits::field(&name.to_string()) {
+                    Some(_) if extent.is_some() => extent.unwrap_or_default(),
+                    Some(help) => help.to_owned(),
+                    None => {
                         format!(
                             "a method is called with parentheses, as `.{name}()`; only structs have fields"
                         )

@@ -1,5 +1,6 @@
 //! Instructions emitted for expressions, and broken rules told in the user's words.
 
+use super::advice::Tried;
 use super::body::BodyLowering;
 use super::expressions::Expressions;
 use super::types::Structure;
@@ -51,17 +52,18 @@ impl BodyLowering<'_> {
     /// Emits an instruction, or tells which rule it breaks.
     pub(super) fn emit(&mut self, spot: &Spot, op: Op, operands: &[Operand]) -> Lowered<ValueId> {
         let ids: Vec<_> = operands.iter().map(|(value, _)| *value).collect();
+        let tried = Tried::of(&op);
         match self.builder.push(op, &ids) {
             Ok(value) => {
                 self.made.push(Some(spot.expr));
                 Ok(value)
             }
-            Err(error) => Err(self.broken_rule(spot, *error, operands).into()),
+            Err(error) => Err(self.broken_rule(spot, *error, (&tried, operands)).into()),
         }
     }
 
     /// Says that an operation breaks a rule.
-    fn broken_rule(&self, spot: &Spot, mut error: OpError, operands: &[Operand]) -> Diag {
+    fn broken_rule(&self, spot: &Spot, mut error: OpError, (tried, operands): (&Tried, &[Operand])) -> Diag {
         error.label = spot.label.unwrap_or(error.label);
         let whole = self.body[spot.expr].site;
         let site = spot.operator.unwrap_or_else(|| match &error.focus {
@@ -80,7 +82,9 @@ impl BodyLowering<'_> {
             format!("{} is {}", self.text(expr), self.builder.ty(value))
         });
         let mut diag = Diag::new(error.code, site, message);
-        diag.help = error.help_with(|position| self.body.operand_text(operands[position].1));
+        diag.help = self
+            .advice(tried, &error, operands)
+            .or_else(|| error.help_with(|position| self.body.operand_text(operands[position].1)));
         for (position, axis) in &error.dims {
             self.add_origin(&mut diag, operands[*position], *axis);
         }
@@ -144,7 +148,7 @@ impl BodyLowering<'_> {
                 if self.builder.ty(*found) == ty {
                     return Ok(value.clone());
                 }
-                let mut diag = mismatch(self, None);
+                let mut diag = mismatch(self, self.fitted(*found, ty, expr));
                 let found_ty = self.builder.ty(*found);
                 if found_ty.rank() == ty.rank() {
                     for axis in 0..ty.rank() {

@@ -38,7 +38,7 @@ impl BodyLowering<'_> {
                     .help("write a function that calls it")
                     .into());
             }
-            return Err(self.undefined_function(function));
+            return Err(self.undefined_function(function, arguments, expr));
         };
         let entry = table.entry(position);
         if let Some(signature) = &entry.signature

@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
+use crate::surface::ast::{Argument, Body, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
 
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
@@ -28,6 +28,17 @@ pub(super) enum Target {
 pub(super) struct OpenSubscript {
     first: Site,
     part: Part,
+}
+
+/// Subscripts that have been read as other libraries write them: what is wrong, and what they come to here.
+#[derive(Default)]
+pub(super) struct ForeignSubscripts {
+    /// The first token that is not of the language, and the token itself.
+    found: Option<(Site, &'static str)>,
+    /// Which subscripts are new axes, by position.
+    new_axes: Vec<usize>,
+    /// Which ranges include their end.
+    inclusive: Vec<usize>,
 }
 
 /// The part of a subscript being read, with those before it.
@@ -135,7 +146,12 @@ impl Parser<'_> {
             }
             LevelKind::Parenthesis { elements, .. } => self.add(NodeKind::Tuple(elements), site),
             LevelKind::Array { elements } => self.add(NodeKind::Array(elements), site),
-            LevelKind::Subscripts { base, subscripts, .. } => {
+            LevelKind::Subscripts { base, subscripts, foreign, .. } => {
+                if let Some((at, found)) = foreign.found {
+                    let help = self.written_subscripts(base, &subscripts, &foreign);
+                    let message = format!("found `{found}`, expected an index or a range as `a..b`");
+                    return Err(Diag::new(Code::E1007, at, message).help(help));
+                }
                 check_subscripts(&subscripts, site)?;
                 self.add(NodeKind::Subscript { base: base.id, subscripts }, base.site.to(site))
             }
@@ -180,7 +196,42 @@ impl Parser<'_> {
     fn subscript_start(&mut self) -> Result<State, Diag> {
         let first = self.here();
         self.set_part(first, Part::Start);
-        if self.take("..").is_some() { self.behind_dots(first, None) } else { Ok(State::Operand) }
+        if self.take("..").is_some() || self.take_colon() {
+            return self.behind_dots(first, None);
+        }
+        if self.take_colons() { self.behind_colons(first, None) } else { Ok(State::Operand) }
+    }
+
+    /// Reads the `:` of other libraries' ranges.
+    fn take_colon(&mut self) -> bool {
+        let colon = self.take(":");
+        if let Some(site) = colon {
+            self.foreign(site, ":");
+        }
+        colon.is_some()
+    }
+
+    /// Reads the `::` before a step in other libraries.
+    fn take_colons(&mut self) -> bool {
+        let colons = self.take("::");
+        if let Some(site) = colons {
+            self.foreign(site, "::");
+        }
+        colons.is_some()
+    }
+
+    fn foreign(&mut self, site: Site, found: &'static str) {
+        if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
+            foreign.found.get_or_insert((site, found));
+        }
+    }
+
+    fn behind_colons(&mut self, first: Site, start: Option<ExprId>) -> Result<State, Diag> {
+        if self.at_end() || self.at(",") {
+            return self.subscript(first, SubscriptKind::Range { start, end: None, step: None });
+        }
+        self.set_part(first, Part::Step { start, end: None });
+        Ok(State::Operand)
     }
 
     fn set_part(&mut self, first: Site, part: Part) {
@@ -190,7 +241,10 @@ impl Parser<'_> {
     }
 
     fn behind_dots(&mut self, first: Site, start: Option<ExprId>) -> Result<State, Diag> {
-        if self.at_end() || self.at(",") || self.at(";") {
+        if self.take(".").is_some() {
+            self.foreign(first, "...");
+        }
+        if self.at_end() || [",", ";", ":"].iter().any(|end| self.at(end)) {
             return self.behind_end(first, start, None);
         }
         self.set_part(first, Part::End { start });
@@ -202,8 +256,20 @@ impl Parser<'_> {
             self.set_part(first, Part::Step { start, end });
             return Ok(State::Operand);
         }
+        let again = self.take("..").inspect(|site| self.foreign(*site, ".."));
+        if again.is_some() || self.take_colon() {
+            if !self.at_end() && !self.at(",") {
+                self.set_part(first, Part::Step { start, end });
+                return Ok(State::Operand);
+            }
+            return self.subscript(first, SubscriptKind::Range { start, end, step: None });
+        }
+        let is_colon = matches!(
+            &self.level().kind,
+            LevelKind::Subscripts { foreign: ForeignSubscripts { found: Some((_, ":")), .. }, .. }
+        );
         let kind = match (start, end) {
-            (None, None) => SubscriptKind::Rest,
+            (None, None) if !is_colon => SubscriptKind::Rest,
             (start, end) => SubscriptKind::Range { start, end, step: None },
         };
         self.subscript(first, kind)
@@ -216,19 +282,100 @@ impl Parser<'_> {
         };
         let OpenSubscript { first, part } = current.take().expect("a subscript has been started");
         match part {
-            Part::Start if self.take("..").is_some() => self.behind_dots(first, Some(operand.id)),
-            Part::Start => {
-                let help = match (self.at(":"), self.at("..=")) {
-                    (true, _) => "a range is written `a..b`, with a step `a..b;s`",
-                    (false, true) => "a range excludes its end: write `a..b` with the end one higher",
-                    (false, false) => return self.subscript(first, SubscriptKind::At(operand.id)),
-                };
-                Err(self.unexpected(SUBSCRIPT).help(help))
+            Part::Start if self.take("..").is_some() || self.take_colon() => {
+                self.behind_dots(first, Some(operand.id))
             }
+            Part::Start if self.take_colons() => self.behind_colons(first, Some(operand.id)),
+            Part::Start => match self.take("..=") {
+                Some(site) => {
+                    self.foreign(site, "..=");
+                    if let LevelKind::Subscripts { subscripts, foreign, .. } = &mut self.level().kind {
+                        foreign.inclusive.push(subscripts.len());
+                    }
+                    self.set_part(first, Part::End { start: Some(operand.id) });
+                    Ok(State::Operand)
+                }
+                None => {
+                    if let Some(found) = self.new_axis(operand.id) {
+                        self.foreign(operand.site, found);
+                        if let LevelKind::Subscripts { subscripts, foreign, .. } = &mut self.level().kind {
+                            foreign.new_axes.push(subscripts.len());
+                        }
+                    }
+                    self.subscript(first, SubscriptKind::At(operand.id))
+                }
+            },
             Part::End { start } => self.behind_end(first, start, Some(operand.id)),
             Part::Step { start, end } => {
                 self.subscript(first, SubscriptKind::Range { start, end, step: Some(operand.id) })
             }
+        }
+    }
+
+    /// What a new axis is written as in other libraries, if an operand is that.
+    fn new_axis(&self, operand: ExprId) -> Option<&'static str> {
+        let (NodeKind::Name(name) | NodeKind::Member { name, .. }) = &self.nodes[operand.index()].kind else {
+            return None;
+        };
+        ["None", "newaxis"].into_iter().find(|new| name == new)
+    }
+
+    /// What to write in place of subscripts of other libraries.
+    fn written_subscripts(
+        &mut self,
+        base: Operand,
+        subscripts: &[Subscript],
+        foreign: &ForeignSubscripts,
+    ) -> String {
+        let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
+        let text = |part: Option<ExprId>| part.map(|part| body.text(part)).unwrap_or_default();
+        let (mut parts, mut axes) = (Vec::new(), Vec::new());
+        let (mut whole, mut before, mut behind_rest, mut reversed) = (true, 0_i64, false, false);
+        let is_new = |position: usize| foreign.new_axes.contains(&position);
+        let keeps =
+            |position: usize| is_new(position) || !matches!(subscripts[position].kind, SubscriptKind::At(_));
+        for (position, subscript) in subscripts.iter().enumerate() {
+            if is_new(position) {
+                let after = (position + 1..subscripts.len()).filter(|other| keeps(*other)).count() as i64;
+                axes.push(if behind_rest { -after - 1 } else { before }.to_string());
+                before += 1;
+                continue;
+            }
+            parts.push(match subscript.kind {
+                SubscriptKind::At(at) => {
+                    whole = false;
+                    body.text(at)
+                }
+                SubscriptKind::Rest => {
+                    behind_rest = true;
+                    "..".to_owned()
+                }
+                SubscriptKind::Range { start, end, step } => {
+                    before += 1;
+                    whole &= (start, end, step) == (None, None, None);
+                    let step = text(step);
+                    reversed |= step.starts_with('-');
+                    let (start, mut end) = (text(start), text(end));
+                    if foreign.inclusive.contains(&position) {
+                        end = end
+                            .parse::<i64>()
+                            .map_or_else(|_| format!("{end} + 1"), |end| (end + 1).to_string());
+                    }
+                    let start = if start.is_empty() && end.is_empty() { "0" } else { &start };
+                    let separator = if step.is_empty() { "" } else { ";" };
+                    format!("{start}..{end}{separator}{step}")
+                }
+            });
+        }
+        let base = body.in_parentheses(base.id, body.text(base.id));
+        self.nodes = body.nodes;
+        if reversed {
+            return format!("a step is at least 1: name the places in their order, as `gather({base}, […])`");
+        }
+        let indexed = if whole { base } else { format!("{base}[{}]", parts.join(", ")) };
+        match axes.is_empty() {
+            true => format!("write `{indexed}`"),
+            false => format!("write `expand_dims({indexed}, axes = [{}])`", axes.join(", ")),
         }
     }
 

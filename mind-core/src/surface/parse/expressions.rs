@@ -1,13 +1,14 @@
 //! Operands and operators.
 
-use proc_macro2::Delimiter;
+use proc_macro2::{Delimiter, Ident, TokenTree};
 
-use super::brackets::{OpenCall, Target};
+use super::brackets::{ForeignSubscripts, OpenCall, Target};
 use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
 use crate::diag::{Diag, Site};
-use crate::surface::ast::{Argument, BinaryOp, NodeKind};
+use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind};
+use crate::surface::habits::{self, Way};
 
 const BINARY: &[(&str, BinaryOp)] = &[
     ("+", BinaryOp::Add),
@@ -58,9 +59,10 @@ impl<'a> Parser<'a> {
                 return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
             }
         }
-        let name = match self.among_rust {
-            true => self.place_name("an expression")?,
-            false => self.name("an expression")?,
+        let name = match (self.foreign_callee(), self.among_rust) {
+            (Some(callee), _) => callee,
+            (None, true) => self.place_name("an expression")?,
+            (None, false) => self.name("an expression")?,
         };
         let start = Site::token(name.span());
         if !self.among_rust && self.at_group(Delimiter::Brace) {
@@ -79,9 +81,44 @@ impl<'a> Parser<'a> {
         Ok(self.enter_call(target, start, Vec::new()))
     }
 
+    /// Reads a keyword that is the name of a function in other libraries, `where`, before its arguments.
+    fn foreign_callee(&mut self) -> Option<Ident> {
+        let (word, behind) = self.cursor.ident()?;
+        let called = behind.group(Delimiter::Parenthesis).is_some();
+        if called && word == "where" { self.take_word("where") } else { None }
+    }
+
     fn enter_call(&mut self, target: Target, start: Site, arguments: Vec<Argument>) -> State {
         let call = OpenCall { target, start, arguments, name: None };
         self.enter(Delimiter::Parenthesis, LevelKind::Call(call))
+    }
+
+    /// What is said of a text, which is an argument in other libraries.
+    fn text_literal(&mut self, text: &str, diag: Diag) -> Diag {
+        let word = text.trim_matches(['"', '\'']).to_lowercase();
+        if let "same" | "valid" = word.as_str() {
+            return diag.help(format!("write `{word}`"));
+        }
+        let callee = match &self.level().kind {
+            LevelKind::Call(OpenCall {
+                target: Target::Function(callee) | Target::Method(callee), ..
+            }) => habits::function(&callee.to_string()),
+            LevelKind::Call(OpenCall { target: Target::Transformed { .. }, .. })
+            | LevelKind::Fragment
+            | LevelKind::Parenthesis { .. }
+            | LevelKind::Array { .. }
+            | LevelKind::Subscripts { .. }
+            | LevelKind::Block { .. }
+            | LevelKind::Closure
+            | LevelKind::Expression
+            | LevelKind::Derivative(_)
+            | LevelKind::Cotangent(_)
+            | LevelKind::Struct(_) => None,
+        };
+        match callee {
+            Some(Way::Words(words)) => diag.help(words),
+            Some(Way::Named(_) | Way::Formula { .. } | Way::Along { .. }) | None => diag,
+        }
     }
 
     /// Reads a number; a sign just before it is its own, unless a postfix form comes between them.
@@ -97,7 +134,11 @@ impl<'a> Parser<'a> {
             negative = true;
             site = sign.to(site);
         }
-        let number = number(literal, negative)?;
+        let text = literal.to_string();
+        let number = match number(literal, negative) {
+            Err(diag) if text.starts_with(['"', '\'']) => return Err(self.text_literal(&text, diag)),
+            number => number?,
+        };
         Ok(self.add(NodeKind::Number(number), site))
     }
 
@@ -107,7 +148,12 @@ impl<'a> Parser<'a> {
             return self.after_dot(operand);
         }
         if self.at_group(Delimiter::Bracket) {
-            let kind = LevelKind::Subscripts { base: operand, subscripts: Vec::new(), current: None };
+            let kind = LevelKind::Subscripts {
+                base: operand,
+                subscripts: Vec::new(),
+                current: None,
+                foreign: ForeignSubscripts::default(),
+            };
             return Ok(self.enter(Delimiter::Bracket, kind));
         }
         if self.at_group(Delimiter::Parenthesis) {
@@ -125,8 +171,79 @@ impl<'a> Parser<'a> {
                 self.level().pending.push(Pending::Binary { op, operator, lhs });
                 Ok(State::Operand)
             }
-            None => Ok(State::Whole(self.reduce(operand, 0))),
+            None => {
+                if self.at("**") {
+                    return Err(self.power(operand));
+                }
+                let whole = self.reduce(operand, 0);
+                match [">", "<", ">=", "<="].into_iter().find(|comparison| self.at(comparison)) {
+                    Some(comparison) => Err(self.comparison(whole, comparison)),
+                    None => Ok(State::Whole(whole)),
+                }
+            }
         }
+    }
+
+    /// What is said of `x ** 2`.
+    fn power(&mut self, base: Operand) -> Diag {
+        let diag = self.unexpected("an operator");
+        let text = self.operand_text(base);
+        let exponent = self.behind_operator();
+        let times = exponent.as_deref().and_then(|exponent| match exponent {
+            "2" | "2.0" => Some(2),
+            "3" | "3.0" => Some(3),
+            _ => None,
+        });
+        let binds = |pending: &Pending| {
+            matches!(pending, Pending::Binary { op: BinaryOp::Div | BinaryOp::MatMul, .. })
+        };
+        let written = match times {
+            Some(times) if self.level().pending.last().is_some_and(binds) => {
+                format!("({})", vec![text; times].join(" * "))
+            }
+            Some(times) => vec![text; times].join(" * "),
+            None => {
+                let exponent = exponent.unwrap_or_else(|| "…".to_owned());
+                let point = if exponent.bytes().all(|byte| byte.is_ascii_digit()) { ".0" } else { "" };
+                format!("exp({exponent}{point} * log({text}))")
+            }
+        };
+        let above_zero = if times.is_none() { ", where that is above 0" } else { "" };
+        diag.help(format!("there is no power: write `{written}`{above_zero}"))
+    }
+
+    /// What is said of `x > 0.0`.
+    fn comparison(&mut self, lhs: Operand, comparison: &str) -> Diag {
+        let diag = self.unexpected("an arithmetic operator");
+        let lhs = self.operand_text(lhs);
+        let rhs = self.behind_operator().unwrap_or_else(|| "…".to_owned());
+        let (large, small) = if comparison.starts_with('>') { (&lhs, &rhs) } else { (&rhs, &lhs) };
+        let is_zero = |text: &str| text.parse::<f64>() == Ok(0.0);
+        let positive = match (is_zero(large), is_zero(small)) {
+            (_, true) => large.clone(),
+            (true, false) => format!("-{small}"),
+            (false, false) => format!("{large} - {small}"),
+        };
+        diag.help(format!(
+            "there are no comparisons: `relu({positive})` is above 0 where `{large} > {small}`, and 0 elsewhere"
+        ))
+    }
+
+    /// An operand that has been read, as that of a postfix form.
+    fn operand_text(&mut self, operand: Operand) -> String {
+        let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
+        let text = body.operand_text(operand.id);
+        self.nodes = body.nodes;
+        text
+    }
+
+    /// The one token behind the operator that comes next, if the expression ends with it.
+    fn behind_operator(&self) -> Option<String> {
+        let (_, _, behind) = self.peek_operator()?;
+        let (tree, rest) = behind.token_tree()?;
+        let is_operand = matches!(tree, TokenTree::Ident(_) | TokenTree::Literal(_));
+        let ends = rest.eof() || rest.punct().is_some_and(|(punct, _)| punct.as_char() != '.');
+        (is_operand && ends).then(|| tree.to_string())
     }
 
     /// Applies the pending operators that bind at least as tightly as `floor`.
@@ -155,7 +272,15 @@ impl<'a> Parser<'a> {
             return Ok(State::Behind(fields));
         }
         let here = self.here();
-        let name = self.name(AFTER_DOT)?;
+        if let Some(operator) = ["*", "/", "**", "^", "+", "-"].into_iter().find(|operator| self.at(operator))
+        {
+            let help = format!("leave out the dot: `{operator}` is elementwise");
+            return Err(self.unexpected(AFTER_DOT).help(help));
+        }
+        let name = match self.foreign_callee() {
+            Some(callee) => callee,
+            None => self.name(AFTER_DOT)?,
+        };
         if self.at_group(Delimiter::Parenthesis) {
             let receiver = Argument { name: None, value: base.id, site: base.site };
             return Ok(self.enter_call(Target::Method(name), base.site, vec![receiver]));

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident, Span};
 use syn::buffer::Cursor;
 
-use super::brackets::{OpenCall, OpenSubscript};
+use super::brackets::{ForeignSubscripts, OpenCall, OpenSubscript};
 use super::derivatives::OpenDerivative;
 use super::parser::Parser;
 use super::statements::Statement;
@@ -64,7 +64,12 @@ pub(super) enum LevelKind {
     /// `f(a, b)`
     Call(OpenCall),
     /// `a[0, 1..3]`
-    Subscripts { base: Operand, subscripts: Vec<Subscript>, current: Option<OpenSubscript> },
+    Subscripts {
+        base: Operand,
+        subscripts: Vec<Subscript>,
+        current: Option<OpenSubscript>,
+        foreign: ForeignSubscripts,
+    },
     /// `{ … }`, with the statement being read.
     Block { statement: Option<Statement> },
     /// The expression of a closure.

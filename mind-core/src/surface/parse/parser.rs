@@ -146,7 +146,10 @@ impl<'a> Parser<'a> {
             Unexpected::Word(word) if is_keyword(&word) => {
                 (format!("keyword `{word}`"), rustisms::word(&word))
             }
-            Unexpected::Word(word) => (format!("`{word}`"), None),
+            Unexpected::Word(word) => {
+                let before = self.last.source_text();
+                (format!("`{word}`"), rustisms::words(before.as_deref(), &word))
+            }
             Unexpected::Operator(operator) => (format!("`{operator}`"), rustisms::operator(operator)),
             Unexpected::Open(open) => (format!("`{open}`"), None),
             Unexpected::Other(token) => (format!("`{token}`"), rustisms::literal(&token)),

@@ -1,11 +1,9 @@
-//! What to write instead of Rust that is not in the language.
+//! What to write instead of Rust and Python that is not in the language.
 
 /// For a keyword.
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "if" | "else" | "match" => {
-            "there is no control flow: select with arithmetic, as `m * a + (1.0 - m) * b`"
-        }
+        "if" | "else" | "match" => SELECT,
         "for" | "while" | "loop" | "break" | "continue" => {
             "there are no loops: operate on whole tensors, as `sum(x, axes = [0])`"
         }
@@ -24,11 +22,35 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
     })
 }
 
+/// For a word that is no keyword, behind another.
+pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
+    Some(match (before, word) {
+        (_, "and" | "or" | "not" | "is" | "xor") => SELECT,
+        (Some("not" | "and" | "or"), _) => SELECT,
+        (Some("def" | "function" | "func" | "fun" | "lambda" | "defn"), _) => {
+            "functions are written `fn f(x: f32[3]) -> f32[3] { … }`"
+        }
+        (Some("class" | "type" | "record"), _) => "structs are written `struct Dense { w: f32[2, 3] }`",
+        (Some("import" | "from" | "using" | "include"), _) => {
+            "functions of other blocks are imported by their paths, as `use crate::layers::dense;`"
+        }
+        (Some("var" | "val" | "auto" | "mut" | "float" | "int"), _) => "name a value by `let y = …;`",
+        (Some("del" | "print" | "assert" | "raise" | "pass" | "with" | "global"), _) => {
+            "leave it out: a function only computes its result"
+        }
+        _ => return None,
+    })
+}
+
+const SELECT: &str = "there is no control flow: choose by a mask of zeros and ones, a parameter, as `mask * … + (1.0 - mask) * …`";
+
 /// For a keyword in an expression among Rust variables, where it has another fix.
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
-        "if" | "else" | "match" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe"
-        | "async" => Some(IN_BRACES),
+        "if" | "match" => Some("choose in Rust: `if … { mind!(…) } else { mind!(…) }`"),
+        "else" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe" | "async" => {
+            Some(IN_BRACES)
+        }
         _ => None,
     }
 }
@@ -46,18 +68,28 @@ const IN_BRACES: &str = "put a Rust expression in braces, as `{a.len() as f32}`"
 /// For an operator.
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {
-        "%" | "%=" => "there is no remainder",
+        "%" | "%=" => "there is no remainder: compute it in Rust, and pass it as a parameter",
         "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" => {
-            "there are no comparisons and truth values: select with arithmetic, as `m * a + (1.0 - m) * b`"
+            "there are no truth values: choose by a mask of zeros and ones, a parameter, as \
+             `mask * … + (1.0 - mask) * …`"
         }
         "!" => "there are no macros and truth values",
+        "#" => "a comment begins with `//`",
+        "+" => "leave the sign out: `+ x` is `x`",
+        "@" => "attributes are written `#[…]`, as `#[grad(x)]` before a function",
+        "*" => "leave out the star: arguments are listed one by one",
+        "->" => "a result is declared behind the parameters of a function, as `fn f(x: f32[3]) -> f32[3]`",
+        "=>" | "=" => "to name a value write `let y = …;`",
+        ":" => "a type stands behind the name of a `let`, as `let y: f32[3] = …;`",
         "&" => "write the name alone: tensors are borrowed by themselves",
         "?" => "leave it out: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
         "..=" => "a range excludes its end: write `a..b` with the end one higher",
-        "**" | "^" | "^=" => "there is no power: multiply, as `x * x`",
+        "**" | "^" | "^=" => "there is no power: multiply, as `… * …`",
         "|" => "a closure stands alone in `mind!`; write a function in the block",
-        "<<" | ">>" | "<<=" | ">>=" | "~" => "there are no bit operations",
+        "<<" | ">>" | "<<=" | ">>=" | "~" => {
+            "there are no bit operations: compute it in Rust, and pass it as a parameter"
+        }
         "@=" => "write `w = w @ x`",
         _ => return None,
     })

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Ident};
 
 use super::machine::{LevelKind, Operand, State};
-use super::parser::Parser;
+use super::parser::{Parser, Unexpected};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
 
@@ -87,11 +87,15 @@ impl Parser<'_> {
         let block = expression && matches!(self.nodes[value.id.index()].kind, NodeKind::Close { .. });
         if self.take(";").is_none() && !block && !(assignment && self.at_end()) {
             let mut diag = self.unexpected(AFTER_VALUE);
-            if !self.at_end() && !self.at_word("let") {
+            let is_next =
+                self.at_word("let") || diag.help.is_none() && matches!(self.found(), Unexpected::Word(_));
+            if !self.at_end() && !is_next {
                 return Err(diag);
             }
             // Only the `;` is missing: the value is as good as any.
-            if self.at_word("let") {
+            if self.at_end() {
+                diag = diag.help("end the body with the value, by its name behind a `;`");
+            } else {
                 diag = diag.help("end the statement before it with `;`");
             }
             self.diags.push(diag);

@@ -1,0 +1,401 @@
+//! What people write by habit from NumPy, JAX, PyTorch, TensorFlow and Rust's crates, and what it is here: tables, which
+//! help for an undefined name reads.
+
+/// What a function of other libraries is here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    /// The function of this name, with the same arguments.
+    Named(&'static str),
+    /// What computes the same, and of which operands where not of all. `{0}` stands for the first argument as an operand,
+    /// `{=0}` for the same where no parentheses are needed, `{#1}` for the second as a list of integers, `{axes}` for
+    /// the axes that are given.
+    Formula { text: &'static str, when: &'static str },
+    /// As a formula, which is another where axes are given.
+    Along { whole: &'static str, along: &'static str, when: &'static str },
+    /// What to do instead.
+    Words(&'static str),
+}
+
+/// What is said of a function that the language has not.
+pub(crate) fn function(name: &str) -> Option<Way> {
+    FUNCTIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way)
+}
+
+/// Whether a name is that of a library, before whose functions people write it.
+pub(crate) fn is_library(name: &str) -> bool {
+    const LIBRARIES: &[&str] = &[
+        "F",
+        "jax",
+        "jnp",
+        "keras",
+        "lax",
+        "math",
+        "nn",
+        "np",
+        "numpy",
+        "scipy",
+        "special",
+        "tensorflow",
+        "tf",
+        "torch",
+    ];
+    LIBRARIES.contains(&name)
+}
+
+/// What to write for a name that is no variable.
+pub(crate) fn name(name: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
+}
+
+/// What to write for a field that a tensor has in other libraries.
+pub(crate) fn field(name: &str) -> Option<&'static str> {
+    FIELDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
+}
+
+/// What named arguments are called here, if one of these is among them.
+pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
+    let (_, own) = ARGUMENTS.iter().find(|(names, own)| {
+        let formal = if *own == "axis" { "axes" } else { own };
+        names.contains(&name) && formals.contains(&formal)
+    })?;
+    Some(own)
+}
+
+/// Whether a named argument of other libraries says what goes without saying here.
+pub(crate) fn is_needless_argument(name: &str) -> bool {
+    ["out", "inplace", "dtype", "device", "requires_grad", "name", "order", "copy"].contains(&name)
+}
+
+const fn formula(text: &'static str) -> Way {
+    Way::Formula { text, when: "" }
+}
+
+const ABOVE_ZERO: &str = ", where that is above 0";
+const IN_RUST: &str = "compute it in Rust of what the function gives";
+const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
+                     `a @ w[0..2] + b @ w[2..5]`";
+
+const FUNCTIONS: &[(&[&str], Way)] = &[
+    // Other names.
+    (&["ln"], Way::Named("log")),
+    (&["negative"], Way::Named("neg")),
+    (&["mm", "bmm", "mv", "matrix_multiply", "batch_matmul"], Way::Named("matmul")),
+    (&["inner", "vdot"], Way::Named("dot")),
+    (&["view", "resize", "view_as"], Way::Named("reshape")),
+    (&["permute", "permute_dims", "permuted_axes"], Way::Named("transpose")),
+    (&["expand", "expand_as"], Way::Named("broadcast_to")),
+    (&["reduce_sum", "sum_axis"], Way::Named("sum")),
+    (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
+    (&["empty"], Way::Named("zeros")),
+    (&["take", "embedding", "index_select", "select"], Way::Named("gather")),
+    (&["detach", "lax_stop_gradient", "no_grad"], Way::Named("stop_gradient")),
+    (&["conv", "convolution", "conv_general_dilated"], Way::Named("conv2d")),
+    (&["ReLU", "Relu"], Way::Named("relu")),
+    // Operators.
+    (&["add"], formula("{0} + {1}")),
+    (&["sub", "subtract"], formula("{0} - {1}")),
+    (&["mul", "multiply"], formula("{0} * {1}")),
+    (&["div", "divide", "true_divide"], formula("{0} / {1}")),
+    (&["reciprocal", "recip"], formula("1.0 / {0}")),
+    (&["t", "T", "mT", "transposed"], formula("{0}.T")),
+    // What gives its operand.
+    (
+        &[
+            "array",
+            "tensor",
+            "asarray",
+            "constant",
+            "clone",
+            "copy",
+            "contiguous",
+            "to_owned",
+            "item",
+            "numpy",
+            "cpu",
+            "cuda",
+            "unwrap",
+            "identity",
+        ],
+        formula("{=0}"),
+    ),
+    // Powers.
+    (&["sqrt"], Way::Formula { text: "exp(0.5 * log({=0}))", when: ABOVE_ZERO }),
+    (&["rsqrt"], Way::Formula { text: "exp(-0.5 * log({=0}))", when: ABOVE_ZERO }),
+    (&["cbrt"], Way::Formula { text: "exp(log({=0}) / 3.0)", when: ABOVE_ZERO }),
+    (&["square"], formula("{0} * {0}")),
+    (
+        &["pow", "power", "powf", "powi", "float_power"],
+        Way::Formula { text: "exp({1} * log({=0}))", when: ABOVE_ZERO },
+    ),
+    // Exponentials and logarithms.
+    (&["exp2"], formula("exp(0.6931471805599453 * {0})")),
+    (&["expm1"], formula("exp({=0}) - 1.0")),
+    (&["log1p"], formula("log(1.0 + {=0})")),
+    (&["log2"], formula("log({=0}) / 0.6931471805599453")),
+    (&["log10"], formula("log({=0}) / 2.302585092994046")),
+    (&["logaddexp"], formula("log(exp({=0}) + exp({=1}))")),
+    (&["sinh"], formula("0.5 * (exp({=0}) - exp(-{0}))")),
+    (&["cosh"], formula("0.5 * (exp({=0}) + exp(-{0}))")),
+    // Pieces of lines.
+    (&["abs", "absolute", "fabs"], formula("relu({=0}) + relu(-{0})")),
+    (&["maximum", "fmax"], formula("{0} + relu({1} - {0})")),
+    (&["minimum", "fmin"], formula("{0} - relu({0} - {1})")),
+    (&["clip", "clamp", "clip_by_value"], formula("{1} + relu({0} - {1}) - relu({0} - {2})")),
+    (&["relu6"], formula("relu({=0}) - relu({0} - 6.0)")),
+    (&["leaky_relu", "leakyrelu"], formula("relu({=0}) - 0.01 * relu(-{0})")),
+    // Activations.
+    (&["tanh"], formula("2.0 / (1.0 + exp(-2.0 * {0})) - 1.0")),
+    (&["sigmoid", "expit", "logistic"], formula("1.0 / (1.0 + exp(-{0}))")),
+    (&["log_sigmoid", "logsigmoid"], formula("-log(1.0 + exp(-{0}))")),
+    (&["softplus"], formula("log(1.0 + exp({=0}))")),
+    (&["silu", "swish"], formula("{0} / (1.0 + exp(-{0}))")),
+    (&["gelu"], Way::Formula { text: "{0} / (1.0 + exp(-1.702 * {0}))", when: ", to within 0.02" }),
+    (&["elu"], formula("relu({=0}) + exp(-relu(-{0})) - 1.0")),
+    (
+        &["softmax"],
+        Way::Along {
+            whole: "exp({=0}) / sum(exp({=0}), axes = [-1], keepdims = true)",
+            along: "exp({=0}) / sum(exp({=0}), axes = {axes}, keepdims = true)",
+            when: "",
+        },
+    ),
+    (
+        &["log_softmax"],
+        Way::Along {
+            whole: "{0} - log(sum(exp({=0}), axes = [-1], keepdims = true))",
+            along: "{0} - log(sum(exp({=0}), axes = {axes}, keepdims = true))",
+            when: "",
+        },
+    ),
+    // Reductions.
+    (
+        &["logsumexp", "reduce_logsumexp"],
+        Way::Along { whole: "log(sum(exp({=0})))", along: "log(sum(exp({=0}), axes = {axes}))", when: "" },
+    ),
+    (
+        &["prod", "product", "reduce_prod"],
+        Way::Along {
+            whole: "exp(sum(log({=0})))",
+            along: "exp(sum(log({=0}), axes = {axes}))",
+            when: ABOVE_ZERO,
+        },
+    ),
+    (
+        &["var", "variance", "reduce_variance"],
+        Way::Along {
+            whole: "mean(({0} - mean({=0})) * ({0} - mean({=0})))",
+            along: "mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, keepdims = true)), \
+                axes = {axes})",
+            when: "",
+        },
+    ),
+    (
+        &["std", "stddev", "reduce_std"],
+        Way::Along {
+            whole: "exp(0.5 * log(mean(({0} - mean({=0})) * ({0} - mean({=0})))))",
+            along: "exp(0.5 * log(mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, \
+                keepdims = true)), axes = {axes})))",
+            when: "",
+        },
+    ),
+    (
+        &["norm"],
+        Way::Along {
+            whole: "exp(0.5 * log(sum({0} * {0})))",
+            along: "exp(0.5 * log(sum({0} * {0}, axes = {axes})))",
+            when: ABOVE_ZERO,
+        },
+    ),
+    (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
+    (
+        &["max", "amax", "reduce_max", "min", "amin", "reduce_min", "topk", "median"],
+        Way::Words(
+            "there is no maximum over an axis; a smooth one is `log(sum(exp(…), …))`; of two tensors it is `… + relu(… - …)`",
+        ),
+    ),
+    (&["argmax", "argmin", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
+    (
+        &["cumsum", "cumprod"],
+        Way::Words(
+            "there are no running sums: multiply by a triangular matrix of ones, a parameter, as `… @ triangle`",
+        ),
+    ),
+    (
+        &["any", "all", "isnan", "isfinite", "isinf", "allclose"],
+        Way::Words("there are no truth values: compute it in Rust of what the function gives"),
+    ),
+    // Losses.
+    (&["mse_loss", "mse", "mean_squared_error"], formula("mean(({0} - {1}) * ({0} - {1}))")),
+    (&["l1_loss", "mae", "mean_absolute_error"], formula("mean(relu({0} - {1}) + relu({1} - {0}))")),
+    (
+        &["cross_entropy", "softmax_cross_entropy", "softmax_cross_entropy_with_logits"],
+        Way::Formula {
+            text: "mean(log(sum(exp({=0}), axes = [-1])) - sum({0} * {1}, axes = [-1]))",
+            when: ", for targets that are one-hot rows",
+        },
+    ),
+    (&["binary_cross_entropy", "bce"], formula("-mean({1} * log({=0}) + (1.0 - {1}) * log(1.0 - {0}))")),
+    // Selections.
+    (
+        &["where", "where_", "cond", "if_else"],
+        Way::Formula { text: "{0} * {1} + (1.0 - {0}) * {2}", when: ", with zeros and ones to choose by" },
+    ),
+    (
+        &["heaviside", "sign", "signum", "floor", "ceil", "round", "trunc"],
+        Way::Words("there are no steps: compute it in Rust and pass it as a parameter, as `sign: f32[…]`"),
+    ),
+    // Products.
+    (&["outer", "ger"], formula("expand_dims({=0}, axes = [1]) * {1}")),
+    (&["linear"], formula("{0} @ {1}.T + {2}")),
+    (&["dense", "addmm"], Way::Words("write the product, as `… @ … + …`")),
+    (
+        &["einsum", "tensordot", "kron"],
+        Way::Words(
+            "write the product: `… @ …` for matrices, with `transpose(x, [0, 2, 1])` where axes stand in another order",
+        ),
+    ),
+    // Arrangement.
+    (&["unsqueeze", "newaxis", "insert_axis", "expand_dim"], formula("expand_dims({=0}, axes = {#1})")),
+    (&["flatten", "ravel"], formula("reshape({=0}, [-1])")),
+    (
+        &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
+        Way::Words("write the order of all axes, as `transpose(…, [0, 2, 1])`"),
+    ),
+    (&["concatenate", "concat", "cat", "stack", "hstack", "vstack", "dstack", "append"], Way::Words(PARTS)),
+    (
+        &["split", "chunk", "array_split", "unstack", "unbind"],
+        Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
+    ),
+    (
+        &["tile", "repeat", "repeat_interleave"],
+        Way::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
+    ),
+    (
+        &["flip", "flipud", "fliplr", "roll", "reverse"],
+        Way::Words("name the places in their order: `gather(…, [2, 1, 0])`"),
+    ),
+    (&["pad"], Way::Words("give the padding to the convolution, as `padding = [[1, 1], [1, 1]]`")),
+    (
+        &["tril", "triu", "diag", "diagonal", "eye", "diagflat"],
+        Way::Words(
+            "write the matrix, as `[[1.0, 0.0], [0.0, 1.0]]`, or pass it as a parameter; multiply by one of zeros and ones",
+        ),
+    ),
+    (
+        &["arange", "linspace", "range", "iota"],
+        Way::Words("write the numbers, as `[0.0, 1.0, 2.0]`, or pass them as a parameter"),
+    ),
+    (&["one_hot", "onehot"], Way::Words("take rows of the identity matrix, a parameter: `gather(eye, …)`")),
+    (&["full_like"], formula("zeros_like({=0}) + {1}")),
+    (
+        &["max_pool2d", "max_pool", "avg_pool2d", "avg_pool", "MaxPool2d", "AvgPool2d"],
+        Way::Words(
+            "there is no pooling by maxima; means are `mean(reshape(x, [N, H, 2, W, 2, C]), axes = [2, 4])`",
+        ),
+    ),
+    (
+        &["batch_norm", "layer_norm", "normalize", "LayerNorm", "BatchNorm2d"],
+        Way::Words(
+            "write it out: `let d = x - mean(x, axes = [-1], keepdims = true);`, then `d / exp(0.5 * log(mean(d * d, …) + 1e-5))`",
+        ),
+    ),
+    (&["dropout", "Dropout"], Way::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`")),
+    (
+        &["rand", "randn", "normal", "uniform", "random", "bernoulli"],
+        Way::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
+    ),
+    // What the language has not.
+    (
+        &["sin", "cos", "tan", "asin", "acos", "atan", "atan2", "erf"],
+        Way::Words("compute it in Rust, as `x.map(f32::sin)`, and pass it as a parameter"),
+    ),
+    (
+        &[
+            "astype", "to", "cast", "float", "double", "int", "long", "half", "type", "float32", "float64",
+            "int32", "int64", "f32", "f64", "i32", "i64",
+        ],
+        Way::Words(
+            "element types are never converted: declare the parameter with the one needed, as `x: f32[…]`",
+        ),
+    ),
+    (
+        &["backward", "autograd", "gradient", "jacobian", "hessian", "vmap", "jit", "checkpoint"],
+        Way::Words("gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
+    ),
+    (
+        &["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"],
+        Way::Words("extents are those of the type: as a number `N` is `sum(ones([N]))`"),
+    ),
+    (&["print", "println", "assert"], Way::Words("a function only computes: give the value as a result")),
+    (
+        &["map", "apply", "mapv", "for_each", "iter", "zip", "into_iter", "fold", "collect"],
+        Way::Words("operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`"),
+    ),
+];
+
+const NAMES: &[(&[&str], &str)] = &[
+    (&["True"], "write `true`"),
+    (&["False"], "write `false`"),
+    (&["None", "null", "nil"], "leave the argument out"),
+    (&["pi", "PI"], "write `3.141592653589793`"),
+    (&["e", "E"], "write `2.718281828459045`"),
+    (&["eps", "EPSILON", "epsilon"], "write `1.1920929e-7`"),
+    (&["SAME"], "write `same`"),
+    (&["VALID"], "write `valid`"),
+    (&["newaxis"], "write `expand_dims(…, axes = […])`"),
+    (
+        &["float32", "float64", "int32", "int64", "dtype"],
+        "leave it out: a tensor has the element type of its declaration",
+    ),
+];
+
+const FIELDS: &[(&[&str], &str)] = &[
+    (&["t", "mT", "H"], "write `.T`"),
+    (
+        &["shape", "size", "ndim", "dims", "len"],
+        "extents are those of the type: as a number `N` is `sum(ones([N]))`",
+    ),
+    (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
+    (&["data", "value", "values"], "write the tensor alone"),
+    (&["grad"], "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
+    (&["device", "requires_grad", "is_cuda"], "leave it out: there is one device"),
+];
+
+const ARGUMENTS: &[(&[&str], &str)] = &[
+    (&["dim", "axis"], "axis"),
+    (&["dims", "axis", "reduction_indices", "dim"], "axes"),
+    (&["keepdim", "keep_dims", "keep_dim"], "keepdims"),
+    (&["size", "newshape", "new_shape", "sizes"], "shape"),
+    (&["axes", "perm", "dims", "axis"], "permutation"),
+    (&["stride", "window_strides"], "strides"),
+    (&["pad", "pads"], "padding"),
+    (&["fill_value", "value", "fill"], "c"),
+    (&["input", "a", "tensor", "array", "lhs"], "x"),
+    (&["filters", "weight", "kernel", "w", "rhs"], "f"),
+    (&["indices", "index", "idx"], "i"),
+    (&["params", "table"], "t"),
+    (&["start", "begin"], "starts"),
+    (&["end", "stop"], "ends"),
+    (&["step"], "steps"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTIONS, Way};
+    use crate::surface::lower::builtins;
+
+    #[test]
+    fn no_habit_is_a_function_of_the_language_and_what_it_is_named_is_one() {
+        let mut all = Vec::new();
+        for (names, way) in FUNCTIONS {
+            for name in *names {
+                assert!(!builtins::is_builtin(name), "{name}");
+                assert!(!all.contains(name), "{name} twice");
+                all.push(*name);
+            }
+            if let Way::Named(own) = way {
+                assert!(builtins::is_builtin(own), "{own}");
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Calls and names of other libraries: what is said of them, by the tables of [`habits`].
+
+use proc_macro2::Ident;
+
+use super::builtins::{self, Builtin};
+use super::expressions::Expressions;
+use super::names::{nearest, undefined};
+use super::values::{Stop, Value};
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{Argument, BinaryOp, ExprId, NodeKind, NumberValue};
+use crate::surface::habits::{self, Way};
+
+/// How long the text of an argument may be in what a help shows; longer ones are cut.
+const MAX_TEXT: usize = 60;
+
+/// What a name or a call means in other libraries.
+pub(crate) trait Foreign: Expressions {
+    /// Whether nothing in the program has a name.
+    fn is_unbound(&self, name: &str) -> bool;
+
+    /// Whether a function of the program has a name.
+    fn is_own_function(&self, name: &str) -> bool;
+
+    /// Whether the receiver of a method call is a library, as `np` of `np.sum(x)`.
+    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool;
+
+    /// Whether an expression is `np`, or `jax.nn`.
+    fn is_library(&self, expr: ExprId) -> bool {
+        let mut expr = expr;
+        loop {
+            match &self.body()[expr].kind {
+                NodeKind::Member { base, .. } => expr = *base,
+                NodeKind::Name(name) => {
+                    let name = name.to_string();
+                    return habits::is_library(&name) && self.is_unbound(&name);
+                }
+                NodeKind::Unread
+                | NodeKind::Number(_)
+                | NodeKind::Bool(_)
+                | NodeKind::Neg { .. }
+                | NodeKind::Binary { .. }
+                | NodeKind::Call { .. }
+                | NodeKind::Transformed { .. }
+                | NodeKind::Transpose(_)
+                | NodeKind::Field { .. }
+                | NodeKind::Rust { .. }
+                | NodeKind::Typed { .. }
+                | NodeKind::Derivative(_)
+                | NodeKind::Struct { .. }
+                | NodeKind::Subscript { .. }
+                | NodeKind::Array(_)
+                | NodeKind::Tuple(_)
+                | NodeKind::Open
+                | NodeKind::Close { .. }
+                | NodeKind::Let { .. }
+                | NodeKind::Assign { .. }
+                | NodeKind::Discard(_) => return false,
+            }
+        }
+    }
+
+    /// Whether what is wrong with an expression is told with the call that it stands in: one of another library's function.
+    fn is_told_by_its_call(&self, expr: ExprId) -> bool {
+        let body = self.body();
+        let Some(user) = body.user(expr) else { return false };
+        match &body[user].kind {
+            NodeKind::Call { callee, arguments, method } => {
+                let name = callee.to_string();
+                let of_library = *method && self.is_library(arguments[0].value);
+                let foreign = !builtins::is_builtin(&name) && !self.is_own_function(&name);
+                of_library || foreign && habits::function(&name).is_some()
+            }
+            NodeKind::Member { .. } => self.is_library(expr),
+            NodeKind::Array(_) | NodeKind::Tuple(_) => self.is_told_by_its_call(user),
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Name(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Field { .. }
+            | NodeKind::Rust { .. }
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Struct { .. }
+            | NodeKind::Subscript { .. }
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => false,
+        }
+    }
+
+    /// E2002 for `np` in `np.sum(x)`, with the call as it is here.
+    fn library_called(&self, callee: &Ident, arguments: &[Argument], expr: ExprId) -> Diag {
+        let library = arguments[0].value;
+        let diag = Diag::new(
+            Code::E2002,
+            self.site(library),
+            format!("undefined name `{}`", self.body().text(library)),
+        );
+        let name = callee.to_string();
+        let arguments = &arguments[1..];
+        match (builtins::find(&name), habits::function(&name)) {
+            (Some(builtin), _) => diag.help(format!(
+                "functions stand alone: write `{}`",
+                self.written_call(builtin, arguments, false)
+            )),
+            (None, Some(way)) => diag.help(self.way(way, arguments, false, expr)),
+            (None, None) => match nearest(&name, builtins::names()) {
+                Some(near) => diag.help(format!("functions stand alone: write `{near}(…)`")),
+                None => diag.help(format!("there is no `{name}` in the language: {}", NO_SUCH)),
+            },
+        }
+    }
+
+    /// E2002 for `np.pi`.
+    fn library_read(&self, name: &Ident, expr: ExprId) -> Diag {
+        let text = name.to_string();
+        let diag =
+            Diag::new(Code::E2002, self.site(expr), format!("undefined name `{}`", self.body().text(expr)));
+        diag.help(
+            habits::name(&text)
+                .unwrap_or("there are no libraries: a block has its own functions and parameters"),
+        )
+    }
+
+    /// E2002 for a function that nothing has; what it is here, if that is known.
+    fn no_function<'a>(
+        &self,
+        callee: &Ident,
+        (arguments, method): (&[Argument], bool),
+        expr: ExprId,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Diag {
+        let (name, site) = (callee.to_string(), Site::token(callee.span()));
+        match habits::function(&name) {
+            Some(way) => {
+                let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
+                diag.help(self.way(way, arguments, method, expr))
+            }
+            None => undefined("function", &name, site, known),
+        }
+    }
+
+    /// What to write for a call of another library's function.
+    fn way(&self, way: Way, arguments: &[Argument], method: bool, expr: ExprId) -> String {
+        match way {
+            Way::Words(words) => words.to_owned(),
+            Way::Named(name) => match builtins::find(name) {
+                Some(builtin) => format!("write `{}`", self.written_call(builtin, arguments, method)),
+                None => format!("write `{name}`"),
+            },
+            Way::Formula { text, when } => self.formula(text, when, arguments, expr),
+            Way::Along { whole, along, when } => {
+                let text = if self.axes(arguments).is_some() { along } else { whole };
+                self.formula(text, when, arguments, expr)
+            }
+        }
+    }
+
+    /// A formula with the arguments of a call.
+    fn formula(&self, text: &str, when: &str, arguments: &[Argument], expr: ExprId) -> String {
+        let axes = self.axes(arguments);
+        let is_axes = |argument: &&Argument| axes.as_ref().is_some_and(|(value, _)| *value == argument.value);
+        let is_option = |argument: &&Argument| {
+            argument.name.as_ref().is_some_and(|name| {
+                let name = name.to_string();
+                habits::is_needless_argument(&name) || name.starts_with("keep")
+            })
+        };
+        let has_axes = text.contains("{axes}");
+        let operands =
+            arguments.iter().filter(|argument| !is_option(argument) && !(has_axes && is_axes(argument)));
+        let operands: Vec<_> = operands.map(|argument| argument.value).collect();
+        if let Some(product) = self.small_power(text, &operands) {
+            return format!("write `{}`", self.enclosed(product, expr));
+        }
+        let mut written = text.to_owned();
+        for position in 0..4 {
+            let plain = operands.get(position).map_or_else(
+                || ["a", "b", "c", "d"][position].to_owned(),
+                |operand| {
+                    let number = self.float(*operand);
+                    number.unwrap_or_else(|| self.full_text(*operand))
+                },
+            );
+            let tight = match operands.get(position) {
+                Some(operand) => self.body().in_parentheses(*operand, plain.clone()),
+                None => plain.clone(),
+            };
+            let list = operands.get(position).map_or_else(|| "[0]".to_owned(), |operand| self.list(*operand));
+            written = written.replace(&format!("{{={position}}}"), &plain);
+            written = written.replace(&format!("{{{position}}}"), &tight);
+            written = written.replace(&format!("{{#{position}}}"), &list);
+        }
+        if let Some((_, axes)) = axes {
+            written = written.replace("{axes}", &axes);
+        }
+        format!("write `{}`{when}", self.enclosed(written, expr))
+    }
+
+    /// `x * x` for a power of `x` that is a small integer.
+    fn small_power(&self, formula: &str, operands: &[ExprId]) -> Option<String> {
+        let [base, exponent] = operands else { return None };
+        let NodeKind::Number(number) = &self.body()[*exponent].kind else { return None };
+        let times = match &number.value {
+            NumberValue::Integer(times @ 2..=4) => usize::try_from(*times).ok()?,
+            NumberValue::Float(digits) if digits == "2.0" => 2,
+            NumberValue::Integer(_) | NumberValue::Float(_) => return None,
+        };
+        if formula != "exp({1} * log({=0}))" {
+            return None;
+        }
+        let base = self.body().in_parentheses(*base, self.full_text(*base));
+        Some(vec![base; times].join(" * "))
+    }
+
+    /// In parentheses where the call that it stands for is an operand and it has operators outside of all brackets.
+    fn enclosed(&self, written: String, expr: ExprId) -> String {
+        let body = self.body();
+        let user = body.user(expr).map(|user| &body[user].kind);
+        let is_operand = match user {
+            Some(NodeKind::Binary { op: BinaryOp::Add, rhs, .. }) => *rhs == expr && written.starts_with('-'),
+            Some(
+                NodeKind::Binary { .. }
+                | NodeKind::Neg { .. }
+                | NodeKind::Transpose(_)
+                | NodeKind::Subscript { .. }
+                | NodeKind::Call { method: true, .. },
+            ) => true,
+            Some(_) | None => false,
+        };
+        if is_operand && has_operator(&written) { format!("({written})") } else { written }
+    }
+
+    /// The axes that a call is along, named or second, with their text as a list.
+    fn axes(&self, arguments: &[Argument]) -> Option<(ExprId, String)> {
+        let is_named = |argument: &&Argument| {
+            let names = ["axis", "axes", "dim", "dims", "reduction_indices"];
+            argument.name.as_ref().is_some_and(|name| names.iter().any(|own| name == own))
+        };
+        let is_list = |expr: ExprId| match &self.body()[expr].kind {
+            NodeKind::Number(number) => matches!(number.value, NumberValue::Integer(_)),
+            NodeKind::Array(_) | NodeKind::Tuple(_) => true,
+            _ => false,
+        };
+        let second = || arguments.get(1).filter(|argument| argument.name.is_none());
+        let given = arguments.iter().find(is_named).or_else(second)?;
+        is_list(given.value).then(|| (given.value, self.list(given.value)))
+    }
+
+    /// An argument as a list of integers.
+    fn list(&self, expr: ExprId) -> String {
+        let text = self.full_text(expr);
+        match &self.body()[expr].kind {
+            NodeKind::Array(_) => text,
+            NodeKind::Tuple(_) => format!("[{}]", text.trim_matches(['(', ')', ',', ' '])),
+            _ => format!("[{text}]"),
+        }
+    }
+
+    /// An integer as a number of floats.
+    fn float(&self, expr: ExprId) -> Option<String> {
+        let NodeKind::Number(number) = &self.body()[expr].kind else { return None };
+        match (&number.value, number.suffix) {
+            (NumberValue::Integer(value), None) => Some(format!("{value}.0")),
+            (NumberValue::Integer(_) | NumberValue::Float(_), _) => None,
+        }
+    }
+
+    /// The text of an expression, cut where it is long.
+    fn full_text(&self, expr: ExprId) -> String {
+        let text = self.body().text(expr);
+        if text.chars().count() > MAX_TEXT { self.body().short_text(expr) } else { text }
+    }
+
+    /// A call of a function of the language with its arguments as other libraries have them: numbers that are a list here,
+    /// tuples, other names, `True`.
+    fn written_call(&self, builtin: &Builtin, arguments: &[Argument], method: bool) -> String {
+        let (positional, named): (Vec<_>, Vec<_>) =
+            arguments.iter().partition(|argument| argument.name.is_none());
+        let formal = |position: usize| builtin.formals.get(position).copied().unwrap_or_default();
+        let list_at = (0..builtin.formals.len()).find(|position| is_list(formal(*position)));
+        let is_number = |argument: &&Argument| {
+            matches!(
+                self.body()[argument.value].kind,
+                NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Neg { .. }
+            )
+        };
+        let mut texts: Vec<String> = Vec::new();
+        let mut rest = &positional[..];
+        while let [first, behind @ ..] = rest {
+            let position = texts.len();
+            let numbers = rest.iter().take_while(|argument| is_number(argument)).count();
+            if Some(position) == list_at && numbers > 1 {
+                let list: Vec<_> =
+                    rest[..numbers].iter().map(|argument| self.full_text(argument.value)).collect();
+                texts.push(format!("[{}]", list.join(", ")));
+                rest = &rest[numbers..];
+                continue;
+            }
+            texts.push(self.written_argument(formal(position), first.value));
+            rest = behind;
+        }
+        for argument in named {
+            let name = argument.name.as_ref().map(ToString::to_string).unwrap_or_default();
+            let own = match builtin.formals.contains(&name.as_str()) || name == "axis" {
+                true => name.as_str(),
+                false => habits::argument(&name, builtin.formals).unwrap_or(&name),
+            };
+            let formal = if own == "axis" { "axes" } else { own };
+            if is_none(&self.body()[argument.value].kind) || habits::is_needless_argument(&name) {
+                continue;
+            }
+            texts.push(format!("{own} = {}", self.written_argument(formal, argument.value)));
+        }
+        match (method, arguments.first()) {
+            (true, Some(receiver)) => {
+                let receiver = self.body().in_parentheses(receiver.value, self.full_text(receiver.value));
+                format!("{receiver}.{}({})", builtin.name, texts[1..].join(", "))
+            }
+            (true | false, _) => format!("{}({})", builtin.name, texts.join(", ")),
+        }
+    }
+
+    /// An argument as its formal needs it.
+    fn written_argument(&self, formal: &str, expr: ExprId) -> String {
+        let text = self.full_text(expr);
+        match (formal, &self.body()[expr].kind) {
+            ("keepdims", _) => match text.as_str() {
+                "1" | "True" => "true".to_owned(),
+                "0" | "False" => "false".to_owned(),
+                _ => text,
+            },
+            ("strides", NodeKind::Number(_)) => format!("[{text}, {text}]"),
+            ("padding", NodeKind::Number(_)) => format!("[[{text}, {text}], [{text}, {text}]]"),
+            ("padding", NodeKind::Tuple(parts)) if parts.len() == 2 => {
+                let pair = |part: &ExprId| match &self.body()[*part].kind {
+                    NodeKind::Number(number) => format!("[{0}, {0}]", number.text),
+                    _ => self.list(*part),
+                };
+                format!("[{}, {}]", pair(&parts[0]), pair(&parts[1]))
+            }
+            (
+                "shape" | "permutation" | "starts" | "ends" | "steps",
+                NodeKind::Number(_) | NodeKind::Tuple(_),
+            )
+            | ("axes" | "strides", NodeKind::Tuple(_)) => self.list(expr),
+            _ => text,
+        }
+    }
+
+    /// A mistake in a call of a function of the language; where the arguments are as other libraries have them, with the
+    /// call as it is here.
+    fn as_written_here(&self, stop: Stop, builtin: &Builtin, arguments: &[Argument], expr: ExprId) -> Stop {
+        let Stop::Mistake(mut diag) = stop else { return stop };
+        let method = matches!(self.body()[expr].kind, NodeKind::Call { method: true, .. });
+        let written = self.written_call(builtin, arguments, method);
+        if diag.help.is_none() && written != self.body().text(expr) {
+            diag.help = Some(format!("write `{written}`"));
+        }
+        Stop::Mistake(diag)
+    }
+}
+
+const NO_SUCH: &str = "what it lacks can be computed in Rust and passed as a parameter";
+
+/// Whether a formal takes a list of numbers, which other libraries take one by one.
+fn is_list(formal: &str) -> bool {
+    matches!(formal, "shape" | "axes" | "permutation")
+}
+
+fn is_none(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Name(name) if name == "None")
+}
+
+/// Whether a text has an operator outside of all brackets.
+fn has_operator(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.chars().zip(text.chars().skip(1)).any(|(letter, next)| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (letter == ' ' && "+-*/@".contains(next))
+    }) || text.starts_with('-')
+}
+
+/// Whether the receiver of a method call can only be a library, where any name may be a variable of Rust's: the call makes
+/// no sense as that of a method.
+pub(crate) fn makes_no_sense_as_method(
+    callee: &Ident,
+    arguments: &[Argument],
+    kind: impl Fn(ExprId) -> bool,
+) -> bool {
+    let Some(builtin) = builtins::find(&callee.to_string()) else { return true };
+    let takes_tensor = matches!(builtin.formals.get(1), Some(&("b" | "i" | "f" | "c")));
+    if arguments.len() > builtin.formals.len() {
+        return true;
+    }
+    let second = arguments.get(1).filter(|argument| argument.name.is_none() && !takes_tensor);
+    second.is_some_and(|argument| kind(argument.value))
+}
+
+/// Whether a value is a tensor, for [`makes_no_sense_as_method`].
+pub(crate) fn is_tensor<T>(value: &Value<T>) -> bool {
+    matches!(value, Value::Tensor(_))
+}

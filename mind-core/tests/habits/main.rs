@@ -1,0 +1,268 @@
+//! What people write by habit from NumPy, JAX, PyTorch and TensorFlow, what is said of it, and the same mended.
+//!
+//! A case of a `.txt` file here is a program as it stands in `mind!`, what is said of it, and the mended program:
+//!
+//! ```text
+//! # the axis is `dim` in PyTorch
+//! fn f(x: f32[2, 3]) -> f32[2] { sum(x, dim = 1) }
+//! ----
+//! 1:40 `dim`: [E2007] …
+//! ---- mended
+//! fn f(x: f32[2, 3]) -> f32[2] { sum(x, axis = 1) }
+//! ====
+//! ```
+//!
+//! A first line `given x: f32[2, 3]` makes it an expression among Rust variables. Of each case one mistake is told, at
+//! tokens of the program, with the way out, and without a word of what the compiler makes; a help that shows what to write
+//! shows what the mended program has. With `MIND_BLESS` set what is said is recorded anew.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mind_core::diag::{Diag, Site};
+use mind_core::ops::Profile;
+use mind_core::surface::ast::Program;
+use mind_core::surface::{lower, parse};
+use mind_core::ty::Type;
+use mind_core::verify::verify;
+use mind_core::{open, pipeline};
+
+/// What no message speaks of: names of generated code and of the compiler.
+const INTERNAL: &[&str] = &["__", "Inferred", "Shapes<", "Span", "ExprId", "Dyn", "%0", "ident", "token"];
+
+struct Case {
+    file: PathBuf,
+    title: String,
+    wrong: String,
+    said: String,
+    mended: String,
+}
+
+#[test]
+fn each_mistake_is_told_once_at_its_tokens_with_the_way_out() {
+    let mut faults = String::new();
+    for case in cases() {
+        let found = mistakes(&case.wrong);
+        let said = found.iter().map(|diag| report(&case.wrong, diag)).collect::<String>();
+        let mut fault = |text: &str| {
+            writeln!(faults, "{}: {}: {text}\n{}\n{said}", case.file.display(), case.title, case.wrong)
+                .unwrap();
+        };
+        let [diag] = &found[..] else {
+            fault(&format!("{} mistakes are told, needed one", found.len()));
+            continue;
+        };
+        if underlined(&case.wrong, diag.site).is_none() {
+            fault("what is underlined is no part of the program");
+        }
+        if let Some(word) = INTERNAL.iter().find(|word| said.contains(**word)) {
+            fault(&format!("`{word}` is no word of the user's"));
+        }
+        match &diag.help {
+            None => fault("no way out is shown"),
+            Some(help) if !leads_to(help, &case) => fault("the mended program has not what the help shows"),
+            Some(_) => {}
+        }
+        if said != case.said && std::env::var_os("MIND_BLESS").is_none() {
+            fault(&format!("another thing was said:\n{}", case.said));
+        }
+    }
+    if std::env::var_os("MIND_BLESS").is_some() {
+        bless();
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn each_mended_program_compiles_to_a_verified_module() {
+    let mut faults = String::new();
+    for case in cases() {
+        let found = mistakes(&case.mended);
+        if !found.is_empty() {
+            let said = found.iter().map(|diag| report(&case.mended, diag)).collect::<String>();
+            writeln!(faults, "{}: {}\n{}\n{said}", case.file.display(), case.title, case.mended).unwrap();
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn there_are_as_many_habits_as_promised() {
+    let mut wrong: Vec<_> = cases().into_iter().map(|case| case.wrong).collect();
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.len() >= 150, "{} different mistakes", wrong.len());
+}
+
+/// Every case, in the order of the files.
+fn cases() -> Vec<Case> {
+    files().into_iter().flat_map(|file| read(&file)).collect()
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/habits");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "txt")).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn read(file: &Path) -> Vec<Case> {
+    let text = fs::read_to_string(file).unwrap();
+    let cases = text.split("====\n").filter(|case| !case.trim().is_empty());
+    cases
+        .map(|case| {
+            let (title, rest) = case.trim_start().split_once('\n').expect("a case has a title");
+            let (wrong, rest) = rest.split_once("----\n").expect("a case has a line `----`");
+            let (said, mended) = rest.split_once("---- mended\n").expect("a case has a line `---- mended`");
+            let title = title.strip_prefix("# ").expect("a title begins with `# `").to_owned();
+            Case {
+                file: PathBuf::from(file.file_name().unwrap()),
+                title,
+                wrong: wrong.trim_end().to_owned(),
+                said: said.to_owned(),
+                mended: mended.trim_end().to_owned(),
+            }
+        })
+        .collect()
+}
+
+fn bless() {
+    for file in files() {
+        let cases = read(&file).into_iter().map(|case| {
+            let said: String = mistakes(&case.wrong).iter().map(|diag| report(&case.wrong, diag)).collect();
+            format!("# {}\n{}\n----\n{said}---- mended\n{}\n====\n", case.title, case.wrong, case.mended)
+        });
+        fs::write(&file, cases.collect::<Vec<_>>().join("\n")).unwrap();
+    }
+}
+
+/// Every mistake of a program, by the phases that the macro goes through.
+fn mistakes(text: &str) -> Vec<Diag> {
+    let (given, source) = match text.strip_prefix("given ") {
+        Some(rest) => rest.split_once('\n').expect("an expression stands below what is given"),
+        None => ("", text),
+    };
+    let (program, mut diags) = parse(source.parse().expect("the program is made of tokens"));
+    match &program {
+        Program::Expression(expression) => {
+            let (program, more) = open::lower(expression);
+            diags.extend(more);
+            if let Some(program) = program.filter(|_| diags.is_empty()) {
+                let given = types(given);
+                let leaf = |leaf: &open::Leaf| {
+                    let ty = given.iter().find(|(name, _)| *name == leaf.text);
+                    ty.unwrap_or_else(|| panic!("{source}: `{}` is not given", leaf.text)).1.clone()
+                };
+                let leaves: Vec<_> = program.leaves.iter().map(leaf).collect();
+                if let Err(diag) = open::instantiate(&program, &leaves) {
+                    diags.push(diag);
+                }
+            }
+        }
+        Program::Block(_) | Program::Closure(_) => {
+            let (lowered, more) = lower(&program);
+            diags.extend(more);
+            for function in &lowered.functions {
+                if let Some(source) = &function.program {
+                    verify(source.module.clone(), Profile::Extended).expect("what is lowered verifies");
+                }
+                if let Some(result) = pipeline::compile(function) {
+                    diags.keep(result);
+                }
+                if let Some(request) = &function.gradient
+                    && let Some(result) = pipeline::compile_gradient(function, request)
+                {
+                    diags.keep(result);
+                }
+            }
+        }
+    }
+    diags.into_iter().collect()
+}
+
+/// Reads `x: f32[2, 3], self.w: i64[3]`.
+fn types(text: &str) -> Vec<(String, Type)> {
+    let names = text.split(": ").map(|part| part.rsplit([' ', ',']).next().unwrap_or_default());
+    let names: Vec<_> = names.take(text.matches(": ").count()).map(str::to_owned).collect();
+    // In a function names are simple.
+    let plain = names
+        .iter()
+        .enumerate()
+        .fold(text.to_owned(), |text, (i, name)| text.replacen(&format!("{name}: "), &format!("a{i}: "), 1));
+    let (block, _) = parse(format!("fn f({plain}) -> i64 {{ 0 }}").parse().unwrap());
+    let (lowered, diags) = lower(&block);
+    assert!(diags.is_empty(), "{text}: {diags:?}");
+    let parameters = lowered.functions[0].parameters.iter();
+    names.into_iter().zip(parameters.map(|parameter| parameter.structure.leaves()[0].clone())).collect()
+}
+
+/// `1:40 `dim`: [E2007] …`, with its further lines.
+fn report(text: &str, diag: &Diag) -> String {
+    let place = match (diag.site, underlined(text, diag.site)) {
+        (Site::Tokens { first, .. }, Some(tokens)) => {
+            let start = first.start();
+            format!("{}:{} `{tokens}`", start.line, start.column + 1)
+        }
+        _ => "nowhere".to_owned(),
+    };
+    let lines = format!("{place}: {diag}\n");
+    // Only line and column: the name counts the strings parsed before.
+    let parts = lines.split("<parsed string ").enumerate();
+    parts.map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest)).collect()
+}
+
+/// The tokens that are underlined, if they stand in the program.
+fn underlined(text: &str, site: Site) -> Option<String> {
+    let Site::Tokens { first, last } = site else { return None };
+    let source = if text.starts_with("given ") { text.split_once('\n')?.1 } else { text };
+    let lines: Vec<&str> = source.lines().collect();
+    let (start, end) = (first.start(), last.end());
+    let cut = |line: usize, from: usize, to: Option<usize>| {
+        let line = lines.get(line.checked_sub(1)?)?;
+        let to = to.unwrap_or(line.chars().count());
+        (from < to).then(|| line.chars().take(to).skip(from).collect::<String>())
+    };
+    if start.line == end.line {
+        return cut(start.line, start.column, Some(end.column)).filter(|text| !text.is_empty());
+    }
+    let middle = (start.line + 1..end.line).map(|line| cut(line, 0, None).unwrap_or_default());
+    let mut parts = vec![cut(start.line, start.column, None)?];
+    parts.extend(middle);
+    parts.push(cut(end.line, 0, Some(end.column))?);
+    Some(parts.join(" "))
+}
+
+/// Whether the mended program has something that the help shows and the wrong one has not, or the other way round. Dots in
+/// what is shown stand for anything; a help that shows nothing leads where it says.
+fn leads_to(help: &str, case: &Case) -> bool {
+    let shown: Vec<_> = help.split('`').skip(1).step_by(2).collect();
+    let plain = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+    let (wrong, mended) = (plain(&case.wrong), plain(&case.mended));
+    shown.is_empty() || shown.iter().any(|shown| has(&mended, &plain(shown)) != has(&wrong, &plain(shown)))
+}
+
+/// Whether the parts of `pattern` between dots stand in `text`, in order, and not behind a part of a name.
+fn has(text: &str, pattern: &str) -> bool {
+    let starts = text.char_indices().map(|(at, _)| at).filter(|at| {
+        !text[..*at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == '.')
+            || !pattern.starts_with(|first: char| first.is_alphanumeric())
+    });
+    { starts }.any(|start| {
+        let mut rest = &text[start..];
+        let mut parts = pattern.split('…');
+        let first = parts.next().unwrap_or_default();
+        rest.starts_with(first) && {
+            rest = &rest[first.len()..];
+            parts.all(|part| match rest.find(part) {
+                Some(at) => {
+                    rest = &rest[at + part.len()..];
+                    true
+                }
+                None => false,
+            })
+        }
+    })
+}
