@@ -56,7 +56,12 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
             profile: Profile::Extended,
         };
         let gradient = differentiate(&canonicalise(verified), &options).map_err(|error| {
-            Diag::new(error.code(), request.site, format!("`#[grad]` of `{}`: {error}", function.name))
+            GradientTarget::diag(
+                &request.targets,
+                &error,
+                &format!("`#[grad]` of `{}`", function.name),
+                request.site,
+            )
         })?;
         Ok(finish(gradient.module.into_verified(), &[]))
     }))

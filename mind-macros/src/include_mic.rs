@@ -224,7 +224,12 @@ fn request(parameters: &[Parameter], wanted: Wanted) -> Result<GradientRequest, 
             }
         })?;
         let structure = parameters[position].structure.clone();
-        Ok(GradientTarget { structure, inputs: position..position + 1, zero_ok })
+        Ok(GradientTarget {
+            structure,
+            inputs: position..position + 1,
+            zero_ok,
+            site: Site::token(name.span()),
+        })
     };
     let targets = wanted.targets.into_iter().map(target).collect::<Result<_, Diag>>()?;
     Ok(GradientRequest { targets, tuple: wanted.tuple, site: wanted.site })

@@ -63,7 +63,8 @@ impl<'a> Activity<'a> {
     pub(super) fn unreached(&self, input: ValueId, cotangents: &[Option<ValueId>]) -> AutodiffError {
         let (module, name) = (self.module, self.describe_value(input));
         let outputs = if module.outputs().len() == 1 { "the output" } else { "any output" };
-        let none = AutodiffError::NotDifferentiable(format!("`{name}` does not reach {outputs}"));
+        let none =
+            AutodiffError::NotDifferentiable { input, problem: format!("`{name}` does not reach {outputs}") };
         let Some(leads) = self.leading_to_outputs(input) else { return none };
 
         // A value on the way from the input stops the cotangent where it has one, or would, and its operand has none.
@@ -89,11 +90,12 @@ impl<'a> Activity<'a> {
         let mut path = down.unwrap_or(vec![first]);
         let at = path.len() - 1;
         path.extend(rest.iter().flat_map(|rest| &rest[1..]));
-        AutodiffError::NotDifferentiable(format!(
+        let problem = format!(
             "`{name}` reaches {outputs} only through {}, where no derivative flows back to it: {}",
             labels.join(" and "),
             self.describe(&path, at)
-        ))
+        );
+        AutodiffError::NotDifferentiable { input, problem }
     }
 
     /// The name of an input; the number of any other value.

@@ -117,8 +117,13 @@ pub enum AutodiffError {
     #[error("{0}")]
     UnsupportedShape(String),
     /// E5005: the parameter is an integer, or does not reach the output.
-    #[error("{0}")]
-    NotDifferentiable(String),
+    #[error("{problem}")]
+    NotDifferentiable {
+        /// The parameter.
+        input: ValueId,
+        /// Why it has no gradient.
+        problem: String,
+    },
 }
 
 impl AutodiffError {
@@ -129,7 +134,7 @@ impl AutodiffError {
             Self::Verification(_) => Code::E5002,
             Self::InvalidAxis { .. } => Code::E5003,
             Self::UnsupportedShape(_) => Code::E5004,
-            Self::NotDifferentiable(_) => Code::E5005,
+            Self::NotDifferentiable { .. } => Code::E5005,
         }
     }
 }

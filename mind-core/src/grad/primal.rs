@@ -95,14 +95,15 @@ pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), Autod
     let inputs: Vec<_> = primal.inputs().collect();
     for Wrt { input, .. } in wrt {
         let Some((name, ty)) = inputs.get(input.index()) else {
-            return Err(AutodiffError::NotDifferentiable(format!("{input} is not an input")));
+            let problem = format!("{input} is not an input");
+            return Err(AutodiffError::NotDifferentiable { input: *input, problem });
         };
         if !ty.dtype.is_float() {
             let mut problem = format!("`{name}` is {ty}, needed f32 or f64");
             if let Some(uses) = only_as_indices(primal, *input) {
                 problem.push_str(uses);
             }
-            return Err(AutodiffError::NotDifferentiable(problem));
+            return Err(AutodiffError::NotDifferentiable { input: *input, problem });
         }
     }
     Ok(())

@@ -250,7 +250,7 @@ fn the_numbers_of_errors_are_stable() {
         AutodiffError::Verification(text()),
         AutodiffError::InvalidAxis { op: "Mean", axis: 3, shape: text() },
         AutodiffError::UnsupportedShape(text()),
-        AutodiffError::NotDifferentiable(text()),
+        AutodiffError::NotDifferentiable { input: ValueId::new(0), problem: text() },
     ];
     let codes = errors.map(|error| error.code().info().name);
     assert_eq!(codes, ["E5001", "E5002", "E5003", "E5004", "E5005"]);

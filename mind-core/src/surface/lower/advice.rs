@@ -3,7 +3,9 @@
 use super::body::BodyLowering;
 use super::builtins;
 use super::foreign::Foreign;
+use super::literals::{LiteralId, ReadLiterals};
 use super::report::Operand;
+use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
 use crate::ir::{Op, ValueId};
@@ -332,6 +334,17 @@ impl BodyLowering<'_> {
         }
     }
 
+    /// The mistake that a dimension is no number, with what is; the whole literal is `id`.
+    pub(super) fn with_extent_as_number(&self, stop: Stop, id: LiteralId) -> Stop {
+        let Stop::Mistake(mut diag) = stop else { return stop };
+        if diag.help.is_none() && diag.code == Code::E2001 {
+            let expr = self.literals.expr(id);
+            let dim = self.literal_dim(id).ok();
+            diag.help = dim.map(|dim| self.dim_as_number(&dim, expr));
+        }
+        Stop::Mistake(diag)
+    }
+
     /// What to write for `x.shape[0]`, whose `x.shape` is `expr`.
     pub(super) fn extent_read(&self, x: ValueId, expr: ExprId) -> Option<String> {
         let user = self.body.user(expr)?;
@@ -355,7 +368,7 @@ impl BodyLowering<'_> {
         if *rhs != divisor || callee != "sum" || self.table.position("sum").is_some() {
             return None;
         }
-        let super::values::Value::Tensor(value) = self.values[lhs.index()] else { return None };
+        let Value::Tensor(value) = self.values[lhs.index()] else { return None };
         let Op::Sum(reduction) = &self.builder.inst(value).op else { return None };
         let x = self.builder.ty(self.builder.inst(value).operands[0]);
         let axes: Vec<usize> = reduction.axes.iter().filter_map(|axis| usize::try_from(*axis).ok()).collect();

@@ -128,21 +128,27 @@ impl BodyLowering<'_> {
             Rank::Is(rank) => rank,
             Rank::GrowsFrom(rank) => rank + written.len(),
         };
-        let fault = |code, problem: String| {
+        let fault = |code, problem: String, help: String| {
             let (value, operand) = operand;
             let message =
                 format!("`{label}`: {problem}: {} is {}", self.text(operand), self.builder.ty(value));
-            Stop::from(Diag::new(code, self.site(expr), message))
+            Stop::from(Diag::new(code, self.site(expr), message).help(help))
         };
         let count = i64::try_from(rank).expect("a rank and a written list are small");
         let mut axes = Vec::new();
         for axis in written.iter().copied() {
             let position = if axis < 0 { axis.saturating_add(count) } else { axis };
             if !(0..count).contains(&position) {
-                return Err(fault(Code::E3004, format!("axis {axis} is out of range for rank {rank}")));
+                let help = match (axis, count) {
+                    (_, 0) => format!("{} is a single number: leave the call out", self.text(operand.1)),
+                    (..0, _) => "the first axis is `0`".to_owned(),
+                    (_, _) => "axes count from 0: the last is `-1`".to_owned(),
+                };
+                return Err(fault(Code::E3004, format!("axis {axis} is out of range for rank {rank}"), help));
             }
             if axes.contains(&position) {
-                return Err(fault(Code::E3005, format!("axis {axis} stands twice in {}", self.text(expr))));
+                let problem = format!("axis {axis} stands twice in {}", self.text(expr));
+                return Err(fault(Code::E3005, problem, format!("write `{axes:?}`")));
             }
             axes.push(position);
         }

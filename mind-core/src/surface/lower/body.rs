@@ -40,6 +40,8 @@ pub(super) struct BodyLowering<'a> {
     reported: BTreeSet<String>,
     /// What the program calls a value.
     value_names: BTreeMap<ValueId, String>,
+    /// Whether it calls a function that has a mistake, which is told there.
+    pub(super) incomplete: bool,
 }
 
 /// A body that has been lowered.
@@ -65,6 +67,7 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         diags: Diags::new(),
         reported: BTreeSet::new(),
         value_names: BTreeMap::new(),
+        incomplete: false,
     };
     if let Some(diag) = lowering.calls_too_much() {
         let mut diags = Diags::new();
@@ -86,8 +89,8 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
             None
         }
     };
-    let BodyLowering { builder, made, updated, diags, mut value_names, .. } = lowering;
-    if !diags.is_empty() {
+    let BodyLowering { builder, made, updated, diags, mut value_names, incomplete, .. } = lowering;
+    if !diags.is_empty() || incomplete {
         return (None, diags);
     }
     let compiled = result.map(|(result, outputs)| {
@@ -293,7 +296,13 @@ impl BodyLowering<'_> {
                 };
                 self.coerce(&value, &expected, expr, &what)
             });
-            value = self.value_or_poison(coerced);
+            value = self.value_or_poison(coerced.map_err(|stop| match stop {
+                Stop::Mistake(diag) if diag.help.is_none() && matches!(value, Value::Tensor(_)) => {
+                    let help = format!("leave the type out, or write `{}`", self.type_text(&value));
+                    Stop::from(diag.help(help))
+                }
+                Stop::Mistake(_) | Stop::Poisoned => stop,
+            }));
         }
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
@@ -455,8 +464,8 @@ impl BodyLowering<'_> {
                     return Err(diag.help(help).into());
                 }
                 let result = result.clone();
-                let value = self.coerce(&value, &result, tail, &format!("result of `{name}`"))?;
-                (result, value)
+                let coerced = self.coerce(&value, &result, tail, &format!("result of `{name}`"));
+                (result, coerced.map_err(|stop| self.or_declared(stop, &value))?)
             }
             (None, value) => {
                 let value =
@@ -475,6 +484,15 @@ impl BodyLowering<'_> {
                 .into());
         }
         Ok((structure, outputs))
+    }
+
+    /// The mistake of a result that does not fit; without another way out, its type is to be declared.
+    fn or_declared(&self, stop: Stop, value: &Value) -> Stop {
+        let Stop::Mistake(mut diag) = stop else { return stop };
+        if diag.help.is_none() && matches!(value, Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_)) {
+            diag.help = Some(format!("declare `-> {}` if that is meant", self.type_text(value)));
+        }
+        Stop::Mistake(diag)
     }
 
     fn ends_with_unused_value(&self) -> bool {

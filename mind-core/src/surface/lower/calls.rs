@@ -12,16 +12,18 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::names::nearest;
 use super::records::{Place, Record};
+use super::scalars::Scalar;
 use super::signature::Signature;
 use super::transforms::{Differentiation, Step};
 use super::types::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::ir::{Module, ValueId};
+use crate::ir::{Module, Op, ValueId};
 use crate::ops::OpError;
-use crate::surface::ast::{Argument, ExprId, NodeKind};
+use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits;
+use crate::ty::Type;
 
 /// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
 const MAX_INSTRUCTIONS: usize = 1 << 16;
@@ -111,7 +113,8 @@ pub(crate) fn match_arguments<'a>(
             None if next < formals.len() => next,
             None => {
                 let message = format!("{}, found {}", takes(), arguments.len());
-                return Err(Diag::new(Code::E2007, argument.site, message));
+                let diag = Diag::new(Code::E2007, argument.site, message);
+                return Err(if formals.is_empty() { diag.help("leave it out") } else { diag });
             }
             Some(name) => {
                 let text = name.to_string();
@@ -213,8 +216,26 @@ impl BodyLowering<'_> {
             module: &Module::default(),
             steps: Vec::new(),
         };
-        self.bind(&callable, arguments, expr)?;
-        Err(Stop::Poisoned)
+        let bound = self.bind(&callable, arguments, expr)?;
+        // What the caller makes of the result that is declared is looked at all the same.
+        self.incomplete = true;
+        let result = signature.result.as_ref().and_then(|result| result.substitute(&bound.bindings).ok());
+        let result = result.ok_or(Stop::Poisoned)?;
+        let mut leaves = Vec::new();
+        for ty in result.leaves() {
+            leaves.push(self.stand_in(ty, expr).ok_or(Stop::Poisoned)?);
+        }
+        Ok(self.rebuild(&result, &mut leaves.into_iter()))
+    }
+
+    /// A value of a type in place of one that a function with a mistake would give.
+    fn stand_in(&mut self, ty: &Type, expr: ExprId) -> Option<ValueId> {
+        let zero = Number { text: "0".to_owned(), value: NumberValue::Integer(0), suffix: None };
+        let zero = self.builder.push(Scalar::of(&zero, ty.dtype).constant(), &[]).ok()?;
+        self.made.push(Some(expr));
+        let made = self.builder.push(Op::BroadcastTo { shape: ty.shape.clone() }, &[zero]).ok()?;
+        self.made.push(Some(expr));
+        Some(made)
     }
 
     /// Calls: binds the arguments and inlines the module.
@@ -365,28 +386,76 @@ impl BodyLowering<'_> {
             });
         }
         let mut bound = Bound { values: Vec::new(), bindings, written: Vec::new() };
-        let (mut whole, mut start) = (true, 0);
+        let (mut mistakes, mut start) = (Vec::new(), 0);
         for (formal, argument) in callable.formals.iter().zip(&given) {
             let inputs = start..start + formal.structure.leaves().len();
             start = inputs.end;
             match self.bind_one(callable, formal, *argument, &bound.bindings, &givers) {
                 Ok(value) => bound.values.extend(self.leaves(&value)),
-                Err(stop) => {
-                    self.report(stop);
-                    whole = false;
-                }
+                Err(stop) => mistakes.push(stop),
             }
             if formal.update {
                 match self.written(formal, *argument, &bound.written) {
                     Ok(place) => bound.written.push((inputs, place)),
-                    Err(stop) => {
-                        self.report(stop);
-                        whole = false;
-                    }
+                    Err(stop) => mistakes.push(stop),
                 }
             }
         }
-        if whole { Ok(bound) } else { Err(Stop::Poisoned) }
+        if mistakes.is_empty() {
+            return Ok(bound);
+        }
+        if let Some(order) = self.other_order(callable, &given, (arguments, expr))
+            && let Some(Stop::Mistake(diag)) =
+                mistakes.iter_mut().find(|mistake| matches!(mistake, Stop::Mistake(_)))
+        {
+            let texts: Vec<_> = order.iter().map(|position| self.full_text(given[*position])).collect();
+            let (first, last) = (arguments[0].site, arguments[arguments.len() - 1].site);
+            diag.site = first.to(last);
+            diag.help = Some(format!("in another order they fit: write `{}`", texts.join(", ")));
+            mistakes.retain(|mistake| matches!(mistake, Stop::Mistake(_)));
+            mistakes.truncate(1);
+        }
+        mistakes.into_iter().for_each(|mistake| self.report(mistake));
+        Err(Stop::Poisoned)
+    }
+
+    /// The order of the arguments in which each fits its formal, if there is another.
+    fn other_order(
+        &self,
+        callable: &Callable<'_>,
+        given: &[ExprId],
+        (arguments, expr): (&[Argument], ExprId),
+    ) -> Option<Vec<usize>> {
+        const MOST: usize = 5;
+        let is_method = matches!(self.body[expr].kind, NodeKind::Call { method: true, .. });
+        let by_name = is_method || arguments.iter().any(|argument| argument.name.is_some());
+        if by_name || given.len() > MOST || callable.formals.iter().any(|formal| formal.update) {
+            return None;
+        }
+        let mut fitting: Vec<Vec<usize>> = orders(given.len());
+        fitting.retain(|order| self.fits_in_order(callable, given, order));
+        let moved = |order: &Vec<usize>| order.iter().enumerate().filter(|(to, from)| to != *from).count();
+        fitting.into_iter().min_by_key(moved)
+    }
+
+    fn fits_in_order(&self, callable: &Callable<'_>, given: &[ExprId], order: &[usize]) -> bool {
+        let mut bindings = Bindings::new();
+        for (formal, position) in callable.formals.iter().zip(order) {
+            self.bind_symbols(&formal.structure, given[*position], callable.symbols, &mut |symbol, dim| {
+                bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
+            });
+        }
+        callable.formals.iter().zip(order).all(|(formal, position)| {
+            let Ok(expected) = formal.structure.substitute(&bindings) else { return false };
+            match (&expected, &self.values[given[*position].index()]) {
+                (Structure::Value(ty), Value::Tensor(value)) => self.builder.ty(*value) == ty,
+                (Structure::Value(ty), Value::Literal(id)) => {
+                    ty.rank() == 0 && self.literals.is_number(*id) && self.literals.fits(*id, ty.dtype)
+                }
+                (Structure::Struct(ty), Value::Struct(record)) => *ty == *record.ty,
+                (Structure::Value(_) | Structure::Tuple(_) | Structure::Struct(_), _) => false,
+            }
+        })
     }
 
     fn bind_one(
@@ -461,6 +530,19 @@ impl BodyLowering<'_> {
         }
         Ok(place)
     }
+}
+
+/// Every order of so many things but the first.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for _ in 0..count {
+        let longer = orders.iter().flat_map(|order: &Vec<usize>| {
+            let rest = (0..count).filter(|next| !order.contains(next));
+            rest.map(|next| order.iter().copied().chain([next]).collect()).collect::<Vec<Vec<usize>>>()
+        });
+        orders = longer.collect();
+    }
+    orders.split_off(1.min(orders.len()))
 }
 
 /// How many instructions a call copies.

@@ -463,9 +463,7 @@ pub(crate) trait ReadLiterals: Expressions {
                     None => {
                         let message =
                             format!("`{dim}` is a dimension, known when the program runs, expected a number");
-                        return Err(Diag::new(Code::E2001, site, message)
-                            .help("a mean over axes is `mean(x, axes = [0])`")
-                            .into());
+                        return Err(Diag::new(Code::E2001, site, message).into());
                     }
                 },
                 LiteralKind::Neg(operand) => scalars[operand].neg(),
@@ -511,7 +509,10 @@ impl BodyLowering<'_> {
                         | LiteralKind::Dim(_)
                         | LiteralKind::Neg(_)
                         | LiteralKind::Binary { .. }
-                        | LiteralKind::Filled { .. } => self.scalar(part, dtype)?.constant(),
+                        | LiteralKind::Filled { .. } => {
+                            let scalar = self.scalar(part, dtype);
+                            scalar.map_err(|stop| self.with_extent_as_number(stop, id))?.constant()
+                        }
                     };
                     self.emit(&spot, op, &[])?
                 }

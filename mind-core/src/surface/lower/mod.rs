@@ -9,8 +9,8 @@ use std::ops::Range;
 use proc_macro2::{Ident, TokenStream};
 
 use super::ast::Program;
-use crate::diag::{Diags, Site};
-use crate::grad::Wrt;
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
 
 mod advice;
@@ -127,6 +127,8 @@ pub struct GradientTarget {
     pub inputs: Range<usize>,
     /// Whether those that do not reach the output have gradients of zeros rather than being errors.
     pub zero_ok: bool,
+    /// Where it is listed.
+    pub site: Site,
 }
 
 impl GradientTarget {
@@ -134,6 +136,42 @@ impl GradientTarget {
     pub fn wrt(&self) -> impl Iterator<Item = Wrt> {
         let zero_ok = self.zero_ok;
         self.inputs.clone().map(move |input| Wrt { input: ValueId::new(input), zero_ok })
+    }
+
+    /// What is said where a function has no gradient by what `targets` list: at that of them which is at fault, else at
+    /// `whole`. Paths through a module are left out, which hold no names of the program.
+    pub(crate) fn diag(targets: &[Self], error: &AutodiffError, label: &str, whole: Site) -> Diag {
+        let text = error.to_string();
+        let text = text.split_once(": %").map_or(text.as_str(), |(problem, _)| problem);
+        let listed = match error {
+            AutodiffError::NotDifferentiable { input, .. } => {
+                targets.iter().find(|target| target.inputs.contains(&input.index()))
+            }
+            AutodiffError::UnsupportedOp { .. }
+            | AutodiffError::Verification(_)
+            | AutodiffError::InvalidAxis { .. }
+            | AutodiffError::UnsupportedShape(_) => None,
+        };
+        let diag =
+            Diag::new(error.code(), listed.map_or(whole, |target| target.site), format!("{label}: {text}"));
+        let shown = listed.and_then(|target| match target.site {
+            Site::Tokens { first, last } if target.inputs.len() == 1 => {
+                first.join(last).unwrap_or(first).source_text()
+            }
+            Site::Tokens { .. } | Site::Text { .. } | Site::Nowhere => None,
+        });
+        match (listed, shown) {
+            (Some(_), Some(name)) => {
+                diag.help(format!("leave it out, or write `zero_ok {name}` for a gradient of zeros"))
+            }
+            (Some(_), None) => {
+                diag.help("leave it out, or write `zero_ok` before it for a gradient of zeros")
+            }
+            (None, _) if error.code() == Code::E5004 => {
+                diag.help("reduce the result, as `mean(…)` or `sum(…)`")
+            }
+            (None, _) => diag,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 
 use super::names::undefined;
 use super::structs::MAX_LEAVES;
-use super::types::{DimNames, Structure};
+use super::types::{DimNames, Structure, Undeclared};
 use super::{GradientRequest, GradientTarget, Parameter};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Symbol;
@@ -65,7 +65,9 @@ pub(super) fn function_signature(
     diags: &mut Diags,
 ) -> Option<Signature> {
     let symbols = function.symbols.iter().map(|symbol| Symbol::from(symbol.to_string())).collect();
-    let dims = DimNames { symbols, ..dims.clone() };
+    let mut dims = DimNames { symbols, ..dims.clone() };
+    let types = function.parameters.iter().map(|parameter| &parameter.ty).chain(&function.result);
+    dims.report_undefined(types, Undeclared::OfFunction(&function.name), diags);
     let parameters = parameters(&function.parameters, &dims, diags);
     let result = match &function.result {
         Some(result) => keep(dims.structure(result), diags),
@@ -105,7 +107,9 @@ pub(super) fn function_signature(
 
 /// Works out the signature of a closure.
 pub(super) fn closure_signature(closure: &ast::Closure, diags: &mut Diags) -> Option<Signature> {
-    let dims = DimNames::default();
+    let mut dims = DimNames::default();
+    let types = closure.parameters.iter().map(|parameter| &parameter.ty).chain(&closure.result);
+    dims.report_undefined(types, Undeclared::OfClosure, diags);
     let parameters = parameters(&closure.parameters, &dims, diags);
     let result = match &closure.result {
         Some(result) => Some(keep(dims.structure(result), diags)?),
@@ -196,7 +200,7 @@ pub(super) fn gradient_targets<'a>(
             let (part, inputs) = structure.part(&path.name, &path.fields)?;
             check_floats(path, part, site)?;
             let inputs = start + inputs.start..start + inputs.end;
-            return Ok(GradientTarget { structure: part.clone(), inputs, zero_ok: target.zero_ok });
+            return Ok(GradientTarget { structure: part.clone(), inputs, zero_ok: target.zero_ok, site });
         }
         let site = Site::token(path.name.span());
         Err(undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name)))
@@ -215,7 +219,9 @@ fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(
     };
     let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
     let message = format!("`{path}{fields}` is {}: only f32 and f64 can be differentiated by", leaf.ty);
+    let shape = if leaf.ty.rank() == 0 { String::new() } else { leaf.ty.shape.to_string() };
     let diag = Diag::new(Code::E5005, site, message);
+    let diag = diag.help(format!("leave it out, or declare `{path}{fields}: f32{shape}`"));
     let Structure::Struct(ty) = structure else { return Err(diag) };
     let is_float = |field: &Structure| field.leaves().iter().all(|leaf| leaf.dtype.is_float());
     let floats = ty.field_names().zip(&ty.fields).filter(|(_, field)| is_float(field));

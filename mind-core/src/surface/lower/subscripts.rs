@@ -69,12 +69,18 @@ impl BodyLowering<'_> {
         let written =
             subscripts.iter().filter(|subscript| !matches!(subscript.kind, SubscriptKind::Rest)).count();
         if written > ty.rank() {
+            let s = if written == 1 { "index" } else { "indices" };
             let message = format!(
-                "`index`: {written} indices given, at most {} needed: {} is {ty}",
+                "`index`: {written} {s} given, at most {} needed: {} is {ty}",
                 ty.rank(),
                 self.text(base)
             );
-            return Err(Diag::new(Code::E4006, self.body[expr].site, message).into());
+            let text = self.operand_text(base);
+            let kept: Vec<_> =
+                subscripts.iter().take(ty.rank()).map(|kept| self.subscript_text(kept)).collect();
+            let shorter = if kept.is_empty() { text } else { format!("{text}[{}]", kept.join(", ")) };
+            let diag = Diag::new(Code::E4006, self.body[expr].site, message);
+            return Err(diag.help(format!("write `{shorter}`")).into());
         }
         let whole =
             |axis: usize| Taken { start: Dim::ZERO, end: ty.shape[axis].clone(), step: 1, index: false };
@@ -113,7 +119,12 @@ impl BodyLowering<'_> {
         let outside = below_zero(&start) || extent.at_most(&start);
         if outside {
             let problem = format!("index {written} is outside dimension {axis} of extent {extent}");
-            return Err(self.bound_fault(Code::E3011, problem, operand, axis, site));
+            let end = if below_zero(&written) {
+                "the first is `0`"
+            } else {
+                "places count from 0: the last is `-1`"
+            };
+            return Err(self.bound_fault((Code::E3011, problem, end.to_owned()), operand, axis, site));
         }
         let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
         Ok(Taken { start, end, step: 1, index: true })
@@ -134,7 +145,12 @@ impl BodyLowering<'_> {
                 let resolved = from_end(&written, extent);
                 if below_zero(&resolved) || above(&resolved, extent) {
                     let problem = format!("bound {written} is outside dimension {axis} of extent {extent}");
-                    return Err(self.bound_fault(Code::E3011, problem, operand, axis, self.body[bound].site));
+                    let help = match below_zero(&resolved) {
+                        true => "the first place is `0`".to_owned(),
+                        false => format!("write `{extent}`, the end, or leave it out"),
+                    };
+                    let site = self.body[bound].site;
+                    return Err(self.bound_fault((Code::E3011, problem, help), operand, axis, site));
                 }
                 Ok(resolved)
             }
@@ -142,7 +158,12 @@ impl BodyLowering<'_> {
         let (start, end) = (bound(start, &Dim::ZERO)?, bound(end, extent)?);
         if end.at_most(&start) {
             let problem = format!("{start}..{end} in dimension {axis} is empty");
-            return Err(self.bound_fault(Code::E3006, problem, operand, axis, site));
+            let next = start.add_literal(1).unwrap_or_else(|_| start.clone());
+            let help = match start == end {
+                true => format!("a range excludes its end: write `{start}..{next}`"),
+                false => format!("a range goes up: write `{end}..{start}`"),
+            };
+            return Err(self.bound_fault((Code::E3006, problem, help), operand, axis, site));
         }
         let step = match step {
             None => 1,
@@ -150,7 +171,13 @@ impl BodyLowering<'_> {
                 let value = self.integer_attribute(step)?;
                 if value < 1 {
                     let problem = format!("step {value} in dimension {axis}, needed at least 1");
-                    return Err(self.bound_fault(Code::E4008, problem, operand, axis, self.body[step].site));
+                    let site = self.body[step].site;
+                    let text = self.operand_text(operand.1);
+                    let help = match value {
+                        0 => "leave the step out, or write `1`".to_owned(),
+                        _ => format!("name the places in their order, as `gather({text}, […])`"),
+                    };
+                    return Err(self.bound_fault((Code::E4008, problem, help), operand, axis, site));
                 }
                 value
             }
@@ -158,10 +185,29 @@ impl BodyLowering<'_> {
         Ok(Taken { start, end, step, index: false })
     }
 
-    fn bound_fault(&self, code: Code, problem: String, operand: Operand, axis: usize, site: Site) -> Stop {
+    /// A subscript as it is written.
+    fn subscript_text(&self, subscript: &Subscript) -> String {
+        let text = |part: Option<ExprId>| part.map(|part| self.body.text(part)).unwrap_or_default();
+        match subscript.kind {
+            SubscriptKind::At(at) => self.body.text(at),
+            SubscriptKind::Rest => "..".to_owned(),
+            SubscriptKind::Range { start, end, step } => {
+                let step = if step.is_some() { format!(";{}", text(step)) } else { String::new() };
+                format!("{}..{}{step}", text(start), text(end))
+            }
+        }
+    }
+
+    fn bound_fault(
+        &self,
+        (code, problem, help): (Code, String, String),
+        operand: Operand,
+        axis: usize,
+        site: Site,
+    ) -> Stop {
         let (value, base) = operand;
         let message = format!("`index`: {problem}: {} is {}", self.text(base), self.builder.ty(value));
-        let mut diag = Diag::new(code, site, message);
+        let mut diag = Diag::new(code, site, message).help(help);
         self.add_origin(&mut diag, operand, axis);
         diag.into()
     }

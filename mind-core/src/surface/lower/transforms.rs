@@ -93,14 +93,7 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         TransformKind::ValueAndGrad => (Structure::Tuple(vec![result, gradient]), 0),
         TransformKind::Grad | TransformKind::Vjp => (gradient, values),
     };
-    steps.push(Step {
-        options,
-        dropped,
-        label,
-        function: name.clone(),
-        site: transform.site,
-        wrt: transform.wrt.site,
-    });
+    steps.push(Step { options, dropped, label, function: name.clone(), site: transform.site, targets });
     Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module, steps })
 }
 
@@ -112,8 +105,7 @@ pub(super) struct Step {
     label: &'static str,
     function: String,
     site: Site,
-    /// Where the parameters are listed.
-    wrt: Site,
+    targets: Vec<GradientTarget>,
 }
 
 impl Callable<'_> {
@@ -178,13 +170,11 @@ fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
 
 impl Step {
     fn diag(&self, error: &AutodiffError) -> Diag {
-        let site = match error {
-            AutodiffError::NotDifferentiable(_) => self.wrt,
-            AutodiffError::UnsupportedOp { .. }
-            | AutodiffError::Verification(_)
-            | AutodiffError::InvalidAxis { .. }
-            | AutodiffError::UnsupportedShape(_) => self.site,
-        };
-        Diag::new(error.code(), site, format!("`{}` of `{}`: {error}", self.label, self.function))
+        GradientTarget::diag(
+            &self.targets,
+            error,
+            &format!("`{}` of `{}`", self.label, self.function),
+            self.site,
+        )
     }
 }

@@ -6,9 +6,9 @@ use std::{fmt, sync::Arc};
 
 use proc_macro2::Ident;
 
-use super::names::undefined;
+use super::names::{nearest, undefined};
 use super::structs::{Definitions, MAX_LEAVES, StructType};
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
 use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
@@ -86,6 +86,35 @@ pub(crate) struct DimNames {
     pub(crate) unread: Arc<Vec<String>>,
 }
 
+/// Where a dimension would have to be declared.
+#[derive(Clone, Copy)]
+pub(super) enum Undeclared<'a> {
+    /// At the function of this name.
+    OfFunction(&'a Ident),
+    /// Nowhere: a closure has no symbols.
+    OfClosure,
+}
+
+/// The names in the dimensions of a type.
+fn names_in(written: &TypeExpr) -> Vec<(&Ident, Site)> {
+    let (mut names, mut rest) = (Vec::new(), vec![written]);
+    while let Some(ty) = rest.pop() {
+        let dims = match &ty.kind {
+            TypeKind::Tensor { dims, .. } | TypeKind::Struct { dims, .. } => dims,
+            TypeKind::Tuple(elements) => {
+                rest.extend(elements.iter().rev());
+                continue;
+            }
+        };
+        for step in dims.iter().flat_map(|dim| &dim.steps) {
+            if let DimStepKind::Name(name) = &step.kind {
+                names.push((name, step.site));
+            }
+        }
+    }
+    names
+}
+
 /// Why a dimension has no value: a mistake, or one that has been reported.
 pub(crate) type Unknown = Option<Diag>;
 
@@ -139,6 +168,50 @@ impl DimNames {
                 Err(Some(if diag.help.is_some() { diag } else { diag.help(help()) }))
             }
         }
+    }
+
+    /// Reports the dimensions in types that nothing defines: each once, and those that are to be declared together.
+    pub(super) fn report_undefined<'t>(
+        &mut self,
+        types: impl Iterator<Item = &'t TypeExpr>,
+        place: Undeclared<'_>,
+        diags: &mut Diags,
+    ) {
+        let mut undefined: Vec<(String, Site)> = Vec::new();
+        for (name, site) in types.flat_map(names_in) {
+            let name = name.to_string();
+            let known = self.get(&name).is_some() || self.is_unread(&name);
+            if !known && undefined.iter().all(|(first, _)| *first != name) {
+                undefined.push((name, site));
+            }
+        }
+        Arc::make_mut(&mut self.unread).extend(undefined.iter().map(|(name, _)| name.clone()));
+        let is_slip = |name: &str| nearest(name, self.all()).is_some();
+        let (slips, new): (Vec<_>, Vec<_>) = undefined.into_iter().partition(|(name, _)| is_slip(name));
+        diags.extend(
+            slips.into_iter().map(|(name, site)| self::undefined("dimension", &name, site, self.all())),
+        );
+        let Some((first, site)) = new.first() else { return };
+        let names: Vec<_> = new.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let message = match &names[..] {
+            [name] => format!("undefined dimension {name}"),
+            [names @ .., last] => format!("undefined dimensions {} and {last}", names.join(", ")),
+            [] => return,
+        };
+        let all: Vec<_> = { self.symbols.iter().map(ToString::to_string) }
+            .chain(new.iter().map(|(name, _)| name.clone()))
+            .collect();
+        let help = match place {
+            Undeclared::OfFunction(function) => format!(
+                "declare {}: `fn {function}<{}>(…)`, or define `const {first}: dim = …;` in the block",
+                if new.len() == 1 { "it" } else { "them" },
+                all.join(", ")
+            ),
+            Undeclared::OfClosure => format!(
+                "the dimensions of a closure are numbers: write one in place of `{first}`, as `f32[3]`"
+            ),
+        };
+        diags.push(Diag::new(Code::E2002, *site, message).help(help));
     }
 
     /// Works out a type.
