@@ -52,6 +52,7 @@ impl Writer<'_> {
                     Count(axis),
                 ];
                 self.fault(parts, &[0, 1]);
+                self.broadcast_help();
             }
             Problem::BroadcastRank { to } => self.fault(
                 &[
@@ -278,6 +279,50 @@ impl Writer<'_> {
         }
     }
 
+    /// What was probably meant where two shapes do not broadcast: the reduced axes kept, a product of matrices, or axes
+    /// behind those of a vector.
+    const fn broadcast_help(&mut self) {
+        let context = self.context;
+        let mut operand = 2;
+        while operand > 0 {
+            operand -= 1;
+            let (part, whole) = (&context.operands[operand], &context.operands[1 - operand].ty);
+            if let Some(open) = without_kept_axes(part.base)
+                && is_without_an_axis(&part.ty, whole)
+            {
+                let comma = if ends_with(open, "(") { "" } else { ", " };
+                self.help(&[T("write `"), T(open), T(comma), T("keepdims = true)`")]);
+                return;
+            }
+        }
+        let [a, b] = [&context.operands[0].ty, &context.operands[1].ty];
+        if a.rank() > 0 && b.rank() > 0 && matches!(context.label.as_bytes(), [b'*']) {
+            let [inner, other] = [a.extent(a.rank() - 1), b.extent(b.rank().saturating_sub(2))];
+            if inner == other && inner != UNKNOWN && a.rank() <= 2 && b.rank() <= 2 {
+                let written = [Base(0), T(" @ "), Base(1), T("`")];
+                self.help(&[T("`*` is elementwise: for the product of matrices write `")]);
+                self.parts(&written);
+                return;
+            }
+        }
+        operand = 2;
+        while operand > 0 {
+            operand -= 1;
+            let (part, whole) = (&context.operands[operand].ty, &context.operands[1 - operand].ty);
+            if let Some(axes) = axes_behind(part, whole) {
+                let axes = [1, 2, 3, 4, 5, 6, 7].split_at(axes).0;
+                self.help(&[
+                    T("shapes are aligned at their last dimensions: write `expand_dims("),
+                    Base(operand),
+                    T(", axes = "),
+                    List(axes),
+                    T(")`"),
+                ]);
+                return;
+            }
+        }
+    }
+
     const fn inner_help(&mut self, a: i64, b: i64) {
         let [lhs, rhs] = [&self.context.operands[0].ty, &self.context.operands[1].ty];
         if rhs.rank() == 2 && a == rhs.extent(1) {
@@ -338,4 +383,78 @@ impl Writer<'_> {
         ];
         self.fault(parts, &[0]);
     }
+}
+
+/// A reduction that drops its axes, as it is written, without its last parenthesis.
+const fn without_kept_axes(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let is_reduction = starts_with(bytes, b"sum(") || starts_with(bytes, b"mean(");
+    if !is_reduction || !ends_with(text, ")") {
+        return None;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = bytes.split_at(at).1;
+        // Another reduction within, or one that is shortened, is not looked into.
+        if starts_with(rest, b"keepdims") || starts_with(rest, "…".as_bytes()) || starts_with(rest, b") ") {
+            return None;
+        }
+        at += 1;
+    }
+    match core::str::from_utf8(bytes.split_at(bytes.len() - 1).0) {
+        Ok(open) => Some(open),
+        Err(_) => None,
+    }
+}
+
+const fn starts_with(text: &[u8], start: &[u8]) -> bool {
+    let mut at = 0;
+    while at < start.len() {
+        if at >= text.len() || text[at] != start[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn ends_with(text: &str, end: &str) -> bool {
+    let (text, end) = (text.as_bytes(), end.as_bytes());
+    text.len() >= end.len() && starts_with(text.split_at(text.len() - end.len()).1, end)
+}
+
+/// Whether a shape is another without one of its axes.
+const fn is_without_an_axis(part: &crate::Type, whole: &crate::Type) -> bool {
+    if part.rank() + 1 != whole.rank() {
+        return false;
+    }
+    let mut dropped = 0;
+    while dropped < whole.rank() {
+        let (mut axis, mut same) = (0, true);
+        while axis < part.rank() {
+            let of_whole = if axis < dropped { axis } else { axis + 1 };
+            same = same && part.extent(axis) == whole.extent(of_whole);
+            axis += 1;
+        }
+        if same {
+            return true;
+        }
+        dropped += 1;
+    }
+    false
+}
+
+/// How many axes behind that of a vector align it with an axis of a shape that has its extent.
+const fn axes_behind(part: &crate::Type, whole: &crate::Type) -> Option<usize> {
+    if part.rank() != 1 || part.extent(0) <= 1 {
+        return None;
+    }
+    let mut axis = 0;
+    while axis + 1 < whole.rank() {
+        if whole.extent(axis) == part.extent(0) {
+            return Some(whole.rank() - 1 - axis);
+        }
+        axis += 1;
+    }
+    None
 }

@@ -261,7 +261,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
         Way::Words("write the order of all axes, as `transpose(…, [0, 2, 1])`"),
     ),
-    (&["concatenate", "concat", "cat", "stack", "hstack", "vstack", "dstack", "append"], Way::Words(PARTS)),
+    (&["concatenate", "concat", "cat", "hstack", "vstack", "dstack", "append"], Way::Words(PARTS)),
+    (&["stack"], Way::Words("keep the tensors apart: a result can be a tuple, as `-> (…, …)`")),
+    (&["tril", "triu"], Way::Words("multiply by a triangle of ones, as `… * [[1.0, 0.0], [1.0, 1.0]]`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
         Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
@@ -276,7 +278,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     (&["pad"], Way::Words("give the padding to the convolution, as `padding = [[1, 1], [1, 1]]`")),
     (
-        &["tril", "triu", "diag", "diagonal", "eye", "diagflat"],
+        &["diag", "diagonal", "eye", "diagflat"],
         Way::Words(
             "write the matrix, as `[[1.0, 0.0], [0.0, 1.0]]`, or pass it as a parameter; multiply by one of zeros and ones",
         ),

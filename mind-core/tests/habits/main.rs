@@ -235,34 +235,56 @@ fn underlined(text: &str, site: Site) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Whether the mended program has something that the help shows and the wrong one has not, or the other way round. Dots in
+/// Whether something that the help shows stands more or less often in the mended program than in the wrong one. Dots in
 /// what is shown stand for anything; a help that shows nothing leads where it says.
 fn leads_to(help: &str, case: &Case) -> bool {
     let shown: Vec<_> = help.split('`').skip(1).step_by(2).collect();
-    let plain = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
     let (wrong, mended) = (plain(&case.wrong), plain(&case.mended));
-    shown.is_empty() || shown.iter().any(|shown| has(&mended, &plain(shown)) != has(&wrong, &plain(shown)))
+    shown.is_empty()
+        || shown.iter().any(|shown| count(&mended, &plain(shown)) != count(&wrong, &plain(shown)))
 }
 
-/// Whether the parts of `pattern` between dots stand in `text`, in order, and not behind a part of a name.
-fn has(text: &str, pattern: &str) -> bool {
-    let starts = text.char_indices().map(|(at, _)| at).filter(|at| {
-        !text[..*at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == '.')
-            || !pattern.starts_with(|first: char| first.is_alphanumeric())
-    });
-    { starts }.any(|start| {
-        let mut rest = &text[start..];
-        let mut parts = pattern.split('…');
-        let first = parts.next().unwrap_or_default();
-        rest.starts_with(first) && {
-            rest = &rest[first.len()..];
-            parts.all(|part| match rest.find(part) {
-                Some(at) => {
-                    rest = &rest[at + part.len()..];
-                    true
-                }
-                None => false,
-            })
+/// A text without spaces but those between words.
+fn plain(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let mut plain = String::new();
+    for word in words {
+        if plain.ends_with(is_of_name) && word.starts_with(is_of_name) {
+            plain.push(' ');
         }
-    })
+        plain.push_str(word);
+    }
+    plain
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// How often the parts of `pattern` between dots stand in `text` in order, as a whole and not as a part of a name or a longer
+/// postfix form.
+fn count(text: &str, pattern: &str) -> usize {
+    let is_name = is_of_name;
+    let is_type = ["f32", "f64", "i32", "i64"].contains(&pattern);
+    let is_call = pattern.contains('(');
+    let of_name = |before: &str, after: &str| {
+        let dot = is_call && before.ends_with('.') && !before.ends_with("..");
+        pattern.starts_with(is_name) && (before.ends_with(|last: char| is_name(last) || last == '"') || dot)
+            || pattern.ends_with(is_name)
+                && after.starts_with(|next: char| is_name(next) || next == '[' && !is_type || next == '"')
+            || after.starts_with('.') && !after.starts_with("..")
+    };
+    let starts = text.char_indices().map(|(at, _)| at);
+    { starts }
+        .filter(|start| {
+            let mut at = *start;
+            let mut parts = pattern.split('…');
+            let first = parts.next().unwrap_or_default();
+            text[at..].starts_with(first) && {
+                at += first.len();
+                parts.all(|part| text[at..].find(part).map(|behind| at += behind + part.len()).is_some())
+                    && !of_name(&text[..*start], &text[at..])
+            }
+        })
+        .count()
 }

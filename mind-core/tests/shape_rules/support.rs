@@ -75,7 +75,7 @@ impl Program {
     ) {
         let expected = answer
             .map(|ty| ty.text().to_string())
-            .map_err(|failure| failure.message(&Context { label, operands }).to_string());
+            .map_err(|failure| without_help(&failure.message(&Context { label, operands }).to_string()));
         self.cases.push(Case { expression, expected });
     }
 
@@ -111,15 +111,19 @@ impl Program {
     }
 }
 
-/// The message of each mistake by its line, without where extents come from.
+/// A message without the way out, of which the compiler, which knows the program, says more.
+fn without_help(message: &str) -> String {
+    message.split("\n  help: ").next().unwrap_or_default().to_owned()
+}
+
+/// The message of each mistake by its line, without where extents come from and the way out.
 fn messages(source: &str) -> BTreeMap<usize, Vec<String>> {
     let (program, parse_diags) = parse(source.parse().unwrap());
     let (_, diags) = lower(&program);
     let mut messages: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for Diag { code, message, site, notes: _, help } in parse_diags.into_iter().chain(diags) {
+    for Diag { code, message, site, notes: _, help: _ } in parse_diags.into_iter().chain(diags) {
         let Site::Tokens { first, .. } = site else { panic!("a mistake without a place: {message}") };
-        let help = help.map(|help| format!("\n  help: {help}")).unwrap_or_default();
-        messages.entry(first.start().line).or_default().push(format!("[{code}] {message}{help}"));
+        messages.entry(first.start().line).or_default().push(format!("[{code}] {message}"));
     }
     messages
 }

@@ -89,7 +89,8 @@ impl BodyLowering<'_> {
         let reversed = |ty: &Type| ty.with_shape(ty.shape.iter().rev().cloned().collect());
         for (operand, is_left) in [(rhs, false), (lhs, true)] {
             let turned = reversed(self.ty(operand));
-            if turned.rank() == 2 && if is_left { fits(&turned, b) } else { fits(a, &turned) } {
+            let both_matrices = a.rank() == 2 && b.rank() == 2;
+            if both_matrices && if is_left { fits(&turned, b) } else { fits(a, &turned) } {
                 return Some(format!("write `{}.T`", self.operand(operand)));
             }
         }
@@ -297,6 +298,20 @@ impl BodyLowering<'_> {
             && kept == *expected
         {
             return Some(format!("write `{call}`"));
+        }
+        let inst = self.builder.inst(value);
+        if let (Op::Mul, NodeKind::Binary { lhs, rhs, .. }, 1..) =
+            (&inst.op, &self.body[expr].kind, expected.rank())
+        {
+            let [a, b] = [inst.operands[0], inst.operands[1]].map(|operand| self.builder.ty(operand));
+            if infer(&product(a, b), &[a, b]).is_ok_and(|ty| ty == *expected) {
+                let written = format!(
+                    "{} @ {}",
+                    self.operand((inst.operands[0], *lhs)),
+                    self.operand((inst.operands[1], *rhs))
+                );
+                return Some(format!("`*` is elementwise: for the product of matrices write `{written}`"));
+            }
         }
         if expected.rank() == 0 && found.dtype.is_float() {
             return Some(format!("write `mean({plain})` or `sum({plain})`"));

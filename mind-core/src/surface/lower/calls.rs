@@ -151,7 +151,8 @@ pub(crate) fn match_arguments<'a>(
         return Ok(Arguments { given });
     }
     let message = format!("{}, found {}: {} missing", takes(), arguments.len(), list(&missing));
-    Err(Diag::new(Code::E2007, call, message))
+    let help = format!("write `{callee}({})`", formals[..required].join(", "));
+    Err(Diag::new(Code::E2007, call, message).help(help))
 }
 
 /// `a`, `b`

@@ -67,6 +67,16 @@ pub(crate) trait Foreign: Expressions {
             NodeKind::Call { callee, arguments, method } => {
                 let name = callee.to_string();
                 let of_library = *method && self.is_library(arguments[0].value);
+                let is_needless = |argument: &Argument| {
+                    let name = argument.name.as_ref().map(ToString::to_string);
+                    argument.value == expr && name.is_some_and(|name| habits::is_needless_argument(&name))
+                };
+                if builtins::is_builtin(&name)
+                    && !self.is_own_function(&name)
+                    && arguments.iter().any(is_needless)
+                {
+                    return true;
+                }
                 let foreign = !builtins::is_builtin(&name) && !self.is_own_function(&name);
                 of_library || foreign && habits::function(&name).is_some()
             }

@@ -202,6 +202,9 @@ impl DimNames {
             .chain(new.iter().map(|(name, _)| name.clone()))
             .collect();
         let help = match place {
+            Undeclared::OfFunction(_) if matches!(first.as_str(), "None" | "Any" | "dynamic" | "any") => {
+                "an unknown dimension is a symbol, declared as `<N>` behind the function's name".to_owned()
+            }
             Undeclared::OfFunction(function) => format!(
                 "declare {}: `fn {function}<{}>(…)`, or define `const {first}: dim = …;` in the block",
                 if new.len() == 1 { "it" } else { "them" },

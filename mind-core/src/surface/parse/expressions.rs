@@ -274,7 +274,8 @@ impl<'a> Parser<'a> {
         let here = self.here();
         if let Some(operator) = ["*", "/", "**", "^", "+", "-"].into_iter().find(|operator| self.at(operator))
         {
-            let help = format!("leave out the dot: `{operator}` is elementwise");
+            let base = self.operand_text(base);
+            let help = format!("operators are elementwise: write `{base} {operator} …`");
             return Err(self.unexpected(AFTER_DOT).help(help));
         }
         let name = match self.foreign_callee() {

@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
 use super::machine::is_transform;
-use super::parser::Parser;
+use super::parser::{Parser, Unexpected};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{Block, Constant, DimExpr, Function, Import, Parameter, TypeExpr, TypeKind, Wrt};
 
@@ -171,6 +171,10 @@ impl Parser<'_> {
             return Err(Diag::new(Code::E2008, Site::token(name.span()), message));
         }
         let symbols = self.symbols()?;
+        if self.at_group(Delimiter::Bracket) {
+            let diag = self.unexpected("`(` and parameters");
+            return Err(diag.help(format!("dimensions are declared in angle brackets: `{name}<…>`")));
+        }
         let parameters = self
             .group(Delimiter::Parenthesis, "`(` and parameters", |parser| {
                 parser.parameters(&symbols, Self::at_end, "`,` or `)`")
@@ -186,7 +190,12 @@ impl Parser<'_> {
                 body
             }
             Err(diag) => {
-                self.diags.push(diag);
+                let is_result = result.is_none()
+                    && matches!(self.found(), Unexpected::Operator(":") | Unexpected::Word(_));
+                self.diags.push(match is_result && !self.at_word("where") {
+                    true => diag.help("a result is declared by an arrow: `) -> …`"),
+                    false => diag,
+                });
                 self.skip_item();
                 None
             }
@@ -256,7 +265,11 @@ impl Parser<'_> {
                 None => parameters.push(parameter),
             }
             if !at_end(self) && self.take(",").is_none() {
-                return Err(self.unexpected(separator));
+                let diag = self.unexpected(separator);
+                return Err(match self.at("=") {
+                    true => diag.help("there are no default values: leave out `= …`"),
+                    false => diag,
+                });
             }
         }
         Ok(parameters)
@@ -333,7 +346,7 @@ impl Parser<'_> {
     }
 
     fn constant_value(&mut self, name: &Ident) -> Result<DimExpr, Diag> {
-        let help = format!("constants are dimensions: `const {name}: dim = 256;`");
+        let help = format!("constants are dimensions: `const {name}: dim = …;`");
         self.expect(":").map_err(|diag| diag.help(&help))?;
         if self.take_word("dim").is_none() {
             return Err(self.unexpected("`dim`").help(&help));

@@ -8,7 +8,7 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
             "there are no loops: operate on whole tensors, as `sum(x, axes = [0])`"
         }
         "as" => "dtypes are never converted: declare the parameter with the dtype needed",
-        "mut" => "bind the new value with another `let` of the same name",
+        "mut" => "leave out `mut`: bind the new value with another `let` of the same name",
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "leave it out: tensors are borrowed by themselves",
         "async" | "unsafe" | "extern" => "leave it out: functions here are plain and safe",
@@ -27,8 +27,11 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     Some(match (before, word) {
         (_, "and" | "or" | "not" | "is" | "xor") => SELECT,
         (Some("not" | "and" | "or"), _) => SELECT,
-        (Some("def" | "function" | "func" | "fun" | "lambda" | "defn"), _) => {
-            "functions are written `fn f(x: f32[3]) -> f32[3] { … }`"
+        (Some("def" | "function" | "func" | "fun" | "defn"), _) => {
+            "functions are written `fn f(…) -> … { … }`"
+        }
+        (Some("lambda"), _) => {
+            "functions are written `fn g(…) -> … { … }`, and stand in the block one beside the other"
         }
         (Some("class" | "type" | "record"), _) => "structs are written `struct Dense { w: f32[2, 3] }`",
         (Some("import" | "from" | "using" | "include"), _) => {
@@ -47,7 +50,10 @@ const SELECT: &str = "there is no control flow: choose by a mask of zeros and on
 /// For a keyword in an expression among Rust variables, where it has another fix.
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
-        "if" | "match" => Some("choose in Rust: `if … { mind!(…) } else { mind!(…) }`"),
+        "if" | "match" => Some(
+            "there is no control flow: choose by a mask of zeros and ones, as `mask * … + (1.0 - mask) * …`, or in Rust, \
+             as `if … { mind!(…) } else { mind!(…) }`",
+        ),
         "else" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe" | "async" => {
             Some(IN_BRACES)
         }
@@ -86,7 +92,7 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "::" => "put Rust expressions outside the block and pass their values as parameters",
         "..=" => "a range excludes its end: write `a..b` with the end one higher",
         "**" | "^" | "^=" => "there is no power: multiply, as `… * …`",
-        "|" => "a closure stands alone in `mind!`; write a function in the block",
+        "|" => "a closure stands alone in `mind!`: write a function of the block, `fn g(…) -> … { … }`",
         "<<" | ">>" | "<<=" | ">>=" | "~" => {
             "there are no bit operations: compute it in Rust, and pass it as a parameter"
         }

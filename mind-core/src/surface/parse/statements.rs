@@ -24,6 +24,7 @@ enum StatementKind {
 
 const PATTERN: &str = "a name, `_` or a tuple of them";
 const TARGET: &str = "the name of a `&mut` parameter";
+const WHOLE: &str = "assign to a whole parameter or field; name a new value with `let`";
 const AFTER_VALUE: &str = "an operator or `;`";
 const ASSIGNMENTS: &[(&str, Option<BinaryOp>)] = &[
     ("=", None),
@@ -156,8 +157,14 @@ impl Parser<'_> {
         match self.peek_operator() {
             Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
                 let message = format!("found an expression before `{operator}`, expected {TARGET}");
-                Err(Diag::new(Code::E1007, target.site, message)
-                    .help("assign to a whole parameter or field; name a new value with `let`"))
+                let help = match &self.nodes[target.id.index()].kind {
+                    NodeKind::Subscript { base, .. } => match &self.nodes[base.index()].kind {
+                        NodeKind::Name(name) => format!("assign to the whole of it: `{name} = …`"),
+                        _ => WHOLE.to_owned(),
+                    },
+                    _ => WHOLE.to_owned(),
+                };
+                Err(Diag::new(Code::E1007, target.site, message).help(help))
             }
             Some(_) | None => Ok(()),
         }
