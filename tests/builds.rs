@@ -145,6 +145,45 @@ fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_chang
     }
 }
 
+/// The mended programs of `mind-core/tests/habits`, in one crate: what messages say to write is Rust that compiles.
+#[test]
+fn what_mends_habits_of_other_libraries_compiles() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mind-core/tests/habits");
+    let entries = fs::read_dir(folder)
+        .expect("the habits are there")
+        .map(|entry| entry.expect("it can be read").path());
+    let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "txt")).collect();
+    files.sort();
+    let mut source = "#![allow(dead_code, unused_variables)]\nfn main() {}\n".to_owned();
+    let mut count = 0;
+    for file in files {
+        let text = fs::read_to_string(file).expect("it can be read");
+        let mended = text.split("====\n").filter_map(|case| case.split_once("---- mended\n"));
+        for (_, program) in mended {
+            source += &in_rust(program.trim_end(), count);
+            count += 1;
+        }
+    }
+    assert!(count >= 150, "{count} programs");
+    let source: &'static str = source.leak();
+    let folder = project("builds-habits", [("habits", source)]);
+    let (checks, text) = cargo(&folder, &["check"]);
+    assert!(checks, "{text}");
+}
+
+/// A program as it stands in Rust: functions in a module of their own, closures and expressions in a function.
+fn in_rust(program: &str, number: usize) -> String {
+    if let Some(rest) = program.strip_prefix("given ") {
+        let (given, expression) = rest.split_once('\n').expect("an expression stands below what is given");
+        let parameters = given.replace(": f32[", ": &mind::Tensor![f32; ");
+        return format!("fn case_{number}({parameters}) {{ _ = mind::mind! {{ {expression} }}; }}\n");
+    }
+    if program.starts_with('|') {
+        return format!("fn case_{number}() {{ _ = mind::mind!({program}); }}\n");
+    }
+    format!("mod case_{number} {{ mind::mind! {{\n{program}\n}} }}\n")
+}
+
 /// A crate of programs, which has this one with no feature.
 fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

@@ -70,7 +70,7 @@ const fn formula(text: &'static str) -> Way {
     Way::Formula { text, when: "" }
 }
 
-const ABOVE_ZERO: &str = ", where that is above 0";
+const ABOVE_ZERO: &str = ", for arguments above 0";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
                      `a @ w[0..2] + b @ w[2..5]`";

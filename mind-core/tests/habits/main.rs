@@ -20,11 +20,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mind_core::canon::canonicalise;
 use mind_core::diag::{Diag, Site};
+use mind_core::interp::{Elements, Value, run};
 use mind_core::ops::Profile;
 use mind_core::surface::ast::Program;
 use mind_core::surface::{lower, parse};
-use mind_core::ty::Type;
+use mind_core::ty::{DType, Type};
 use mind_core::verify::verify;
 use mind_core::{open, pipeline};
 
@@ -85,6 +87,95 @@ fn each_mended_program_compiles_to_a_verified_module() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// The formulas that stand for functions compute them, at a few places.
+#[test]
+fn what_stands_for_a_function_computes_it() {
+    let functions: &[(&str, fn(f64) -> f64)] = &[
+        ("sqrt", f64::sqrt),
+        ("rsqrt", |x| 1.0 / x.sqrt()),
+        ("cbrt", |x| if x > 0.0 { x.cbrt() } else { f64::NAN }),
+        ("square", |x| x * x),
+        ("reciprocal", f64::recip),
+        ("exp2", f64::exp2),
+        ("expm1", f64::exp_m1),
+        ("log1p", f64::ln_1p),
+        ("log2", f64::log2),
+        ("log10", f64::log10),
+        ("sinh", f64::sinh),
+        ("cosh", f64::cosh),
+        ("tanh", f64::tanh),
+        ("abs", f64::abs),
+        ("relu6", |x| x.clamp(0.0, 6.0)),
+        ("leaky_relu", |x| x.max(0.01 * x)),
+        ("sigmoid", sigmoid),
+        ("log_sigmoid", |x| sigmoid(x).ln()),
+        ("softplus", |x| x.exp().ln_1p()),
+        ("silu", |x| x * sigmoid(x)),
+        ("elu", |x| if x > 0.0 { x } else { x.exp_m1() }),
+        ("ln", f64::ln),
+        ("negative", |x| -x),
+    ];
+    for (name, function) in functions {
+        for x in [0.25, 1.75, 7.0, -0.5, -3.0] {
+            let expected = function(x);
+            if expected.is_finite() {
+                let found = computed(&written(&format!("{name}(x)")), &[("x", x)]);
+                assert!(
+                    (found - expected).abs() <= 1e-12 * expected.abs().max(1.0),
+                    "{name}({x}): {found}, not {expected}"
+                );
+            }
+        }
+    }
+    let pairs: &[(&str, fn(f64, f64) -> f64)] = &[
+        ("maximum(x, y)", f64::max),
+        ("minimum(x, y)", f64::min),
+        ("clip(x, y, 2.0)", |x, y| x.clamp(y, 2.0)),
+        ("logaddexp(x, y)", |x, y| (x.exp() + y.exp()).ln()),
+        ("where(1.0 - 0.0, x, y)", |x, _| x),
+        ("l1_loss(x, y)", |x, y| (x - y).abs()),
+        ("mse_loss(x, y)", |x, y| (x - y) * (x - y)),
+        ("pow(x * x, y)", |x, y| (x * x).powf(y)),
+        ("subtract(x, y - x)", |x, y| x - (y - x)),
+    ];
+    for (call, function) in pairs {
+        for (x, y) in [(0.25, 1.75), (-0.5, -3.0), (7.0, 1.5)] {
+            let (found, expected) = (computed(&written(call), &[("x", x), ("y", y)]), function(x, y));
+            assert!(
+                (found - expected).abs() <= 1e-12 * expected.abs().max(1.0),
+                "{call} at {x}, {y}: {found}"
+            );
+        }
+    }
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// What is said to be written for a call.
+fn written(call: &str) -> String {
+    let found = mistakes(&format!("given x: f64, y: f64\n{call}"));
+    let help =
+        found.first().and_then(|diag| diag.help.clone()).unwrap_or_else(|| panic!("{call} has no way out"));
+    help.split('`').nth(1).unwrap().to_owned()
+}
+
+/// An expression at these numbers.
+fn computed(expression: &str, at: &[(&str, f64)]) -> f64 {
+    let program =
+        mind_core::testing::open_program(expression).unwrap_or_else(|diags| panic!("{expression}\n{diags}"));
+    let module = open::instantiate(&program, &vec![Type::scalar(DType::F64); program.leaves.len()]).unwrap();
+    let number = |leaf: &open::Leaf| at.iter().find(|(name, _)| *name == leaf.text).unwrap().1;
+    let inputs: Vec<_> =
+        program.leaves.iter().map(|leaf| Value::new(vec![], Elements::from(vec![number(leaf)]))).collect();
+    let results = run(&canonicalise(verify(module, Profile::Extended).unwrap()), &inputs).unwrap();
+    match &results[0].elements {
+        Elements::F64(elements) => elements[0],
+        other => panic!("{expression} gives {other:?}"),
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::Lowering;
 use crate::diag::{Code, Diag, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Body, ExprId, NodeKind, TypeExpr};
+use crate::surface::habits;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
@@ -89,6 +90,10 @@ impl Lowering<'_> {
         let role = self.roles[expr.index()];
         if let (Role::Padding, Some(word)) = (role, self.word(&text)) {
             return Ok(word);
+        }
+        if let ("True" | "False" | "None", Some(help)) = (text.as_str(), habits::name(&text)) {
+            let diag = Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`"));
+            return Err(diag.help(help).into());
         }
         let place = Place { tokens: TokenTree::Ident(name.clone()).into(), text, key };
         self.place(place, expr)

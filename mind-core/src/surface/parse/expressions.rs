@@ -6,7 +6,7 @@ use super::brackets::{ForeignSubscripts, OpenCall, Target};
 use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
-use crate::diag::{Diag, Site};
+use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind};
 use crate::surface::habits::{self, Way};
 
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
                 Ok(State::Operand)
             }
             None => {
-                if self.at("**") {
+                if self.at("**") || self.at("^") {
                     return Err(self.power(operand));
                 }
                 let whole = self.reduce(operand, 0);
@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
                 format!("exp({exponent}{point} * log({text}))")
             }
         };
-        let above_zero = if times.is_none() { ", where that is above 0" } else { "" };
+        let above_zero = if times.is_none() { ", for arguments above 0" } else { "" };
         diag.help(format!("there is no power: write `{written}`{above_zero}"))
     }
 
@@ -282,6 +282,20 @@ impl<'a> Parser<'a> {
             Some(callee) => callee,
             None => self.name(AFTER_DOT)?,
         };
+        if is_transform(&name) && self.at_group(Delimiter::Parenthesis) {
+            let message = format!("found `{name}` behind a dot, expected it alone");
+            let help = match self.among_rust {
+                true => format!("write `{name}(…, wrt = …)`"),
+                false => {
+                    let inside =
+                        self.cursor.group(Delimiter::Parenthesis).and_then(|(inside, ..)| inside.ident());
+                    let function =
+                        inside.map_or_else(|| "f".to_owned(), |(function, _)| function.to_string());
+                    format!("write `{name}({function}, wrt = …)(…)`, with a function of the block")
+                }
+            };
+            return Err(Diag::new(Code::E1007, here, message).help(help));
+        }
         if self.at_group(Delimiter::Parenthesis) {
             let receiver = Argument { name: None, value: base.id, site: base.site };
             return Ok(self.enter_call(Target::Method(name), base.site, vec![receiver]));

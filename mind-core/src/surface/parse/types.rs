@@ -86,10 +86,16 @@ fn foreign_type(name: &str) -> Option<&'static str> {
         "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
             "write dtype and dimensions, as `f32[N, 3]`"
         }
-        "usize" | "u64" | "isize" | "int" => "dtypes are f32, f64, i32 and i64; write `i64`",
-        "u32" | "i8" | "u8" | "i16" | "u16" | "bool" => "dtypes are f32, f64, i32 and i64; write `i32`",
-        "f16" | "bf16" | "float" => "dtypes are f32, f64, i32 and i64; write `f32`",
-        "double" => "dtypes are f32, f64, i32 and i64; write `f64`",
+        "usize" | "u64" | "isize" | "int" | "int64" | "long" => {
+            "dtypes are f32, f64, i32 and i64; write `i64`"
+        }
+        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" | "bool" => {
+            "dtypes are f32, f64, i32 and i64; write `i32`"
+        }
+        "f16" | "bf16" | "float" | "float32" | "Float" | "single" => {
+            "dtypes are f32, f64, i32 and i64; write `f32`"
+        }
+        "double" | "float64" | "Double" => "dtypes are f32, f64, i32 and i64; write `f64`",
         _ => return None,
     })
 }
