@@ -228,6 +228,7 @@ fn request(parameters: &[Parameter], wanted: Wanted) -> Result<GradientRequest, 
             structure,
             inputs: position..position + 1,
             zero_ok,
+            name: name.to_string(),
             site: Site::token(name.span()),
         })
     };

@@ -42,6 +42,11 @@ pub(crate) fn is_library(name: &str) -> bool {
     LIBRARIES.contains(&name)
 }
 
+/// Whether a function gives an extent, which among Rust variables Rust has.
+pub(crate) fn is_extent(name: &str) -> bool {
+    matches!(function(name), Some(Way::Words(EXTENTS)))
+}
+
 /// What to write for a name that is no variable.
 pub(crate) fn name(name: &str) -> Option<&'static str> {
     NAMES.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
@@ -71,6 +76,7 @@ const fn formula(text: &'static str) -> Way {
 }
 
 const ABOVE_ZERO: &str = ", for arguments above 0";
+const EXTENTS: &str = "extents are those of the type: as a number `N` is `sum(ones([N]))`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
                      `a @ w[0..2] + b @ w[2..5]`";
@@ -324,10 +330,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         &["backward", "autograd", "gradient", "jacobian", "hessian", "vmap", "jit", "checkpoint"],
         Way::Words("gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
     ),
-    (
-        &["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"],
-        Way::Words("extents are those of the type: as a number `N` is `sum(ones([N]))`"),
-    ),
+    (&["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"], Way::Words(EXTENTS)),
     (&["print", "println", "assert"], Way::Words("a function only computes: give the value as a result")),
     (
         &["map", "apply", "mapv", "for_each", "iter", "zip", "into_iter", "fold", "collect"],

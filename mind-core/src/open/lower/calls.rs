@@ -8,6 +8,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::open::{NodeId, Op, Reduce, Spot, Subscript, Unary};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
+use crate::surface::habits;
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::builtins::{self, Call, Given, ReadCalls, Written};
 use crate::surface::lower::expressions::Expressions;
@@ -213,8 +214,10 @@ impl Lowering<'_> {
         self.once(format!("{name}()"), || {
             let what = if method { "method" } else { "function" };
             match diag.help {
-                Some(_) => diag,
-                None => diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`")),
+                Some(_) if !habits::is_extent(&name) => diag,
+                Some(_) | None => {
+                    diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`"))
+                }
             }
         })
     }

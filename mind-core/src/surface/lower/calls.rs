@@ -151,7 +151,10 @@ pub(crate) fn match_arguments<'a>(
         return Ok(Arguments { given });
     }
     let message = format!("{}, found {}: {} missing", takes(), arguments.len(), list(&missing));
-    let help = format!("write `{callee}({})`", formals[..required].join(", "));
+    let help = match callee.contains('(') {
+        true => format!("the arguments are {}", list(&formals[..required])),
+        false => format!("write `{callee}({})`", formals[..required].join(", ")),
+    };
     Err(Diag::new(Code::E2007, call, message).help(help))
 }
 

@@ -127,6 +127,8 @@ pub struct GradientTarget {
     pub inputs: Range<usize>,
     /// Whether those that do not reach the output have gradients of zeros rather than being errors.
     pub zero_ok: bool,
+    /// As it is listed: `w`, `p.w`.
+    pub name: String,
     /// Where it is listed.
     pub site: Site,
 }
@@ -154,23 +156,14 @@ impl GradientTarget {
         };
         let diag =
             Diag::new(error.code(), listed.map_or(whole, |target| target.site), format!("{label}: {text}"));
-        let shown = listed.and_then(|target| match target.site {
-            Site::Tokens { first, last } if target.inputs.len() == 1 => {
-                first.join(last).unwrap_or(first).source_text()
+        match listed {
+            Some(target) => {
+                let help =
+                    format!("leave it out, or write `zero_ok {}` for a gradient of zeros", target.name);
+                diag.help(help)
             }
-            Site::Tokens { .. } | Site::Text { .. } | Site::Nowhere => None,
-        });
-        match (listed, shown) {
-            (Some(_), Some(name)) => {
-                diag.help(format!("leave it out, or write `zero_ok {name}` for a gradient of zeros"))
-            }
-            (Some(_), None) => {
-                diag.help("leave it out, or write `zero_ok` before it for a gradient of zeros")
-            }
-            (None, _) if error.code() == Code::E5004 => {
-                diag.help("reduce the result, as `mean(…)` or `sum(…)`")
-            }
-            (None, _) => diag,
+            None if error.code() == Code::E5004 => diag.help("reduce the result, as `mean(…)` or `sum(…)`"),
+            None => diag,
         }
     }
 }

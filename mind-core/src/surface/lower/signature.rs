@@ -200,7 +200,8 @@ pub(super) fn gradient_targets<'a>(
             let (part, inputs) = structure.part(&path.name, &path.fields)?;
             check_floats(path, part, site)?;
             let inputs = start + inputs.start..start + inputs.end;
-            return Ok(GradientTarget { structure: part.clone(), inputs, zero_ok: target.zero_ok, site });
+            let (structure, zero_ok) = (part.clone(), target.zero_ok);
+            return Ok(GradientTarget { structure, inputs, zero_ok, name: path.to_string(), site });
         }
         let site = Site::token(path.name.span());
         Err(undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name)))
