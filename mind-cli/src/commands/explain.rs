@@ -17,6 +17,7 @@ use crate::{
 pub fn run(arguments: &ExplainArguments, style: &Style) -> Outcome {
     match &arguments.code {
         None => output::print(&list(style)),
+        Some(text) if is_of_rustc(text) => output::print(&of_rustc(style)),
         Some(text) => output::print(&explain(find(text)?, style)),
     }
 }
@@ -25,6 +26,37 @@ fn list(style: &Style) -> String {
     let line = |code: &Code| format!("{}  {}\n", style.strong(code.info().name), code.info().meaning);
     Code::ALL.iter().map(line).collect::<String>() + "\n`mind explain CODE` says more of one.\n"
 }
+
+/// Whether rustc's code is meant, by which it reports a constant that it could not evaluate: rules of expressions are such.
+fn is_of_rustc(text: &str) -> bool {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits == "0080"
+        && text.chars().all(|character| character.is_ascii_alphanumeric() || "[]: ".contains(character))
+}
+
+/// What is said of rustc's code.
+fn of_rustc(style: &Style) -> String {
+    let mut shown =
+        format!("{}: {}\n\n{}\n\n", style.strong("E0080"), style.strong(RUSTC_MEANING), wrapped(RUSTC_TEXT));
+    for (title, body) in [("Shown:", indented(RUSTC_SHOWN)), ("To read it:", wrapped(RUSTC_READ) + "\n")] {
+        shown.push_str(&format!("{}\n{body}\n", style.strong(title)));
+    }
+    shown + "Arises: in an expression among Rust variables, from rustc.\n"
+}
+
+const RUSTC_MEANING: &str = "rustc's code for a constant that could not be evaluated";
+const RUSTC_TEXT: &str = "The shapes of an expression such as `mind!(x @ w)` are in the types of its variables, which rustc alone \
+    knows. So the rules of shapes are constants that rustc evaluates, and a rule that is broken stops the evaluation with \
+    our message, at the operator.";
+const RUSTC_SHOWN: &str = "\
+error[E0080]: evaluation panicked: [E3003] `@`: inner dimensions differ, 784 and 785: x is f32[32, 784], w is f32[785, 256]
+ --> src/main.rs:6:26
+  |
+6 |     let _ = mind!(relu(x @ w + b));
+  |                          ^ evaluation of `…` failed here
+";
+const RUSTC_READ: &str = "Behind `evaluation panicked:` stands our code and message; `mind explain E3003` explains the one above. \
+    The names behind `evaluation of` are those of generated code and say nothing. A `help:` line says what to write.";
 
 /// The code that is meant by `E3003`, `e3003`, `3003` or `error[E3003]:`.
 fn find(text: &str) -> Outcome<Code> {

@@ -47,6 +47,16 @@ fn every_code_is_explained_and_listed() {
 }
 
 #[test]
+fn the_code_of_rustc_that_broken_rules_of_expressions_come_with_is_explained() {
+    let folder = Folder::new();
+    let said = folder.mind("explain E0080").fine();
+    assert!(said.starts_with("E0080: rustc's code for a constant that could not be evaluated\n"), "{said}");
+    assert!(said.contains("Behind `evaluation panicked:` stands our code and message"), "{said}");
+    assert!(said.contains("error[E0080]: evaluation panicked: [E3003]"), "{said}");
+    assert_eq!(folder.mind("explain error[E0080]:").fine(), said);
+}
+
+#[test]
 fn codes_may_be_written_as_messages_show_them() {
     let folder = Folder::new();
     let said = folder.mind("explain E3003").fine();

@@ -96,7 +96,12 @@ impl Exports {
         let others = received.needed_by(block);
         let name = macro_name("block", &hash);
         let exported = lowered.functions.iter().any(is_public).then(|| quote! { #[macro_export] });
+        // Where a block stands in the place of an expression, rustc names what comes first: a `fn`, as the user has written.
+        let first = macro_name("first", &hash);
         let source = quote! {
+            #[doc(hidden)]
+            #[allow(dead_code, clippy::missing_const_for_fn)]
+            fn #first() {}
             #[doc(hidden)]
             #exported
             #[allow(unused_macros, non_local_definitions)]
