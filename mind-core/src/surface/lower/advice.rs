@@ -27,8 +27,6 @@ pub(super) enum Tried {
     Squeeze(Vec<i64>),
     /// A convolution.
     Convolution(Op),
-    /// Rows picked.
-    Gather,
     /// One of which nothing else is tried.
     Other,
 }
@@ -42,8 +40,30 @@ impl Tried {
             Op::Transpose { permutation } => Self::Transpose(permutation.clone()),
             Op::Squeeze { axes } => Self::Squeeze(axes.clone()),
             Op::Conv2d(_) => Self::Convolution(op.clone()),
-            Op::Gather => Self::Gather,
-            _ => Self::Other,
+            Op::Input { .. }
+            | Op::ConstI64(_)
+            | Op::ConstF32(_)
+            | Op::ConstF64(_)
+            | Op::ConstTensor { .. }
+            | Op::Sum(_)
+            | Op::Mean(_)
+            | Op::ExpandDims { .. }
+            | Op::Index { .. }
+            | Op::Slice(_)
+            | Op::Gather
+            | Op::Relu
+            | Op::Neg
+            | Op::Exp
+            | Op::Log
+            | Op::BroadcastTo { .. }
+            | Op::ReluGrad
+            | Op::SliceGrad { .. }
+            | Op::ScatterAdd { .. }
+            | Op::Conv2dGradInput { .. }
+            | Op::Conv2dGradFilter { .. }
+            | Op::StopGradient
+            | Op::Extern { .. }
+            | Op::ExternGrad { .. } => Self::Other,
         }
     }
 }
@@ -61,7 +81,16 @@ impl BodyLowering<'_> {
             (Tried::Transpose(permutation), [x]) => self.transpose_advice(permutation, *x),
             (Tried::Squeeze(axes), [x]) => self.squeeze_advice(axes, *x),
             (Tried::Convolution(op), [x, f]) => self.convolution_advice(op, *x, *f),
-            _ => None,
+            (
+                Tried::Elementwise(_)
+                | Tried::Product(_)
+                | Tried::Reshape(_)
+                | Tried::Transpose(_)
+                | Tried::Squeeze(_)
+                | Tried::Convolution(_)
+                | Tried::Other,
+                _,
+            ) => None,
         }
     }
 
@@ -112,23 +141,19 @@ impl BodyLowering<'_> {
         let mut at = value;
         loop {
             let inst = self.builder.inst(at);
-            at = match &inst.op {
-                Op::Sum(reduction) | Op::Mean(reduction) if !reduction.keepdims => {
-                    let operand = self.builder.ty(inst.operands[0]);
-                    let is_reduced =
-                        |axis: &usize| reduction.axes.iter().any(|own| usize::try_from(*own) == Ok(*axis));
-                    let extent = |axis: usize| {
-                        if is_reduced(&axis) { Dim::ONE } else { operand.shape[axis].clone() }
-                    };
-                    let kept = operand.with_shape((0..operand.rank()).map(extent).collect());
-                    return Some((self.with_kept_axes(at)?, kept));
-                }
-                Op::Neg | Op::Exp | Op::Log | Op::Relu => inst.operands[0],
-                Op::Add | Op::Sub | Op::Mul | Op::Div => {
-                    *inst.operands.iter().find(|operand| self.builder.ty(**operand).shape == inst.ty.shape)?
-                }
-                _ => return None,
-            };
+            if let Op::Sum(reduction) | Op::Mean(reduction) = &inst.op {
+                let operand = self.builder.ty(inst.operands[0]);
+                let is_reduced = |axis| reduction.axes.iter().any(|own| usize::try_from(*own) == Ok(axis));
+                let extent = |axis| if is_reduced(axis) { Dim::ONE } else { operand.shape[axis].clone() };
+                let kept = operand.with_shape((0..operand.rank()).map(extent).collect());
+                return if reduction.keepdims { None } else { Some((self.with_kept_axes(at)?, kept)) };
+            }
+            let is_elementwise = matches!(
+                inst.op,
+                Op::Neg | Op::Exp | Op::Log | Op::Relu | Op::Add | Op::Sub | Op::Mul | Op::Div
+            );
+            let same_shape = |operand: &&ValueId| self.builder.ty(**operand).shape == inst.ty.shape;
+            at = *inst.operands.iter().filter(|_| is_elementwise).find(same_shape)?;
         }
     }
 
@@ -161,10 +186,8 @@ impl BodyLowering<'_> {
                 continue;
             }
             // `.T` of what is transposed: the last two axes of its base are swapped instead.
-            let base = match &self.body[operand.1].kind {
-                NodeKind::Transpose(base) => Some(*base),
-                _ => None,
-            };
+            let base =
+                if let NodeKind::Transpose(base) = &self.body[operand.1].kind { Some(*base) } else { None };
             let from =
                 if base.is_some() { ty.shape.iter().rev().cloned().collect() } else { ty.shape.clone() };
             let mut axes: Vec<usize> = (0..rank).collect();
@@ -269,20 +292,18 @@ impl BodyLowering<'_> {
             let shape = if ty.rank() == 0 { String::new() } else { ty.shape.to_string() };
             Some(format!("element types are never converted: declare `{name}: {dtype}{shape}`"))
         };
-        match error.code {
-            Code::E2004 => {
-                let [lhs, rhs] = operands else { return None };
-                let (a, b) = (self.ty(*lhs).dtype, self.ty(*rhs).dtype);
-                match a.is_float() && !b.is_float() || a.is_float() == b.is_float() {
-                    true => declared(rhs, a.name()).or_else(|| declared(lhs, b.name())),
-                    false => declared(lhs, b.name()).or_else(|| declared(rhs, a.name())),
-                }
-            }
-            Code::E2005 => operands
-                .iter()
-                .find(|operand| !self.ty(**operand).dtype.is_float())
-                .and_then(|operand| declared(operand, "f32")),
-            _ => operands.get(1).and_then(|indices| declared(indices, "i64")),
+        if error.code == Code::E4011 {
+            return operands.get(1).and_then(|indices| declared(indices, "i64"));
+        }
+        if error.code == Code::E2005 {
+            let integers = operands.iter().find(|operand| !self.ty(**operand).dtype.is_float());
+            return integers.and_then(|operand| declared(operand, "f32"));
+        }
+        let [lhs, rhs] = operands else { return None };
+        let (a, b) = (self.ty(*lhs).dtype, self.ty(*rhs).dtype);
+        match b.is_float() && !a.is_float() {
+            true => declared(lhs, b.name()).or_else(|| declared(rhs, a.name())),
+            false => declared(rhs, a.name()).or_else(|| declared(lhs, b.name())),
         }
     }
 

@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::names::{nearest, undefined};
 use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, BinaryOp, ExprId, NodeKind, NumberValue};
+use crate::surface::ast::{Argument, BinaryOp, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits::{self, Way};
 
 /// How long the text of an argument may be in what a help shows; longer ones are cut.
@@ -253,10 +253,10 @@ pub(crate) trait Foreign: Expressions {
             let names = ["axis", "axes", "dim", "dims", "reduction_indices"];
             argument.name.as_ref().is_some_and(|name| names.iter().any(|own| name == own))
         };
-        let is_list = |expr: ExprId| match &self.body()[expr].kind {
-            NodeKind::Number(number) => matches!(number.value, NumberValue::Integer(_)),
-            NodeKind::Array(_) | NodeKind::Tuple(_) => true,
-            _ => false,
+        let is_list = |expr: ExprId| {
+            let kind = &self.body()[expr].kind;
+            let is_integer = matches!(kind, NodeKind::Number(Number { value: NumberValue::Integer(_), .. }));
+            is_integer || matches!(kind, NodeKind::Array(_) | NodeKind::Tuple(_))
         };
         let second = || arguments.get(1).filter(|argument| argument.name.is_none());
         let given = arguments.iter().find(is_named).or_else(second)?;
@@ -266,11 +266,11 @@ pub(crate) trait Foreign: Expressions {
     /// An argument as a list of integers.
     fn list(&self, expr: ExprId) -> String {
         let text = self.full_text(expr);
-        match &self.body()[expr].kind {
-            NodeKind::Array(_) => text,
-            NodeKind::Tuple(_) => format!("[{}]", text.trim_matches(['(', ')', ',', ' '])),
-            _ => format!("[{text}]"),
+        let kind = &self.body()[expr].kind;
+        if let NodeKind::Tuple(_) = kind {
+            return format!("[{}]", text.trim_matches(['(', ')', ',', ' ']));
         }
+        if let NodeKind::Array(_) = kind { text } else { format!("[{text}]") }
     }
 
     /// An integer as a number of floats.
@@ -349,9 +349,11 @@ pub(crate) trait Foreign: Expressions {
             ("strides", NodeKind::Number(_)) => format!("[{text}, {text}]"),
             ("padding", NodeKind::Number(_)) => format!("[[{text}, {text}], [{text}, {text}]]"),
             ("padding", NodeKind::Tuple(parts)) if parts.len() == 2 => {
-                let pair = |part: &ExprId| match &self.body()[*part].kind {
-                    NodeKind::Number(number) => format!("[{0}, {0}]", number.text),
-                    _ => self.list(*part),
+                let pair = |part: &ExprId| {
+                    if let NodeKind::Number(number) = &self.body()[*part].kind {
+                        return format!("[{0}, {0}]", number.text);
+                    }
+                    self.list(*part)
                 };
                 format!("[{}, {}]", pair(&parts[0]), pair(&parts[1]))
             }

@@ -157,13 +157,12 @@ impl Parser<'_> {
         match self.peek_operator() {
             Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
                 let message = format!("found an expression before `{operator}`, expected {TARGET}");
-                let help = match &self.nodes[target.id.index()].kind {
-                    NodeKind::Subscript { base, .. } => match &self.nodes[base.index()].kind {
-                        NodeKind::Name(name) => format!("assign to the whole of it: `{name} = …`"),
-                        _ => WHOLE.to_owned(),
-                    },
-                    _ => WHOLE.to_owned(),
-                };
+                let mut help = WHOLE.to_owned();
+                if let NodeKind::Subscript { base, .. } = &self.nodes[target.id.index()].kind
+                    && let NodeKind::Name(name) = &self.nodes[base.index()].kind
+                {
+                    help = format!("assign to the whole of it: `{name} = …`");
+                }
                 Err(Diag::new(Code::E1007, target.site, message).help(help))
             }
             Some(_) | None => Ok(()),
