@@ -74,6 +74,10 @@ impl BodyLowering<'_> {
         if matches!(error.code, Code::E2004 | Code::E2005 | Code::E4011) {
             return self.other_element_type(error, operands);
         }
+        // Limits are no matter of what was meant.
+        if error.code == Code::E1008 {
+            return None;
+        }
         match (tried, operands) {
             (Tried::Elementwise(op), [lhs, rhs]) => self.elementwise_advice(op, *lhs, *rhs),
             (Tried::Product(op), [lhs, rhs]) => self.product_advice(op, *lhs, *rhs),

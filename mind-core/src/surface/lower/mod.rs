@@ -9,7 +9,7 @@ use std::ops::Range;
 use proc_macro2::{Ident, TokenStream};
 
 use super::ast::Program;
-use crate::diag::{Code, Diag, Diags, Site};
+use crate::diag::{Diag, Diags, Site};
 use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
 
@@ -162,7 +162,9 @@ impl GradientTarget {
                     format!("leave it out, or write `zero_ok {}` for a gradient of zeros", target.name);
                 diag.help(help)
             }
-            None if error.code() == Code::E5004 => diag.help("reduce the result, as `mean(…)` or `sum(…)`"),
+            None if text.contains("needed a single") => {
+                diag.help("reduce the result, as `mean(…)` or `sum(…)`")
+            }
             None => diag,
         }
     }

@@ -147,6 +147,7 @@ impl BodyLowering<'_> {
                     let problem = format!("bound {written} is outside dimension {axis} of extent {extent}");
                     let help = match below_zero(&resolved) {
                         true => "the first place is `0`".to_owned(),
+                        false if *default == Dim::ZERO => "places count from 0: the last is `-1`".to_owned(),
                         false => format!("write `{extent}`, the end, or leave it out"),
                     };
                     let site = self.body[bound].site;
