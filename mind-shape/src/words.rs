@@ -220,7 +220,7 @@ impl Writer<'_> {
             Problem::IndexCount { written } => self.fault(
                 &[
                     Count(written),
-                    T(" indices given, at most "),
+                    T(if written == 1 { " index given, at most " } else { " indices given, at most " }),
                     Count(context.operands[0].ty.rank()),
                     T(" needed"),
                 ],
