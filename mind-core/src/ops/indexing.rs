@@ -236,7 +236,8 @@ fn infer_index(op: &Op, operands: &[&Type]) -> Inferred {
         OpError::new(op, code).problem(problem).focus(Focus::Attribute("indices")).operands(&[0])
     };
     if indices.len() != operand.rank() {
-        let problem = format!("{} indices given, {} needed for rank {1}", indices.len(), operand.rank());
+        let noun = if indices.len() == 1 { "index" } else { "indices" };
+        let problem = format!("{} {noun} given, {} needed for rank {1}", indices.len(), operand.rank());
         return Err(fault(Code::E4006, problem).into());
     }
     for (axis, (index, extent)) in indices.iter().zip(operand.shape.iter()).enumerate() {

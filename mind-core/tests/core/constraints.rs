@@ -303,7 +303,7 @@ fn broadcast_to_c2() {
 fn index_c1() {
     let error = refused(&index("0"), &["f32[2, 3]"]);
     assert_eq!(error.code, E4006);
-    assert_eq!(error.to_string(), "`index`: 1 indices given, 2 needed for rank 2");
+    assert_eq!(error.to_string(), "`index`: 1 index given, 2 needed for rank 2");
     assert_eq!(code(&index("0, 0, 0"), &["f32[2, 3]"]), E4006);
 }
 

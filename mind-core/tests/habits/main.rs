@@ -15,6 +15,7 @@
 //! A first line `given x: f32[2, 3]` makes it an expression among Rust variables. Of each case one mistake is told, at
 //! tokens of the program, with the way out, and without a word of what the compiler makes; a help that shows what to write
 //! shows what the mended program has. With `MIND_BLESS` set what is said is recorded anew.
+#![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use std::fmt::Write;
 use std::fs;
@@ -89,10 +90,13 @@ fn each_mended_program_compiles_to_a_verified_module() {
     assert!(faults.is_empty(), "{faults}");
 }
 
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
 /// The formulas that stand for functions compute them, at a few places.
 #[test]
 fn what_stands_for_a_function_computes_it() {
-    let functions: &[(&str, fn(f64) -> f64)] = &[
+    let functions: &[(&str, OfOne)] = &[
         ("sqrt", f64::sqrt),
         ("rsqrt", |x| 1.0 / x.sqrt()),
         ("cbrt", |x| if x > 0.0 { x.cbrt() } else { f64::NAN }),
@@ -129,7 +133,7 @@ fn what_stands_for_a_function_computes_it() {
             }
         }
     }
-    let pairs: &[(&str, fn(f64, f64) -> f64)] = &[
+    let pairs: &[(&str, OfTwo)] = &[
         ("maximum(x, y)", f64::max),
         ("minimum(x, y)", f64::min),
         ("clip(x, y, 2.0)", |x, y| x.clamp(y, 2.0)),

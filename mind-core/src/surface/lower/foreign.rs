@@ -184,7 +184,7 @@ pub(crate) trait Foreign: Expressions {
         };
         let has_axes = text.contains("{axes}");
         let operands =
-            arguments.iter().filter(|argument| !is_option(argument) && !(has_axes && is_axes(argument)));
+            arguments.iter().filter(|argument| !(is_option(argument) || has_axes && is_axes(argument)));
         let operands: Vec<_> = operands.map(|argument| argument.value).collect();
         if let Some(product) = self.small_power(text, &operands) {
             return format!("write `{}`", self.enclosed(product, expr));
