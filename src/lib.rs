@@ -253,9 +253,9 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Initialiser, MAX_RANK, Nested, Parameter,
-    ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef, TensorView,
-    TensorViewMut, Workspace, Xoshiro256, dim, set_threads, simd_level, threads,
+    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, Inferred, Initialiser, MAX_RANK,
+    Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef,
+    TensorView, TensorViewMut, Workspace, Xoshiro256, dim, ranks, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::bare::axes;
 use crate::dims::{Dim, StaticDim};
 
 /// The highest rank a shape can have.
@@ -125,8 +126,10 @@ macro_rules! dynamic {
 }
 
 macro_rules! shape_of_rank {
-    ($rank:literal; $($dim:ident $axis:tt),*) => {
-        impl<$($dim: Dim),*> sealed::ShapeMarker for ($($dim,)*) {}
+    ($rank:literal $axes:ident; $($dim:ident $axis:tt),*) => {
+        impl<$($dim: Dim),*> sealed::ShapeMarker for ($($dim,)*) {
+            type Axes = axes::$axes;
+        }
 
         impl<$($dim: Dim),*> Shape for ($($dim,)*) {
             const RANK: usize = $rank;
@@ -185,15 +188,15 @@ macro_rules! shape_of_rank {
 mod ranks {
     use super::*;
 
-    shape_of_rank!(0; );
-    shape_of_rank!(1; A 0);
-    shape_of_rank!(2; A 0, B 1);
-    shape_of_rank!(3; A 0, B 1, C 2);
-    shape_of_rank!(4; A 0, B 1, C 2, D 3);
-    shape_of_rank!(5; A 0, B 1, C 2, D 3, E 4);
-    shape_of_rank!(6; A 0, B 1, C 2, D 3, E 4, F 5);
-    shape_of_rank!(7; A 0, B 1, C 2, D 3, E 4, F 5, G 6);
-    shape_of_rank!(8; A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+    shape_of_rank!(0 Rank0; );
+    shape_of_rank!(1 Rank1; A 0);
+    shape_of_rank!(2 Rank2; A 0, B 1);
+    shape_of_rank!(3 Rank3; A 0, B 1, C 2);
+    shape_of_rank!(4 Rank4; A 0, B 1, C 2, D 3);
+    shape_of_rank!(5 Rank5; A 0, B 1, C 2, D 3, E 4);
+    shape_of_rank!(6 Rank6; A 0, B 1, C 2, D 3, E 4, F 5);
+    shape_of_rank!(7 Rank7; A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+    shape_of_rank!(8 Rank8; A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 }
 
 /// Writes the type of a tensor: element type, then extents. An integer or `{expression}` is a static dim, `?` a dynamic
@@ -244,7 +247,10 @@ macro_rules! __shape {
 
 pub(crate) mod sealed {
     /// Who may be a [`Shape`](super::Shape): the tuples, and the shape types generated code defines.
-    pub trait ShapeMarker {}
+    pub trait ShapeMarker {
+        /// How many dimensions it has, as a type.
+        type Axes: crate::bare::axes::AxisCount;
+    }
 }
 
 #[cfg(test)]

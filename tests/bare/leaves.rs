@@ -108,14 +108,20 @@ fn places_and_rust_expressions_are_leaves() {
 fn names_of_the_expansion_hide_no_name_of_the_user() {
     #[allow(non_snake_case)]
     let (rt, view_0, owner_0, n0, nodes, T0) = (1.0_f32, 2.0_f32, 4.0_f32, 8.0_f32, 16.0_f32, 32.0_f32);
-    struct Shapes;
-    impl Shapes {
+    struct Types;
+    struct Here;
+    impl Types {
         fn number(&self) -> f32 {
             64.0
         }
     }
-    let sum = mind!(rt + view_0 + owner_0 + n0 + nodes + T0 + { Shapes.number() });
-    assert_eq!(sum, 127.0);
+    impl Here {
+        fn number(&self) -> f32 {
+            128.0
+        }
+    }
+    let sum = mind!(rt + view_0 + owner_0 + n0 + nodes + T0 + { Types.number() } + { Here.number() });
+    assert_eq!(sum, 255.0);
 }
 
 #[test]

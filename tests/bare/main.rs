@@ -5,4 +5,5 @@ mod gradients;
 mod hygiene;
 mod leaves;
 mod operations;
+mod results;
 mod support;

@@ -2,7 +2,7 @@
 
 use super::classes::classes;
 use super::graph::{Graph, RawNode};
-use super::{Annotation, Check, CheckKind, Leaf, Node, NodeId, Op, Program, ShapeId, Structure};
+use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Op, Program, ShapeId, Structure};
 use crate::diag::Site;
 
 /// What a program is made of.
@@ -21,6 +21,12 @@ impl Parts {
         let needed = needed(&graph.nodes, &checks, &result);
         let new_ids = numbered(&graph.nodes, &needed);
         let new = |id: NodeId| new_ids[id.index()].expect("what is needed has a number");
+        let leaf_nodes: Vec<NodeId> = leaf_nodes(&graph.nodes, leaves.len());
+        let broadcast = result
+            .nodes()
+            .into_iter()
+            .map(|node| graph.broadcast_from(node, &leaf_nodes).into_iter().map(LeafId::new).collect());
+        let broadcast = broadcast.collect();
         let shapes: Vec<_> = (0..graph.nodes.len()).map(|node| graph.shape(NodeId::new(node))).collect();
         let mut kept: Vec<(NodeId, ShapeId, RawNode)> = Vec::new();
         for ((node, shape), id) in graph.nodes.into_iter().zip(shapes).zip(&new_ids) {
@@ -49,11 +55,23 @@ impl Parts {
             classes,
             checks: checks.collect(),
             result: renumbered(&result, &new),
+            broadcast,
             annotation,
             late,
             site,
         }
     }
+}
+
+/// The node of each leaf.
+fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
+    let mut leaves = vec![NodeId::new(0); count];
+    for (position, node) in nodes.iter().enumerate() {
+        if let Op::Leaf(leaf) = node.op {
+            leaves[leaf.index()] = NodeId::new(position);
+        }
+    }
+    leaves
 }
 
 /// Whether each node is a leaf, written, or leads to what is.

@@ -57,6 +57,12 @@ impl Graph {
         self.shape_of[node.index()]
     }
 
+    /// Those of these nodes from whose shapes that of a node is broadcast, whatever they are; none where there are others.
+    pub(super) fn broadcast_from(&self, node: NodeId, others: &[NodeId]) -> Vec<usize> {
+        let others: Vec<_> = others.iter().map(|other| self.shape(*other)).collect();
+        self.shapes.broadcast_from(self.shape(node), &others)
+    }
+
     /// Gives a leaf the shape with these extents.
     pub(super) fn set_shape(&mut self, leaf: NodeId, extents: &[i64]) {
         self.shape_of[leaf.index()] = self.shapes.known(extents);

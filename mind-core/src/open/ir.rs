@@ -58,6 +58,9 @@ pub struct Program {
     pub checks: Vec<Check>,
     /// The value.
     pub result: Structure,
+    /// For each result in order the leaves from whose shapes its own is broadcast, whatever they are; none where others
+    /// have a say.
+    pub broadcast: Vec<Vec<LeafId>>,
     /// The type that is written behind the expression.
     pub annotation: Option<Annotation>,
     /// Whether it begins with `late:`: types depend on generic parameters of the caller.

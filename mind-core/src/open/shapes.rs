@@ -92,6 +92,15 @@ impl Shapes {
         }
     }
 
+    /// Those of these shapes that a shape is the broadcast of, whatever they are; none where there are not enough of them.
+    pub(super) fn broadcast_from(&self, shape: ShapeId, others: &[ShapeId]) -> Vec<usize> {
+        let atoms = |shape: ShapeId| &self.sets[shape.0 as usize];
+        let within = |other: &ShapeId| atoms(*other).iter().all(|atom| atoms(shape).contains(atom));
+        let parts: Vec<usize> = (0..others.len()).filter(|other| within(&others[*other])).collect();
+        let covered = |atom: &u32| parts.iter().any(|part| atoms(others[*part]).contains(atom));
+        if atoms(shape).iter().all(covered) { parts } else { Vec::new() }
+    }
+
     /// A shape with these extents.
     pub(super) fn known(&mut self, extents: &[i64]) -> ShapeId {
         if extents.is_empty() { SCALAR } else { self.atom(Source::Extents(extents.to_vec())) }

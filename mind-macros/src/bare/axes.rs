@@ -128,7 +128,7 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
 
 /// So many axes.
 pub(super) fn known(rank: usize) -> String {
-    repeat("more", rank, "rt::axes::none()".to_string())
+    format!("rt::Known::<rt::axes::Rank{rank}>::default()")
 }
 
 fn repeat(function: &str, times: usize, axes: String) -> String {

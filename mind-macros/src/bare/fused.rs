@@ -43,12 +43,12 @@ pub(super) fn alike(
     let apart: String =
         apart.map(|(part, fused)| call(program, plan, values, (step, part + 1), fused)).collect();
     // Where the Rust types decide all extents, only one of the two is instantiated.
-    let open = "!rt::all_static(&Self::KNOWN)";
+    let open = "!rt::all_static(P::KNOWN)";
     format!(
         "{{\nconst SAME: &[::core::primitive::usize] = &[{same}];\n\
-         if const {{ {open} || rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
+         if const {{ {open} || rt::alike(P::NODES, SAME, {shape}) }} {{\n\
          if rt::alike(__nodes, SAME, {shape}) {{\n{together}}}\n}}\n\
-         if const {{ {open} || !rt::alike(&Self::NODES, SAME, {shape}) }} {{\n\
+         if const {{ {open} || !rt::alike(P::NODES, SAME, {shape}) }} {{\n\
          if !rt::alike(__nodes, SAME, {shape}) {{\n{apart}}}\n}}\n}}\n"
     )
 }

@@ -5,29 +5,36 @@
 //! ```text
 //! match (rt::read(&x), rt::read(&w), rt::read(&b)) { ((read_0, owner_0), (read_1, owner_1), …) => {
 //!     let (view_0, view_1, view_2) = (read_0.view(), …);
-//!     struct Shapes<T0, S0, T1, S1, T2, S2>(…);            // element and shape type of each leaf
-//!     impl<…> rt::Table for Shapes<…> {
+//!     struct Types<T0, S0, T1, S1, T2, S2>(…);             // element and shape type of each leaf
+//!     impl<…> rt::Leaves for Types<…> { … }              // what they tell of the leaves
+//!     struct Here<C>(…);                                   // C: a closure that returns `Types`
+//!     impl<…> rt::Expr for Here<…> {
 //!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
 //!             let n0 = …;
 //!             let n3 = rt::or_fail(rt::rules::at(n0, n1), …);
 //!             …
 //!         };
+//!         const NODES: &'static [rt::Type] = &nodes(…);
 //!         const RESULTS: &'static [rt::Type] = &[Self::NODES[5]];
 //!     }
-//!     impl<…> Shapes<…> {
-//!         const NODES: [rt::Type; 6] = …;
-//!         const fn nodes(…) -> [rt::Type; 6] { … }           // the rules again, for extents known on entry
-//!         fn tie(…) -> rt::Checked<Self> { … }
-//!         fn run<F: rt::Form>(…) -> (rt::Tensor<T0, rt::Inferred<Self, 0>>,) { … }
-//!     }
-//!     if let <Shapes<_, _, …> as rt::Table>::OK = Shapes::tie(…) {}   // what `cargo check` evaluates
-//!     let ((form_0, axes_0), …) = …;                     // whose arrays the leaves are, and how many axes they have
+//!     const fn nodes(…) -> [rt::Type; 6] { … }               // the rules again, for extents known on entry
+//!     fn tie<…>(…) -> rt::Checked<impl rt::Expr> { … }
+//!     fn run<P: rt::Expr, F: rt::Form, R0: rt::Shape, …>(…) -> (rt::Tensor<T0, R0>,) { … }
+//!     let __here = tie(view_0, view_1, view_2);
+//!     if let <_ as rt::Expr>::OK = __here {}           // what `cargo check` evaluates
+//!     let ((form_0, shape_0, axes_0), …) = …;              // whose arrays the leaves are, their shapes and axes
 //!     let __form = rt::join(rt::join(form_0, form_1), form_2);
-//!     let __results = Shapes::run(__form, …);
-//!     let axes_3 = rt::axes::at(axes_0, axes_1);           // how many axes a result has, if that is no tensor
-//!     rt::give(__form, rt::axes::broadcast(axes_3, axes_2), __results.0)
+//!     let axes_3 = rt::axes::at(axes_0, axes_1);
+//!     let axes_4 = rt::axes::broadcast(axes_3, axes_2);
+//!     let __shapes = (rt::axes::inferred::<0, _, _>(__here, axes_4),); // of `x + b` that of a leaf, if that is decided
+//!     let __results = run(__here, __form, __shapes, …);
+//!     rt::give(__form, axes_4, __results.0)
 //! } }
 //! ```
+//!
+//! What rustc prints of the type of a result, and of a constant that fails, is to be short whatever the leaves are. So
+//! outside of `tie` the type of the expression is opaque, and inside it is that of a closure, of which rustc prints the
+//! place alone. The closure is in a function of its own, or it would depend on the generic parameters of the user's.
 //!
 //! The rules stand in the body of a constant, not in a function that it calls, since rustc reports a failed constant at
 //! the innermost call of its own body.
@@ -96,10 +103,11 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
         quote! { #(#path)* #arguments }
     });
     let items = items(program, plan, &values);
-    let check = (!program.late).then(|| check(program, &views));
+    let check = (!program.late).then(|| check(program));
     let (form, bindings) = form(program, &values, &owners);
     let result = result(program, &program.result, &mut 0, &values.results, &bindings);
     let axes = &bindings.statements;
+    let shapes = shapes(program, &values.results, &bindings);
     quote! {
         match (#(#viewed,)*) {
             (#((#reads, #owners),)*) => {
@@ -108,12 +116,14 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
                 use #root::bare as rt;
                 #(let #views = #reads.view();)*
                 #items
+                let __here = tie(#(#views),*);
                 #check
                 #form
                 #axes
+                #shapes
                 // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
-                let __results = Shapes::run(__form, #(#views),*);
+                let __results = run(__here, __form, __shapes, #(#views),*);
                 #result
             }
         }
@@ -124,24 +134,64 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
 fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStream, Bindings) {
     let asked = values.results.asked(program);
     let bindings = Bindings::new(program, &asked);
-    if !values.results.has_tensor() {
-        return (quote! { let __form = rt::plain(); }, bindings);
-    }
     let numbered = |prefix: &str, leaf: usize| format_ident!("{}_{}", prefix, leaf);
     let leaves = owners.iter().enumerate().map(|(leaf, owner)| {
-        let (form, axes) = (numbered("form", leaf), numbered("axes", leaf));
-        quote! { let (#form, #axes) = (&&&#owner).__form(); }
+        let [form, axes, shape, element, view] =
+            ["form", "axes", "shape", "element", "view"].map(|prefix| numbered(prefix, leaf));
+        quote! {
+            let (#form, #shape, #element) = (&&&#owner).__form();
+            #[allow(unused_variables)]
+            let #axes = rt::axes::of(#shape);
+            rt::of_element(&#view, #element);
+        }
+    });
+    // Leaves of one class beside its first.
+    let class = |leaf: usize| program.nodes[leaf].class;
+    let alike = (0..owners.len()).filter_map(|leaf| {
+        let first = (0..leaf).find(|first| class(*first) == class(leaf))?;
+        let [first, element] = [first, leaf].map(|leaf| numbered("element", leaf));
+        Some(quote! { (&rt::both(#first, #element)).__alike(); })
     });
     let joined = (0..owners.len()).map(|leaf| numbered("form", leaf).into_token_stream());
     let joined = joined.reduce(|all, form| quote! { rt::join(#all, #form) });
     let joined = joined.unwrap_or_else(|| quote! { rt::plain() });
     let form = quote! {
         #[allow(unused_imports)]
-        use rt::{OfLeaf as _, OfNothing as _, OfNumber as _, OfReference as _};
-        #(#[allow(unused_variables)] #leaves)*
+        use rt::{Alike as _, OfLeaf as _, OfNothing as _, OfNumber as _, OfReference as _, Unlike as _};
+        #(#leaves)*
+        #(#alike)*
         let __form = #joined;
     };
     (form, bindings)
+}
+
+/// `__shapes`, of which types the shapes of results are that nobody wrote.
+fn shapes(program: &Program, results: &Results, bindings: &Bindings) -> TokenStream {
+    let nodes = program.result.nodes();
+    let shapes = nodes.iter().enumerate().filter_map(|(position, node)| {
+        let inferred = |entry: &usize| {
+            let (axes, entry) = (bindings.of(program, *node), Literal::usize_unsuffixed(*entry));
+            quote! { rt::axes::inferred::<#entry, _, _>(__here, #axes) }
+        };
+        match results.kind(position) {
+            ResultType::Inferred(entry) => Some(inferred(entry)),
+            ResultType::Broadcast(entry, leaves) => {
+                let leaves =
+                    leaves.iter().map(|leaf| format_ident!("shape_{}", leaf.index()).into_token_stream());
+                let decided = leaves.reduce(|all, shape| quote! { (&&&rt::both(#all, #shape)).__decided() });
+                let inferred = inferred(entry);
+                Some(quote! { (&&rt::both(#decided, #inferred)).__or_inferred() })
+            }
+            ResultType::Number | ResultType::Written(_) | ResultType::Like(_) => None,
+        }
+    });
+    quote! {
+        #[allow(unused_imports)]
+        use rt::{
+            Equal as _, First as _, Neither as _, OrInferred as _, OrNumber as _, OrShape as _, Second as _,
+        };
+        let __shapes = (#(#shapes,)*);
+    }
 }
 
 /// The struct that knows the shapes, and how it runs.
@@ -162,53 +212,82 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
     let rows = parse(&fused::rows(program, plan));
     let parameters = parse(&values.parameters());
     let result_types = parse(&values.result_types());
+    let result_shapes: Vec<Ident> =
+        values.result_shapes().into_iter().map(|entry| format_ident!("R{}", entry)).collect();
     let run = parse(&run::body(program, plan, values));
+    let (opaque, closure) = (opaque(program, &arguments), closure(program, &arguments));
     quote! {
         #lints
-        struct Shapes<#arguments>(::core::marker::PhantomData<fn() -> (#arguments)>);
+        struct Types<#arguments>(::core::marker::PhantomData<fn() -> (#arguments)>);
+        #lints
+        impl<#bounds> rt::Leaves for Types<#arguments> {
+            const KNOWN: &'static [rt::Type] = &[#known];
+        }
+        #lints
+        struct Here<C>(C);
         #rows
         #lints
-        impl<#bounds> rt::Table for Shapes<#arguments> {
+        impl<L: rt::Leaves, C: ::core::ops::Fn() -> L + 'static> rt::Expr for Here<C> {
+            const KNOWN: &'static [rt::Type] = L::KNOWN;
             const OK: rt::Checked<Self> = {
-                let [#(#leaves),*] = Self::KNOWN;
+                let [#(#leaves),*] = rt::array::<#leaf_count>(L::KNOWN);
                 let __known: &[rt::Type] = &[];
                 #statements
                 ::core::marker::PhantomData
             };
-            const RESULTS: &'static [rt::Type] = &[#(Self::NODES[#table]),*];
+            const NODES: &'static [rt::Type] = {
+                _ = <Self as rt::Expr>::OK;
+                &nodes(rt::array(L::KNOWN), &[])
+            };
+            const RESULTS: &'static [rt::Type] = &[#(<Self as rt::Expr>::NODES[#table]),*];
         }
         #lints
-        impl<#bounds> Shapes<#arguments> {
-            const KNOWN: [rt::Type; #leaf_count] = [#known];
-            const NODES: [rt::Type; #count] = {
-                _ = <Self as rt::Table>::OK;
-                Self::nodes(Self::KNOWN, &[])
-            };
-
-            const fn nodes([#(#leaves),*]: [rt::Type; #leaf_count], __known: &[rt::Type]) -> [rt::Type; #count] {
-                #statements
-                [#(#types),*]
-            }
-
-            fn tie(#parameters) -> rt::Checked<Self> {
+        const fn nodes([#(#leaves),*]: [rt::Type; #leaf_count], __known: &[rt::Type]) -> [rt::Type; #count] {
+            #statements
+            [#(#types),*]
+        }
+        #lints
+        fn tie<#bounds>(#parameters) -> rt::Checked<#opaque> {
+            fn here<C>(_: C) -> rt::Checked<Here<C>> {
                 ::core::marker::PhantomData
             }
-
-            fn run<F: rt::Form>(__form: ::core::marker::PhantomData<F>, #parameters) -> (#result_types) {
-                #run
-            }
+            here(#closure)
+        }
+        #lints
+        fn run<P: rt::Expr, F: rt::Form, #(#result_shapes: rt::Shape,)* #bounds>(
+            _: rt::Checked<P>,
+            __form: ::core::marker::PhantomData<F>,
+            _: (#(::core::marker::PhantomData<#result_shapes>,)*),
+            #parameters
+        ) -> (#result_types) {
+            #run
         }
     }
 }
 
+/// The type of the expression as everything outside of `tie` sees it. It stands at the tokens of the expression: where
+/// rustc names it, that is what it shows.
+fn opaque(program: &Program, arguments: &TokenStream) -> TokenStream {
+    let (first, last) = ends(program.site);
+    let bounds = quote_spanned! { last => rt::Expr + use<#arguments> };
+    quote_spanned! { first => impl #bounds }
+}
+
+/// The closure as whose type rustc prints the expression, at the tokens of the expression.
+fn closure(program: &Program, arguments: &TokenStream) -> TokenStream {
+    let (first, last) = ends(program.site);
+    let mut body = Group::new(Delimiter::Brace, quote! { loop {} });
+    body.set_span(last);
+    quote_spanned! { first => || -> Types<#arguments> #body }
+}
+
 /// The pattern that `cargo check` evaluates. It stands at the tokens of the expression: where rustc refuses it, that is
 /// what it shows.
-fn check(program: &Program, views: &[Ident]) -> TokenStream {
+fn check(program: &Program) -> TokenStream {
     let (first, last) = ends(program.site);
-    let placeholders = program.leaves.iter().map(|_| quote! { _, _ });
     let ok = Ident::new("OK", last);
-    let pattern = quote_spanned! { first => <Shapes<#(#placeholders),*> as rt::Table>::#ok };
-    quote! { if let #pattern = Shapes::tie(#(#views),*) {} }
+    let pattern = quote_spanned! { first => <_ as rt::Expr>::#ok };
+    quote! { if let #pattern = __here {} }
 }
 
 /// The value of the expression from the tuple `__results`.
@@ -230,7 +309,7 @@ fn result(
                     let owner = format_ident!("owner_{}", leaf.index());
                     quote! { rt::owned(#owner, __results.#index) }
                 }
-                ResultType::Inferred(_) => {
+                ResultType::Inferred(_) | ResultType::Broadcast(..) => {
                     let axes = bindings.of(program, *node);
                     quote! { rt::give(__form, #axes, __results.#index) }
                 }

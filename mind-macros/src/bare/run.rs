@@ -113,8 +113,8 @@ fn types(program: &Program) -> String {
     let known: String = (0..program.leaves.len()).map(|leaf| format!("rt::known(&view_{leaf}), ")).collect();
     format!(
         "let computed;\n\
-         let __nodes: &[rt::Type; {}] = if const {{ rt::all_static(&Self::KNOWN) }} {{ const {{ &Self::NODES }} }} else {{\n\
-         computed = Self::nodes([{known}], const {{ &Self::NODES }}); &computed }};\n",
+         let __nodes: &[rt::Type; {}] = if const {{ rt::all_static(P::KNOWN) }} {{ const {{ &rt::array(P::NODES) }} }} else {{\n\
+         computed = nodes([{known}], const {{ P::NODES }}); &computed }};\n",
         program.nodes.len()
     )
 }

@@ -24,6 +24,8 @@ pub(super) enum ResultType {
     Number,
     /// A tensor whose shape is inferred: the one of this position in the table.
     Inferred(usize),
+    /// The same, but that its shape is broadcast from those of these leaves, whose types may decide it.
+    Broadcast(usize, Vec<LeafId>),
     /// Of the type that is written.
     Written(Type),
     /// Of the type that this leaf owns: a gradient by it, or what elementwise operations make of it.
@@ -36,19 +38,13 @@ impl Results {
         &self.0[position]
     }
 
-    /// Whether any is a tensor.
-    pub(super) fn has_tensor(&self) -> bool {
-        self.0.iter().any(|result| match result {
-            ResultType::Number => false,
-            ResultType::Inferred(_) | ResultType::Like(_) => true,
-            ResultType::Written(ty) => ty.rank() > 0,
-        })
-    }
-
     /// The nodes of those whose rank only the leaves tell.
     pub(super) fn asked(&self, program: &Program) -> Vec<NodeId> {
         let nodes = program.result.nodes().into_iter().zip(&self.0);
-        nodes.filter(|(_, kind)| matches!(kind, ResultType::Inferred(_))).map(|(node, _)| node).collect()
+        nodes
+            .filter(|(_, kind)| matches!(kind, ResultType::Inferred(_) | ResultType::Broadcast(..)))
+            .map(|(node, _)| node)
+            .collect()
     }
 }
 
@@ -72,6 +68,15 @@ impl<'a> Values<'a> {
         (0..self.program.leaves.len())
             .map(|leaf| format!("T{leaf}{bound}{element}, S{leaf}{bound}{shape}, "))
             .collect()
+    }
+
+    /// The names of the shapes that are parameters of the function that runs.
+    pub(super) fn result_shapes(&self) -> Vec<usize> {
+        let entries = self.results.0.iter().map(|kind| match kind {
+            ResultType::Inferred(entry) | ResultType::Broadcast(entry, _) => Some(*entry),
+            ResultType::Number | ResultType::Written(_) | ResultType::Like(_) => None,
+        });
+        entries.flatten().collect()
     }
 
     /// What the Rust types tell of each leaf.
@@ -104,9 +109,8 @@ impl<'a> Values<'a> {
         let node = self.program.result.nodes()[position];
         match &self.results.0[position] {
             ResultType::Number => (self.element(self.program.node(node).class), None),
-            ResultType::Inferred(entry) => {
-                let element = self.element(self.program.node(node).class);
-                (element, Some(format!("rt::Inferred<Self, {entry}>")))
+            ResultType::Inferred(entry) | ResultType::Broadcast(entry, _) => {
+                (self.element(self.program.node(node).class), Some(format!("R{entry}")))
             }
             ResultType::Written(ty) if ty.rank() == 0 => (ty.dtype.name().to_string(), None),
             ResultType::Written(ty) => {
@@ -211,6 +215,7 @@ fn result_type(program: &Program, position: usize, id: NodeId) -> ResultType {
     };
     match (0..program.leaves.len()).map(LeafId::new).find(is_like) {
         Some(leaf) => ResultType::Like(leaf),
-        None => ResultType::Inferred(position),
+        None if program.broadcast[position].is_empty() => ResultType::Inferred(position),
+        None => ResultType::Broadcast(position, program.broadcast[position].clone()),
     }
 }

@@ -5,7 +5,6 @@ use ndarray::{
 };
 
 use super::{
-    axes::{Axes, NoAxes, OneMore},
     form::Arrays,
     leaf::{Elements, Leaf, Read},
     number::Number,
@@ -23,7 +22,6 @@ impl<T: Elements<Itself = T>, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBas
     type Shape = D::Shape;
     type Owned = Array<T, D>;
     type Form = Arrays;
-    type Axes = D::Axes;
 
     #[inline(always)]
     fn read(&self) -> Read<'_, T, D::Shape> {
@@ -40,7 +38,6 @@ impl<T: Elements<Itself = T>, D: KnownRank> Leaf for ArrayRef<T, D> {
     type Shape = D::Shape;
     type Owned = Array<T, D>;
     type Form = Arrays;
-    type Axes = D::Axes;
 
     #[inline(always)]
     fn read(&self) -> Read<'_, T, D::Shape> {
@@ -94,8 +91,6 @@ fn copied<'a, T: Element, D: Dimension, S: Shape>(
 pub trait KnownRank: Dimension {
     /// The shape with as many dynamic dims.
     type Shape: Shape;
-    /// As many axes.
-    type Axes: Axes;
 }
 
 macro_rules! dynamic {
@@ -104,16 +99,10 @@ macro_rules! dynamic {
     };
 }
 
-macro_rules! axes {
-    () => { NoAxes };
-    ($axis:ident $($rest:ident)*) => { OneMore<axes!($($rest)*)> };
-}
-
 macro_rules! known_ranks {
     ($($dimension:ident: $($axis:ident)*;)*) => {
         $(impl KnownRank for $dimension {
             type Shape = ($(dynamic!($axis),)*);
-            type Axes = axes!($($axis)*);
         })*
     };
 }

@@ -1,79 +1,128 @@
 //! How many axes a value has, as a type.
 //!
-//! The Rust type of an ndarray names its rank, so the rank of a result that becomes one has to be a type too, where that
-//! of a tensor is a constant. The expansion calls the functions here beside the rules, on the ranks of its leaves. They are
-//! defined for whatever ranks there are: the rules tell which are wrong.
+//! The Rust type of an ndarray names its rank, and so does that of an inferred shape, or rustc could not tell how many
+//! extents `dims()` gives. So ranks of results have to be types, where extents are constants. The expansion calls the
+//! functions here beside the rules, on the ranks of its leaves. They are defined for whatever ranks there are: the rules
+//! tell which are wrong.
 
 use std::marker::PhantomData;
 
+use super::inferred::{Expr, Inferred};
+use crate::shape::{Shape, sealed::ShapeMarker};
+
 /// A number of axes.
-pub trait Axes: 'static {
+pub trait AxisCount: 'static {
     /// One fewer, at least none.
-    type Less: Axes;
+    type Less: AxisCount;
+    /// One more.
+    type More: AxisCount;
     /// As many as this or the other has.
-    type Max<Other: Axes>: Axes;
+    type Max<Other: AxisCount>: AxisCount;
     /// As many as this, or one more than the other, has.
-    type MaxAbove<Other: Axes>: Axes;
+    type MaxAbove<Other: AxisCount>: AxisCount;
     /// Those of both.
-    type Plus<Other: Axes>: Axes;
+    type Plus<Other: AxisCount>: AxisCount;
     /// Those of a product with a right operand that has these.
-    type At<Rhs: Axes>: Axes;
+    type At<Rhs: AxisCount>: AxisCount;
     /// The same, the left operand having one more.
-    type AtAbove<Rhs: Axes>: Axes;
+    type AtAbove<Rhs: AxisCount>: AxisCount;
     /// Those of a product whose left operand has these, which are at least two, and whose right operand has the ones of
     /// `Self`.
-    type Under<Lhs: Axes>: Axes;
+    type Under<Lhs: AxisCount>: AxisCount;
     /// The same, the right operand having one more.
-    type UnderAbove<Lhs: Axes>: Axes;
+    type UnderAbove<Lhs: AxisCount>: AxisCount;
     /// An ndarray's dimension with as many; beyond six it is dynamic.
     #[cfg(feature = "ndarray")]
     type Dimension: ndarray::Dimension;
 }
 
-/// No axes.
-pub struct NoAxes;
+pub use ranks::*;
 
-/// One axis more than `A`.
-pub struct OneMore<A>(PhantomData<A>);
+/// Ranks as types, which the types of [`Inferred`] shapes name.
+pub mod ranks {
+    macro_rules! ranks {
+        ($($(#[$doc:meta])* $rank:ident)*) => {
+            $($(#[$doc])* #[derive(Debug)] pub struct $rank;)*
+        };
+    }
 
-/// As many axes as only run time knows.
-pub struct AnyAxes;
+    ranks! {
+        /// Rank 0: a single number.
+        Rank0
+        /// Rank 1.
+        Rank1
+        /// Rank 2.
+        Rank2
+        /// Rank 3.
+        Rank3
+        /// Rank 4.
+        Rank4
+        /// Rank 5.
+        Rank5
+        /// Rank 6.
+        Rank6
+        /// Rank 7.
+        Rank7
+        /// Rank 8.
+        Rank8
+        /// A rank that depends on extents, as that of `squeeze(x)`.
+        AnyRank
+    }
+}
 
-impl Axes for NoAxes {
+impl AxisCount for Rank0 {
     type Less = Self;
-    type Max<Other: Axes> = Other;
-    type MaxAbove<Other: Axes> = OneMore<Other>;
-    type Plus<Other: Axes> = Other;
-    type At<Rhs: Axes> = Rhs;
-    type AtAbove<Rhs: Axes> = Rhs::Less;
-    type Under<Lhs: Axes> = Lhs;
-    type UnderAbove<Lhs: Axes> = Lhs::Less;
+    type More = Rank1;
+    type Max<Other: AxisCount> = Other;
+    type MaxAbove<Other: AxisCount> = Other::More;
+    type Plus<Other: AxisCount> = Other;
+    type At<Rhs: AxisCount> = Rhs;
+    type AtAbove<Rhs: AxisCount> = Rhs::Less;
+    type Under<Lhs: AxisCount> = Lhs;
+    type UnderAbove<Lhs: AxisCount> = Lhs::Less;
     #[cfg(feature = "ndarray")]
     type Dimension = ndarray::Ix0;
 }
 
-impl<A: Axes> Axes for OneMore<A> {
-    type Less = A;
-    type Max<Other: Axes> = Other::MaxAbove<A>;
-    type MaxAbove<Other: Axes> = OneMore<Other::Max<A>>;
-    type Plus<Other: Axes> = OneMore<A::Plus<Other>>;
-    type At<Rhs: Axes> = A::AtAbove<Rhs>;
-    type AtAbove<Rhs: Axes> = Rhs::Under<OneMore<Self>>;
-    type Under<Lhs: Axes> = A::UnderAbove<Lhs>;
-    type UnderAbove<Lhs: Axes> = Lhs::Max<OneMore<Self>>;
-    #[cfg(feature = "ndarray")]
-    type Dimension = <A::Dimension as ndarray::Dimension>::Larger;
+macro_rules! counts {
+    ($($less:ident < $own:ident < $more:ident, $dimension:ident;)*) => {
+        $(impl AxisCount for $own {
+            type Less = $less;
+            type More = $more;
+            type Max<Other: AxisCount> = Other::MaxAbove<Self::Less>;
+            type MaxAbove<Other: AxisCount> = <Other::Max<Self::Less> as AxisCount>::More;
+            type Plus<Other: AxisCount> = <<Self::Less as AxisCount>::Plus<Other> as AxisCount>::More;
+            type At<Rhs: AxisCount> = <Self::Less as AxisCount>::AtAbove<Rhs>;
+            type AtAbove<Rhs: AxisCount> = Rhs::Under<Self::More>;
+            type Under<Lhs: AxisCount> = <Self::Less as AxisCount>::UnderAbove<Lhs>;
+            type UnderAbove<Lhs: AxisCount> = Lhs::Max<Self::More>;
+            #[cfg(feature = "ndarray")]
+            type Dimension = ndarray::$dimension;
+        })*
+    };
 }
 
-impl Axes for AnyAxes {
+counts! {
+    Rank0 < Rank1 < Rank2, Ix1;
+    Rank1 < Rank2 < Rank3, Ix2;
+    Rank2 < Rank3 < Rank4, Ix3;
+    Rank3 < Rank4 < Rank5, Ix4;
+    Rank4 < Rank5 < Rank6, Ix5;
+    Rank5 < Rank6 < Rank7, Ix6;
+    Rank6 < Rank7 < Rank8, IxDyn;
+    Rank7 < Rank8 < AnyRank, IxDyn;
+}
+
+impl AxisCount for AnyRank {
     type Less = Self;
-    type Max<Other: Axes> = Self;
-    type MaxAbove<Other: Axes> = Self;
-    type Plus<Other: Axes> = Self;
-    type At<Rhs: Axes> = Self;
-    type AtAbove<Rhs: Axes> = Self;
-    type Under<Lhs: Axes> = Self;
-    type UnderAbove<Lhs: Axes> = Self;
+    type More = Self;
+    type Max<Other: AxisCount> = Self;
+    type MaxAbove<Other: AxisCount> = Self;
+    type Plus<Other: AxisCount> = Self;
+    type At<Rhs: AxisCount> = Self;
+    type AtAbove<Rhs: AxisCount> = Self;
+    type Under<Lhs: AxisCount> = Self;
+    type UnderAbove<Lhs: AxisCount> = Self;
     #[cfg(feature = "ndarray")]
     type Dimension = ndarray::IxDyn;
 }
@@ -81,37 +130,45 @@ impl Axes for AnyAxes {
 /// The axes of a value, as a value.
 pub type Known<A> = PhantomData<A>;
 
-/// No axes.
-pub const fn none() -> Known<NoAxes> {
+/// As many as only run time knows.
+pub const fn any() -> Known<AnyRank> {
     PhantomData
 }
 
-/// As many as only run time knows.
-pub const fn any() -> Known<AnyAxes> {
+/// Those of a shape.
+pub const fn of<S: Shape>(_: PhantomData<S>) -> Known<<S as ShapeMarker>::Axes> {
     PhantomData
 }
 
 /// One more.
-pub const fn more<A: Axes>(_: Known<A>) -> Known<OneMore<A>> {
+pub const fn more<A: AxisCount>(_: Known<A>) -> Known<A::More> {
     PhantomData
 }
 
 /// One fewer.
-pub const fn less<A: Axes>(_: Known<A>) -> Known<A::Less> {
+pub const fn less<A: AxisCount>(_: Known<A>) -> Known<A::Less> {
     PhantomData
 }
 
 /// Those of two operands that are broadcast.
-pub const fn broadcast<A: Axes, B: Axes>(_: Known<A>, _: Known<B>) -> Known<A::Max<B>> {
+pub const fn broadcast<A: AxisCount, B: AxisCount>(_: Known<A>, _: Known<B>) -> Known<A::Max<B>> {
     PhantomData
 }
 
 /// Those of both.
-pub const fn plus<A: Axes, B: Axes>(_: Known<A>, _: Known<B>) -> Known<A::Plus<B>> {
+pub const fn plus<A: AxisCount, B: AxisCount>(_: Known<A>, _: Known<B>) -> Known<A::Plus<B>> {
     PhantomData
 }
 
 /// Those of a product.
-pub const fn at<A: Axes, B: Axes>(_: Known<A>, _: Known<B>) -> Known<A::At<B>> {
+pub const fn at<A: AxisCount, B: AxisCount>(_: Known<A>, _: Known<B>) -> Known<A::At<B>> {
+    PhantomData
+}
+
+/// The shape of result `K` of an expression, which has so many axes.
+pub const fn inferred<const K: usize, P: Expr, A: AxisCount>(
+    _: PhantomData<P>,
+    _: Known<A>,
+) -> PhantomData<Inferred<P, A, K>> {
     PhantomData
 }

@@ -3,11 +3,15 @@
 use std::marker::PhantomData;
 
 use super::{
-    axes::{Axes, Known, NoAxes},
+    axes::{AxisCount, Known},
     leaf::Leaf,
     number::Number,
 };
-use crate::{element::Element, kernels::storage::Tensor, shape::Shape};
+use crate::{
+    element::Element,
+    kernels::storage::{Tensor, TensorView},
+    shape::Shape,
+};
 
 /// Whose arrays an expression reads, and so whose its results are.
 pub trait Form: 'static {
@@ -17,12 +21,12 @@ pub trait Form: 'static {
     #[cfg(feature = "ndarray")]
     type WithArrays: Form;
     /// A result.
-    type Result<T: Element, S: Shape, A: Axes>;
+    type Result<T: Element, S: Shape, A: AxisCount>;
     /// Whether results give their memory away as a `Vec`.
     const IS_VEC: bool;
 
     /// A result of the tensor that holds it.
-    fn give<T: Element, S: Shape, A: Axes>(tensor: Tensor<T, S>) -> Self::Result<T, S, A>;
+    fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> Self::Result<T, S, A>;
 }
 
 /// Of what has no say in it: numbers, arrays of Rust, slices and vectors. By themselves they give tensors.
@@ -39,11 +43,11 @@ impl Form for Plain {
     type With<Other: Form> = Other;
     #[cfg(feature = "ndarray")]
     type WithArrays = Arrays;
-    type Result<T: Element, S: Shape, A: Axes> = Tensor<T, S>;
+    type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
     const IS_VEC: bool = false;
 
     #[inline(always)]
-    fn give<T: Element, S: Shape, A: Axes>(tensor: Tensor<T, S>) -> Tensor<T, S> {
+    fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> Tensor<T, S> {
         tensor
     }
 }
@@ -52,11 +56,11 @@ impl Form for Tensors {
     type With<Other: Form> = Self;
     #[cfg(feature = "ndarray")]
     type WithArrays = Self;
-    type Result<T: Element, S: Shape, A: Axes> = Tensor<T, S>;
+    type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
     const IS_VEC: bool = false;
 
     #[inline(always)]
-    fn give<T: Element, S: Shape, A: Axes>(tensor: Tensor<T, S>) -> Tensor<T, S> {
+    fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> Tensor<T, S> {
         tensor
     }
 }
@@ -65,10 +69,10 @@ impl Form for Tensors {
 impl Form for Arrays {
     type With<Other: Form> = Other::WithArrays;
     type WithArrays = Self;
-    type Result<T: Element, S: Shape, A: Axes> = ndarray::Array<T, A::Dimension>;
+    type Result<T: Element, S: Shape, A: AxisCount> = ndarray::Array<T, A::Dimension>;
     const IS_VEC: bool = true;
 
-    fn give<T: Element, S: Shape, A: Axes>(tensor: Tensor<T, S>) -> ndarray::Array<T, A::Dimension> {
+    fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> ndarray::Array<T, A::Dimension> {
         crate::interop::array(tensor)
     }
 }
@@ -85,7 +89,7 @@ pub const fn plain() -> PhantomData<Plain> {
 
 /// A result of the tensor that holds it.
 #[inline(always)]
-pub fn give<F: Form, T: Element, S: Shape, A: Axes>(
+pub fn give<F: Form, T: Element, S: Shape, A: AxisCount>(
     _: PhantomData<F>,
     _: Known<A>,
     tensor: Tensor<T, S>,
@@ -93,47 +97,58 @@ pub fn give<F: Form, T: Element, S: Shape, A: Axes>(
     F::give::<T, S, A>(tensor)
 }
 
-// The form and the axes of a leaf are associated types of its trait. Of a number whose type is still open, as in
-// `let rate = 0.1;`, rustc knows these only at the end of the function, which would be too late for a method of the result.
-// So they are asked for by a method, `(&&&owner).__form()`: rustc takes the first of the traits below that may apply.
+// The form, the shape and the element type of a leaf are associated types of its trait. Of a number whose type is still
+// open, as in `let rate = 0.1;`, rustc knows these only at the end of the function, which would be too late for a method of
+// the result. So they are asked for by a method, `(&&&owner).__form()`: rustc takes the first of the traits below that may
+// apply.
+
+/// The form, the shape and the element type of a leaf.
+type Facts<F, S, T> = (PhantomData<F>, PhantomData<S>, PhantomData<T>);
 
 /// Of a number.
 pub trait OfNumber: Sized {
-    /// Its form and axes.
+    /// The number.
+    type Number;
+
+    /// Its form, shape and element type.
     #[inline(always)]
-    fn __form(self) -> (PhantomData<Plain>, Known<NoAxes>) {
-        (PhantomData, PhantomData)
+    fn __form(self) -> Facts<Plain, (), Self::Number> {
+        (PhantomData, PhantomData, PhantomData)
     }
 }
 
-impl<T: Number> OfNumber for &&&PhantomData<T> {}
+impl<T: Number> OfNumber for &&&PhantomData<T> {
+    type Number = T;
+}
 
 /// Of a reference to a number.
 pub trait OfReference: Sized {
-    /// Its form and axes.
+    /// The number.
+    type Number;
+
+    /// Its form, shape and element type.
     #[inline(always)]
-    fn __form(self) -> (PhantomData<Plain>, Known<NoAxes>) {
-        (PhantomData, PhantomData)
+    fn __form(self) -> Facts<Plain, (), Self::Number> {
+        (PhantomData, PhantomData, PhantomData)
     }
 }
 
-impl<T: Number> OfReference for &&PhantomData<&T> {}
+impl<T: Number> OfReference for &&PhantomData<&T> {
+    type Number = T;
+}
 
-/// The form of a leaf.
-pub type FormOf<L> = PhantomData<<L as Leaf>::Form>;
-
-/// The axes of a leaf.
-pub type AxesOf<L> = Known<<L as Leaf>::Axes>;
+/// What is known of a leaf.
+pub type FactsOf<L> = Facts<<L as Leaf>::Form, <L as Leaf>::Shape, <L as Leaf>::Element>;
 
 /// Of any leaf.
 pub trait OfLeaf: Sized {
     /// The leaf.
     type Leaf: Leaf + ?Sized;
 
-    /// Its form and axes.
+    /// Its form, shape and element type.
     #[inline(always)]
-    fn __form(self) -> (FormOf<Self::Leaf>, AxesOf<Self::Leaf>) {
-        (PhantomData, PhantomData)
+    fn __form(self) -> FactsOf<Self::Leaf> {
+        (PhantomData, PhantomData, PhantomData)
     }
 }
 
@@ -143,11 +158,36 @@ impl<L: Leaf + ?Sized> OfLeaf for &PhantomData<L> {
 
 /// Of what is no leaf, of which more than that need not be said.
 pub trait OfNothing: Sized {
-    /// Some form and axes.
+    /// Some form, shape and element type.
     #[inline(always)]
-    fn __form(self) -> (PhantomData<Plain>, Known<NoAxes>) {
-        (PhantomData, PhantomData)
+    fn __form(self) -> Facts<Plain, (), f32> {
+        (PhantomData, PhantomData, PhantomData)
     }
 }
 
 impl<L: ?Sized> OfNothing for PhantomData<L> {}
+
+/// Tells rustc of which type the elements are.
+#[inline(always)]
+pub fn of_element<T, S>(_: &TensorView<'_, T, S>, _: PhantomData<T>) {}
+
+// Elements of one operation are of one type, and that they are is a rule. A number whose type is still open is to be of the
+// type that the others are. Where they differ the method `__alike` says nothing, and leaves it to the rule.
+
+/// Of element types that are, or may still be, equal.
+pub trait Alike: Sized {
+    /// Makes them equal.
+    #[inline(always)]
+    fn __alike(self) {}
+}
+
+impl<T> Alike for &PhantomData<(T, T)> {}
+
+/// Of others.
+pub trait Unlike: Sized {
+    /// Does nothing.
+    #[inline(always)]
+    fn __alike(self) {}
+}
+
+impl<T, U> Unlike for PhantomData<(T, U)> {}

@@ -8,7 +8,10 @@ use std::{
 
 use mind_shape::{Context, Operand, Type, UNKNOWN, or_fail, rules};
 
-use super::leaf::type_of;
+use super::{
+    axes::{self, AxisCount},
+    leaf::type_of,
+};
 
 use crate::{
     dims::Dim,
@@ -18,33 +21,60 @@ use crate::{
     shape::{MAX_RANK, Rank, Shape, sealed::ShapeMarker},
 };
 
-/// What one expansion knows of its shapes. It is one type an expression, generic in the shapes of the leaves, so that the
-/// types of a chain of expressions grow by one layer each.
-pub trait Table: 'static {
+/// What an expression of [`mind!`](crate) knows of its shapes: the one of [`Inferred`].
+///
+/// The macro implements it, for a type that names the place of the expression and none of what the expression reads.
+pub trait Expr: 'static {
+    /// The types of the leaves, as far as their Rust types tell.
+    #[doc(hidden)]
+    const KNOWN: &'static [Type];
+    /// The types of all nodes, as far as those of the leaves tell.
+    #[doc(hidden)]
+    const NODES: &'static [Type];
     /// The types of the results, in order.
+    #[doc(hidden)]
     const RESULTS: &'static [Type];
 
     // `cargo check` evaluates a pattern of this constant, which rustc refuses where it depends on generic parameters of the
     // function around. It then shows the line below, and so the line tells what to do.
     #[rustfmt::skip]
+    #[doc(hidden)]
     #[allow(missing_docs)]
     const OK: Checked<Self>; // shapes depend on generic parameters here: write `mind!(late: …)`, which `cargo build` checks
 }
 
-/// Evidence that the rules hold in a program: a type that patterns may be of, whatever `P` is.
-pub type Checked<P> = PhantomData<P>;
-
-/// The shape of result `K` of an expression. Extents that the leaves' types decide are static.
-///
-/// It is a [`Shape`], so the tensor can be used wherever shapes are generic; `into()` makes it a tensor of a written shape
-/// and fails to build where the two differ.
-pub struct Inferred<P, const K: usize> {
-    /// With 1 from the rank on.
-    extents: [usize; MAX_RANK],
-    table: PhantomData<fn() -> P>,
+/// What the Rust types of an expression's leaves tell.
+pub trait Leaves: 'static {
+    /// Their types.
+    const KNOWN: &'static [Type];
 }
 
-impl<P: Table, const K: usize> Inferred<P, K> {
+/// Evidence that the rules hold in an expression: a type that patterns may be of, whatever `P` is.
+pub type Checked<P> = PhantomData<P>;
+
+/// These types as an array.
+pub const fn array<const N: usize>(types: &[Type]) -> [Type; N] {
+    match types.first_chunk() {
+        Some(types) if types.len() == N => *types,
+        Some(_) | None => panic!("internal error in mind: a number of types that differs from itself"),
+    }
+}
+
+/// The shape of a result of an expression whose type nobody wrote: of `mind!(x @ w)`.
+///
+/// Extents that the types of what the expression reads decide are static. It is a [`Shape`], so the tensor can be used
+/// wherever shapes are generic; `into()` makes it a tensor of a written shape and fails to build where the two differ.
+/// A result that has the shape of what the expression reads, as `w - 0.1 * g` of tensors of one type, is of that type
+/// instead.
+///
+/// `P` stands for the expression, `K` for which of its results it is, and `A`, one of [`ranks`](super::axes::ranks), for the rank.
+pub struct Inferred<P, A, const K: usize = 0> {
+    /// With 1 from the rank on.
+    extents: [usize; MAX_RANK],
+    expression: PhantomData<fn() -> (P, A)>,
+}
+
+impl<P: Expr, A: AxisCount, const K: usize> Inferred<P, A, K> {
     const TYPE: Type = P::RESULTS[K];
 
     const EXTENTS: [Option<usize>; MAX_RANK] = {
@@ -67,30 +97,32 @@ impl<P: Table, const K: usize> Inferred<P, K> {
     }
 }
 
-impl<P, const K: usize> Clone for Inferred<P, K> {
+impl<P, A, const K: usize> Clone for Inferred<P, A, K> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P, const K: usize> Copy for Inferred<P, K> {}
+impl<P, A, const K: usize> Copy for Inferred<P, A, K> {}
 
-impl<P, const K: usize> PartialEq for Inferred<P, K> {
+impl<P, A, const K: usize> PartialEq for Inferred<P, A, K> {
     fn eq(&self, other: &Self) -> bool {
         self.extents == other.extents
     }
 }
 
-impl<P: Table, const K: usize> Debug for Inferred<P, K> {
+impl<P: Expr, A: AxisCount, const K: usize> Debug for Inferred<P, A, K> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         Debug::fmt(&self.dims(), f)
     }
 }
 
-impl<P, const K: usize> ShapeMarker for Inferred<P, K> {}
+impl<P, A: AxisCount, const K: usize> ShapeMarker for Inferred<P, A, K> {
+    type Axes = A;
+}
 
-impl<P: Table, const K: usize> Shape for Inferred<P, K> {
+impl<P: Expr, A: AxisCount, const K: usize> Shape for Inferred<P, A, K> {
     const RANK: usize = Self::TYPE.rank();
     const STATIC: [Option<usize>; MAX_RANK] = Self::EXTENTS;
 
@@ -105,7 +137,7 @@ impl<P: Table, const K: usize> Shape for Inferred<P, K> {
 
     #[inline(always)]
     fn from_extents(extents: &[usize]) -> Option<Self> {
-        let mut shape = Self { extents: [1; MAX_RANK], table: PhantomData };
+        let mut shape = Self { extents: [1; MAX_RANK], expression: PhantomData };
         if extents.len() != Self::RANK {
             return None;
         }
@@ -125,36 +157,43 @@ macro_rules! dynamic {
     };
 }
 
-macro_rules! of_rank {
-    ($($rank:literal: $($dim:ident $axis:literal),*;)*) => {
-        $(
-            impl<P: Table, const K: usize> Rank<$rank> for Inferred<P, K> {
-                type Dynamic = ($(dynamic!($dim),)*);
+macro_rules! of_axes {
+    ($axes:ty, $rank:literal: $($dim:ident $axis:literal),*) => {
+        impl<P: Expr, const K: usize> Rank<$rank> for Inferred<P, $axes, K> {
+            type Dynamic = ($(dynamic!($dim),)*);
 
-                #[inline(always)]
-                fn extents(&self) -> [usize; $rank] {
-                    const { assert!(Self::RANK == $rank, "the expression has another rank") };
-                    let extents = self.padded();
-                    std::array::from_fn(|axis| extents[axis])
-                }
-
-                #[allow(clippy::unused_unit, reason = "rank 0")]
-                fn dynamic(&self) -> Self::Dynamic {
-                    const { assert!(Self::RANK == $rank, "the expression has another rank") };
-                    ($(self.padded()[$axis],)*)
-                }
+            #[inline(always)]
+            fn extents(&self) -> [usize; $rank] {
+                const { assert!(Self::RANK == $rank, "the expression has another rank") };
+                let extents = self.padded();
+                std::array::from_fn(|axis| extents[axis])
             }
+
+            #[allow(clippy::unused_unit, reason = "rank 0")]
+            fn dynamic(&self) -> Self::Dynamic {
+                const { assert!(Self::RANK == $rank, "the expression has another rank") };
+                ($(self.padded()[$axis],)*)
+            }
+        }
+    };
+}
+
+macro_rules! of_rank {
+    ($($rank:literal $axes:ident: $($dim:ident $axis:literal),*;)*) => {
+        $(
+            of_axes!(axes::$axes, $rank: $($dim $axis),*);
+            of_axes!(axes::AnyRank, $rank: $($dim $axis),*);
 
             // Not `From`: rustc shows where the conversion is instantiated, and by way of `From` that is in `core`.
             #[allow(clippy::from_over_into, reason = "as above")]
-            impl<T: Element, P: Table, const K: usize, $($dim: Dim),*> Into<Tensor<T, ($($dim,)*)>>
-                for Tensor<T, Inferred<P, K>>
+            impl<T: Element, P: Expr, N: AxisCount, const K: usize, $($dim: Dim),*> Into<Tensor<T, ($($dim,)*)>>
+                for Tensor<T, Inferred<P, N, K>>
             {
                 /// The same elements. Where a static extent differs that is an error of the build; a dynamic one panics
                 /// (E6009).
                 #[track_caller]
                 fn into(self) -> Tensor<T, ($($dim,)*)> {
-                    const { Inferred::<P, K>::written::<T, ($($dim,)*)>() };
+                    const { Inferred::<P, N, K>::written::<T, ($($dim,)*)>() };
                     match self.try_into_shape() {
                         Ok(tensor) => tensor,
                         Err(error) => fail(error),
@@ -166,40 +205,40 @@ macro_rules! of_rank {
 }
 
 of_rank! {
-    0: ;
-    1: A 0;
-    2: A 0, B 1;
-    3: A 0, B 1, C 2;
-    4: A 0, B 1, C 2, D 3;
-    5: A 0, B 1, C 2, D 3, E 4;
-    6: A 0, B 1, C 2, D 3, E 4, F 5;
-    7: A 0, B 1, C 2, D 3, E 4, F 5, G 6;
-    8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+    0 Rank0: ;
+    1 Rank1: A 0;
+    2 Rank2: A 0, B 1;
+    3 Rank3: A 0, B 1, C 2;
+    4 Rank4: A 0, B 1, C 2, D 3;
+    5 Rank5: A 0, B 1, C 2, D 3, E 4;
+    6 Rank6: A 0, B 1, C 2, D 3, E 4, F 5;
+    7 Rank7: A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    8 Rank8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
 }
 
 macro_rules! numbers {
     ($($ty:ty),*) => {
         $(
-            impl<P: Table, const K: usize> From<Tensor<$ty, Inferred<P, K>>> for $ty {
+            impl<P: Expr, A: AxisCount, const K: usize> From<Tensor<$ty, Inferred<P, A, K>>> for $ty {
                 /// The only element. An error of the build where the shape has axes.
-                fn from(tensor: Tensor<$ty, Inferred<P, K>>) -> $ty {
-                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                fn from(tensor: Tensor<$ty, Inferred<P, A, K>>) -> $ty {
+                    const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     tensor.as_slice()[0]
                 }
             }
 
-            impl<P: Table, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, K>> {
+            impl<P: Expr, A: AxisCount, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, A, K>> {
                 /// Of the only element. An error of the build where the shape has axes.
                 fn eq(&self, other: &$ty) -> bool {
-                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                    const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     self.as_slice()[0] == *other
                 }
             }
 
-            impl<P: Table, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, K>> {
+            impl<P: Expr, A: AxisCount, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, A, K>> {
                 /// Of the only element. An error of the build where the shape has axes.
                 fn partial_cmp(&self, other: &$ty) -> Option<Ordering> {
-                    const { Inferred::<P, K>::written::<$ty, ()>() };
+                    const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     self.as_slice()[0].partial_cmp(other)
                 }
             }

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use mind_shape::{DType, Type, UNKNOWN};
 
 use super::{
-    axes::{AnyAxes, Axes, NoAxes, OneMore},
     form::{Form, Plain, Tensors},
     number::Number,
 };
@@ -33,8 +32,6 @@ pub trait Leaf {
     type Owned;
     /// Whose array it is.
     type Form: Form;
-    /// How many axes it has, unless it is a tensor: results that are tensors ask the shape.
-    type Axes: Axes;
 
     /// The elements.
     fn read(&self) -> Read<'_, Self::Element, Self::Shape>;
@@ -93,7 +90,6 @@ macro_rules! numbers {
             type Shape = ();
             type Owned = $ty;
             type Form = Plain;
-            type Axes = NoAxes;
 
             #[inline(always)]
             fn read(&self) -> Read<'_, $ty, ()> {
@@ -116,7 +112,6 @@ macro_rules! tensors {
             type Shape = S;
             type Owned = Tensor<T, S>;
             type Form = Tensors;
-            type Axes = AnyAxes;
 
             #[inline(always)]
             fn read(&self) -> Read<'_, T, S> {
@@ -145,7 +140,6 @@ macro_rules! lists {
             type Shape = (usize,);
             type Owned = Tensor<T, (usize,)>;
             type Form = Plain;
-            type Axes = OneMore<NoAxes>;
 
             #[inline(always)]
             fn read(&self) -> Read<'_, T, (usize,)> {
@@ -164,8 +158,6 @@ lists!([T], Vec<T>);
 macro_rules! nested {
     (@array $inner:ty;) => { $inner };
     (@array $inner:ty; $last:ident $($rest:ident)*) => { nested!(@array [$inner; $last]; $($rest)*) };
-    (@axes) => { NoAxes };
-    (@axes $axis:ident $($rest:ident)*) => { OneMore<nested!(@axes $($rest)*)> };
     // Extents from the innermost out, then from the outermost in; flattening steps.
     ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
         $(
@@ -174,7 +166,6 @@ macro_rules! nested {
                 type Shape = ($(Const<$outward>,)*);
                 type Owned = Tensor<T, ($(Const<$outward>,)*)>;
                 type Form = Plain;
-                type Axes = nested!(@axes $($outward)*);
 
                 #[inline(always)]
                 fn read(&self) -> Read<'_, T, Self::Shape> {
@@ -205,7 +196,6 @@ macro_rules! pointers {
             type Shape = L::Shape;
             type Owned = L::Owned;
             type Form = L::Form;
-            type Axes = L::Axes;
 
             #[inline(always)]
             fn read(&self) -> Read<'_, L::Element, L::Shape> {

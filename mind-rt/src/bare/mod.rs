@@ -9,6 +9,7 @@
 #[cfg(feature = "ndarray")]
 mod arrays;
 pub mod axes;
+mod decided;
 mod form;
 mod fused;
 mod inferred;
@@ -22,9 +23,13 @@ mod tests;
 
 #[cfg(feature = "ndarray")]
 pub use arrays::read_as;
-pub use form::{Form, OfLeaf, OfNothing, OfNumber, OfReference, give, join, plain};
+pub use axes::Known;
+pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, Second, Undecided, both};
+pub use form::{
+    Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, of_element, plain,
+};
 pub use fused::{Row, fused};
-pub use inferred::{Checked, Inferred, Table};
+pub use inferred::{Checked, Expr, Inferred, Leaves, array};
 pub use leaf::{Leaf, Read, known, owned, read, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::Number;
