@@ -253,9 +253,10 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, Inferred, Initialiser, MAX_RANK,
-    Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor, TensorRef,
-    TensorView, TensorViewMut, Workspace, Xoshiro256, dim, ranks, set_threads, simd_level, threads,
+    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, Inferred, Initialiser, Leaf,
+    MAX_RANK, Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor,
+    TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, ranks, set_threads, simd_level,
+    threads,
 };
 
 #[doc(hidden)]

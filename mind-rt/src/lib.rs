@@ -51,7 +51,7 @@ mod tensor;
 mod view;
 mod workspace;
 
-pub use bare::{Expr, Inferred, axes::ranks};
+pub use bare::{Expr, Inferred, Leaf, axes::ranks};
 pub use dims::{Const, Dim};
 pub use element::{DType, Element};
 pub use error::Error;

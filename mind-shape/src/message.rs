@@ -50,6 +50,14 @@ impl<'a> Operand<'a> {
         Self { text: name, base: name, ty }
     }
 
+    /// Whether it is a single number with a name.
+    pub(crate) const fn is_number(&self) -> bool {
+        self.ty.rank() == 0
+            && !self.text.is_empty()
+            && self.text.as_bytes()[0] != b'`'
+            && self.text.as_bytes()[0] != b'{'
+    }
+
     /// Any other expression: `` `a + b` `` and `(a + b)`.
     pub const fn new(text: &'a str, base: &'a str, ty: Type) -> Self {
         Self { text, base, ty }

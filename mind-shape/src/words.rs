@@ -28,6 +28,12 @@ impl Writer<'_> {
                     &[T("element types differ, "), Part::DType(a), T(" and "), Part::DType(b)],
                     &[0, 1],
                 );
+                // A number is converted in place; which of two it is to be, the one beside a tensor.
+                let number = if context.operands[1].is_number() { 1 } else { 0 };
+                if context.operands[number].is_number() {
+                    let to = context.operands[1 - number].ty.dtype();
+                    self.help(&[T("write `{"), Named(number), T(" as "), Part::DType(to), T("}`")]);
+                }
             }
             Problem::LiteralKind { description, help } => {
                 self.fault(&[T("element types differ: "), Named(0), T(" is "), T(description), T(", ")], &[]);

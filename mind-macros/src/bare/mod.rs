@@ -3,7 +3,8 @@
 //! For `relu(x @ w + b)` that is, with `rt` for the run time's module of this name:
 //!
 //! ```text
-//! match (rt::read(&x), rt::read(&w), rt::read(&b)) { ((read_0, owner_0), (read_1, owner_1), …) => {
+//! match (&x, &w, &b) { (leaf_0, leaf_1, leaf_2) => {
+//!     let (read_0, owner_0) = (rt::Leaf::read(leaf_0), rt::leaf(leaf_0));
 //!     let (view_0, view_1, view_2) = (read_0.view(), …);
 //!     struct Types<T0, S0, T1, S1, T2, S2>(…);             // element and shape type of each leaf
 //!     impl<…> rt::Leaves for Types<…> { … }              // what they tell of the leaves
@@ -22,7 +23,7 @@
 //!     fn run<P: rt::Expr, F: rt::Form, R0: rt::Shape, …>(…) -> (rt::Tensor<T0, R0>,) { … }
 //!     let __here = tie(view_0, view_1, view_2);
 //!     if let <_ as rt::Expr>::OK = __here {}           // what `cargo check` evaluates
-//!     let ((form_0, shape_0, axes_0), …) = …;              // whose arrays the leaves are, their shapes and axes
+//!     let ((form_0, shape_0, element_0, owner_0), …) = …;  // whose arrays the leaves are, and of what
 //!     let __form = rt::join(rt::join(form_0, form_1), form_2);
 //!     let axes_3 = rt::axes::at(axes_0, axes_1);
 //!     let axes_4 = rt::axes::broadcast(axes_3, axes_2);
@@ -86,7 +87,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let numbered = |prefix: &str| -> Vec<Ident> {
         (0..program.leaves.len()).map(|leaf| format_ident!("{}_{}", prefix, leaf)).collect()
     };
-    let (owners, reads, views) = (numbered("owner"), numbered("read"), numbered("view"));
+    let [leaves, owners, reads, views] = ["leaf", "owner", "read", "view"].map(numbered);
     let viewed = program.leaves.iter().map(|leaf| {
         let (first, tokens) = (ends(leaf.site).0, &leaf.tokens);
         let borrowed = if leaf.is_place {
@@ -94,12 +95,18 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
         } else {
             quote_spanned! { first => &{ #tokens } }
         };
+        borrowed
+    });
+    let read = program.leaves.iter().zip(&leaves).map(|(leaf, value)| {
         // All that rustc says of a leaf is at one place, and so is one error.
-        let (_, arguments) = call_at(leaf.site, "read", borrowed);
-        let path = quote! { #root::bare::read }.into_iter().map(|mut token| {
+        let first = ends(leaf.site).0;
+        let path = quote! { rt::Leaf::read }.into_iter().map(|mut token| {
             token.set_span(first.resolved_at(token.span()));
             token
         });
+        let mut value = value.clone();
+        value.set_span(first.resolved_at(value.span()));
+        let (_, arguments) = call_at(leaf.site, "read", quote_spanned! { first => (#value) });
         quote! { #(#path)* #arguments }
     });
     let items = items(program, plan, &values);
@@ -110,10 +117,11 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let shapes = shapes(program, &values.results, &bindings);
     quote! {
         match (#(#viewed,)*) {
-            (#((#reads, #owners),)*) => {
+            (#(#leaves,)*) => {
                 // Where nothing is checked and the results are plain, nothing below names it.
                 #[allow(unused_imports)]
                 use #root::bare as rt;
+                #(let (#reads, #owners) = (#read, rt::leaf(#leaves));)*
                 #(let #views = #reads.view();)*
                 #items
                 let __here = tie(#(#views),*);
@@ -139,10 +147,10 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
         let [form, axes, shape, element, view] =
             ["form", "axes", "shape", "element", "view"].map(|prefix| numbered(prefix, leaf));
         quote! {
-            let (#form, #shape, #element) = (&&&#owner).__form();
+            #[allow(unused_variables)]
+            let (#form, #shape, #element, #owner) = (&&&#owner).__form(&#view);
             #[allow(unused_variables)]
             let #axes = rt::axes::of(#shape);
-            rt::of_element(&#view, #element);
         }
     });
     // Leaves of one class beside its first.

@@ -6,7 +6,7 @@ use ndarray::{
 
 use super::{
     form::Arrays,
-    leaf::{Elements, Leaf, Read},
+    leaf::{Leaf, LeafElement, Read},
     number::Number,
 };
 use crate::{
@@ -17,7 +17,8 @@ use crate::{
     shape::Shape,
 };
 
-impl<T: Elements<Itself = T>, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBase<A, D, T> {
+#[diagnostic::do_not_recommend]
+impl<T: LeafElement<Itself = T>, A: Data<Elem = T>, D: LeafRank> Leaf for ArrayBase<A, D, T> {
     type Element = T::Itself;
     type Shape = D::Shape;
     type Owned = Array<T, D>;
@@ -33,7 +34,8 @@ impl<T: Elements<Itself = T>, A: Data<Elem = T>, D: KnownRank> Leaf for ArrayBas
     }
 }
 
-impl<T: Elements<Itself = T>, D: KnownRank> Leaf for ArrayRef<T, D> {
+#[diagnostic::do_not_recommend]
+impl<T: LeafElement<Itself = T>, D: LeafRank> Leaf for ArrayRef<T, D> {
     type Element = T::Itself;
     type Shape = D::Shape;
     type Owned = Array<T, D>;
@@ -50,7 +52,7 @@ impl<T: Elements<Itself = T>, D: KnownRank> Leaf for ArrayRef<T, D> {
 }
 
 /// The elements of an array where they lie if that is row by row without gaps, else a copy.
-fn read<T: Number, D: KnownRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
+fn read<T: Number, D: LeafRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
     let shape = D::Shape::from_extents(array.shape()).expect("each rank has a shape of as many dims");
     read_as(array, shape).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -83,12 +85,7 @@ fn copied<'a, T: Element, D: Dimension, S: Shape>(
 }
 
 /// A dimension type of ndarray that says how many dimensions there are.
-#[diagnostic::on_unimplemented(
-    message = "an array whose rank only run time knows cannot stand in a tensor expression",
-    label = "an array of dynamic rank",
-    note = "give it a rank first: `let x = x.into_dimensionality::<ndarray::Ix2>()?;`, or of a view `x.view()`"
-)]
-pub trait KnownRank: Dimension {
+pub trait LeafRank: Dimension {
     /// The shape with as many dynamic dims.
     type Shape: Shape;
 }
@@ -101,7 +98,7 @@ macro_rules! dynamic {
 
 macro_rules! known_ranks {
     ($($dimension:ident: $($axis:ident)*;)*) => {
-        $(impl KnownRank for $dimension {
+        $(impl LeafRank for $dimension {
             type Shape = ($(dynamic!($axis),)*);
         })*
     };

@@ -22,6 +22,8 @@ pub trait Form: 'static {
     type WithArrays: Form;
     /// A result.
     type Result<T: Element, S: Shape, A: AxisCount>;
+    /// The element type of a leaf of this form, if rustc knows it where the expression stands: that of `[1.0, 2.0]` is open.
+    type Told<T>;
     /// Whether results give their memory away as a `Vec`.
     const IS_VEC: bool;
 
@@ -35,6 +37,9 @@ pub struct Plain;
 /// Of tensors and views of them.
 pub struct Tensors;
 
+/// No element type.
+pub struct Untold;
+
 /// Of ndarray's arrays.
 #[cfg(feature = "ndarray")]
 pub struct Arrays;
@@ -44,6 +49,7 @@ impl Form for Plain {
     #[cfg(feature = "ndarray")]
     type WithArrays = Arrays;
     type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
+    type Told<T> = Untold;
     const IS_VEC: bool = false;
 
     #[inline(always)]
@@ -57,6 +63,7 @@ impl Form for Tensors {
     #[cfg(feature = "ndarray")]
     type WithArrays = Self;
     type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
+    type Told<T> = T;
     const IS_VEC: bool = false;
 
     #[inline(always)]
@@ -70,6 +77,7 @@ impl Form for Arrays {
     type With<Other: Form> = Other::WithArrays;
     type WithArrays = Self;
     type Result<T: Element, S: Shape, A: AxisCount> = ndarray::Array<T, A::Dimension>;
+    type Told<T> = T;
     const IS_VEC: bool = true;
 
     fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> ndarray::Array<T, A::Dimension> {
@@ -102,18 +110,24 @@ pub fn give<F: Form, T: Element, S: Shape, A: AxisCount>(
 // the result. So they are asked for by a method, `(&&&owner).__form()`: rustc takes the first of the traits below that may
 // apply.
 
-/// The form, the shape and the element type of a leaf.
-type Facts<F, S, T> = (PhantomData<F>, PhantomData<S>, PhantomData<T>);
+/// The form, the shape and the element type of a leaf, and the leaf.
+type Facts<F, S, T, L> = (PhantomData<F>, PhantomData<S>, PhantomData<T>, PhantomData<L>);
+
+macro_rules! facts {
+    () => {
+        (PhantomData, PhantomData, PhantomData, PhantomData)
+    };
+}
 
 /// Of a number.
 pub trait OfNumber: Sized {
     /// The number.
     type Number;
 
-    /// Its form, shape and element type.
+    /// What is known of it.
     #[inline(always)]
-    fn __form(self) -> Facts<Plain, (), Self::Number> {
-        (PhantomData, PhantomData, PhantomData)
+    fn __form<S>(self, _: &TensorView<'_, Self::Number, S>) -> Facts<Plain, (), Self::Number, Self::Number> {
+        facts!()
     }
 }
 
@@ -126,10 +140,10 @@ pub trait OfReference: Sized {
     /// The number.
     type Number;
 
-    /// Its form, shape and element type.
+    /// What is known of it.
     #[inline(always)]
-    fn __form(self) -> Facts<Plain, (), Self::Number> {
-        (PhantomData, PhantomData, PhantomData)
+    fn __form<S>(self, _: &TensorView<'_, Self::Number, S>) -> Facts<Plain, (), Self::Number, Self::Number> {
+        facts!()
     }
 }
 
@@ -138,17 +152,18 @@ impl<T: Number> OfReference for &&PhantomData<&T> {
 }
 
 /// What is known of a leaf.
-pub type FactsOf<L> = Facts<<L as Leaf>::Form, <L as Leaf>::Shape, <L as Leaf>::Element>;
+pub type FactsOf<L> =
+    Facts<<L as Leaf>::Form, <L as Leaf>::Shape, <<L as Leaf>::Form as Form>::Told<<L as Leaf>::Element>, L>;
 
 /// Of any leaf.
 pub trait OfLeaf: Sized {
     /// The leaf.
     type Leaf: Leaf + ?Sized;
 
-    /// Its form, shape and element type.
+    /// What is known of it.
     #[inline(always)]
-    fn __form(self) -> FactsOf<Self::Leaf> {
-        (PhantomData, PhantomData, PhantomData)
+    fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> FactsOf<Self::Leaf> {
+        facts!()
     }
 }
 
@@ -156,20 +171,16 @@ impl<L: Leaf + ?Sized> OfLeaf for &PhantomData<L> {
     type Leaf = L;
 }
 
-/// Of what is no leaf, of which more than that need not be said.
+/// Of what is no leaf, of which more than that need not be said: as of a number.
 pub trait OfNothing: Sized {
-    /// Some form, shape and element type.
+    /// What is known of a number.
     #[inline(always)]
-    fn __form(self) -> Facts<Plain, (), f32> {
-        (PhantomData, PhantomData, PhantomData)
+    fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> Facts<Plain, (), Untold, f32> {
+        facts!()
     }
 }
 
 impl<L: ?Sized> OfNothing for PhantomData<L> {}
-
-/// Tells rustc of which type the elements are.
-#[inline(always)]
-pub fn of_element<T, S>(_: &TensorView<'_, T, S>, _: PhantomData<T>) {}
 
 // Elements of one operation are of one type, and that they are is a rule. A number whose type is still open is to be of the
 // type that the others are. Where they differ the method `__alike` says nothing, and leaves it to the rule.

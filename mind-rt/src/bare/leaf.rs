@@ -20,8 +20,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
-    note = "an expression in `mind!` reads tensors, arrays of Rust, slices and `Vec`s, views of them, and numbers, of `f32`, `f64`, `i32` and `i64`",
-    note = "with the feature `ndarray` it reads ndarray's arrays and views, of up to 6 dimensions"
+    note = "an expression in `mind!` reads numbers of `f32`, `f64`, `i32` and `i64`, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
+    note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows"
 )]
 pub trait Leaf {
     /// The type of the elements.
@@ -60,32 +60,28 @@ impl<T, S: Copy> Read<'_, T, S> {
 }
 
 /// What the elements of a leaf may be.
-#[diagnostic::on_unimplemented(
-    message = "elements of type `{Self}` cannot stand in a tensor expression",
-    label = "its elements are `{Self}`",
-    note = "an expression in `mind!` reads elements of `f32`, `f64`, `i32` and `i64`; convert others before: `x.mapv(f32::from)` of an ndarray"
-)]
-pub trait Elements: Number {
+pub trait LeafElement: Number {
     /// The same type. It is named so that rustc, where a type is no element type, knows none and says no more.
     type Itself: Number;
 }
 
-impl Elements for f32 {
+impl LeafElement for f32 {
     type Itself = Self;
 }
-impl Elements for f64 {
+impl LeafElement for f64 {
     type Itself = Self;
 }
-impl Elements for i32 {
+impl LeafElement for i32 {
     type Itself = Self;
 }
-impl Elements for i64 {
+impl LeafElement for i64 {
     type Itself = Self;
 }
 
 macro_rules! numbers {
     ($($ty:ty),*) => {
-        $(impl Leaf for $ty {
+        $(#[diagnostic::do_not_recommend]
+        impl Leaf for $ty {
             type Element = $ty;
             type Shape = ();
             type Owned = $ty;
@@ -107,7 +103,8 @@ numbers!(f32, f64, i32, i64);
 
 macro_rules! tensors {
     ($($(<$life:lifetime>)? $ty:ident;)*) => {
-        $(impl<$($life,)? T: Number, S: Shape> Leaf for $ty<$($life,)? T, S> {
+        $(#[diagnostic::do_not_recommend]
+        impl<$($life,)? T: Number, S: Shape> Leaf for $ty<$($life,)? T, S> {
             type Element = T;
             type Shape = S;
             type Owned = Tensor<T, S>;
@@ -135,7 +132,8 @@ tensors! {
 
 macro_rules! lists {
     ($($ty:ty),*) => {
-        $(impl<T: Elements<Itself = T>> Leaf for $ty {
+        $(#[diagnostic::do_not_recommend]
+        impl<T: LeafElement<Itself = T>> Leaf for $ty {
             type Element = T::Itself;
             type Shape = (usize,);
             type Owned = Tensor<T, (usize,)>;
@@ -161,7 +159,8 @@ macro_rules! nested {
     // Extents from the innermost out, then from the outermost in; flattening steps.
     ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
         $(
-            impl<T: Elements<Itself = T>, $(const $outward: usize),*> Leaf for nested!(@array T; $($inward)*) {
+            #[diagnostic::do_not_recommend]
+            impl<T: LeafElement<Itself = T>, $(const $outward: usize),*> Leaf for nested!(@array T; $($inward)*) {
                 type Element = T::Itself;
                 type Shape = ($(Const<$outward>,)*);
                 type Owned = Tensor<T, ($(Const<$outward>,)*)>;
@@ -191,7 +190,8 @@ nested! {
 
 macro_rules! pointers {
     ($($ty:ty),*) => {
-        $(impl<L: Leaf + ?Sized> Leaf for $ty {
+        $(#[diagnostic::do_not_recommend]
+        impl<L: Leaf + ?Sized> Leaf for $ty {
             type Element = L::Element;
             type Shape = L::Shape;
             type Owned = L::Owned;
@@ -212,15 +212,10 @@ macro_rules! pointers {
 
 pointers!(&L, &mut L, Box<L>, std::rc::Rc<L>, std::sync::Arc<L>);
 
-/// The elements of a leaf, and its type.
-///
-/// `T` and `S` are parameters so that what is no leaf is one error, and not a second one of its element type.
+/// A leaf, of which only the type is read.
 #[inline(always)]
-pub fn read<L, T, S>(leaf: &L) -> (Read<'_, T, S>, PhantomData<L>)
-where
-    L: Leaf<Element = T, Shape = S> + ?Sized,
-{
-    (leaf.read(), PhantomData)
+pub const fn leaf<L: ?Sized>(_: &L) -> PhantomData<L> {
+    PhantomData
 }
 
 /// A tensor of a leaf's type as an owned value.
@@ -270,19 +265,19 @@ mod tests {
         const TYPE: Type = type_of::<f64, (usize, Const<784>)>();
         assert_eq!(TYPE.to_string(), "f64[?, 784]");
         let x: Tensor![f64; ?, 784] = Tensor::zeros_with((3, Const));
-        assert_eq!(known(&read(&x).0.view()).to_string(), "f64[3, 784]");
-        assert_eq!(known(&read(&&mut 2_i32).0.view()).to_string(), "i32");
+        assert_eq!(known(&x.read().view()).to_string(), "f64[3, 784]");
+        assert_eq!(known(&(&&mut 2_i32).read().view()).to_string(), "i32");
     }
 
     #[test]
     fn leaves_are_read_where_they_are() {
         let mut x: Tensor![f32; 2] = Tensor::from([1.0, 2.0]);
-        assert_eq!(read(&x).0.view().as_slice(), [1.0, 2.0]);
-        assert_eq!(read(&&x).0.view().as_slice(), [1.0, 2.0]);
-        assert_eq!(read(&*x).0.view().as_slice(), [1.0, 2.0]);
-        assert_eq!(read(&x.view()).0.view().as_slice(), [1.0, 2.0]);
-        assert_eq!(read(&&mut x.view_mut()).0.view().as_slice(), [1.0, 2.0]);
-        assert_eq!(read(&Box::new(0.5_f64)).0.view().as_slice(), [0.5]);
-        assert_eq!(owned(read(&&1.0_f32).1, Tensor::from(2.0)), 2.0);
+        assert_eq!(x.read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!((&&x).read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!((*x).read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!(x.view().read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!((&mut x.view_mut()).read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!(Box::new(0.5_f64).read().view().as_slice(), [0.5]);
+        assert_eq!(owned(leaf(&&1.0_f32), Tensor::from(2.0)), 2.0);
     }
 }

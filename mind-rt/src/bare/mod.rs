@@ -22,15 +22,13 @@ mod reduce;
 mod tests;
 
 #[cfg(feature = "ndarray")]
-pub use arrays::read_as;
+pub use arrays::{LeafRank, read_as};
 pub use axes::Known;
 pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, Second, Undecided, both};
-pub use form::{
-    Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, of_element, plain,
-};
+pub use form::{Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, plain};
 pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
-pub use leaf::{Leaf, Read, known, owned, read, type_of};
+pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::Number;
 pub use ops::{
