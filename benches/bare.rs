@@ -1,9 +1,11 @@
 //! Expressions among Rust variables against functions of the same programs: a layer and a chain of elementwise operations.
+//! Expressions over ndarray's arrays against ndarray's own operators.
 //!
-//! `cargo bench --bench bare`; the two of a pair do the same work, so their ratio is what the form costs.
+//! `cargo bench --bench bare`; the two of a pair do the same work, so their ratio is what the form costs or saves.
 
 use divan::{Bencher, black_box};
 use mind::{Tensor, mind};
+use ndarray::{Array1, Array2, Axis};
 
 fn main() {
     divan::main();
@@ -89,4 +91,73 @@ fn small_bare(bencher: Bencher<'_, '_>) {
 fn small_function(bencher: Bencher<'_, '_>) {
     let (x, w, b) = small_data();
     bencher.bench_local(|| small(black_box(&x), &w, &b));
+}
+
+fn vector(len: usize, seed: usize) -> Array1<f32> {
+    Array1::from_shape_fn(len, |i| number(i + seed))
+}
+
+fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f32> {
+    Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j + seed))
+}
+
+/// Two functions of the same arrays: the expression, and what it is written out by ndarray's operators.
+macro_rules! pairs {
+    ($($name:ident($($array:ident: $value:expr),*) { mind: $expression:expr, ndarray: $operators:expr })*) => {
+        $(mod $name {
+            use super::*;
+
+            #[divan::bench]
+            fn by_mind(bencher: Bencher<'_, '_>) {
+                let ($($array,)*) = ($($value,)*);
+                bencher.bench_local(|| {
+                    let ($($array,)*) = black_box(($(&$array,)*));
+                    $expression
+                });
+            }
+
+            #[divan::bench]
+            fn by_ndarray(bencher: Bencher<'_, '_>) {
+                let ($($array,)*) = ($($value,)*);
+                bencher.bench_local(|| {
+                    let ($($array,)*) = black_box(($(&$array,)*));
+                    $operators
+                });
+            }
+        })*
+    };
+}
+
+pairs! {
+    arrays_chain(x: vector(1_000_000, 0), y: vector(1_000_000, 1)) {
+        mind: mind!(exp(-(x * x)) * y + x * 0.5 - 1.0),
+        ndarray: (-(x * x)).mapv(f32::exp) * y + x * 0.5 - 1.0
+    }
+    arrays_layer(x: matrix(32, 784, 0), w: matrix(784, 256, 0), b: vector(256, 0)) {
+        mind: mind!(relu(x @ w + b)),
+        ndarray: (x.dot(w) + b).mapv(|z| z.max(0.0))
+    }
+    arrays_small(x: matrix(4, 8, 0), w: matrix(8, 4, 0), b: vector(4, 0)) {
+        mind: mind!(relu(x @ w + b)),
+        ndarray: (x.dot(w) + b).mapv(|z| z.max(0.0))
+    }
+    arrays_softmax(x: matrix(256, 1000, 0)) {
+        mind: mind!(exp(x) / sum(exp(x), axis = 1, keepdims = true)),
+        ndarray: {
+            let powers = x.mapv(f32::exp);
+            let sums = powers.sum_axis(Axis(1)).insert_axis(Axis(1));
+            powers / sums
+        }
+    }
+    arrays_gradient(x: matrix(1024, 64, 0), w: vector(64, 0), y: vector(1024, 0)) {
+        mind: mind!(grad(mean((x @ w - y) * (x @ w - y)), wrt = w)),
+        ndarray: {
+            let miss = x.dot(w) - y;
+            x.t().dot(&miss) * (2.0 / miss.len() as f32)
+        }
+    }
+    arrays_update(w: vector(64, 0), g: vector(64, 1)) {
+        mind: mind!(w - 0.02 * g),
+        ndarray: w - g * 0.02
+    }
 }
