@@ -74,9 +74,12 @@
 //! which `cargo build` checks. Where extents are dynamic the same rules run when the expression does, and panic with
 //! the same words.
 //!
-//! A result whose type is that of a leaf (a gradient, or `2.0 * x`) has that type, and one that is a single number
-//! whatever the shapes are (`mean(x)`) is a plain number. Any other has a shape type of its own;
-//! `mind!(x @ w : f32[2, 2])` writes the type instead, and `.into()` converts. Where leaves are ndarray's arrays and
+//! A result that is broadcast from one leaf (`2.0 * x`), or from leaves of one shape type (`w - 0.1 * g`), has that
+//! type, and so has one whose other leaves have the last dims of it (`x - mean` of a matrix and a row). A gradient has
+//! the type of what it is by. One that is a single number whatever the shapes are (`mean(x)`) is a plain number. Any
+//! other has a shape that is [`Inferred`], with its rank in its type; `mind!(x @ w : f32[2, 2])` writes the type instead,
+//! and `.into()` converts. A number whose Rust type is open, as in `let rate = 0.1;`, has the element type of the tensors
+//! that it is computed with. Where leaves are ndarray's arrays and
 //! none is a tensor, results are such arrays. A leaf can be given a type in place, `(x: f32[2, 3])`.
 //!
 //! # Functions of other blocks

@@ -65,6 +65,7 @@ impl Type {
     ///
     /// # Panics
     /// If there are more than [`MAX_RANK`] extents.
+    #[inline]
     pub const fn new(dtype: DType, extents: &[i64]) -> Self {
         assert!(extents.len() <= MAX_RANK, "a value has at most rank 8");
         let (mut dims, mut axis) = ([0; MAX_RANK], 0);
@@ -76,6 +77,7 @@ impl Type {
     }
 
     /// The type of a single number.
+    #[inline]
     pub const fn scalar(dtype: DType) -> Self {
         Self { dtype, rank: 0, dims: [0; MAX_RANK] }
     }
@@ -109,10 +111,27 @@ impl Type {
     }
 
     /// Whether every extent is known.
+    #[inline]
     pub const fn is_static(&self) -> bool {
         let mut axis = 0;
         while axis < self.rank as usize {
             if self.dims[axis] == UNKNOWN {
+                return false;
+            }
+            axis += 1;
+        }
+        true
+    }
+
+    /// Whether another has the same extents, known or not.
+    #[inline]
+    pub(crate) const fn has_shape_of(&self, other: &Self) -> bool {
+        if self.rank != other.rank {
+            return false;
+        }
+        let mut axis = 0;
+        while axis < MAX_RANK {
+            if self.dims[axis] != other.dims[axis] {
                 return false;
             }
             axis += 1;

@@ -78,10 +78,18 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     or_fail(spot.site, &rule, &context(spot.label, &operands))
 }
 
-/// `rt::or_fail(rt::rules::…, …)`, which rustc and a panic place at the user's tokens.
+/// The type that a rule gives, or `rt::or_fail(…)`, which rustc and a panic place at the user's tokens. What that says is
+/// put together only where the rule is broken: it would take longer than the rule.
 fn or_fail(site: Site, rule: &str, context: &str) -> TokenStream {
-    let (path, arguments) = call_at(site, "or_fail", parse(&format!("rt::rules::{rule}, {context}")));
-    quote! { #path #arguments }
+    let broken = format!("::core::result::Result::Err(failure), {context}");
+    let (path, arguments) = call_at(site, "or_fail", parse(&broken));
+    let result = parse(&format!("rt::rules::{rule}"));
+    quote! {
+        match #result {
+            ::core::result::Result::Ok(ty) => ty,
+            ::core::result::Result::Err(failure) => #path #arguments,
+        }
+    }
 }
 
 fn checked(check: &Check) -> TokenStream {

@@ -45,7 +45,22 @@ pub enum UnaryOp {
 ///
 /// # Errors
 /// E2004 for two element types, E3001 where the shapes do not broadcast, E2005 for a quotient of integers.
+#[inline]
 pub const fn binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
+    // Where extents are dynamic this runs at each call, and mostly shapes are equal or one is a number.
+    let is_division = matches!(op, BinaryOp::Div);
+    if a.dtype().is(b.dtype()) && !(is_division && !a.dtype().is_float()) {
+        if b.rank() == 0 || a.has_shape_of(&b) {
+            return Ok(a);
+        }
+        if a.rank() == 0 {
+            return Ok(b);
+        }
+    }
+    broadcast_binary(op, a, b)
+}
+
+const fn broadcast_binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
     let dims = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
     if let BinaryOp::Div = op {
@@ -58,6 +73,7 @@ pub const fn binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
 ///
 /// # Errors
 /// E2005 for integers where floats are needed.
+#[inline]
 pub const fn unary<'a>(op: UnaryOp, x: Type) -> TypeResult<'a> {
     match op {
         UnaryOp::Relu | UnaryOp::Exp | UnaryOp::Log => attempt!(floats(x, 0)),

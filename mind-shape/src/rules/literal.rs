@@ -3,7 +3,7 @@
 use super::fail;
 use crate::{
     failure::{Problem, TypeResult},
-    ty::DType,
+    ty::{DType, Type},
 };
 
 /// A literal number, or an array of them, and which element types it can have. What is wrong with the others depends on
@@ -53,6 +53,7 @@ pub enum Fit<'a> {
 ///
 /// # Errors
 /// E2004 where it is of another kind, E3006 for an extent below 1 as in an empty array, and what the literal itself says.
+#[inline]
 pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -> TypeResult<'a> {
     let position = match dtype {
         DType::I32 => 0,
@@ -61,6 +62,7 @@ pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -
         DType::F64 => 3,
     };
     match literal.fits[position] {
+        Fit::Yes if shape.is_empty() => Ok(Type::scalar(dtype)),
         Fit::Yes => super::filled(dtype, shape),
         Fit::OtherKind { help } => fail(Problem::LiteralKind { description: literal.description, help }),
         Fit::Fault { code, message } => fail(Problem::Literal { code, message }),

@@ -195,11 +195,15 @@ impl Lowering<'_> {
     }
 }
 
+/// What may stand in the type, and how a constant of Rust that the macro does not see becomes an extent.
+const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
+    as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
+
 /// A mistake in a type, where no symbol can be declared.
 pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
     let mistake = mistake.map(|diag| {
         let undefined = diag.code == Code::E2002;
-        if undefined { diag.help("in an expression the extents of a type are integers") } else { diag }
+        if undefined { diag.help(EXTENTS) } else { diag }
     });
     mistake.into()
 }

@@ -18,7 +18,15 @@ impl Parser<'_> {
         let read = body.tail.is_some_and(|tail| !matches!(body[tail].kind, NodeKind::Unread));
         let ty = self.annotation().and_then(|ty| {
             let expected = if ty.is_some() { "the end" } else { "an operator, `:` and a type, or the end" };
-            self.expect_end(expected).map(|()| ty)
+            // An expression updates nothing.
+            let update = ["+=", "-=", "*=", "/="].into_iter().find(|operator| self.at(operator));
+            self.expect_end(expected).map(|()| ty).map_err(|diag| match update {
+                Some(operator) => {
+                    let operator = operator.trim_end_matches('=');
+                    diag.help(format!("assign the value: `x = mind!(x {operator} …)`"))
+                }
+                None => diag,
+            })
         });
         let (ty, body) = match ty {
             Ok(ty) => (ty, body),
