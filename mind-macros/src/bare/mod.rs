@@ -90,12 +90,11 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let [leaves, owners, reads, views] = ["leaf", "owner", "read", "view"].map(numbered);
     let viewed = program.leaves.iter().map(|leaf| {
         let (first, tokens) = (ends(leaf.site).0, &leaf.tokens);
-        let borrowed = if leaf.is_place {
+        if leaf.is_place {
             quote_spanned! { first => &#tokens }
         } else {
             quote_spanned! { first => &{ #tokens } }
-        };
-        borrowed
+        }
     });
     let read = program.leaves.iter().zip(&leaves).map(|(leaf, value)| {
         // All that rustc says of a leaf is at one place, and so is one error.

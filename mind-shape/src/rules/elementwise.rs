@@ -49,7 +49,7 @@ pub enum UnaryOp {
 pub const fn binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
     // Where extents are dynamic this runs at each call, and mostly shapes are equal or one is a number.
     let is_division = matches!(op, BinaryOp::Div);
-    if a.dtype().is(b.dtype()) && !(is_division && !a.dtype().is_float()) {
+    if a.dtype().is(b.dtype()) && (!is_division || a.dtype().is_float()) {
         if b.rank() == 0 || a.has_shape_of(&b) {
             return Ok(a);
         }
