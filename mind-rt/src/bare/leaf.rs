@@ -276,7 +276,7 @@ mod tests {
         assert_eq!((&&x).read().view().as_slice(), [1.0, 2.0]);
         assert_eq!((*x).read().view().as_slice(), [1.0, 2.0]);
         assert_eq!(x.view().read().view().as_slice(), [1.0, 2.0]);
-        assert_eq!((&mut x.view_mut()).read().view().as_slice(), [1.0, 2.0]);
+        assert_eq!(Leaf::read(&&mut x.view_mut()).view().as_slice(), [1.0, 2.0]);
         assert_eq!(Box::new(0.5_f64).read().view().as_slice(), [0.5]);
         assert_eq!(owned(leaf(&&1.0_f32), Tensor::from(2.0)), 2.0);
     }
