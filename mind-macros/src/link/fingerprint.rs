@@ -56,6 +56,14 @@ fn fingerprint(place: &str, tokens: &TokenStream, more: &[String]) -> Ident {
     Ident::new(&format!("h{:016x}", hash.state), Span::call_site())
 }
 
+/// Where a span is, as a part of a name that messages may show: `main_rs_12_5`.
+pub(super) fn readable(span: Span) -> String {
+    let (start, file) = (span.start(), file(span));
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let text = format!("{name}_{}_{}{}", start.line, start.column + 1, context(span));
+    text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
+}
+
 /// The file, from the folder of the manifest where it is in it, so that a build elsewhere gives the same name.
 fn file(span: Span) -> String {
     let file = span.file();

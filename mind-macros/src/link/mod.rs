@@ -35,18 +35,25 @@ impl Imports {
         let place = place.fingerprint(&TokenStream::new(), &[]);
         let mut uses = TokenStream::new();
         let alias = |(position, import): (usize, &Import)| {
-            let last =
-                import.path.clone().into_iter().last().map_or_else(Span::call_site, |last| last.span());
-            // All at the user's path: there rustc underlines what does not resolve, once for both.
             let path = &import.path;
+            let last = path.clone().into_iter().last().map_or_else(Span::call_site, |last| last.span());
+            // The path as it is written, so that rustc says which name is near if it does not resolve; what goes through this
+            // import is not told again. Where it is found to be something else, rustc names it.
+            let name = import.name.to_string();
+            let name = name.trim_start_matches("r#");
+            let whole =
+                format_ident!("{name}_is_no_function_of_mind_{}", fingerprint::readable(last), span = last);
+            let mut add = |imported: TokenStream, alias: &Ident| {
+                uses.extend(quote! {
+                    #[allow(unused_imports, unused_qualifications, non_snake_case)]
+                    use #imported as #alias;
+                });
+            };
+            add(path.clone(), &whole);
             ["function", "source"].map(|what| {
                 let alias = format_ident!("__mind_import_{place}_{position}_{what}", span = last);
                 let imported = format_ident!("__mind_{what}", span = last);
-                let rest = quote_spanned! { last => ::#imported as #alias };
-                uses.extend(quote! {
-                    #[allow(unused_imports, unused_qualifications)]
-                    use #path #rest;
-                });
+                add(quote_spanned! { last => #whole::#imported }, &alias);
                 alias
             })
         };
