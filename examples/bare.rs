@@ -57,7 +57,7 @@ mod tests {
             "the README shows another program"
         );
         let said = include_str!("../tests/ui/e3003_bare_product.stderr");
-        let said = said.replace("ui/e3003_bare_product.rs", "src/main.rs");
+        let said = said.replace("$DIR/", "").replace("ui/e3003_bare_product.rs", "src/main.rs");
         assert!(README.contains(&format!("```text\n{said}```")), "the README shows another error");
     }
 

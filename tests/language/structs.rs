@@ -234,7 +234,7 @@ fn extents_that_rust_leaves_open_are_checked() {
     assert_eq!(five(&nested(Const)).seen, 7);
     let wrong = Net { last: nested(Const::<4>).last, ..nested(Const::<5>) };
     let error = try_five(&wrong).expect_err("8 is not 10");
-    let expected = "E6009: `five`: parameter `p.last.w`: dimension 1 is 8, needed 10 (10)";
+    let expected = "E6009: `five`: parameter `p.last.w`: dimension 1 is 8, needed 10 (as declared)";
     assert_eq!(error.to_string(), expected);
     let mut wrong = Net { first: nested(3_usize).first, ..nested(4_usize) };
     let error = try_descend(&Tensor::full_with((1, 3), 1.0), &mut wrong).expect_err("8 is not 6");

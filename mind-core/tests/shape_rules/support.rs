@@ -112,7 +112,7 @@ impl Program {
 }
 
 /// A message without the way out, of which the compiler, which knows the program, says more.
-fn without_help(message: &str) -> String {
+pub(crate) fn without_help(message: &str) -> String {
     message.split("\n  help: ").next().unwrap_or_default().to_owned()
 }
 
