@@ -14,7 +14,7 @@ use mind_core::{
 use crate::support::{Rng, canonical, every_float, frozen, in_f64, like, numbers, run, slope_along};
 
 /// Programs that must have been checked, of as many seeds as that takes.
-const PROGRAMS: usize = 2_000;
+const PROGRAMS: usize = 1_000;
 
 #[test]
 fn gradients_of_random_programs_agree_with_differences() {
