@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use programs::programs;
+use mind_tests::programs;
 
 #[path = "../mind-macros/src/bare/mod.rs"]
 mod bare;
@@ -25,8 +25,6 @@ mod expand;
 #[allow(dead_code, reason = "rustc calls what links a program")]
 #[path = "../mind-macros/src/link/mod.rs"]
 mod link;
-#[path = "support/programs.rs"]
-mod programs;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
 #[path = "../mind-macros/src/unused.rs"]

@@ -4,7 +4,7 @@ extern crate proc_macro;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use programs::programs;
+use mind_tests::programs;
 
 #[path = "../mind-macros/src/bare/mod.rs"]
 mod bare;
@@ -18,8 +18,6 @@ mod expand;
 #[allow(dead_code, reason = "rustc calls what links a program")]
 #[path = "../mind-macros/src/link/mod.rs"]
 mod link;
-#[path = "support/programs.rs"]
-mod programs;
 #[path = "../mind-macros/src/report.rs"]
 mod report;
 #[path = "../mind-macros/src/unused.rs"]

@@ -1,4 +1,5 @@
-//! `angle!` takes any tokens, rewrites blocks in angle brackets, and leaves what holds none as it is.
+//! `angle!` takes any tokens, rewrites blocks in angle brackets, and leaves what holds none as it is; blocks with conditions
+//! come apart into blocks without.
 //!
 //! A crate of macros exports nothing else, hence its file is compiled here.
 #![no_main]
@@ -10,6 +11,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 #[path = "../../mind-macros/src/angle.rs"]
 mod angle;
+#[path = "../../mind-macros/src/configured.rs"]
+mod configured;
 #[path = "../../mind-macros/src/report.rs"]
 mod report;
 
@@ -35,5 +38,10 @@ fn rewrites(tokens: TokenStream) {
             drop(parse(angle::strip(group.stream())));
         }
     }
-    drop(parse(angle::strip(tokens)));
+    drop(parse(angle::strip(tokens.clone())));
+    for way in configured::ways(&tokens).unwrap_or_default() {
+        let again = configured::ways(&way.block).unwrap_or_default();
+        assert!(again.is_empty(), "{before}\nstill has conditions: {}", way.block);
+        drop(parse(way.block));
+    }
 }

@@ -78,14 +78,22 @@ pub(crate) fn begins_items(first: Option<&TokenTree>) -> bool {
 /// Adds the conditions in `tokens` to those that are known, each once.
 fn collect(tokens: &TokenStream, conditions: &mut Vec<Condition>) {
     let trees: Vec<_> = tokens.clone().into_iter().collect();
-    for (position, tree) in trees.iter().enumerate() {
-        if let Some((condition, _)) = condition(&trees[position..]) {
-            if conditions.iter().all(|known| known.text != condition.text) {
-                conditions.push(condition);
+    let mut rest = trees.as_slice();
+    while let Some((first, behind)) = rest.split_first() {
+        let Some(_) = attribute(rest) else {
+            if let TokenTree::Group(group) = first {
+                collect(&group.stream(), conditions);
             }
-        } else if let TokenTree::Group(group) = tree {
-            collect(&group.stream(), conditions);
+            rest = behind;
+            continue;
+        };
+        if let Some((condition, _)) = condition(rest)
+            && conditions.iter().all(|known| known.text != condition.text)
+        {
+            conditions.push(condition);
         }
+        // What stands in other attributes is theirs.
+        rest = &rest[2..];
     }
 }
 
@@ -127,6 +135,18 @@ fn resolve(tokens: TokenStream, holds: &dyn Fn(&str) -> bool) -> TokenStream {
     let mut resolved = Vec::new();
     let mut rest = trees.as_slice();
     while let Some((first, behind)) = rest.split_first() {
+        if attribute(rest).is_none() {
+            resolved.push(match first {
+                TokenTree::Group(group) => {
+                    let mut inside = Group::new(group.delimiter(), resolve(group.stream(), holds));
+                    inside.set_span(group.span());
+                    TokenTree::Group(inside)
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => first.clone(),
+            });
+            rest = behind;
+            continue;
+        }
         let (mut attributes, mut is_there) = (Vec::new(), true);
         while attribute(rest).is_some() {
             let (attribute, behind) = rest.split_at(2);
@@ -136,22 +156,10 @@ fn resolve(tokens: TokenStream, holds: &dyn Fn(&str) -> bool) -> TokenStream {
             }
             rest = behind;
         }
-        if rest.len() <= behind.len().saturating_sub(1) {
-            match is_there {
-                true => resolved.append(&mut attributes),
-                false => rest = &rest[element(rest)..],
-            }
-            continue;
+        match is_there {
+            true => resolved.append(&mut attributes),
+            false => rest = &rest[element(rest)..],
         }
-        resolved.push(match first {
-            TokenTree::Group(group) => {
-                let mut inside = Group::new(group.delimiter(), resolve(group.stream(), holds));
-                inside.set_span(group.span());
-                TokenTree::Group(inside)
-            }
-            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => first.clone(),
-        });
-        rest = behind;
     }
     resolved.into_iter().collect()
 }

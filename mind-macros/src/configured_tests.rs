@@ -64,6 +64,12 @@ fn a_negation_is_no_condition_of_its_own() {
 }
 
 #[test]
+fn what_stands_in_other_attributes_is_no_condition() {
+    assert_eq!(shown("#[tool(#[cfg(a)] x)] fn f() { 1.0 }"), "");
+    assert_eq!(shown("#[cfg_attr(a, inline)] fn f() { 1.0 }"), "");
+}
+
+#[test]
 fn conditions_are_limited() {
     let block = |count: usize| -> TokenStream {
         (0..count).map(|n| format!("#[cfg(a{n})] fn f{n}() {{ 1.0 }}\n")).collect::<String>().parse().unwrap()
