@@ -61,11 +61,8 @@ impl Module {
             match Operands::new(&found) {
                 Some(operands) => insts.push(Inst { op, operands, ty }),
                 None => {
-                    let needed = op.info().needed();
-                    error(
-                        Code::E2007,
-                        format!("`{}`: {} operands given, {needed} needed", op.info().name, operands.len()),
-                    );
+                    let row = op.info();
+                    error(Code::E2007, format!("`{}`: {}", row.name, row.miscounted(operands.len())));
                 }
             }
         }

@@ -125,11 +125,12 @@ impl OpInfo {
         }
     }
 
-    /// How many operands it takes, for messages.
-    pub(crate) fn needed(&self) -> String {
+    /// What is wrong with so many operands.
+    pub(crate) fn miscounted(&self, count: usize) -> String {
+        let noun = if count == 1 { "operand" } else { "operands" };
         match self.arity {
-            VARIADIC => format!("at most {}", Operands::MAX),
-            arity => arity.to_string(),
+            VARIADIC => format!("{count} {noun} given, at most {} needed", Operands::MAX),
+            arity => format!("{count} {noun} given, {arity} needed"),
         }
     }
 }
@@ -259,8 +260,7 @@ pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
 #[inline(always)]
 pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     if !row.takes(operands.len()) {
-        let problem = format!("{} operands given, {} needed", operands.len(), row.needed());
-        return Err(OpError::new(op, Code::E2007).problem(problem).into());
+        return Err(OpError::new(op, Code::E2007).problem(row.miscounted(operands.len())).into());
     }
     let inferred = (row.infer)(op, operands);
     if let Ok(ty) = &inferred {

@@ -236,8 +236,7 @@ fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
     };
     let Some(row) = row else { return fault(Code::E2002, format!("undefined operation `{opcode}`")) };
     if !row.takes(operands.len()) {
-        let message = format!("`{opcode}`: {} operands given, {} needed", operands.len(), row.needed());
-        return fault(Code::E2007, message);
+        return fault(Code::E2007, format!("`{opcode}`: {}", row.miscounted(operands.len())));
     }
     let values = values(row, &mut attributes, limits)?;
     if let Some(name) = attributes.keys().next() {

@@ -215,8 +215,8 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn wrong_count(&self, cursor: Cursor<'_>, start: usize, row: &OpInfo, count: usize) -> Read<()> {
-        let (name, needed) = (self.name_of(row), row.needed());
-        cursor.fault_at(start, Code::E2007, format!("`{name}`: {count} operands given, {needed} needed"))
+        let message = format!("`{}`: {}", self.name_of(row), row.miscounted(count));
+        cursor.fault_at(start, Code::E2007, message)
     }
 
     fn name_of(&self, row: &OpInfo) -> &'static str {

@@ -154,7 +154,7 @@ fn no_operation_takes_truth_values() {
 fn the_number_of_operands_is_checked() {
     let error = refused(&Op::Add, &["f32"]);
     assert_eq!(error.code, E2007);
-    assert_eq!(error.to_string(), "`+`: 1 operands given, 2 needed");
+    assert_eq!(error.to_string(), "`+`: 1 operand given, 2 needed");
 }
 
 #[test]
