@@ -16,10 +16,12 @@ mod knossos;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    env,
     fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 use mind_core::{
@@ -58,26 +60,63 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// Builds a program as a crate of this name and runs it; what it prints.
+///
+/// rustc is called by itself: Cargo would build the crates of the tests one after the other.
 fn run(name: &str, program: &str) -> String {
     let folder = folder(name);
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    fs::write(folder.join("src/main.rs"), program).expect("the target folder can be written");
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
-        .current_dir(&folder)
-        .output()
-        .expect("cargo runs");
+    let (source, binary) = (folder.join("main.rs"), folder.join(format!("main{}", env::consts::EXE_SUFFIX)));
+    fs::write(&source, program).expect("the target folder can be written");
+    let library = LIBRARY.get_or_init(library);
+    let rustc = Path::new(env!("CARGO")).with_file_name(format!("rustc{}", env::consts::EXE_SUFFIX));
+    let mut rustc = Command::new(rustc);
+    let rustc = rustc.args([
+        "--edition",
+        "2024",
+        "-C",
+        "debug-assertions=on",
+        "-C",
+        "overflow-checks=on",
+        "--extern",
+    ]);
+    let rustc = rustc.arg(format!("mind={}", library.display()));
+    let dependencies = library.parent().expect("the library is in a folder");
+    let output =
+        rustc.arg("-L").arg(dependencies).arg("-o").arg(&binary).arg(&source).output().expect("rustc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(binary).output().expect("the program runs");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");
     text
+}
+
+/// Where the library is that programs are built with.
+static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Builds the library as Cargo does for a crate that depends on it; where it is.
+fn library() -> PathBuf {
+    let folder = folder("emitted-library");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let manifest = format!(
+        "[package]\nname = \"emitted-library\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
+         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+    fs::write(folder.join("src/lib.rs"), "").expect("the target folder can be written");
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline", "--message-format=json", "--target-dir"])
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
+        .current_dir(&folder)
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let artifact =
+        messages.lines().find(|line| line.contains("compiler-artifact") && line.contains(r#""name":"mind""#));
+    let files = artifact.expect("cargo says what it made").split('"');
+    let library = files.into_iter().find(|text| text.ends_with(".rlib")).expect("it made a library");
+    PathBuf::from(library.replace(r"\\", r"\"))
 }
 
 /// A program with inputs and what the interpreter makes of them.
