@@ -7,7 +7,6 @@
 use std::{
     env,
     fs::{self, File},
-    hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -20,6 +19,7 @@ use crate::{
     angle,
     emit::Root,
     include::Source,
+    link::fingerprint::of_text,
     positions,
     report::{compile_error, compile_error_at},
 };
@@ -148,12 +148,8 @@ fn write(copy: &str, original: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
         env::var_os("CARGO_MANIFEST_DIR").map(|package| real(Path::new(&package))).unwrap_or_default();
     let original = &*real(original);
     let within = original.strip_prefix(package).ok().or(original.file_name().map(Path::new));
-    let mut hasher = DefaultHasher::new();
-    original.parent().hash(&mut hasher);
-    let path = folder()
-        .join("mind-angle")
-        .join(format!("{:016x}", hasher.finish()))
-        .join(within.unwrap_or(original));
+    let place = original.parent().unwrap_or(original).to_string_lossy();
+    let path = folder().join("mind-angle").join(of_text(&place)).join(within.unwrap_or(original));
     // What is there already is left alone, so that the crate is not taken for changed.
     if fs::read(&path).is_ok_and(|found| found == copy.as_bytes()) {
         return Ok(path);

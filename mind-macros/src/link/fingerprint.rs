@@ -71,6 +71,13 @@ fn file(span: Span) -> String {
     file.strip_prefix(&folder).map_or(file.clone(), str::to_owned)
 }
 
+/// A text as a name for a folder, the same in every build.
+pub(crate) fn of_text(text: &str) -> String {
+    let mut hash = Fnv::new();
+    hash.text(text);
+    format!("{:016x}", hash.state)
+}
+
 /// `#5` of a span's debug text `#5 bytes(12..16)`; nothing for what the user wrote outside macros.
 fn context(span: Span) -> String {
     let text = format!("{span:?}");

@@ -9,7 +9,7 @@
 //! Where an import does not resolve, rustc says so at its path and expands nothing that goes through it, without a word.
 //! So the forms of the functions are written at once, and only their bodies go through the imports.
 
-mod fingerprint;
+pub(crate) mod fingerprint;
 mod package;
 
 use mind_core::surface::{

@@ -239,6 +239,44 @@ impl NodeKind {
 }
 
 impl Body {
+    /// The name, or field of one, that an expression is.
+    pub(crate) fn path(&self, mut expr: ExprId) -> Option<Path> {
+        let mut fields = Vec::new();
+        loop {
+            match &self[expr].kind {
+                NodeKind::Name(name) => {
+                    fields.reverse();
+                    return Some(Path { name: name.clone(), fields });
+                }
+                NodeKind::Member { base, name } => {
+                    fields.push(name.clone());
+                    expr = *base;
+                }
+                NodeKind::Unread
+                | NodeKind::Number(_)
+                | NodeKind::Bool(_)
+                | NodeKind::Neg { .. }
+                | NodeKind::Binary { .. }
+                | NodeKind::Call { .. }
+                | NodeKind::Transformed { .. }
+                | NodeKind::Transpose(_)
+                | NodeKind::Field { .. }
+                | NodeKind::Struct { .. }
+                | NodeKind::Rust { .. }
+                | NodeKind::Typed { .. }
+                | NodeKind::Derivative(_)
+                | NodeKind::Subscript { .. }
+                | NodeKind::Array(_)
+                | NodeKind::Tuple(_)
+                | NodeKind::Open
+                | NodeKind::Close { .. }
+                | NodeKind::Let { .. }
+                | NodeKind::Assign { .. }
+                | NodeKind::Discard(_) => return None,
+            }
+        }
+    }
+
     /// The node that uses an expression as an operand.
     pub(crate) fn user(&self, expr: ExprId) -> Option<ExprId> {
         let behind = expr.index() + 1;

@@ -517,7 +517,7 @@ impl BodyLowering<'_> {
         before: &[(Range<usize>, Place)],
     ) -> Lowered<Place> {
         let site = self.body[argument].site;
-        let Some(path) = self.path_of(argument) else {
+        let Some(path) = self.body.path(argument) else {
             let message = format!("`{}` is updated in place, found an expression", formal.name);
             return Err(Diag::new(Code::E2010, site, message)
                 .note_at(formal.site, format!("`{}: {}` is declared", formal.name, formal.written))

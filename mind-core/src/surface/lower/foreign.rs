@@ -26,37 +26,8 @@ pub(crate) trait Foreign: Expressions {
 
     /// Whether an expression is `np`, or `jax.nn`.
     fn is_library(&self, expr: ExprId) -> bool {
-        let mut expr = expr;
-        loop {
-            match &self.body()[expr].kind {
-                NodeKind::Member { base, .. } => expr = *base,
-                NodeKind::Name(name) => {
-                    let name = name.to_string();
-                    return habits::is_library(&name) && self.is_unbound(&name);
-                }
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Neg { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Call { .. }
-                | NodeKind::Transformed { .. }
-                | NodeKind::Transpose(_)
-                | NodeKind::Field { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Typed { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Struct { .. }
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Open
-                | NodeKind::Close { .. }
-                | NodeKind::Let { .. }
-                | NodeKind::Assign { .. }
-                | NodeKind::Discard(_) => return false,
-            }
-        }
+        let name = self.body().path(expr).map(|path| path.name.to_string());
+        name.is_some_and(|name| habits::is_library(&name) && self.is_unbound(&name))
     }
 
     /// Whether what is wrong with an expression is told with the call that it stands in: one of another library's function.

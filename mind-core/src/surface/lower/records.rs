@@ -15,7 +15,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::ValueId;
-use crate::surface::ast::{BinaryOp, ExprId, FieldPattern, FieldValue, NodeKind, Path, Pattern};
+use crate::surface::ast::{BinaryOp, ExprId, FieldPattern, FieldValue, Path, Pattern};
 use crate::surface::habits;
 
 /// A value of a struct.
@@ -281,44 +281,6 @@ impl BodyLowering<'_> {
             Value::Tensor(value) => self.builder.ty(*value).rank() == 0,
             Value::Literal(id) => self.literals.elements(*id).is_none(),
             Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
-        }
-    }
-
-    /// The parameter or field that an expression names.
-    pub(super) fn path_of(&self, mut expr: ExprId) -> Option<Path> {
-        let mut fields = Vec::new();
-        loop {
-            match &self.body[expr].kind {
-                NodeKind::Name(name) => {
-                    fields.reverse();
-                    return Some(Path { name: name.clone(), fields });
-                }
-                NodeKind::Member { base, name } => {
-                    fields.push(name.clone());
-                    expr = *base;
-                }
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Neg { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Call { .. }
-                | NodeKind::Transformed { .. }
-                | NodeKind::Transpose(_)
-                | NodeKind::Field { .. }
-                | NodeKind::Struct { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Typed { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Open
-                | NodeKind::Close { .. }
-                | NodeKind::Let { .. }
-                | NodeKind::Assign { .. }
-                | NodeKind::Discard(_) => return None,
-            }
         }
     }
 
