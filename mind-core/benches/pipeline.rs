@@ -8,6 +8,7 @@ use mind_core::{
     dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     ir::{Builder, Module, Op, Reduction, ValueId},
+    map::Map,
     ops::Profile,
     pipeline::{self, Compiled},
     surface::{self, ast::Program},
@@ -63,7 +64,10 @@ fn verify_many_inputs(bencher: Bencher<'_, '_>, inputs: usize) {
     let ty = Type::new(DType::F32, Shape::new([Dim::symbol("N"), Dim::literal(3)]));
     let inputs: Vec<ValueId> =
         (0..inputs).map(|n| builder.input(format!("x{n}"), ty.clone()).expect("a valid input")).collect();
-    let sum = inputs.iter().copied().reduce(|sum, x| builder.push(Op::Add, &[sum, x]).expect("equal types"));
+    let sum = inputs
+        .iter()
+        .copied()
+        .reduce(|sum, x| builder.push(Op::Map(Map::Add), &[sum, x]).expect("equal types"));
     let module = builder.finish([sum.expect("there are inputs")]);
     bencher.bench_local(|| verify(module.clone(), Profile::Extended).expect("a valid module"));
 }
@@ -87,7 +91,7 @@ fn chain(rows: Dim, instructions: usize) -> Module {
     let x = builder.input("x", ty).expect("a valid input");
     let (mut before, mut last) = (x, x);
     for position in 0..instructions {
-        let op = [Op::Add, Op::Mul, Op::Sub][position % 3].clone();
+        let op = [Op::Map(Map::Add), Op::Map(Map::Mul), Op::Map(Map::Sub)][position % 3].clone();
         let next = builder.push(op, &[last, before]).expect("shapes agree");
         (before, last) = (last, next);
     }

@@ -53,7 +53,7 @@ impl Deref for Canonical {
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;
-/// let unused = b.push(Op::Neg, &[x])?;
+/// let unused = b.push(Op::Map(Map::Neg), &[x])?;
 /// let product = b.push(Op::Dot, &[x, y])?;
 /// let module = canonicalise(verify(b.finish([product]), Profile::CoreV1).expect("it is valid"));
 /// assert_eq!(module.insts().len(), 3);
@@ -115,10 +115,7 @@ fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
         | Op::ConstF32(_)
         | Op::ConstF64(_)
         | Op::ConstTensor { .. }
-        | Op::Add
-        | Op::Sub
-        | Op::Mul
-        | Op::Div
+        | Op::Map(_)
         | Op::Sum(_)
         | Op::Mean(_)
         | Op::Index { .. }
@@ -126,17 +123,11 @@ fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
         | Op::Dot
         | Op::MatMul
         | Op::Conv2d(_)
-        | Op::Relu
-        | Op::Neg
-        | Op::Exp
-        | Op::Log
-        | Op::ReluGrad
         | Op::ScatterAdd { .. }
         | Op::Conv2dGradInput { .. }
         | Op::Conv2dGradFilter { .. }
         | Op::Extern { .. }
-        | Op::ExternGrad { .. }
-        | Op::StopGradient => false,
+        | Op::ExternGrad { .. } => false,
     }
 }
 
@@ -160,10 +151,7 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         | Op::ConstF32(_)
         | Op::ConstF64(_)
         | Op::ConstTensor { .. }
-        | Op::Add
-        | Op::Sub
-        | Op::Mul
-        | Op::Div
+        | Op::Map(_)
         | Op::Reshape { .. }
         | Op::Transpose { .. }
         | Op::Index { .. }
@@ -172,19 +160,13 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         | Op::Dot
         | Op::MatMul
         | Op::Conv2d(_)
-        | Op::Relu
-        | Op::Neg
-        | Op::Exp
-        | Op::Log
         | Op::BroadcastTo { .. }
-        | Op::ReluGrad
         | Op::SliceGrad { .. }
         | Op::ScatterAdd { .. }
         | Op::Conv2dGradInput { .. }
         | Op::Conv2dGradFilter { .. }
         | Op::Extern { .. }
-        | Op::ExternGrad { .. }
-        | Op::StopGradient => op,
+        | Op::ExternGrad { .. } => op,
     }
 }
 

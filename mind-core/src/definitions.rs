@@ -190,10 +190,10 @@ impl Numbering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ty::DType;
+    use crate::{map::Map, ty::DType};
 
     fn neg(id: u64, operand: u64) -> Definition {
-        Definition { id, op: Op::Neg, operands: vec![operand], ty: Type::scalar(DType::F32) }
+        Definition { id, op: Op::Map(Map::Neg), operands: vec![operand], ty: Type::scalar(DType::F32) }
     }
 
     fn input(id: u64) -> Definition {

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use crate::{
     data::{F32, F64, TensorData},
     dim::{Bindings, Dim},
+    map::Map,
     ops::{OpError, OpInfo},
     ty::{DType, Shape, Type},
 };
@@ -62,14 +63,8 @@ pub enum Op {
         /// Known extents.
         shape: Shape,
     },
-    /// `lhs + rhs`, broadcast.
-    Add,
-    /// `lhs - rhs`, broadcast.
-    Sub,
-    /// `lhs * rhs`, broadcast.
-    Mul,
-    /// `lhs / rhs`, broadcast; an extension.
-    Div,
+    /// A function of the elements at each index.
+    Map(Map),
     /// The sum over axes.
     Sum(Reduction),
     /// The arithmetic mean over axes.
@@ -109,21 +104,11 @@ pub enum Op {
     MatMul,
     /// Two-dimensional convolution of NHWC by HWCF.
     Conv2d(Convolution),
-    /// `x > 0 ? x : 0`.
-    Relu,
-    /// `-x`.
-    Neg,
-    /// `e^x`.
-    Exp,
-    /// The natural logarithm.
-    Log,
     /// The operand broadcast to a shape; an extension.
     BroadcastTo {
         /// The result's shape.
         shape: Shape,
     },
-    /// `x > 0 ? dy : 0` of `(dy, x)`; an extension.
-    ReluGrad,
     /// Zeros of a shape with the operand placed where the slice takes from; an extension.
     SliceGrad {
         /// The shape sliced from, and the result's.
@@ -150,8 +135,6 @@ pub enum Op {
         /// The convolution.
         convolution: Box<Convolution>,
     },
-    /// The operand, taken as constant by differentiation; an extension.
-    StopGradient,
     /// A call of a function that is elsewhere; an extension.
     Extern {
         /// Its path in Rust.

@@ -27,7 +27,7 @@
 //!
 //! let mut b = Builder::new();
 //! let x = b.input("x", Type::new(DType::F32, Shape::new(["N".into(), 2.into()])))?;
-//! let square = b.push(Op::Mul, &[x, x])?;
+//! let square = b.push(Op::Map(Map::Mul), &[x, x])?;
 //! let total = b.push(Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[square])?;
 //! assert_eq!(b.ty(total).to_string(), "f32[N]");
 //!
@@ -85,6 +85,7 @@ pub mod interp;
 pub mod ir;
 #[cfg(feature = "knossos")]
 pub mod knossos;
+pub mod map;
 pub mod memory;
 mod number;
 pub mod open;
@@ -92,6 +93,7 @@ pub mod ops;
 pub mod opt;
 pub mod pipeline;
 pub mod plan;
+pub mod profile;
 pub mod provenance;
 pub mod random;
 pub mod snippet;

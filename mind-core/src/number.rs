@@ -6,19 +6,6 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// Applies one of the exact operations to numbers of one element type.
-macro_rules! combine {
-    ($a:expr, $b:expr, $integer:ident, $float:tt) => {
-        match ($a, $b) {
-            (Number::I32(a), Number::I32(b)) => Some(Number::I32(a.$integer(b))),
-            (Number::I64(a), Number::I64(b)) => Some(Number::I64(a.$integer(b))),
-            (Number::F32(a), Number::F32(b)) => Some(Number::F32(a $float b)),
-            (Number::F64(a), Number::F64(b)) => Some(Number::F64(a $float b)),
-            (Number::I32(_) | Number::I64(_) | Number::F32(_) | Number::F64(_), _) => None,
-        }
-    };
-}
-
 /// A single known number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
@@ -67,29 +54,41 @@ impl Number {
         }
     }
 
-    /// What an elementwise operation gives for numbers, `operand` telling each; nothing unless the operation is exact.
+    /// What a function of elements gives for numbers, `operand` telling each; nothing unless every machine gives it.
     pub(crate) fn apply(op: &Op, operand: impl Fn(usize) -> Option<Self>) -> Option<Self> {
-        match op {
-            Op::Add => combine!(operand(0)?, operand(1)?, wrapping_add, +),
-            Op::Sub => combine!(operand(0)?, operand(1)?, wrapping_sub, -),
-            Op::Mul => combine!(operand(0)?, operand(1)?, wrapping_mul, *),
-            Op::Div => operand(0)?.divided_by(operand(1)?),
-            Op::Neg => Some(operand(0)?.negated()),
-            Op::Relu => match operand(0)? {
-                Self::F32(a) => Some(Self::F32(if a > 0.0 { a } else { 0.0 })),
-                Self::F64(a) => Some(Self::F64(if a > 0.0 { a } else { 0.0 })),
-                Self::I32(_) | Self::I64(_) => None,
-            },
-            _ => None,
+        let Op::Map(map) = op else { return None };
+        let row = map.row();
+        if !row.is_reproducible() || row.is_identity() {
+            return None;
+        }
+        let first = operand(0)?;
+        let operands: Option<Vec<Self>> = (0..row.arity()).map(operand).collect();
+        let operands = operands?;
+        let floats = || operands.iter().map(|operand| operand.float()).collect::<Option<Vec<f64>>>();
+        let integers = || operands.iter().map(|operand| operand.integer()).collect::<Option<Vec<i64>>>();
+        let takes_integers = row.takes(DType::I64);
+        match first {
+            Self::F32(_) => Some(Self::F32((row.float)(&floats()?) as f32)),
+            Self::F64(_) => Some(Self::F64((row.float)(&floats()?))),
+            Self::I32(_) if takes_integers => Some(Self::I32((row.integer)(&integers()?) as i32)),
+            Self::I64(_) if takes_integers => Some(Self::I64((row.integer)(&integers()?))),
+            Self::I32(_) | Self::I64(_) => None,
         }
     }
 
-    /// The quotient of floats.
-    fn divided_by(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (Self::F32(a), Self::F32(b)) => Some(Self::F32(a / b)),
-            (Self::F64(a), Self::F64(b)) => Some(Self::F64(a / b)),
-            (Self::I32(_) | Self::I64(_) | Self::F32(_) | Self::F64(_), _) => None,
+    fn float(self) -> Option<f64> {
+        match self {
+            Self::F32(number) => Some(number.into()),
+            Self::F64(number) => Some(number),
+            Self::I32(_) | Self::I64(_) => None,
+        }
+    }
+
+    fn integer(self) -> Option<i64> {
+        match self {
+            Self::I32(number) => Some(number.into()),
+            Self::I64(number) => Some(number),
+            Self::F32(_) | Self::F64(_) => None,
         }
     }
 

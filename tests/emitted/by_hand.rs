@@ -7,9 +7,10 @@ use mind_core::{
     dim::Dim,
     interp::{Elements, Value},
     ir::{Convolution, Padding, ValueId},
+    map::Map,
     plan::{
         Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, MatMul, Nest, Node, Operand, Parameter, Pass,
-        Place, Plan, Returned, Scalar, ScalarOp, Step, Store, Target, View,
+        Place, Plan, Returned, Scalar, Step, Store, Target, View,
     },
     ty::{DType, Shape, Type},
 };
@@ -92,7 +93,7 @@ impl Builder {
         Target::Total(value)
     }
 
-    fn node(&mut self, op: ScalarOp, operands: &[Operand]) -> Node {
+    fn node(&mut self, op: Map, operands: &[Operand]) -> Node {
         Node { op, operands: operands.to_vec(), dtype: DType::F32, value: self.value() }
     }
 
@@ -136,20 +137,20 @@ fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Va
     let (p, logs, means) = (b.result(&[n, m]), b.result(&[n]), b.result(&[m]));
     let (sum, log, inverse) = (b.value(), b.value(), b.value());
     let first = Pass {
-        elements: vec![b.node(ScalarOp::Exp, &[Load(0)])],
+        elements: vec![b.node(Map::Exp, &[Load(0)])],
         stores: vec![Store { operand: Earlier(0), target: p.clone() }],
         folds: vec![fold(Earlier(0), Some(dim(m)), Target::Number(sum))],
         numbers: vec![
-            Node { value: log, ..b.node(ScalarOp::Log, &[Number(sum)]) },
-            Node { value: inverse, ..b.node(ScalarOp::Div, &[Load(2), Number(sum)]) },
+            Node { value: log, ..b.node(Map::Log, &[Number(sum)]) },
+            Node { value: inverse, ..b.node(Map::Div, &[Load(2), Number(sum)]) },
         ],
         row_stores: vec![Store { operand: Number(log), target: still(&logs, 1, &extents) }],
         row_folds: vec![fold(Number(log), Some(dim(n)), b.total())],
     };
     let second = Pass {
         elements: vec![
-            b.node(ScalarOp::Mul, &[Load(1), Number(inverse)]),
-            b.node(ScalarOp::Mul, &[Earlier(0), Earlier(0)]),
+            b.node(Map::Mul, &[Load(1), Number(inverse)]),
+            b.node(Map::Mul, &[Earlier(0), Earlier(0)]),
         ],
         stores: vec![Store { operand: Earlier(0), target: p.clone() }],
         folds: vec![
@@ -171,9 +172,9 @@ fn chain(len: usize) -> (String, Plan, Vec<Value>) {
     let (x, y) = (b.input("x", &[n], false), b.input("y", &[n], true));
     let z = b.result(&[n]);
     let nodes = vec![
-        b.node(ScalarOp::Exp, &[Load(0)]),
-        b.node(ScalarOp::Mul, &[Earlier(0), Load(1)]),
-        b.node(ScalarOp::Sub, &[Load(1), Earlier(1)]),
+        b.node(Map::Exp, &[Load(0)]),
+        b.node(Map::Mul, &[Earlier(0), Load(1)]),
+        b.node(Map::Sub, &[Load(1), Earlier(1)]),
     ];
     let pass = Pass {
         elements: nodes,
@@ -230,11 +231,11 @@ fn finish(b: &mut Builder, rows: (&str, usize), columns: (&str, usize)) -> Finis
     let updated = b.input("updated", &[rows, columns], true);
     let (relu, plain) = (b.result(&[rows, columns]), b.result(&[rows, columns]));
     let nodes = vec![
-        b.node(ScalarOp::Add, &[Sum, Load(0)]),
-        b.node(ScalarOp::Add, &[Earlier(0), Load(1)]),
-        b.node(ScalarOp::Relu, &[Earlier(1)]),
-        b.node(ScalarOp::ReluGrad, &[Load(2), Earlier(1)]),
-        b.node(ScalarOp::Sub, &[Load(3), Earlier(3)]),
+        b.node(Map::Add, &[Sum, Load(0)]),
+        b.node(Map::Add, &[Earlier(0), Load(1)]),
+        b.node(Map::Relu, &[Earlier(1)]),
+        b.node(Map::ReluGrad, &[Load(2), Earlier(1)]),
+        b.node(Map::Sub, &[Load(3), Earlier(3)]),
     ];
     let stores = vec![
         Store { operand: Earlier(2), target: relu },

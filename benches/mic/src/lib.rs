@@ -1,6 +1,7 @@
 //! The module that time and memory are measured on.
 
 use mind_core::{
+    map::Map,
     ir::{Builder, Module, Op, Reduction, ValueId},
     ty::{DType, Shape, Type},
 };
@@ -14,9 +15,9 @@ pub fn chain(nodes: usize) -> Module {
     while b.insts().len() < nodes - 1 {
         let op: (Op, &[ValueId]) = match b.insts().len() % 5 {
             0 => (Op::MatMul, &[h, w]),
-            1 => (Op::Relu, &[h]),
-            2 => (Op::Add, &[h, h]),
-            3 => (Op::Neg, &[h]),
+            1 => (Op::Map(Map::Relu), &[h]),
+            2 => (Op::Map(Map::Add), &[h, h]),
+            3 => (Op::Map(Map::Neg), &[h]),
             _ => (Op::Transpose { permutation: vec![0, 1] }, &[h]),
         };
         h = b.push(op.0, op.1).expect("shapes fit");

@@ -7,6 +7,7 @@ use crate::{
     data::TensorData,
     grad::{AutodiffError, push},
     ir::{Builder, Op, Reduction, ValueId},
+    map::Map,
     ty::{DType, Shape, Type},
 };
 
@@ -21,12 +22,12 @@ pub(super) fn positive_mask(builder: &mut Builder, x: ValueId) -> Emitted {
     let largest = if dtype == DType::F32 { 2f64.powi(127) } else { 2f64.powi(1023) };
     let largest = builder.constant(dtype, largest);
     let one = builder.constant(dtype, 1.0);
-    let scaled = push(builder, Op::Mul, &[x, largest])?;
-    let scaled = push(builder, Op::Mul, &[scaled, largest])?;
-    let above_one_or_zero = push(builder, Op::Relu, &[scaled])?;
-    let complement = push(builder, Op::Sub, &[one, above_one_or_zero])?;
-    let complement = push(builder, Op::Relu, &[complement])?;
-    push(builder, Op::Sub, &[one, complement])
+    let scaled = push(builder, Op::Map(Map::Mul), &[x, largest])?;
+    let scaled = push(builder, Op::Map(Map::Mul), &[scaled, largest])?;
+    let above_one_or_zero = push(builder, Op::Map(Map::Relu), &[scaled])?;
+    let complement = push(builder, Op::Map(Map::Sub), &[one, above_one_or_zero])?;
+    let complement = push(builder, Op::Map(Map::Relu), &[complement])?;
+    push(builder, Op::Map(Map::Sub), &[one, complement])
 }
 
 /// A constant filled with one number; every extent is known.
@@ -39,16 +40,16 @@ pub(super) fn filled(builder: &mut Builder, ty: &Type, value: f64) -> Emitted {
 
 /// Zeros of the type of `x`, whatever `x` holds: `relu(-relu(x))`.
 pub(super) fn zeros_like(builder: &mut Builder, x: ValueId) -> Emitted {
-    let not_negative = push(builder, Op::Relu, &[x])?;
-    let not_positive = push(builder, Op::Neg, &[not_negative])?;
-    push(builder, Op::Relu, &[not_positive])
+    let not_negative = push(builder, Op::Map(Map::Relu), &[x])?;
+    let not_positive = push(builder, Op::Map(Map::Neg), &[not_negative])?;
+    push(builder, Op::Map(Map::Relu), &[not_positive])
 }
 
 /// Ones of the type of `x`, whatever `x` holds.
 pub(super) fn ones_like(builder: &mut Builder, x: ValueId) -> Emitted {
     let zeros = zeros_like(builder, x)?;
     let one = builder.constant(builder.ty(x).dtype, 1.0);
-    push(builder, Op::Add, &[zeros, one])
+    push(builder, Op::Map(Map::Add), &[zeros, one])
 }
 
 /// One over the product of the extents of `axes` as a single number: `exp(-log(sum(ones)))`.
@@ -62,13 +63,13 @@ pub(super) fn inverse_count(builder: &mut Builder, of: ValueId, axes: &[i64]) ->
         zeros = push(builder, Op::Sum(Reduction { axes: others, keepdims: false }), &[zeros])?;
     }
     let one = builder.constant(builder.ty(of).dtype, 1.0);
-    let mut count = push(builder, Op::Add, &[zeros, one])?;
+    let mut count = push(builder, Op::Map(Map::Add), &[zeros, one])?;
     for axis in (0..axes.len() as i64).rev() {
         count = push(builder, Op::Sum(Reduction { axes: vec![axis], keepdims: false }), &[count])?;
     }
-    let log = push(builder, Op::Log, &[count])?;
-    let negative = push(builder, Op::Neg, &[log])?;
-    push(builder, Op::Exp, &[negative])
+    let log = push(builder, Op::Map(Map::Log), &[count])?;
+    let negative = push(builder, Op::Map(Map::Neg), &[log])?;
+    push(builder, Op::Map(Map::Exp), &[negative])
 }
 
 /// The same elements in another shape, which may be the one they have.
@@ -103,7 +104,7 @@ pub(super) fn place(
         along[0] = extent;
         let data = floats(builder.ty(dy).dtype, belongs);
         let mask = constant(builder, data, Shape::literal(&along))?;
-        placed = push(builder, Op::Mul, &[placed, mask])?;
+        placed = push(builder, Op::Map(Map::Mul), &[placed, mask])?;
     }
     Ok(placed)
 }
@@ -145,11 +146,11 @@ pub(super) fn scatter_add(
     let targets = push(builder, Op::Gather, &[positions, indices])?;
     let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
     let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;
-    let distance = push(builder, Op::Sub, &[targets, positions])?;
+    let distance = push(builder, Op::Map(Map::Sub), &[targets, positions])?;
     let distance = absolute(builder, distance)?;
     let one = builder.constant(dtype, 1.0);
-    let nearness = push(builder, Op::Sub, &[one, distance])?;
-    let one_hot = push(builder, Op::Relu, &[nearness])?;
+    let nearness = push(builder, Op::Map(Map::Sub), &[one, distance])?;
+    let one_hot = push(builder, Op::Map(Map::Relu), &[nearness])?;
 
     let updates = reshaped(builder, updates, [picked, width].into_iter().collect())?;
     let sums = push(builder, Op::MatMul, &[one_hot, updates])?;
@@ -165,10 +166,10 @@ pub(super) fn largest_index(dtype: DType) -> i64 {
 }
 
 fn absolute(builder: &mut Builder, x: ValueId) -> Emitted {
-    let above = push(builder, Op::Relu, &[x])?;
-    let negative = push(builder, Op::Neg, &[x])?;
-    let below = push(builder, Op::Relu, &[negative])?;
-    push(builder, Op::Add, &[above, below])
+    let above = push(builder, Op::Map(Map::Relu), &[x])?;
+    let negative = push(builder, Op::Map(Map::Neg), &[x])?;
+    let below = push(builder, Op::Map(Map::Relu), &[negative])?;
+    push(builder, Op::Map(Map::Add), &[above, below])
 }
 
 fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {

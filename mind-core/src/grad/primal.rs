@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
     ir::{Builder, Module, Op, ValueId},
+    map::Map,
 };
 
 /// A copy of a primal and where the derivative starts.
@@ -19,7 +20,7 @@ pub(super) struct Copy {
 
 /// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
 ///
-/// In Core v1 an extension is E5001. The operand takes the place of an [`Op::StopGradient`] that no derivative by whatever
+/// In Core v1 an extension is E5001. The operand takes the place of an [`Op::Map(Map::StopGradient)`] that no derivative by whatever
 /// input would reach; where one would, nothing in Core v1 keeps the derivative of the gradient from passing there.
 pub(super) fn copy(
     primal: &Module,
@@ -49,7 +50,7 @@ pub(super) fn copy(
         let allowed = inst.op.info().profile <= options.profile;
         values.push(if allowed {
             push(&mut builder, inst.op.clone(), &operands)?
-        } else if inst.op == Op::StopGradient && !by_any.is_active(inst.operands[0]) {
+        } else if inst.op == Op::Map(Map::StopGradient) && !by_any.is_active(inst.operands[0]) {
             operands[0]
         } else {
             return Err(activity.unsupported(value));

@@ -4,6 +4,7 @@ use crate::{
     dim::Dim,
     grad::{AutodiffError, accumulate, activity::Activity, core_v1, push},
     ir::{Builder, Inst, Op, Reduction, Slice, ValueId},
+    map::{Calculus, Map},
     ops::Profile,
     ty::{Shape, Type},
 };
@@ -133,7 +134,7 @@ impl<'a> Pullback<'a> {
                         core_v1::ones_like(self.builder, witness)?
                     }
                 };
-                self.push(Op::Mul, &[value, ones])
+                self.push(Op::Map(Map::Mul), &[value, ones])
             }
         }
     }
@@ -183,48 +184,19 @@ impl<'a> Pullback<'a> {
             (_, Some(1)) => Ok(value),
             (Profile::Extended, Some(count)) => {
                 let count = self.constant_like(value, count as f64);
-                self.push(Op::Div, &[value, count])
+                self.push(Op::Map(Map::Div), &[value, count])
             }
             (Profile::Extended, None) => {
                 let count = self.count_by_broadcast(value, &ty.shape, axes)?;
-                self.push(Op::Div, &[value, count])
+                self.push(Op::Map(Map::Div), &[value, count])
             }
             (Profile::CoreV1, Some(count)) => {
                 let inverse = self.constant_like(value, 1.0 / count as f64);
-                self.push(Op::Mul, &[value, inverse])
+                self.push(Op::Map(Map::Mul), &[value, inverse])
             }
             (Profile::CoreV1, None) => {
                 let inverse = core_v1::inverse_count(self.builder, of, axes)?;
-                self.push(Op::Mul, &[value, inverse])
-            }
-        }
-    }
-
-    /// `x > 0 ? dy : 0`.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
-    pub fn relu_grad(&mut self, dy: ValueId, x: ValueId) -> Emitted {
-        match self.profile {
-            Profile::Extended => self.push(Op::ReluGrad, &[dy, x]),
-            Profile::CoreV1 => {
-                let mask = core_v1::positive_mask(self.builder, x)?;
-                self.push(Op::Mul, &[dy, mask])
-            }
-        }
-    }
-
-    /// `dy / x` where `y = log(x)`.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
-    pub fn divide_by_exp(&mut self, dy: ValueId, x: ValueId, y: ValueId) -> Emitted {
-        match self.profile {
-            Profile::Extended => self.push(Op::Div, &[dy, x]),
-            Profile::CoreV1 => {
-                let negative = self.push(Op::Neg, &[y])?;
-                let inverse = self.push(Op::Exp, &[negative])?;
-                self.push(Op::Mul, &[dy, inverse])
+                self.push(Op::Map(Map::Mul), &[value, inverse])
             }
         }
     }
@@ -293,7 +265,7 @@ impl<'a> Pullback<'a> {
             count = if known == 1.0 && self.builder.inst(count).operands.is_empty() {
                 sum
             } else {
-                self.push(Op::Mul, &[count, sum])?
+                self.push(Op::Map(Map::Mul), &[count, sum])?
             };
         }
         Ok(count)
@@ -318,6 +290,35 @@ impl<'a> Pullback<'a> {
     pub fn unsupported_shape(&self, problem: String) -> AutodiffError {
         let (name, path) = (self.inst.op.info().name, self.activity.path(self.value));
         AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
+    }
+}
+
+/// What derivatives of functions of elements are played on.
+///
+/// Core v1 has neither masks nor quotients. There a mask is made of what it has, and `a / x` is `a * exp(-log(x))` where the
+/// primal has the logarithm; another quotient is E5001.
+impl Calculus for Pullback<'_> {
+    type Value = ValueId;
+    type Error = AutodiffError;
+
+    fn apply(&mut self, map: Map, operands: &[ValueId]) -> Emitted {
+        match (map, self.op()) {
+            _ if map.row().profile <= self.profile => self.push(Op::Map(map), operands),
+            (Map::ReluGrad, _) => {
+                let mask = core_v1::positive_mask(self.builder, operands[1])?;
+                self.push(Op::Map(Map::Mul), &[operands[0], mask])
+            }
+            (Map::Div, Op::Map(Map::Log)) => {
+                let negative = self.push(Op::Map(Map::Neg), &[self.result()])?;
+                let inverse = self.push(Op::Map(Map::Exp), &[negative])?;
+                self.push(Op::Map(Map::Mul), &[operands[0], inverse])
+            }
+            _ => Err(self.activity.unsupported(self.value)),
+        }
+    }
+
+    fn number(&mut self, number: f64, like: ValueId) -> Emitted {
+        Ok(self.constant_like(like, number))
     }
 }
 
@@ -355,7 +356,7 @@ mod tests {
         let mut b = Builder::new();
         let inputs = [("x", shape), ("y", other)]
             .map(|(name, shape)| b.input(name, Type::new(DType::F32, shape)).expect("a valid input"));
-        let y = b.push(Op::Exp, &inputs[..1]).expect("a float");
+        let y = b.push(Op::Map(Map::Exp), &inputs[..1]).expect("a float");
         let module = canonicalise(verify(b.clone().finish([y]), Profile::CoreV1).expect("it is valid"));
         let activity = Activity::new(&module, inputs);
         let error = rule(
@@ -429,7 +430,7 @@ mod tests {
     #[test]
     fn an_operation_that_breaks_a_rule_is_e5002() {
         let (code, message) = ask(Profile::Extended, literal([&[2, 3], &[4]]), |p, other| {
-            p.push(Op::Add, &[p.operand(0), other]).map(drop)
+            p.push(Op::Map(Map::Add), &[p.operand(0), other]).map(drop)
         });
         assert_eq!(code, "E5002");
         assert!(message.contains("[E3001]") && message.contains("f32[2, 3], f32[4]"), "{message}");

@@ -1,6 +1,7 @@
 //! Arithmetic on elements as the reference defines it.
 
 use super::{Elements, Value};
+use crate::map::{MOST_OPERANDS, Row};
 
 /// An element type of values.
 ///
@@ -13,10 +14,8 @@ pub(crate) trait Number: Copy + PartialEq {
     const NOTHING: Self::Total;
     fn elements(value: &Value) -> &[Self];
     fn wrap(elements: Vec<Self>) -> Elements;
-    fn add(self, rhs: Self) -> Self;
-    fn sub(self, rhs: Self) -> Self;
-    fn mul(self, rhs: Self) -> Self;
-    fn neg(self) -> Self;
+    /// A function of elements.
+    fn apply(row: &Row, operands: &[Self]) -> Self;
     /// `total + self * rhs`.
     fn accumulate_product(self, rhs: Self, total: Self::Total) -> Self::Total;
     /// `total + self`.
@@ -26,10 +25,6 @@ pub(crate) trait Number: Copy + PartialEq {
 
 /// An element type with fractions.
 pub(crate) trait Float: Number {
-    fn div(self, rhs: Self) -> Self;
-    fn exp(self) -> Self;
-    fn ln(self) -> Self;
-    fn is_above_zero(self) -> bool;
     /// `total / count`, rounded once.
     fn average(total: Self::Total, count: usize) -> Self;
 }
@@ -55,17 +50,10 @@ macro_rules! integer {
             const ZERO: Self = 0;
             const NOTHING: Self = 0;
             conversions!($number, $variant);
-            fn add(self, rhs: Self) -> Self {
-                self.wrapping_add(rhs)
-            }
-            fn sub(self, rhs: Self) -> Self {
-                self.wrapping_sub(rhs)
-            }
-            fn mul(self, rhs: Self) -> Self {
-                self.wrapping_mul(rhs)
-            }
-            fn neg(self) -> Self {
-                self.wrapping_neg()
+            fn apply(row: &Row, operands: &[Self]) -> Self {
+                let mut wide = [0; MOST_OPERANDS];
+                wide.iter_mut().zip(operands).for_each(|(wide, operand)| *wide = i64::from(*operand));
+                (row.integer)(&wide[..operands.len()]) as Self
             }
             fn accumulate_product(self, rhs: Self, total: Self) -> Self {
                 total.wrapping_add(self.wrapping_mul(rhs))
@@ -87,17 +75,10 @@ macro_rules! float {
             const ZERO: Self = 0.0;
             const NOTHING: Total = Total { sum: 0.0, lost: 0.0 };
             conversions!($number, $variant);
-            fn add(self, rhs: Self) -> Self {
-                self + rhs
-            }
-            fn sub(self, rhs: Self) -> Self {
-                self - rhs
-            }
-            fn mul(self, rhs: Self) -> Self {
-                self * rhs
-            }
-            fn neg(self) -> Self {
-                -self
+            fn apply(row: &Row, operands: &[Self]) -> Self {
+                let mut wide = [0.0; MOST_OPERANDS];
+                wide.iter_mut().zip(operands).for_each(|(wide, operand)| *wide = f64::from(*operand));
+                (row.float)(&wide[..operands.len()]) as Self
             }
             fn accumulate_product(self, rhs: Self, total: Total) -> Total {
                 total.plus(f64::from(self) * f64::from(rhs))
@@ -111,18 +92,6 @@ macro_rules! float {
         }
 
         impl Float for $number {
-            fn div(self, rhs: Self) -> Self {
-                self / rhs
-            }
-            fn exp(self) -> Self {
-                f64::from(self).exp() as Self
-            }
-            fn ln(self) -> Self {
-                f64::from(self).ln() as Self
-            }
-            fn is_above_zero(self) -> bool {
-                self > 0.0
-            }
             fn average(total: Total, count: usize) -> Self {
                 (total.rounded() / count as f64) as Self
             }

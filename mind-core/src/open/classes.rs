@@ -41,8 +41,7 @@ fn members(node: &RawNode) -> &[NodeId] {
     match &node.op {
         Op::Leaf(_)
         | Op::Constant(_)
-        | Op::Unary(_)
-        | Op::Binary(_)
+        | Op::Map(_)
         | Op::At
         | Op::MatMul
         | Op::Dot
@@ -55,7 +54,6 @@ fn members(node: &RawNode) -> &[NodeId] {
         | Op::Slice { .. }
         | Op::Conv2d(_)
         | Op::BroadcastTo { .. }
-        | Op::StopGradient
         | Op::FilledLike { .. }
         | Op::CountReduced { .. }
         | Op::SumLike
@@ -66,8 +64,7 @@ fn members(node: &RawNode) -> &[NodeId] {
         | Op::SubscriptGrad(_)
         | Op::SliceGrad { .. }
         | Op::Conv2dGradInput(_)
-        | Op::Conv2dGradFilter(_)
-        | Op::ReluGrad => &node.operands,
+        | Op::Conv2dGradFilter(_) => &node.operands,
         // The indices have their own, and the table, a witness, has that of the rows.
         Op::Gather | Op::GatherGrad => &node.operands[..1],
     }

@@ -3,8 +3,11 @@
 //! It is [`crate::grad`] without types. Where a rule there asks a shape, the rule here adds an operation that takes it from
 //! a witness; where shapes are the same whatever they are, nothing is summed back.
 
-use super::graph::{Graph, MAX_NODES};
-use super::{Binary, NodeId, Op, Reduce, Unary};
+use crate::map::{Calculus, Given, Map, play};
+use std::convert::Infallible;
+
+use super::graph::{Graph, MAX_NODES, RawNode};
+use super::{Constant, NodeId, Op, Reduce};
 
 /// Why an expression has no gradient that can be told before types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +59,7 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
             active[operand.index()] && node.op.reads(position) && !flows(&node.op, position)
         };
         if node.operands.iter().enumerate().any(stops) {
-            let label = if matches!(node.op, Op::StopGradient) {
-                "stop_gradient"
-            } else if matches!(node.op, Op::ReluGrad) {
-                "relu"
-            } else {
-                "gather"
-            };
+            let label = label(node);
             if !labels.contains(&label) {
                 labels.push(label);
             }
@@ -71,15 +68,23 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
     labels
 }
 
+/// A node through which no derivative flows, as its author would name it.
+fn label(node: &RawNode) -> &'static str {
+    match (&node.spot, &node.op) {
+        (Some(spot), _) => spot.label,
+        // Of a derivative, which is named as what was differentiated.
+        (None, Op::Map(map)) => map.row().label.trim_end_matches("_grad"),
+        (None, _) => "gather",
+    }
+}
+
 /// Whether a result depends on this operand in a differentiable way.
 fn flows(op: &Op, position: usize) -> bool {
     match op {
-        Op::StopGradient => false,
-        Op::Gather | Op::ReluGrad | Op::GatherGrad => position == 0,
+        Op::Map(map) => map.row().flows_to(position),
+        Op::Gather | Op::GatherGrad => position == 0,
         Op::Leaf(_)
         | Op::Constant(_)
-        | Op::Unary(_)
-        | Op::Binary(_)
         | Op::At
         | Op::MatMul
         | Op::Dot
@@ -137,7 +142,7 @@ impl Pullback<'_> {
         }
         self.graph.assume_shape(value, node);
         self.cotangents[node.index()] = Some(match self.cotangents[node.index()] {
-            Some(sum) => self.graph.derive(Op::Binary(Binary::Add), &[sum, value]),
+            Some(sum) => self.graph.derive(Op::Map(Map::Add), &[sum, value]),
             None => value,
         });
     }
@@ -170,13 +175,8 @@ impl Pullback<'_> {
         };
         let operand = |position: usize| operands[position];
         match op {
-            Op::Leaf(_)
-            | Op::Constant(_)
-            | Op::StopGradient
-            | Op::FilledLike { .. }
-            | Op::CountReduced { .. } => {}
-            Op::Unary(op) => self.unary(op, node, operand(0), dy),
-            Op::Binary(op) => self.binary(op, node, [operand(0), operand(1)], dy),
+            Op::Leaf(_) | Op::Constant(_) | Op::FilledLike { .. } | Op::CountReduced { .. } => {}
+            Op::Map(map) => self.map(map, node, &operands, dy),
             Op::At | Op::MatMul | Op::Dot => {
                 let (a, b) = (operand(0), operand(1));
                 self.push(a, Op::ProductGradLhs, &[dy, a, b]);
@@ -188,7 +188,7 @@ impl Pullback<'_> {
                     Reduce::Sum => dy,
                     Reduce::Mean => {
                         let count = self.graph.derive(Op::CountReduced { axes: axes.clone() }, &[x]);
-                        self.graph.derive(Op::Binary(Binary::Div), &[dy, count])
+                        self.graph.derive(Op::Map(Map::Div), &[dy, count])
                     }
                 };
                 // With the reduced axes put back it broadcasts; without axes it is a single number.
@@ -245,55 +245,31 @@ impl Pullback<'_> {
                 self.push(dz, Op::Conv2d(convolution.clone()), &[x, dy]);
                 self.push(x, Op::Conv2dGradInput(convolution), &[dz, x, dy]);
             }
-            Op::ReluGrad => self.push(operand(0), Op::ReluGrad, &[dy, operand(1)]),
         }
     }
 
-    fn unary(&mut self, op: Unary, y: NodeId, x: NodeId, dy: NodeId) {
-        match op {
-            Unary::Neg => self.push(x, Op::Unary(Unary::Neg), &[dy]),
-            Unary::Relu => self.push(x, Op::ReluGrad, &[dy, x]),
-            Unary::Exp => self.push(x, Op::Binary(Binary::Mul), &[dy, y]),
-            Unary::Log => self.push(x, Op::Binary(Binary::Div), &[dy, x]),
+    fn map(&mut self, map: Map, y: NodeId, operands: &[NodeId], dy: NodeId) {
+        let row = map.row();
+        let given = Given { row, operands, y, dy };
+        for (position, operand) in operands.iter().enumerate() {
+            if self.wants(*operand) && row.flows_to(position) {
+                let Ok(value) = play(self, given, position);
+                self.contribute_broadcast(*operand, value);
+            }
         }
     }
+}
 
-    fn binary(&mut self, op: Binary, y: NodeId, [a, b]: [NodeId; 2], dy: NodeId) {
-        let mul = Op::Binary(Binary::Mul);
-        match op {
-            Binary::Add => {
-                self.contribute_broadcast(a, dy);
-                self.contribute_broadcast(b, dy);
-            }
-            Binary::Sub => {
-                self.contribute_broadcast(a, dy);
-                if self.wants(b) {
-                    let negated = self.graph.derive(Op::Unary(Unary::Neg), &[dy]);
-                    self.contribute_broadcast(b, negated);
-                }
-            }
-            Binary::Mul => {
-                for (to, other) in [(a, b), (b, a)] {
-                    if self.wants(to) {
-                        let value = self.graph.derive(mul.clone(), &[dy, other]);
-                        self.contribute_broadcast(to, value);
-                    }
-                }
-            }
-            Binary::Div => {
-                let div = Op::Binary(Binary::Div);
-                if self.wants(a) {
-                    let value = self.graph.derive(div.clone(), &[dy, b]);
-                    self.contribute_broadcast(a, value);
-                }
-                if self.wants(b) {
-                    let product = self.graph.derive(mul, &[dy, y]);
-                    let quotient = self.graph.derive(div, &[product, b]);
-                    let value = self.graph.derive(Op::Unary(Unary::Neg), &[quotient]);
-                    self.contribute_broadcast(b, value);
-                }
-            }
-        }
+impl Calculus for Pullback<'_> {
+    type Value = NodeId;
+    type Error = Infallible;
+
+    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Result<NodeId, Infallible> {
+        Ok(self.graph.derive(Op::Map(map), operands))
+    }
+
+    fn number(&mut self, number: f64, like: NodeId) -> Result<NodeId, Infallible> {
+        Ok(self.graph.derive(Op::Constant(Box::new(Constant::number(number))), &[like]))
     }
 }
 

@@ -3,12 +3,13 @@
 use mind_shape::rules::{permuted, reduced, subscripted};
 
 use super::typing::{rule_subscripts, to_rule};
-use super::{Binary, Constant, Node, NodeId, Op as Open, Program, Reduce, Unary, types};
+use super::{Constant, Node, NodeId, Op as Open, Program, Reduce, types};
 use crate::{
     data::TensorData,
     diag::{Code, Diag, Site},
     dim::Dim,
     ir::{Builder, Module, Op, Reduction, Slice, ValueId},
+    map::Map,
     ops::OpError,
     ty::{Shape, Type},
 };
@@ -78,23 +79,10 @@ impl Emitter<'_> {
         match &self.node.op {
             Open::Leaf(leaf) => self.input(leaf.index(), own),
             Open::Constant(constant) => self.constant(constant, &own),
-            Open::Unary(op) => {
-                let op = match op {
-                    Unary::Neg => Op::Neg,
-                    Unary::Relu => Op::Relu,
-                    Unary::Exp => Op::Exp,
-                    Unary::Log => Op::Log,
-                };
-                self.push(op, &[self.operand(0)])
-            }
-            Open::Binary(op) => {
-                let op = match op {
-                    Binary::Add => Op::Add,
-                    Binary::Sub => Op::Sub,
-                    Binary::Mul => Op::Mul,
-                    Binary::Div => Op::Div,
-                };
-                self.push(op, &[self.operand(0), self.operand(1)])
+            Open::Map(map) => {
+                let operands: Vec<_> =
+                    (0..map.row().arity()).map(|position| self.operand(position)).collect();
+                self.push(Op::Map(*map), &operands)
             }
             Open::At => self.at(self.operand(0), self.operand(1)),
             Open::MatMul => self.push(Op::MatMul, &[self.operand(0), self.operand(1)]),
@@ -150,7 +138,6 @@ impl Emitter<'_> {
                 self.push(Op::Conv2d(convolution.clone()), &[self.operand(0), self.operand(1)])
             }
             Open::BroadcastTo { .. } => self.push(Op::BroadcastTo { shape: own.shape }, &[self.operand(0)]),
-            Open::StopGradient => self.push(Op::StopGradient, &[self.operand(0)]),
             Open::FilledLike { one } => {
                 self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)
             }
@@ -186,7 +173,6 @@ impl Emitter<'_> {
                 let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone().into() };
                 self.push(op, &[self.operand(1), self.operand(0)])
             }
-            Open::ReluGrad => self.push(Op::ReluGrad, &[self.operand(0), self.operand(1)]),
         }
     }
 
@@ -277,13 +263,13 @@ impl Emitter<'_> {
     fn outer(&mut self, rows: ValueId, columns: ValueId) -> Emitted {
         let rows = self.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
         let columns = self.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-        self.push(Op::Mul, &[rows, columns])
+        self.push(Op::Map(Map::Mul), &[rows, columns])
     }
 
     fn product_grad_lhs(&mut self) -> Emitted {
         let (dy, b) = (self.operand(0), self.operand(2));
         match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.push(Op::Mul, &[dy, b]),
+            (1, 1) => self.push(Op::Map(Map::Mul), &[dy, b]),
             (1, _) => self.push(Op::Dot, &[b, dy]),
             (_, 1) => self.outer(dy, b),
             (_, _) => {
@@ -297,7 +283,7 @@ impl Emitter<'_> {
     fn product_grad_rhs(&mut self) -> Emitted {
         let (dy, a) = (self.operand(0), self.operand(1));
         match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.push(Op::Mul, &[dy, a]),
+            (1, 1) => self.push(Op::Map(Map::Mul), &[dy, a]),
             (_, 1) => self.push(Op::Dot, &[dy, a]),
             (1, _) => self.outer(a, dy),
             (_, _) => {

@@ -7,6 +7,7 @@ pub use crate::ir::{Convolution, Padding};
 use crate::{
     data::TensorData,
     diag::{Code, Site},
+    map::Map,
     surface::{ast::TransformKind, lower},
     ty::{DType, Type},
 };
@@ -214,10 +215,8 @@ pub enum Op {
     Leaf(LeafId),
     /// `()` or `(like)`: numbers. Their element type is that of the witness, or [`Constant::dtype`] without one.
     Constant(Box<Constant>),
-    /// `(x)`: each element by itself.
-    Unary(Unary),
-    /// `(a, b)`: element by element, broadcast.
-    Binary(Binary),
+    /// `(x)` or `(a, b)`: a function of the elements at each index.
+    Map(Map),
     /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
     At,
     /// `(a, b)`: `matmul(a, b)`.
@@ -273,8 +272,6 @@ pub enum Op {
         /// The shape.
         shape: Vec<i64>,
     },
-    /// `(x)`: `x`, taken as constant by differentiation.
-    StopGradient,
     /// `(like)`: zeros or ones of the type of the witness.
     FilledLike {
         /// Whether they are ones.
@@ -312,34 +309,6 @@ pub enum Op {
     Conv2dGradInput(Convolution),
     /// `(dy, x, f)`: what a convolution passes back to its filter `f`, which is a witness.
     Conv2dGradFilter(Convolution),
-    /// `(dy, x)`: `x > 0 ? dy : 0`.
-    ReluGrad,
-}
-
-/// The operations on each element by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unary {
-    /// `-x`
-    Neg,
-    /// `x > 0 ? x : 0`
-    Relu,
-    /// `e^x`
-    Exp,
-    /// The natural logarithm.
-    Log,
-}
-
-/// The operations on two elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Sub,
-    /// `a * b`
-    Mul,
-    /// `a / b`
-    Div,
 }
 
 /// The reductions.
@@ -387,15 +356,15 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// The number 1, of whatever element type its witness has.
-    pub(super) fn one() -> Self {
+    /// A number of whatever element type its witness has.
+    pub(super) fn number(number: f64) -> Self {
         Self {
-            text: "`1`".to_owned(),
+            text: format!("`{number}`"),
             kind: NumberKind::Any,
             suffix: None,
             dtype: DType::F32,
             shape: Vec::new(),
-            values: DType::NUMERIC.map(|dtype| Ok(TensorData::splat(dtype, 1.0))),
+            values: DType::NUMERIC.map(|dtype| Ok(TensorData::splat(dtype, number))),
         }
     }
 
@@ -460,8 +429,7 @@ impl Op {
     pub fn reads(&self, position: usize) -> bool {
         match self {
             Self::Leaf(_) | Self::Constant(_) | Self::FilledLike { .. } | Self::CountReduced { .. } => false,
-            Self::Unary(_)
-            | Self::Binary(_)
+            Self::Map(_)
             | Self::At
             | Self::MatMul
             | Self::Dot
@@ -474,9 +442,7 @@ impl Op {
             | Self::Slice { .. }
             | Self::Gather
             | Self::Conv2d(_)
-            | Self::BroadcastTo { .. }
-            | Self::StopGradient
-            | Self::ReluGrad => true,
+            | Self::BroadcastTo { .. } => true,
             Self::SumLike
             | Self::BroadcastLike
             | Self::ReshapeLike

@@ -24,8 +24,8 @@ mod typing;
 
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Binary, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node,
-    NodeId, NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript, Unary,
+    Annotation, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node, NodeId,
+    NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript,
 };
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};

@@ -1,6 +1,6 @@
 //! What a plan needs to know of each node: who reads it, and what kind of work it is.
 
-use super::{NodeId, Op, Program, Unary};
+use super::{NodeId, Op, Program};
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -77,8 +77,8 @@ pub(super) fn kind(op: &Op) -> Kind {
     match op {
         Op::Leaf(_) | Op::Constant(_) => Kind::Given,
         Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => Kind::View,
-        Op::Unary(Unary::Neg | Unary::Relu) | Op::Binary(_) | Op::ReluGrad | Op::StopGradient => Kind::Cheap,
-        Op::Unary(Unary::Exp | Unary::Log) => Kind::Dear,
+        Op::Map(map) if map.row().cost.is_series() => Kind::Dear,
+        Op::Map(_) => Kind::Cheap,
         Op::BroadcastTo { .. } | Op::BroadcastLike | Op::FilledLike { .. } => Kind::Free,
         Op::At
         | Op::MatMul

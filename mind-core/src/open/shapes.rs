@@ -4,6 +4,7 @@
 //! shape is a set of atoms, the empty set for a single number, and the shape of a broadcast result is the union. An atom is
 //! a shape of which no more is known than the operation and the shapes that it comes from.
 
+use crate::map::Shapes as Meeting;
 use std::collections::HashMap;
 
 use super::Op;
@@ -59,8 +60,11 @@ impl Shapes {
     /// The shape of the result of an operation.
     pub(super) fn of(&mut self, op: &Op, operands: &[ShapeId]) -> ShapeId {
         match op {
-            Op::Unary(_) | Op::StopGradient | Op::FilledLike { .. } | Op::ReluGrad => operands[0],
-            Op::Binary(_) => self.union(operands[0], operands[1]),
+            Op::FilledLike { .. } => operands[0],
+            Op::Map(map) => match (map.row().shapes, operands) {
+                (Meeting::Broadcast, [a, b]) => self.union(*a, *b),
+                (Meeting::Broadcast | Meeting::Equal, _) => operands[0],
+            },
             Op::Constant(constant) => self.known(&constant.shape),
             Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => SCALAR,
             Op::BroadcastTo { shape } => self.known(shape),

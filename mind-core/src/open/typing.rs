@@ -2,15 +2,14 @@
 
 use mind_shape::{
     Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult,
-    rules::{self, BinaryOp, Fit, Literal, ReductionOp, UnaryOp},
+    rules::{self, Fit, Literal, ReductionOp},
 };
 
-use super::{
-    Binary, Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Reduce, Spot, Unary,
-};
+use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Reduce, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
+    map::{Row, Shapes},
     ty::{DType, Shape, Type},
 };
 
@@ -85,9 +84,14 @@ impl Known<'_> {
         match &self.node.op {
             Op::Leaf(leaf) => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
             Op::Constant(constant) => self.constant(constant),
-            Op::Unary(op) => self.told(rules::unary(unary(*op), x())),
-            Op::StopGradient => self.told(rules::unary(UnaryOp::StopGradient, x())),
-            Op::Binary(op) => self.told(rules::binary(binary(*op), x(), y())),
+            Op::Map(map) => {
+                let Row { takes, shapes, .. } = *map.row();
+                self.told(match (map.row().arity(), shapes) {
+                    (1, _) => rules::unary(takes, x()),
+                    (_, Shapes::Broadcast) => rules::binary(takes, x(), y()),
+                    (_, Shapes::Equal) => rules::alike(takes, x(), y()),
+                })
+            }
             Op::At => self.told(rules::at(x(), y())),
             Op::MatMul => self.told(rules::matmul(x(), y())),
             Op::Dot => self.told(rules::dot(x(), y())),
@@ -132,7 +136,6 @@ impl Known<'_> {
                 let padding = rule_padding(&convolution.padding);
                 self.told(rules::conv2d_grad_filter(x(), y(), z(), &convolution.strides, padding))
             }
-            Op::ReluGrad => self.told(rules::relu_grad(x(), y())),
         }
     }
 
@@ -260,24 +263,6 @@ fn rule_padding(padding: &Padding) -> rules::Padding<'_> {
         Padding::Valid => rules::Padding::Valid,
         Padding::Same => rules::Padding::Same,
         Padding::Custom(pairs) => rules::Padding::Pairs(pairs),
-    }
-}
-
-fn unary(op: Unary) -> UnaryOp {
-    match op {
-        Unary::Neg => UnaryOp::Neg,
-        Unary::Relu => UnaryOp::Relu,
-        Unary::Exp => UnaryOp::Exp,
-        Unary::Log => UnaryOp::Log,
-    }
-}
-
-fn binary(op: Binary) -> BinaryOp {
-    match op {
-        Binary::Add => BinaryOp::Add,
-        Binary::Sub => BinaryOp::Sub,
-        Binary::Mul => BinaryOp::Mul,
-        Binary::Div => BinaryOp::Div,
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) static CONV2D: OpInfo = OpInfo {
         Ok(())
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, _| {
                 Case::new(Op::Conv2d(convolution), dtype, &[image, filter])
             })
@@ -149,7 +149,7 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
         Ok(())
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
                 let op =
                     Op::Conv2dGradInput { shape: Shape::literal(image), convolution: convolution.into() };
@@ -211,7 +211,7 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
         Ok(())
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
                 let op =
                     Op::Conv2dGradFilter { shape: Shape::literal(filter), convolution: convolution.into() };

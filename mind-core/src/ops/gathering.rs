@@ -60,7 +60,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
         Ok(())
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[4], &[]), (&[4], &[3]), (&[3, 2], &[5]), (&[3, 2, 2], &[2, 2])];
             let case = |(table, indices): (&[i64], &[i64])| Case {
@@ -132,7 +132,7 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
         Op::ScatterAdd { shape: Shape::new(shape) }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [[&[i64]; 3]; 3] =
                 [[&[4], &[], &[]], [&[4], &[3], &[3]], [&[3, 2], &[2, 2], &[2, 2, 2]]];
             let case = |[shape, indices, updates]: [&[i64]; 3]| Case {

@@ -56,7 +56,7 @@ pub(super) static INDEX: OpInfo = OpInfo {
         Op::Index { indices }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 3] = [(&[], &[]), (&[3], &[2]), (&[2, 3], &[1, 0])];
             let op =
                 |indices: &[i64]| Op::Index { indices: indices.iter().copied().map(Dim::literal).collect() };
@@ -121,7 +121,7 @@ pub(super) static SLICE: OpInfo = OpInfo {
         Op::Slice(slice)
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             slices().map(|(shape, slice)| Case::new(Op::Slice(slice.into()), dtype, &[shape])).into()
         },
         ..KERNEL.sample
@@ -177,7 +177,7 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
         Op::SliceGrad { shape: Shape::new(shape), slice }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let case = |(shape, slice): (&'static [i64], Slice)| {
                 let shape = Shape::literal(shape);
                 let extent = |axis: usize| {

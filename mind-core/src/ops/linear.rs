@@ -11,6 +11,7 @@ use crate::{
     grad::{AutodiffError, Pullback},
     interp::{Number, Value, broadcast_offset, offset, with_number},
     ir::{Op, ValueId},
+    map::Map,
     ty::Type,
 };
 
@@ -38,7 +39,7 @@ pub(super) static DOT: OpInfo = OpInfo {
     evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to))),
     derivative: Derivative::Rule(dot_back),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [[&[i64]; 2]; 4] =
                 [[&[3], &[3]], [&[2, 3], &[3]], [&[2], &[2, 3]], [&[2, 3], &[3, 4]]];
             forms.map(|shapes| Case::new(Op::Dot, dtype, &shapes)).into()
@@ -80,7 +81,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
     evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))),
     derivative: Derivative::Rule(matmul_back),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [[&[i64]; 2]; 6] = [
                 [&[2, 3], &[3, 4]],
                 [&[1, 1], &[1, 1]],
@@ -247,7 +248,7 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
         } else if rhs_is_matrix {
             p.push(Op::Dot, &[rhs, dy])?
         } else {
-            p.push(Op::Mul, &[dy, rhs])?
+            p.push(Op::Map(Map::Mul), &[dy, rhs])?
         };
         p.contribute(0, value)?;
     }
@@ -257,7 +258,7 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
         } else if rhs_is_matrix {
             outer(p, lhs, dy)?
         } else {
-            p.push(Op::Mul, &[dy, lhs])?
+            p.push(Op::Map(Map::Mul), &[dy, lhs])?
         };
         p.contribute(1, value)?;
     }
@@ -268,5 +269,5 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
 fn outer(p: &mut Pullback<'_>, rows: ValueId, columns: ValueId) -> Result<ValueId, AutodiffError> {
     let rows = p.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
     let columns = p.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-    p.push(Op::Mul, &[rows, columns])
+    p.push(Op::Map(Map::Mul), &[rows, columns])
 }

@@ -27,12 +27,14 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    grad::AutodiffError,
-    grad::Pullback,
+    grad::{AutodiffError, Pullback},
     interp::{Number, RunError, Value, positions},
     ir::{Convolution, Op, Operands, Reduction, Slice},
+    map::Map,
     ty::{DType, Shape, Type, type_fault},
 };
+
+pub use crate::profile::Profile;
 
 /// What a rule answers: the type of the result, or what is wrong.
 pub type Inferred = Result<Type, Box<OpError>>;
@@ -41,6 +43,7 @@ pub type Inferred = Result<Type, Box<OpError>>;
 pub type Place = (usize, usize);
 
 /// One row of the table: everything the compiler knows of an operation.
+#[derive(Clone, Copy)]
 pub struct OpInfo {
     /// As in Core IR text, `MatMul`.
     pub name: &'static str,
@@ -79,9 +82,12 @@ pub struct OpInfo {
 }
 
 /// How an operation is made.
+#[derive(Clone, Copy)]
 pub enum Make {
     /// It has no fields.
     Plain(fn() -> Op),
+    /// It is this function of elements.
+    Map(Map),
     /// Of the values of its fields, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
     Of(fn(Attributes) -> Op),
 }
@@ -121,8 +127,15 @@ impl OpInfo {
     pub fn op(&self, attributes: Attributes) -> Op {
         match self.make {
             Make::Plain(make) => make(),
+            Make::Map(map) => Op::Map(map),
             Make::Of(make) => make(attributes),
         }
+    }
+
+    /// Instances of the operation that together cover every form and broadcast pattern, with operands of an element type of
+    /// the caller's choice; none where the operation does not take it.
+    pub fn cases(&self, dtype: DType) -> Vec<sample::Case> {
+        (self.sample.cases)(self, dtype)
     }
 
     /// What is wrong with so many operands.
@@ -133,15 +146,6 @@ impl OpInfo {
             arity => format!("{count} {noun} given, {arity} needed"),
         }
     }
-}
-
-/// A set of operations a module may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Profile {
-    /// The operations of the specification.
-    CoreV1,
-    /// Those and this project's extensions.
-    Extended,
 }
 
 /// What kind of work an operation is.
@@ -198,17 +202,32 @@ pub struct Concrete<'a> {
 
 macro_rules! table {
     ($($pattern:pat => $family:ident :: $row:ident,)+) => {
-        /// Every row, in the order of [`Op`].
-        pub static TABLE: &[&OpInfo] = &[$(&$family::$row),+];
+        /// The rows that are not of functions of elements.
+        static OTHERS: &[&OpInfo] = &[$(&$family::$row),+];
 
         /// The row of an operation.
         pub(crate) fn info(op: &Op) -> &'static OpInfo {
             match op {
+                Op::Map(map) => elementwise::row(*map),
                 $($pattern => &$family::$row,)+
             }
         }
     };
 }
+
+/// Every row: the functions of elements, then the others in the order of [`Op`].
+pub static TABLE: &[&OpInfo] = &{
+    let mut rows = [&constant::INPUT; Map::ALL.len() + OTHERS.len()];
+    let mut next = 0;
+    while next < rows.len() {
+        rows[next] = match next.checked_sub(Map::ALL.len()) {
+            None => elementwise::row(Map::ALL[next]),
+            Some(other) => OTHERS[other],
+        };
+        next += 1;
+    }
+    rows
+};
 
 table! {
     Op::Input { .. } => constant::INPUT,
@@ -216,10 +235,6 @@ table! {
     Op::ConstF32(_) => constant::CONST_F32,
     Op::ConstF64(_) => constant::CONST_F64,
     Op::ConstTensor { .. } => constant::CONST_TENSOR,
-    Op::Add => elementwise::ADD,
-    Op::Sub => elementwise::SUB,
-    Op::Mul => elementwise::MUL,
-    Op::Div => elementwise::DIV,
     Op::Sum(_) => reduction::SUM,
     Op::Mean(_) => reduction::MEAN,
     Op::Reshape { .. } => shape::RESHAPE,
@@ -232,17 +247,11 @@ table! {
     Op::Dot => linear::DOT,
     Op::MatMul => linear::MAT_MUL,
     Op::Conv2d(_) => convolution::CONV2D,
-    Op::Relu => elementwise::RELU,
-    Op::Neg => elementwise::NEG,
-    Op::Exp => elementwise::EXP,
-    Op::Log => elementwise::LOG,
     Op::BroadcastTo { .. } => shape::BROADCAST_TO,
-    Op::ReluGrad => elementwise::RELU_GRAD,
     Op::SliceGrad { .. } => indexing::SLICE_GRAD,
     Op::ScatterAdd { .. } => gathering::SCATTER_ADD,
     Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
     Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
-    Op::StopGradient => elementwise::STOP_GRADIENT,
     Op::Extern { .. } => external::EXTERN,
     Op::ExternGrad { .. } => external::EXTERN_GRAD,
 }
@@ -350,10 +359,7 @@ impl Op {
             | Self::ConstI64(_)
             | Self::ConstF32(_)
             | Self::ConstF64(_)
-            | Self::Add
-            | Self::Sub
-            | Self::Mul
-            | Self::Div
+            | Self::Map(_)
             | Self::Sum(Reduction { .. })
             | Self::Mean(Reduction { .. })
             | Self::Transpose { .. }
@@ -363,13 +369,7 @@ impl Op {
             | Self::Dot
             | Self::MatMul
             | Self::Conv2d(Convolution { .. })
-            | Self::Relu
-            | Self::Neg
-            | Self::Exp
-            | Self::Log
-            | Self::ReluGrad
-            | Self::ExternGrad { .. }
-            | Self::StopGradient => {}
+            | Self::ExternGrad { .. } => {}
         }
     }
 
@@ -410,11 +410,8 @@ impl Op {
             | Self::ConstI64(_)
             | Self::ConstF32(_)
             | Self::ConstF64(_)
+            | Self::Map(_)
             | Self::ConstTensor { .. }
-            | Self::Add
-            | Self::Sub
-            | Self::Mul
-            | Self::Div
             | Self::Sum(Reduction { .. })
             | Self::Mean(Reduction { .. })
             | Self::Transpose { .. }
@@ -424,13 +421,7 @@ impl Op {
             | Self::Dot
             | Self::MatMul
             | Self::Conv2d(Convolution { .. })
-            | Self::Relu
-            | Self::Neg
-            | Self::Exp
-            | Self::Log
-            | Self::ReluGrad
-            | Self::ExternGrad { .. }
-            | Self::StopGradient => self.clone(),
+            | Self::ExternGrad { .. } => self.clone(),
         })
     }
 }

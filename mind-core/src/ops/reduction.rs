@@ -51,7 +51,7 @@ pub(super) static MEAN: OpInfo = OpInfo {
     derivative: Derivative::Linear(average_back),
     flops: |_, operands, _| operands[0].shape.element_count(),
     sample: Sampling {
-        cases: |dtype| if dtype.is_float() { cases(Op::Mean, dtype) } else { Vec::new() },
+        cases: |_, dtype| if dtype.is_float() { cases(Op::Mean, dtype) } else { Vec::new() },
         ..SUM_ROW.sample
     },
     ..SUM_ROW
@@ -76,7 +76,11 @@ const SUM_ROW: OpInfo = OpInfo {
     flops: |_, operands, result| operands[0].shape.element_count()?.sub(&result.shape.element_count()?),
     fields: &[Field::place("axes", FieldKind::Integers), Field::key("keepdims", "kd", FieldKind::Flag)],
     attributes,
-    sample: Sampling { cases: |dtype| cases(Op::Sum, dtype), domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+    sample: Sampling {
+        cases: |_, dtype| cases(Op::Sum, dtype),
+        domain: Domain::Any,
+        tolerance: (1e-2, 1e-6),
+    },
     ..KERNEL
 };
 

@@ -1,5 +1,7 @@
 //! How generated tests sample an operation: instances with operand types, where to draw elements, how close to agree.
 
+use super::OpInfo;
+pub use crate::map::Domain;
 use crate::{
     ir::Op,
     ty::{DType, Shape, Type},
@@ -10,7 +12,7 @@ use crate::{
 pub struct Sampling {
     /// Instances that together cover every form and broadcast pattern, for an element type of the table's choice;
     /// none where the operation does not take the element type.
-    pub cases: fn(DType) -> Vec<Case>,
+    pub cases: fn(&OpInfo, DType) -> Vec<Case>,
     /// Where to draw elements of the operands.
     pub domain: Domain,
     /// The largest relative error of an analytic gradient against central differences in f64, for f32 and f64.
@@ -33,18 +35,7 @@ impl Case {
     }
 }
 
-/// Where to draw elements of operands; integer operands of an operation on floats are indices below the first extent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Domain {
-    /// From -2 to 2.
-    Any,
-    /// From 0.5 to 2: for log and divisors.
-    Positive,
-    /// From -2 to 2 and at least 0.1 from 0: where the derivative jumps there.
-    NonZero,
-}
-
 /// No instances: for operations without operands.
-pub fn none(_: DType) -> Vec<Case> {
+pub fn none(_: &OpInfo, _: DType) -> Vec<Case> {
     Vec::new()
 }

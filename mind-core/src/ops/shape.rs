@@ -48,7 +48,7 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
         Op::Reshape { shape: Shape::new(shape) }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 5] =
                 [(&[2, 3], &[6]), (&[6], &[3, 2]), (&[2, 3], &[3, 1, 2]), (&[], &[1]), (&[1, 1], &[])];
             let op = |shape: &[i64]| Op::Reshape { shape: Shape::literal(shape) };
@@ -93,7 +93,7 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
         Op::Transpose { permutation }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[], &[]), (&[2, 3], &[1, 0]), (&[2, 3, 4], &[2, 0, 1]), (&[2, 3, 4], &[0, 1, 2])];
             let op = |permutation: &[i64]| Op::Transpose { permutation: permutation.to_vec() };
@@ -137,7 +137,7 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
         Op::ExpandDims { axes }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[], &[0]), (&[3], &[1]), (&[2, 3], &[0, 2]), (&[2, 3], &[2, 3])];
             let op = |axes: &[i64]| Op::ExpandDims { axes: axes.to_vec() };
@@ -180,7 +180,7 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
         Op::Squeeze { axes }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[1], &[0]), (&[2, 1, 3], &[1]), (&[1, 3, 1], &[0, 2]), (&[2], &[])];
             let op = |axes: &[i64]| Op::Squeeze { axes: axes.to_vec() };
@@ -231,7 +231,7 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
         Op::BroadcastTo { shape: Shape::new(shape) }
     }),
     sample: Sampling {
-        cases: |dtype| {
+        cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 5] =
                 [(&[], &[2, 3]), (&[3], &[2, 3]), (&[2, 1], &[2, 3]), (&[1, 1], &[2, 3]), (&[2, 3], &[2, 3])];
             let op = |shape: &[i64]| Op::BroadcastTo { shape: Shape::literal(shape) };

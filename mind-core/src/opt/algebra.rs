@@ -6,6 +6,7 @@
 
 use crate::{
     ir::{Inst, Op, Operands, ValueId},
+    map::Map,
     number::Number,
     ty::Type,
 };
@@ -59,15 +60,15 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>
         return Rewrite::Filled(result);
     }
     match op {
-        Op::Add => sum(operands, known),
-        Op::Sub => difference(operands, ty, known),
-        Op::Mul => product(operands, ty, known),
-        Op::Div => quotient(operands, ty, known),
-        Op::Neg => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
-        Op::Relu if known.inst(operands[0]).op == Op::Relu => Rewrite::Value(operands[0]),
+        Op::Map(Map::Add) => sum(operands, known),
+        Op::Map(Map::Sub) => difference(operands, ty, known),
+        Op::Map(Map::Mul) => product(operands, ty, known),
+        Op::Map(Map::Div) => quotient(operands, ty, known),
+        Op::Map(Map::Neg) => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
+        Op::Map(Map::Relu) if known.inst(operands[0]).op == Op::Map(Map::Relu) => Rewrite::Value(operands[0]),
         // relu(x) is above 0 where x is, so the mask need not keep x alive beside relu(x).
-        Op::ReluGrad => match (known.find)(Op::Relu, known.operands(&[operands[1]])) {
-            Some(relu) => Rewrite::Inst(Op::ReluGrad, known.operands(&[operands[0], relu])),
+        Op::Map(Map::ReluGrad) => match (known.find)(Op::Map(Map::Relu), known.operands(&[operands[1]])) {
+            Some(relu) => Rewrite::Inst(Op::Map(Map::ReluGrad), known.operands(&[operands[0], relu])),
             None => Rewrite::Same,
         },
         Op::Transpose { permutation } => transposed(operands[0], permutation, known),
@@ -95,9 +96,9 @@ fn sum(operands: &Operands, known: &Known<'_>) -> Rewrite {
     } else if known.is_filled(a, Number::is_nothing_to_add) {
         Rewrite::Value(b)
     } else if let Some(b) = known.negated(b) {
-        Rewrite::Inst(Op::Sub, known.operands(&[a, b]))
+        Rewrite::Inst(Op::Map(Map::Sub), known.operands(&[a, b]))
     } else if let Some(a) = known.negated(a) {
-        Rewrite::Inst(Op::Sub, known.operands(&[b, a]))
+        Rewrite::Inst(Op::Map(Map::Sub), known.operands(&[b, a]))
     } else {
         Rewrite::Same
     }
@@ -109,9 +110,9 @@ fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     if known.is_filled(b, |number| number.is(0)) {
         Rewrite::Value(a)
     } else if let Some(b) = known.negated(b) {
-        Rewrite::Inst(Op::Add, known.operands(&[a.min(b), a.max(b)]))
+        Rewrite::Inst(Op::Map(Map::Add), known.operands(&[a.min(b), a.max(b)]))
     } else if known.is_filled(a, |number| number.is_integer() && number.is(0)) && known.inst(b).ty == *ty {
-        Rewrite::Inst(Op::Neg, known.operands(&[b]))
+        Rewrite::Inst(Op::Map(Map::Neg), known.operands(&[b]))
     } else {
         Rewrite::Same
     }
@@ -124,13 +125,13 @@ fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
         if number.is(1) {
             return Rewrite::Value(x);
         } else if number.is(-1) && known.inst(x).ty == *ty {
-            return Rewrite::Inst(Op::Neg, known.operands(&[x]));
+            return Rewrite::Inst(Op::Map(Map::Neg), known.operands(&[x]));
         } else if number.is_integer() && number.is(0) {
             return Rewrite::Filled(number);
         }
     }
     match (known.negated(operands[0]), known.negated(operands[1])) {
-        (Some(a), Some(b)) => Rewrite::Inst(Op::Mul, known.operands(&[a.min(b), a.max(b)])),
+        (Some(a), Some(b)) => Rewrite::Inst(Op::Map(Map::Mul), known.operands(&[a.min(b), a.max(b)])),
         (_, _) => Rewrite::Same,
     }
 }
@@ -143,13 +144,13 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
         if number.is(1) {
             return Rewrite::Value(a);
         } else if number.is(-1) && as_it_is {
-            return Rewrite::Inst(Op::Neg, known.operands(&[a]));
+            return Rewrite::Inst(Op::Map(Map::Neg), known.operands(&[a]));
         } else if let Some(inverse) = number.exact_inverse().filter(|_| as_it_is) {
             return Rewrite::Scaled(a, inverse);
         }
     }
     match (known.negated(a), known.negated(b)) {
-        (Some(a), Some(b)) => Rewrite::Inst(Op::Div, known.operands(&[a, b])),
+        (Some(a), Some(b)) => Rewrite::Inst(Op::Map(Map::Div), known.operands(&[a, b])),
         (_, _) => Rewrite::Same,
     }
 }
@@ -182,7 +183,7 @@ impl Known<'_> {
     /// What a value is the negative of.
     fn negated(&self, value: ValueId) -> Option<ValueId> {
         let inst = self.inst(value);
-        (inst.op == Op::Neg).then(|| inst.operands[0])
+        (inst.op == Op::Map(Map::Neg)).then(|| inst.operands[0])
     }
 
     /// An operation whose result depends on nothing but the elements and the last shape, past the value it reads.

@@ -11,6 +11,7 @@ use crate::{
     canon::Canonical,
     dim::Symbol,
     ir::{Inst, Module, Op, Operands, ValueId},
+    map::Map,
     number::Number,
     ops::Requirement,
     ty::{Shape, Type},
@@ -70,7 +71,7 @@ pub fn optimise(module: &Canonical) -> Optimised {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
         let is_input = matches!(inst.op, Op::Input { .. });
         rewriter.origin = value;
-        replaced.push(if matches!(inst.op, Op::StopGradient) {
+        replaced.push(if matches!(inst.op, Op::Map(Map::StopGradient)) {
             operands[0]
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
@@ -139,7 +140,8 @@ impl Rewriter {
                 }
                 Rewrite::Scaled(value, factor) => {
                     let factor = self.number(factor, ty);
-                    (op, operands) = (Op::Mul, Operands::new(&[value, factor]).expect("two operands fit"));
+                    (op, operands) =
+                        (Op::Map(Map::Mul), Operands::new(&[value, factor]).expect("two operands fit"));
                 }
             }
         }

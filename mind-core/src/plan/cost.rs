@@ -1,9 +1,8 @@
 //! What steps need at least: arithmetic, and bytes moved.
 
-use super::{
-    BufferId, Conv2d, Finish, Indices, MatMul, Nest, Node, Plan, ScalarOp, Step, Store, Target, View,
-};
+use super::{BufferId, Conv2d, Finish, Indices, MatMul, Nest, Node, Plan, Step, Store, Target, View};
 use crate::dim::{Dim, Overflow};
+use crate::map::{self, Map};
 
 /// The work of one step, whatever kernel does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,17 +115,11 @@ impl Count<'_> {
         nodes.iter().try_for_each(|node| self.operation(node.op, times))
     }
 
-    fn operation(&mut self, op: ScalarOp, times: &Dim) -> Result<(), Overflow> {
-        match op {
-            ScalarOp::Copy => Ok(()),
-            ScalarOp::Add
-            | ScalarOp::Sub
-            | ScalarOp::Mul
-            | ScalarOp::Div
-            | ScalarOp::Neg
-            | ScalarOp::Relu
-            | ScalarOp::ReluGrad => self.flops(times),
-            ScalarOp::Exp | ScalarOp::Log => {
+    fn operation(&mut self, op: Map, times: &Dim) -> Result<(), Overflow> {
+        match op.row().cost {
+            map::Cost::Free => Ok(()),
+            map::Cost::Addition | map::Cost::Division => self.flops(times),
+            map::Cost::Series => {
                 self.cost.functions = self.cost.functions.add(times)?;
                 Ok(())
             }

@@ -6,9 +6,10 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::ValueId,
+    map::{Map, Written},
     plan::{
         Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand,
-        Place, Plan, Scalar, ScalarOp, ScalarStep, Source, Step, Store, Target, View,
+        Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
     },
     ty::Type,
 };
@@ -285,20 +286,13 @@ impl Listing<'_> {
     }
 }
 
-fn operation(op: ScalarOp, operands: &[String]) -> String {
-    let infix = |sign: &str| operands.join(&format!(" {sign} "));
-    let call = |name: &str| format!("{name}({})", operands.join(", "));
-    match op {
-        ScalarOp::Copy => operands.join(", "),
-        ScalarOp::Add => infix("+"),
-        ScalarOp::Sub => infix("-"),
-        ScalarOp::Mul => infix("*"),
-        ScalarOp::Div => infix("/"),
-        ScalarOp::Neg => format!("-{}", operands.join(", ")),
-        ScalarOp::Exp => call("exp"),
-        ScalarOp::Log => call("log"),
-        ScalarOp::Relu => call("relu"),
-        ScalarOp::ReluGrad => call("relu_grad"),
+fn operation(op: Map, operands: &[String]) -> String {
+    let row = op.row();
+    match row.written {
+        Written::Infix => operands.join(&format!(" {} ", row.label)),
+        Written::Prefix(_) => format!("{}{}", row.label, operands.join(", ")),
+        _ if row.is_identity() => operands.join(", "),
+        Written::Function | Written::Never => format!("{}({})", row.mnemonic, operands.join(", ")),
     }
 }
 

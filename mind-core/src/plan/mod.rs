@@ -31,6 +31,7 @@ use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
     ir::{Convolution, Slice, ValueId},
+    map::Map,
     ops::Requirement,
     opt::Optimised,
     ty::{DType, Shape, Type},
@@ -219,37 +220,12 @@ pub enum Indices {
 pub struct ScalarStep {
     /// What it is from now on.
     pub result: ValueId,
-    /// The operation.
-    pub op: ScalarOp,
+    /// The function.
+    pub op: Map,
     /// Its operands.
     pub operands: Vec<Scalar>,
     /// The element type.
     pub dtype: DType,
-}
-
-/// An elementwise operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScalarOp {
-    /// The operand.
-    Copy,
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Sub,
-    /// `a * b`
-    Mul,
-    /// `a / b`
-    Div,
-    /// `-a`
-    Neg,
-    /// `e^a`
-    Exp,
-    /// The natural logarithm.
-    Log,
-    /// `a > 0 ? a : 0`
-    Relu,
-    /// `b > 0 ? a : 0`
-    ReluGrad,
 }
 
 /// `result[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`.

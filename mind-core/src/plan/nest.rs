@@ -3,7 +3,8 @@
 use crate::{
     dim::Dim,
     ir::ValueId,
-    plan::{Scalar, ScalarOp, View},
+    map::Map,
+    plan::{Scalar, View},
     ty::DType,
 };
 
@@ -48,7 +49,7 @@ pub struct Pass {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The operation.
-    pub op: ScalarOp,
+    pub op: Map,
     /// Its operands.
     pub operands: Vec<Operand>,
     /// The element type.

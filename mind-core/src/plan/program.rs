@@ -8,7 +8,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     plan::{
-        BufferId, Fold, Nest, Node, Operand, Pass, ScalarOp, Store, Target, View,
+        BufferId, Fold, Nest, Node, Operand, Pass, Store, Target, View,
         fusion::{InPlace, Space, reads_in_place},
         graph::{Graph, ItemId, Read, Work},
         view::{self, row_major},
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
             return true;
         }
         let is_costly = match self.cluster.graph.items[self.cluster.members[member]].work {
-            Work::Elementwise(op) => matches!(op, ScalarOp::Exp | ScalarOp::Log | ScalarOp::Div),
+            Work::Elementwise(op) => op.row().cost.is_worth_keeping(),
             _ => false,
         };
         if is_costly {

@@ -3,7 +3,6 @@
 use crate::{
     dim::Dim,
     plan::{
-        ScalarOp,
         fusion::{Fusion, InPlace, reads_in_place},
         graph::{ItemId, Read, Work},
         view::row_major,
@@ -76,7 +75,7 @@ fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<V
         next += 1;
         let operation = &graph.items[operation];
         match operation.work {
-            Work::Elementwise(op) if is_cheap(op) => {}
+            Work::Elementwise(op) if !op.row().cost.is_worth_keeping() => {}
             _ => return None,
         }
         for read in &operation.reads {
@@ -113,17 +112,4 @@ fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<V
         })
     });
     fits.then_some(operations)
-}
-
-fn is_cheap(op: ScalarOp) -> bool {
-    match op {
-        ScalarOp::Copy
-        | ScalarOp::Add
-        | ScalarOp::Sub
-        | ScalarOp::Mul
-        | ScalarOp::Neg
-        | ScalarOp::Relu
-        | ScalarOp::ReluGrad => true,
-        ScalarOp::Div | ScalarOp::Exp | ScalarOp::Log => false,
-    }
 }

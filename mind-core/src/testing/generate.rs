@@ -5,6 +5,7 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{Builder, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
+    map::Map,
     ops::Profile,
     ty::{DType, MAX_RANK, Shape, Type},
 };
@@ -135,12 +136,24 @@ impl Generator {
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
         Some(match self.random.below(30) {
             0..5 => {
-                let op = self.random.pick(&[Op::Add, Op::Sub, Op::Mul, Op::Div]).clone();
+                let op = self
+                    .random
+                    .pick(&[Op::Map(Map::Add), Op::Map(Map::Sub), Op::Map(Map::Mul), Op::Map(Map::Div)])
+                    .clone();
                 (op, vec![x, self.partner(same_dtype)?])
             }
-            5 | 6 => {
-                (self.random.pick(&[Op::Relu, Op::Neg, Op::Exp, Op::Log, Op::StopGradient]).clone(), vec![x])
-            }
+            5 | 6 => (
+                self.random
+                    .pick(&[
+                        Op::Map(Map::Relu),
+                        Op::Map(Map::Neg),
+                        Op::Map(Map::Exp),
+                        Op::Map(Map::Log),
+                        Op::Map(Map::StopGradient),
+                    ])
+                    .clone(),
+                vec![x],
+            ),
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
@@ -181,7 +194,7 @@ impl Generator {
                 (Op::BroadcastTo { shape: Shape::new(shape) }, vec![x])
             }
             23 => match self.random.below(3) {
-                0 => (Op::ReluGrad, vec![x, self.partner(|other| *other == ty)?]),
+                0 => (Op::Map(Map::ReluGrad), vec![x, self.partner(|other| *other == ty)?]),
                 1 => self.slice_grad(x)?,
                 _ => {
                     let rows = ty.shape.first()?.as_literal()?;

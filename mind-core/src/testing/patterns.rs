@@ -3,6 +3,7 @@
 use super::generate::{Generator, Proposal};
 use crate::{
     ir::{Op, Reduction, ValueId},
+    map::Map,
     ops::Profile,
     ty::Type,
 };
@@ -26,25 +27,25 @@ impl Generator {
     /// `exp(x) / sum(exp(x))` over trailing axes, or the logarithm of it.
     fn softmax(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
-        let exponentials = self.made(Op::Exp, &[x])?;
+        let exponentials = self.made(Op::Map(Map::Exp), &[x])?;
         let sum = self.made(Op::Sum(rows), &[exponentials])?;
         if self.random.once_in(2) {
-            return Some((Op::Div, vec![exponentials, sum]));
+            return Some((Op::Map(Map::Div), vec![exponentials, sum]));
         }
-        let log = self.made(Op::Log, &[sum])?;
-        Some((Op::Sub, vec![x, log]))
+        let log = self.made(Op::Map(Map::Log), &[sum])?;
+        Some((Op::Map(Map::Sub), vec![x, log]))
     }
 
     /// `(x - mean(x)) * (mean of squares + 1)`, rows of trailing axes.
     fn normalised(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
         let mean = self.made(Op::Mean(rows.clone()), &[x])?;
-        let centred = self.made(Op::Sub, &[x, mean])?;
-        let squares = self.made(Op::Mul, &[centred, centred])?;
+        let centred = self.made(Op::Map(Map::Sub), &[x, mean])?;
+        let squares = self.made(Op::Map(Map::Mul), &[centred, centred])?;
         let variance = self.made(Op::Mean(rows), &[squares])?;
         let one = self.builder.constant(ty.dtype, 1.0);
-        let scale = self.made(Op::Add, &[variance, one])?;
-        let op = if self.random.once_in(2) { Op::Mul } else { Op::Div };
+        let scale = self.made(Op::Map(Map::Add), &[variance, one])?;
+        let op = if self.random.once_in(2) { Op::Map(Map::Mul) } else { Op::Map(Map::Div) };
         Some((op, vec![centred, scale]))
     }
 
@@ -57,8 +58,8 @@ impl Generator {
             let suffix = made.rank().checked_sub(other.rank());
             other.dtype == made.dtype && suffix.is_some_and(|start| made.shape[start..] == other.shape[..])
         })?;
-        let sum = self.made(Op::Add, &[product, bias])?;
-        Some((Op::Relu, vec![sum]))
+        let sum = self.made(Op::Map(Map::Add), &[product, bias])?;
+        Some((Op::Map(Map::Relu), vec![sum]))
     }
 
     /// A product masked by an activation, and its sum over the first axis.
@@ -67,9 +68,9 @@ impl Generator {
         let product = self.made(op, &operands)?;
         let made = self.builder.ty(product).clone();
         let activation = self.partner(|other| *other == made).unwrap_or(product);
-        let hidden = self.made(Op::Relu, &[activation])?;
-        let masked = self.made(Op::ReluGrad, &[product, activation])?;
-        let both = self.made(Op::Add, &[masked, hidden])?;
+        let hidden = self.made(Op::Map(Map::Relu), &[activation])?;
+        let masked = self.made(Op::Map(Map::ReluGrad), &[product, activation])?;
+        let both = self.made(Op::Map(Map::Add), &[masked, hidden])?;
         Some((Op::Sum(Reduction { axes: vec![0], keepdims: self.random.once_in(2) }), vec![both]))
     }
 
@@ -81,8 +82,8 @@ impl Generator {
         let own = self.builder.ty(input).clone();
         let gradient = self.partner(|other| *other == own)?;
         let rate = self.builder.constant(ty.dtype, 0.25);
-        let change = self.made(Op::Mul, &[gradient, rate])?;
-        Some((Op::Sub, vec![input, change]))
+        let change = self.made(Op::Map(Map::Mul), &[gradient, rate])?;
+        Some((Op::Map(Map::Sub), vec![input, change]))
     }
 
     /// Some of the last axes, kept with extent 1.

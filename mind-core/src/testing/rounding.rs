@@ -10,6 +10,7 @@ use crate::{
     dim::Bindings,
     interp::{Elements, RunError, Trace, Value, broadcast_offset, positions, trace},
     ir::{Inst, Op},
+    map::{Exactness, Row},
     ops::Concrete,
     ty::DType,
     verify::Verified,
@@ -82,6 +83,11 @@ struct Format {
 }
 
 impl Format {
+    /// Whether it is that of `f64`.
+    fn is_wide(self) -> bool {
+        self.epsilon == f64::EPSILON
+    }
+
     fn of(dtype: DType) -> Option<Self> {
         match dtype {
             DType::F32 => Some(Self {
@@ -146,7 +152,7 @@ impl Step<'_> {
                 vec![0.0; self.result.elements.len()]
             }
             Op::Extern { .. } | Op::ExternGrad { .. } => unreachable!("the interpreter does not run these"),
-            Op::Neg | Op::Relu | Op::StopGradient => self.operands[0].bounds.to_vec(),
+            Op::Map(map) => self.function(map.row()),
             Op::Reshape { .. }
             | Op::Transpose { .. }
             | Op::ExpandDims { .. }
@@ -156,45 +162,6 @@ impl Step<'_> {
             | Op::BroadcastTo { .. }
             | Op::SliceGrad { .. }
             | Op::Gather => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
-            Op::Add | Op::Sub => self.each_pair(|a, b, result| Error {
-                inherited: a.bound + b.bound,
-                magnitude: result,
-                roundings: 1.0,
-            }),
-            Op::Mul => self.each_pair(|a, b, _| Error {
-                inherited: a.magnitude() * b.bound + a.bound * (b.magnitude() + b.bound),
-                magnitude: a.magnitude() * b.magnitude(),
-                roundings: 1.0,
-            }),
-            Op::Div => self.each_pair(|a, b, _| {
-                let quotient = a.magnitude() / b.magnitude();
-                let certain = b.magnitude() - b.bound;
-                let inherited =
-                    if certain > 0.0 { (a.bound + quotient * b.bound) / certain } else { f64::INFINITY };
-                Error { inherited, magnitude: quotient, roundings: 1.0 }
-            }),
-            // Both functions are within a unit in the last place, as the interpreter's are within half of one.
-            Op::Exp => self.each(|x, _| Error {
-                inherited: x.element.exp() * x.bound.exp_m1(),
-                magnitude: x.element.exp(),
-                roundings: 2.0,
-            }),
-            Op::Log => self.each(|x, result| {
-                let inherited =
-                    if x.bound < x.element { -(-x.bound / x.element).ln_1p() } else { f64::INFINITY };
-                Error { inherited, magnitude: result, roundings: 2.0 }
-            }),
-            Op::ReluGrad => self.each_pair(|dy, x, _| {
-                // Which way a mask falls is open as long as its operand may be on either side of 0.
-                let inherited = if x.magnitude() <= x.bound && x.bound > 0.0 {
-                    dy.magnitude() + dy.bound
-                } else if x.element > 0.0 {
-                    dy.bound
-                } else {
-                    0.0
-                };
-                Error { inherited, magnitude: 0.0, roundings: 0.0 }
-            }),
             Op::Sum(_) | Op::Mean(_) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
@@ -261,19 +228,42 @@ impl Step<'_> {
         Ok(elements)
     }
 
-    fn each(&self, error: impl Fn(Near, f64) -> Error) -> Vec<f64> {
-        let results = self.result.elements.to_f64();
-        let elements = self.operands[0].near().zip(results);
-        elements.map(|(x, result)| self.bound(&error(x, result.abs()))).collect()
-    }
-
-    fn each_pair(&self, error: impl Fn(Near, Near, f64) -> Error) -> Vec<f64> {
-        let [lhs, rhs] = [0, 1].map(|operand| self.operands[operand].near().collect::<Vec<_>>());
-        let results = self.result.elements.to_f64();
-        let elements = positions(&self.result.shape).zip(results).map(|(position, result)| {
-            let [a, b] = [(0, &lhs), (1, &rhs)]
-                .map(|(operand, elements)| elements[broadcast_offset(self.shape(operand), &position)]);
-            self.bound(&error(a, b, result.abs()))
+    /// Bounds of a function of elements: as far as the corners of what its operands may be are from the result, and its own
+    /// roundings. No row is off by more between the corners, but for poles.
+    fn function(&self, row: &Row) -> Vec<f64> {
+        let operands: Vec<Vec<Near>> = self.operands.iter().map(|operand| operand.near().collect()).collect();
+        let roundings = match row.exactness {
+            Exactness::Exact => 0.0,
+            Exactness::Rounded => 1.0,
+            // Both are within a unit in the last place or two, as the interpreter's are within half of one.
+            Exactness::Within([narrow, wide]) => {
+                1.0 + f64::from(if self.format.is_wide() { wide } else { narrow })
+            }
+        };
+        let elements = positions(&self.result.shape).map(|position| {
+            let near: Vec<Near> = operands
+                .iter()
+                .enumerate()
+                .map(|(operand, elements)| elements[broadcast_offset(self.shape(operand), &position)])
+                .collect();
+            let at = |signs: u32| {
+                let element = |(operand, near): (usize, &Near)| match (signs >> (2 * operand)) & 3 {
+                    0 => near.element,
+                    1 => near.element - near.bound,
+                    _ => near.element + near.bound,
+                };
+                (row.float)(&near.iter().enumerate().map(element).collect::<Vec<_>>())
+            };
+            let result = at(0);
+            let corners = (1..1 << (2 * near.len())).map(at);
+            let far = |most: f64, corner: f64| {
+                let distance = (corner - result).abs();
+                if distance.is_nan() { f64::INFINITY } else { most.max(distance) }
+            };
+            let crosses = row.pole.is_some_and(|operand| near[operand].magnitude() <= near[operand].bound);
+            let inherited = if crosses { f64::INFINITY } else { corners.fold(0.0, far) };
+            let magnitude = if roundings > 0.0 { result.abs() } else { 0.0 };
+            self.bound(&Error { inherited, magnitude, roundings })
         });
         elements.collect()
     }
@@ -303,6 +293,7 @@ impl<'a> Operand<'a> {
 mod tests {
     use crate::{
         ir::{Builder, Reduction},
+        map::Map,
         ops::Profile,
         ty::{Shape, Type},
         verify::verify,
@@ -320,7 +311,7 @@ mod tests {
         let result = b.push(op, &ids).expect("the operands fit");
         // Off by one rounding, so that errors are passed on.
         let one = b.constant(DType::F32, 1.0);
-        let off = b.push(Op::Mul, &[result, one]).expect("a number fits");
+        let off = b.push(Op::Map(Map::Mul), &[result, one]).expect("a number fits");
         let module = verify(b.finish([off]), Profile::Extended).expect("it is valid");
         let inputs: Vec<_> = operands.iter().map(|x| Value::new([x.len()], x.to_vec())).collect();
         run_bounded(&module, &inputs).expect("it runs").remove(0).bounds
@@ -330,7 +321,7 @@ mod tests {
 
     #[test]
     fn roundings_are_relative_to_results_and_add_up() {
-        let bounds = bounds(Op::Add, &[&[1.0, 1e8, 0.0], &[2.0, -1e8, 0.0]]);
+        let bounds = bounds(Op::Map(Map::Add), &[&[1.0, 1e8, 0.0], &[2.0, -1e8, 0.0]]);
         assert!((bounds[0] / (6.0 * EPSILON) - 1.0).abs() < 1e-6, "{bounds:?}");
         assert_eq!(bounds[1..], [0.0, 0.0]);
     }
@@ -346,7 +337,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_is_not_finite() {
-        let bounds = bounds(Op::Div, &[&[1.0, 0.0, 1.0, 3e38], &[0.0, 0.0, 2.0, 0.9]]);
+        let bounds = bounds(Op::Map(Map::Div), &[&[1.0, 0.0, 1.0, 3e38], &[0.0, 0.0, 2.0, 0.9]]);
         assert_eq!(
             bounds.iter().map(|bound| bound.is_infinite()).collect::<Vec<_>>(),
             [true, true, false, true]

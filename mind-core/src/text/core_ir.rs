@@ -24,6 +24,7 @@ use super::{
 use crate::{
     diag::{Code, Diag, Diags},
     ir::{Inst, Module, Op, Operands, Padding, Slice, ValueId},
+    map::Map,
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     surface::lower::names::nearest,
     ty::{Shape, Type},
@@ -325,7 +326,10 @@ pub(super) const BINARY: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
 
 /// The operation that the `op` of a `BinOp` names.
 pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
-    [Op::Add, Op::Sub, Op::Mul, Op::Div].iter().map(Op::info).find(|row| row.name == name)
+    [Op::Map(Map::Add), Op::Map(Map::Sub), Op::Map(Map::Mul), Op::Map(Map::Div)]
+        .iter()
+        .map(Op::info)
+        .find(|row| row.name == name)
 }
 
 /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.

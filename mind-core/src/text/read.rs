@@ -12,6 +12,7 @@ use crate::{
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
     ir::{Inst, Module, Op, Operands, Padding, ValueId},
+    map::Map,
     ops::OpInfo,
     ty::{DType, MAX_RANK, Shape, Type, type_fault},
 };
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
     #[cold]
     pub(super) fn push_any(&mut self) {
         self.reported.push(ValueId::new(self.insts.len()));
-        self.push(Op::StopGradient, Operands::NONE, Type::scalar(DType::Bool));
+        self.push(Op::Map(Map::StopGradient), Operands::NONE, Type::scalar(DType::Bool));
     }
 
     /// Whether reading stops: there are more mistakes than are told, or the nodes exceed their limit, which is told once.

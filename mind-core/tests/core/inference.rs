@@ -3,6 +3,7 @@
 use mind_core::{
     dim::Dim,
     ir::{Convolution, Op, Padding, Reduction, Slice},
+    map::Map,
     ops::Requirement,
 };
 
@@ -10,11 +11,11 @@ use crate::support::{dim, infer_types, inferred, shape, ty};
 
 #[test]
 fn operands_broadcast_from_their_last_dimensions() {
-    assert_eq!(inferred(&Op::Add, &["f32[2, 3]", "f32[3]"]), "f32[2, 3]");
-    assert_eq!(inferred(&Op::Sub, &["i64", "i64[2]"]), "i64[2]");
-    assert_eq!(inferred(&Op::Mul, &["f64[4, 1, 3]", "f64[2, 1]"]), "f64[4, 2, 3]");
-    assert_eq!(inferred(&Op::Div, &["f32[N, 1]", "f32[1, M]"]), "f32[N, M]");
-    assert_eq!(inferred(&Op::Add, &["f32[2*N + 1]", "f32[N + 1 + N]"]), "f32[2 * N + 1]");
+    assert_eq!(inferred(&Op::Map(Map::Add), &["f32[2, 3]", "f32[3]"]), "f32[2, 3]");
+    assert_eq!(inferred(&Op::Map(Map::Sub), &["i64", "i64[2]"]), "i64[2]");
+    assert_eq!(inferred(&Op::Map(Map::Mul), &["f64[4, 1, 3]", "f64[2, 1]"]), "f64[4, 2, 3]");
+    assert_eq!(inferred(&Op::Map(Map::Div), &["f32[N, 1]", "f32[1, M]"]), "f32[N, M]");
+    assert_eq!(inferred(&Op::Map(Map::Add), &["f32[2*N + 1]", "f32[N + 1 + N]"]), "f32[2 * N + 1]");
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn derivatives_have_the_shape_they_are_of() {
     assert_eq!(inferred(&of_input, &["f32[N, H, 5, 4]", "f32[3, 3, 2, 4]"]), "f32[N, 2 * H, 5, 2]");
     let of_filter = Op::Conv2dGradFilter { shape: shape("3, 3, 2, 4"), convolution: convolution.into() };
     assert_eq!(inferred(&of_filter, &["f32[N, 2*H, 5, 2]", "f32[N, H, 5, 4]"]), "f32[3, 3, 2, 4]");
-    assert_eq!(inferred(&Op::ReluGrad, &["f32[N, 2]", "f32[N, 2]"]), "f32[N, 2]");
+    assert_eq!(inferred(&Op::Map(Map::ReluGrad), &["f32[N, 2]", "f32[N, 2]"]), "f32[N, 2]");
     let slice = Slice { starts: vec![Dim::ONE], ends: vec![dim("N")], steps: vec![1] };
     let of_slice = Op::SliceGrad { shape: shape("N"), slice: slice.into() };
     assert_eq!(inferred(&of_slice, &["f32[N - 1]"]), "f32[N]");

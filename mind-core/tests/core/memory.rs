@@ -4,6 +4,7 @@ use mind_core::{
     diag::Code,
     interp::{Options, RunError, Value, run_with},
     ir::{Builder, Op},
+    map::Map,
     ops::Profile,
     ty::{DType, Shape, Type},
     verify::{Verified, verify},
@@ -21,7 +22,7 @@ fn run(module: &Verified, inputs: &[Value], most_bytes: u64) -> Result<Vec<Value
 fn chain(additions: usize) -> Verified {
     let mut builder = Builder::new();
     let x = builder.input("x", float(&[100])).unwrap();
-    let sum = (0..additions).fold(x, |sum, _| builder.push(Op::Add, &[sum, x]).unwrap());
+    let sum = (0..additions).fold(x, |sum, _| builder.push(Op::Map(Map::Add), &[sum, x]).unwrap());
     verify(builder.finish([sum]), Profile::Extended).unwrap()
 }
 
@@ -46,7 +47,7 @@ fn inputs_values_and_results_are_counted_together_while_they_are_needed() {
 fn a_result_that_is_given_twice_is_there_twice() {
     let mut builder = Builder::new();
     let x = builder.input("x", float(&[100])).unwrap();
-    let y = builder.push(Op::Exp, &[x]).unwrap();
+    let y = builder.push(Op::Map(Map::Exp), &[x]).unwrap();
     let module = verify(builder.finish([y, x, y]), Profile::Extended).unwrap();
     let x = [Value::new([100], vec![0.0f32; 100])];
     let results = run(&module, &x, 1600).unwrap();

@@ -5,6 +5,7 @@ use mind_core::{
     dim::Dim,
     interp::{Value, run},
     ir::{Builder, Convolution, Op, Padding, Slice},
+    map::Map,
 };
 
 use crate::support::{dim, f32s, i64s, single, ty, verified};
@@ -16,7 +17,7 @@ fn stop(op: Op, operands: &[&str], inputs: &[Value]) -> Code {
 
 #[test]
 fn symbols_are_bound_by_extents() {
-    let module = verified(single(&Op::Add, &[ty("f32[N, 2]"), ty("f32[2]")]));
+    let module = verified(single(&Op::Map(Map::Add), &[ty("f32[N, 2]"), ty("f32[2]")]));
     for n in 1..4 {
         let results = run(&module, &[f32s(&[n, 2], &vec![1.0; 2 * n]), f32s(&[2], &[1., 2.])]).unwrap();
         assert_eq!(results, [f32s(&[n, 2], &[2., 3.].repeat(n))]);
@@ -41,7 +42,7 @@ fn symbols_are_solved_from_derived_extents() {
 
 #[test]
 fn an_extent_that_no_symbol_gives_is_named() {
-    let module = verified(single(&Op::Neg, &[ty("f32[2*N + 1]")]));
+    let module = verified(single(&Op::Map(Map::Neg), &[ty("f32[2*N + 1]")]));
     for extent in [1, 4] {
         let error = run(&module, &[f32s(&[extent], &vec![0.; extent])]).unwrap_err();
         assert_eq!(error.code, Code::E6009);
@@ -51,26 +52,26 @@ fn an_extent_that_no_symbol_gives_is_named() {
 
 #[test]
 fn contradicting_extents_are_named() {
-    let module = verified(single(&Op::Add, &[ty("f32[N]"), ty("f32[N]")]));
+    let module = verified(single(&Op::Map(Map::Add), &[ty("f32[N]"), ty("f32[N]")]));
     let error = run(&module, &[f32s(&[2], &[0.; 2]), f32s(&[3], &[0.; 3])]).unwrap_err();
     assert_eq!(error.to_string(), "[E6009] dimension 0 of `x1` is 3, needed N = 2");
 }
 
 #[test]
 fn known_extents_are_checked() {
-    assert_eq!(stop(Op::Neg, &["f32[2]"], &[f32s(&[3], &[0.; 3])]), Code::E6009);
+    assert_eq!(stop(Op::Map(Map::Neg), &["f32[2]"], &[f32s(&[3], &[0.; 3])]), Code::E6009);
 }
 
 #[test]
 fn inputs_have_the_declared_number_element_type_and_rank() {
-    assert_eq!(stop(Op::Neg, &["f32[2]"], &[]), Code::E2007);
-    assert_eq!(stop(Op::Neg, &["f32[2]"], &[i64s(&[2], &[0; 2])]), Code::E2001);
-    assert_eq!(stop(Op::Neg, &["f32[2]"], &[f32s(&[1, 2], &[0.; 2])]), Code::E2001);
+    assert_eq!(stop(Op::Map(Map::Neg), &["f32[2]"], &[]), Code::E2007);
+    assert_eq!(stop(Op::Map(Map::Neg), &["f32[2]"], &[i64s(&[2], &[0; 2])]), Code::E2001);
+    assert_eq!(stop(Op::Map(Map::Neg), &["f32[2]"], &[f32s(&[1, 2], &[0.; 2])]), Code::E2001);
 }
 
 #[test]
 fn extents_are_positive() {
-    assert_eq!(stop(Op::Neg, &["f32[N]"], &[f32s(&[0], &[])]), Code::E3006);
+    assert_eq!(stop(Op::Map(Map::Neg), &["f32[N]"], &[f32s(&[0], &[])]), Code::E3006);
     let conv = Op::Conv2d(Convolution { strides: vec![1, 1], padding: Padding::Valid });
     let (image, filter) = (f32s(&[1, 2, 3, 1], &[0.; 6]), f32s(&[3, 3, 1, 1], &[0.; 9]));
     assert_eq!(stop(conv, &["f32[1, H, W, 1]", "f32[3, 3, 1, 1]"], &[image, filter]), Code::E3006);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use mind_core::{
     ir::Op,
+    map::Map,
     ops::{Class, Profile, TABLE, VARIADIC, infer},
     provenance::{Origin, origin},
     testing::random_inputs,
@@ -34,7 +35,7 @@ fn names_and_mnemonics_are_unique() {
 #[test]
 fn every_operation_with_operands_is_sampled() {
     for row in TABLE {
-        let cases = DType::NUMERIC.iter().map(|dtype| (row.sample.cases)(*dtype).len()).sum::<usize>();
+        let cases = DType::NUMERIC.iter().map(|dtype| row.cases(*dtype).len()).sum::<usize>();
         // Of functions that are elsewhere the compiler has nothing to evaluate.
         assert_eq!(cases > 0, row.arity > 0 && row.arity != VARIADIC, "{}", row.name);
     }
@@ -87,7 +88,8 @@ fn costs_of_samples_are_known_and_not_negative() {
         let operands: Vec<_> = types.iter().collect();
         let flops = (op.info().flops)(op, &operands, &infer(op, &operands).unwrap()).unwrap();
         assert!(flops.as_literal().is_some_and(|flops| flops >= 0), "{op:?}: {flops}");
-        let free = matches!(op.info().class, Class::View) || matches!(op, Op::Gather | Op::StopGradient);
+        let free =
+            matches!(op.info().class, Class::View) || matches!(op, Op::Gather | Op::Map(Map::StopGradient));
         assert!(!free || flops.as_literal() == Some(0), "{op:?}: {flops}");
     });
 }
@@ -95,7 +97,7 @@ fn costs_of_samples_are_known_and_not_negative() {
 #[test]
 fn commutative_rows_do_commute() {
     for row in TABLE.iter().filter(|row| row.commutative) {
-        for case in (row.sample.cases)(DType::F32) {
+        for case in row.cases(DType::F32) {
             let [lhs, rhs] = &case.operands[..] else { panic!("{} has two operands", row.name) };
             let one_way = verified(single(&case.op, &[lhs.clone(), rhs.clone()]));
             let other_way = verified(single(&case.op, &[rhs.clone(), lhs.clone()]));
@@ -110,7 +112,7 @@ fn commutative_rows_do_commute() {
 fn each_case(mut check: impl FnMut(&str, &Op, &[mind_core::ty::Type])) {
     for row in TABLE {
         for dtype in DType::NUMERIC {
-            for case in (row.sample.cases)(dtype) {
+            for case in row.cases(dtype) {
                 check(row.name, &case.op, &case.operands);
             }
         }

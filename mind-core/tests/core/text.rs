@@ -260,7 +260,7 @@ fn comments_and_names_are_kept_where_they_stand() {
 fn every_sampled_operation_is_made_of_its_attributes() {
     for row in TABLE {
         for dtype in DType::NUMERIC {
-            for case in (row.sample.cases)(dtype) {
+            for case in row.cases(dtype) {
                 let made = row.op((row.attributes)(&case.op));
                 assert_eq!(made, case.op);
                 let given = (row.attributes)(&case.op).into_iter().flatten().count();

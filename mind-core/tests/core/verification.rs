@@ -3,6 +3,7 @@
 use mind_core::{
     diag::Code::{self, *},
     ir::{Inst, Module, Op, Operands, ValueId},
+    map::Map,
     ops::{Profile, Requirement},
     verify::{VerifyError, requirements, verify},
 };
@@ -31,10 +32,10 @@ fn found(insts: Vec<Inst>, outputs: &[usize]) -> Vec<(Code, Option<usize>)> {
 fn operands_are_earlier_values() {
     let insts = vec![
         input("x", "f32"),
-        inst(Op::Neg, &[2], "f32"),
-        inst(Op::Neg, &[9], "f32"),
-        inst(Op::Neg, &[3], "f32"),
-        inst(Op::Neg, &[3], "f32"),
+        inst(Op::Map(Map::Neg), &[2], "f32"),
+        inst(Op::Map(Map::Neg), &[9], "f32"),
+        inst(Op::Map(Map::Neg), &[3], "f32"),
+        inst(Op::Map(Map::Neg), &[3], "f32"),
     ];
     assert_eq!(found(insts, &[4]), [(E4001, Some(1)), (E4001, Some(2)), (E4001, Some(3))]);
 }
@@ -59,7 +60,7 @@ fn inputs_come_first_and_have_names_of_their_own() {
         input("x", "f32"),
         input("x", "f32"),
         input("", "f32"),
-        inst(Op::Neg, &[0], "f32"),
+        inst(Op::Map(Map::Neg), &[0], "f32"),
         input("y", "f32"),
     ];
     assert_eq!(found(insts, &[0]), [(E4004, Some(1)), (E4004, Some(2)), (E4004, Some(4))]);
@@ -73,7 +74,7 @@ fn inputs_have_no_operands() {
 
 #[test]
 fn declared_types_are_the_inferred_ones() {
-    let insts = vec![input("x", "f32[2, 3]"), inst(Op::Neg, &[0], "f32[3, 2]")];
+    let insts = vec![input("x", "f32[2, 3]"), inst(Op::Map(Map::Neg), &[0], "f32[3, 2]")];
     let errors = errors(insts, &[1]);
     assert_eq!(
         errors[0].to_string(),
@@ -83,7 +84,7 @@ fn declared_types_are_the_inferred_ones() {
 
 #[test]
 fn extensions_are_refused_in_core_v1() {
-    let module = single(&Op::Div, &[ty("f32"), ty("f32")]);
+    let module = single(&Op::Map(Map::Div), &[ty("f32"), ty("f32")]);
     let errors = verify(module.clone(), Profile::CoreV1).unwrap_err();
     assert_eq!(errors[0].to_string(), "[E4013] %2: `Div` is an extension, not of Core v1");
     assert_eq!(verify(module, Profile::Extended).unwrap().profile(), Profile::Extended);
@@ -96,8 +97,8 @@ fn one_mistake_gives_one_error() {
         input("x", "f32[2, 3]"),
         input("w", "f32[4, 5]"),
         inst(Op::MatMul, &[0, 1], "f32[2, 5]"),
-        inst(Op::Relu, &[2], "f32[2, 5]"),
-        inst(Op::Add, &[3, 2], "f32[2, 5]"),
+        inst(Op::Map(Map::Relu), &[2], "f32[2, 5]"),
+        inst(Op::Map(Map::Add), &[3, 2], "f32[2, 5]"),
     ];
     let errors = errors(insts, &[4]);
     assert_eq!(errors.len(), 1);
@@ -109,12 +110,16 @@ fn one_mistake_gives_one_error() {
 fn types_that_no_value_has_are_reported_where_they_start() {
     let insts = vec![
         input("b", "bool[2]"),
-        inst(Op::Neg, &[0], "bool[2]"),
+        inst(Op::Map(Map::Neg), &[0], "bool[2]"),
         input("z", "f32[0]"),
-        inst(Op::Exp, &[2], "f32[0]"),
+        inst(Op::Map(Map::Exp), &[2], "f32[0]"),
     ];
     assert_eq!(found(insts, &[1, 3]), [(E2005, Some(0)), (E4004, Some(2))]);
-    let insts = vec![input("z", "f32[0]"), inst(Op::Exp, &[0], "f32[0]"), inst(Op::Neg, &[1], "f32[0]")];
+    let insts = vec![
+        input("z", "f32[0]"),
+        inst(Op::Map(Map::Exp), &[0], "f32[0]"),
+        inst(Op::Map(Map::Neg), &[1], "f32[0]"),
+    ];
     assert_eq!(found(insts, &[2]), [(E3006, Some(0))]);
 }
 
@@ -123,8 +128,8 @@ fn independent_mistakes_are_all_found() {
     let insts = vec![
         input("x", "f32[2]"),
         input("i", "i64[2]"),
-        inst(Op::Relu, &[1], "i64[2]"),
-        inst(Op::Add, &[0, 1], "f32[2]"),
+        inst(Op::Map(Map::Relu), &[1], "i64[2]"),
+        inst(Op::Map(Map::Add), &[0, 1], "f32[2]"),
         inst(Op::Gather, &[0, 0], "f32[2]"),
     ];
     assert_eq!(found(insts, &[4, 8]), [(E2005, Some(2)), (E2004, Some(3)), (E4011, Some(4)), (E4003, None)]);
@@ -134,7 +139,8 @@ fn independent_mistakes_are_all_found() {
 fn inputs_give_every_symbol() {
     use mind_core::ir::Op::BroadcastTo;
     let to = |text| BroadcastTo { shape: crate::support::shape(text) };
-    let insts = vec![input("x", "f32"), inst(to("K"), &[0], "f32[K]"), inst(Op::Neg, &[1], "f32[K]")];
+    let insts =
+        vec![input("x", "f32"), inst(to("K"), &[0], "f32[K]"), inst(Op::Map(Map::Neg), &[1], "f32[K]")];
     assert_eq!(found(insts, &[2]), [(E2003, Some(1))]);
     assert_eq!(found(vec![input("x", "f32[N*N]")], &[0]), [(E2003, Some(0))]);
     assert_eq!(found(vec![input("x", "f32[2*N + 1]")], &[0]), []);
@@ -158,6 +164,6 @@ fn verification_changes_nothing() {
 #[test]
 fn many_inputs_and_instructions_are_checked() {
     let mut insts: Vec<Inst> = (0..10_000).map(|n| input(&format!("x{n}"), "f32[N, 3]")).collect();
-    insts.extend((1..10_000).map(|n| inst(Op::Add, &[n, 0], "f32[N, 3]")));
+    insts.extend((1..10_000).map(|n| inst(Op::Map(Map::Add), &[n, 0], "f32[N, 3]")));
     assert_eq!(found(insts, &[15_000]), []);
 }

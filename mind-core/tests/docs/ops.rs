@@ -153,7 +153,7 @@ fn sample(row: &OpInfo) -> Option<Module> {
         case.operands.iter().map(Type::rank).sum::<usize>() + result.rank()
     };
     // Of several of the same rank the first.
-    let case = (row.sample.cases)(DType::F32).into_iter().rev().max_by_key(rank)?;
+    let case = row.cases(DType::F32).into_iter().rev().max_by_key(rank)?;
     let mut builder = Builder::new();
     let mut inputs = Vec::new();
     for (position, ty) in case.operands.iter().enumerate() {
@@ -229,7 +229,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
     let sources = [
         include_str!("../../src/ops/constant.rs"),
         include_str!("../../src/ops/convolution.rs"),
-        include_str!("../../src/ops/elementwise.rs"),
+        include_str!("../../src/map/rows.rs"),
         include_str!("../../src/ops/external.rs"),
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),

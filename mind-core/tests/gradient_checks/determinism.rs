@@ -7,6 +7,7 @@ use mind_core::{
     dim::Dim,
     grad::differentiate,
     ir::{Op, Reduction},
+    map::Map,
     ops::{self, Profile},
     text::core_ir,
     ty::{DType, Shape, Type},
@@ -38,7 +39,7 @@ fn another_process_gives_identical_text() {
 
 /// The gradients of every case of the table and of a network, in both profiles, as text.
 fn every_gradient() -> String {
-    let cases = ops::TABLE.iter().flat_map(|row| (row.sample.cases)(DType::F32));
+    let cases = ops::TABLE.iter().flat_map(|row| row.cases(DType::F32));
     let modules = cases.map(|case| single(&case.op, &case.operands)).chain([network()]);
     modules
         .flat_map(|module| PROFILES.map(|profile| gradient_text(&module, profile)))
@@ -69,17 +70,17 @@ pub fn network() -> Canonical {
     build(&types, |b, inputs| {
         let [x, y, w1, b1, w2, b2] = *inputs else { panic!("six inputs") };
         let h = push(b, Op::MatMul, &[x, w1]);
-        let h = push(b, Op::Add, &[h, b1]);
-        let h = push(b, Op::Relu, &[h]);
+        let h = push(b, Op::Map(Map::Add), &[h, b1]);
+        let h = push(b, Op::Map(Map::Relu), &[h]);
         let z = push(b, Op::MatMul, &[h, w2]);
-        let z = push(b, Op::Add, &[z, b2]);
-        let power = push(b, Op::Exp, &[z]);
+        let z = push(b, Op::Map(Map::Add), &[z, b2]);
+        let power = push(b, Op::Map(Map::Exp), &[z]);
         let total = push(b, Op::Sum(last(true)), &[power]);
-        let log = push(b, Op::Log, &[total]);
-        let log = push(b, Op::Sub, &[z, log]);
-        let chosen = push(b, Op::Mul, &[y, log]);
+        let log = push(b, Op::Map(Map::Log), &[total]);
+        let log = push(b, Op::Map(Map::Sub), &[z, log]);
+        let chosen = push(b, Op::Map(Map::Mul), &[y, log]);
         let chosen = push(b, Op::Sum(last(false)), &[chosen]);
         let mean = push(b, Op::Mean(Reduction { axes: vec![0], keepdims: false }), &[chosen]);
-        vec![push(b, Op::Neg, &[mean])]
+        vec![push(b, Op::Map(Map::Neg), &[mean])]
     })
 }

@@ -5,6 +5,7 @@ use mind_core::{
     dim::Dim,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate},
     ir::{Convolution, Op, Padding, Reduction, Slice, ValueId},
+    map::Map,
     ops::Profile,
     ty::{DType, Shape, Type},
 };
@@ -29,7 +30,7 @@ fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
     let convolution = Convolution { strides: vec![1, 1], padding: Padding::Same };
     let module = build(&[f32s(&[1, 4, 4, 2]), f32s(&[3, 3, 2, 5])], |b, inputs| {
         let y = push(b, Op::Conv2d(convolution), inputs);
-        let y = push(b, Op::Relu, &[y]);
+        let y = push(b, Op::Map(Map::Relu), &[y]);
         vec![push(b, Op::Sum(Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y])]
     });
     let found =
@@ -49,7 +50,7 @@ fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
 #[test]
 fn a_convolution_beside_the_path_is_no_obstacle() {
     let convolution = Convolution { strides: vec![1, 1], padding: Padding::Valid };
-    for join in [Op::Add, Op::Mul] {
+    for join in [Op::Map(Map::Add), Op::Map(Map::Mul)] {
         let module = build(&[f32s(&[1, 1, 1, 1]), f32s(&[1, 1, 1, 1]), f32s(&[])], |b, inputs| {
             let y = push(b, Op::Conv2d(convolution.clone()), &inputs[..2]);
             let y = push(b, Op::Sum(Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y]);
@@ -62,8 +63,8 @@ fn a_convolution_beside_the_path_is_no_obstacle() {
 #[test]
 fn an_extension_in_the_primal_is_e5001_in_core_v1_wherever_it_stands() {
     let module = build(&[f32s(&[3]), f32s(&[3])], |b, inputs| {
-        let quotient = push(b, Op::Div, &[inputs[0], inputs[0]]);
-        let product = push(b, Op::Mul, &[quotient, inputs[1]]);
+        let quotient = push(b, Op::Map(Map::Div), &[inputs[0], inputs[0]]);
+        let product = push(b, Op::Map(Map::Mul), &[quotient, inputs[1]]);
         vec![push(b, sum(), &[product])]
     });
     let (code, message) = error(&module, &scalar_options(&[1], Profile::CoreV1));
@@ -76,9 +77,9 @@ fn an_extension_in_the_primal_is_e5001_in_core_v1_wherever_it_stands() {
 #[test]
 fn a_long_path_is_shortened_in_the_middle() {
     let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
-        let mut y = push(b, Op::Div, inputs);
+        let mut y = push(b, Op::Map(Map::Div), inputs);
         for _ in 0..30 {
-            y = push(b, Op::Exp, &[y]);
+            y = push(b, Op::Map(Map::Exp), &[y]);
         }
         vec![y]
     });
@@ -90,14 +91,14 @@ fn a_long_path_is_shortened_in_the_middle() {
 #[test]
 fn an_output_that_is_not_one_float_is_e5004() {
     for profile in PROFILES {
-        let vector = build(&[f32s(&[3])], |b, inputs| vec![push(b, Op::Exp, inputs)]);
+        let vector = build(&[f32s(&[3])], |b, inputs| vec![push(b, Op::Map(Map::Exp), inputs)]);
         let (code, message) = error(&vector, &scalar_options(&[0], profile));
         assert_eq!(
             (code, message.as_str()),
             ("E5004", "the output is f32[3], needed a single f32, or a cotangent")
         );
 
-        let two = build(&[f32s(&[])], |b, inputs| vec![push(b, Op::Exp, inputs), inputs[0]]);
+        let two = build(&[f32s(&[])], |b, inputs| vec![push(b, Op::Map(Map::Exp), inputs), inputs[0]]);
         let (code, message) = error(&two, &scalar_options(&[0], profile));
         assert_eq!(
             (code, message.as_str()),
@@ -105,7 +106,7 @@ fn an_output_that_is_not_one_float_is_e5004() {
         );
 
         let integers = build(&[Type::scalar(DType::I64), f32s(&[])], |b, inputs| {
-            vec![push(b, Op::Add, &[inputs[0], inputs[0]])]
+            vec![push(b, Op::Map(Map::Add), &[inputs[0], inputs[0]])]
         });
         for cotangent in [Cotangent::One, Cotangent::Input] {
             let (code, message) =
@@ -184,7 +185,7 @@ fn a_parameter_of_integers_is_e5005() {
 
 #[test]
 fn a_value_that_is_no_input_is_e5005() {
-    let module = build(&[f32s(&[])], |b, inputs| vec![push(b, Op::Exp, inputs)]);
+    let module = build(&[f32s(&[])], |b, inputs| vec![push(b, Op::Map(Map::Exp), inputs)]);
     for position in [1, 2, 1000] {
         let found = error(&module, &scalar_options(&[position], Profile::Extended));
         assert_eq!(found, ("E5005", format!("%{position} is not an input")));
@@ -195,7 +196,7 @@ fn a_value_that_is_no_input_is_e5005() {
 fn a_parameter_that_does_not_reach_the_output_is_e5005_or_zeros() {
     let n = Shape::new(vec![Dim::symbol("N")]);
     let inputs = [f32s(&[]), f32s(&[2]), Type::new(DType::F32, n), f32s(&[])];
-    let module = build(&inputs, |b, inputs| vec![push(b, Op::Exp, &inputs[..1])]);
+    let module = build(&inputs, |b, inputs| vec![push(b, Op::Map(Map::Exp), &inputs[..1])]);
     for profile in PROFILES {
         assert_eq!(
             error(&module, &scalar_options(&[0, 1], profile)),
@@ -220,13 +221,13 @@ fn a_parameter_that_does_not_reach_the_output_is_e5005_or_zeros() {
 #[test]
 fn a_parameter_behind_stop_gradient_is_e5005_with_the_path() {
     let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
-        let stopped = push(b, Op::StopGradient, &inputs[1..]);
-        let power = push(b, Op::Exp, &[stopped]);
-        vec![push(b, Op::Add, &[inputs[0], power])]
+        let stopped = push(b, Op::Map(Map::StopGradient), &inputs[1..]);
+        let power = push(b, Op::Map(Map::Exp), &[stopped]);
+        vec![push(b, Op::Map(Map::Add), &[inputs[0], power])]
     });
     let (code, message) = error(&module, &scalar_options(&[1], Profile::Extended));
     assert_eq!(code, "E5005");
-    let label = Op::StopGradient.info().label;
+    let label = Op::Map(Map::StopGradient).info().label;
     let wanted = format!(
         "`b` reaches the output only through `{label}`, where no derivative flows back to it: \
          %4 Add <- %3 Exp <- %2 StopGradient <- %1 b"
@@ -236,7 +237,7 @@ fn a_parameter_behind_stop_gradient_is_e5005_with_the_path() {
 
 #[test]
 fn a_parameter_whose_every_rule_contributes_nothing_is_e5005_with_the_path() {
-    let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| vec![push(b, Op::ReluGrad, inputs)]);
+    let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| vec![push(b, Op::Map(Map::ReluGrad), inputs)]);
     let (code, message) = error(&module, &scalar_options(&[1], Profile::Extended));
     assert_eq!(code, "E5005");
     assert!(message.ends_with("where no derivative flows back to it: %2 ReluGrad <- %1 b"), "{message}");

@@ -7,6 +7,7 @@ use mind_core::{
     dim::Dim,
     grad::{GradientOptions, differentiate},
     ir::{Op, Reduction, Slice},
+    map::Map,
     text::core_ir,
     ty::{DType, Shape, Type},
 };
@@ -58,9 +59,9 @@ fn cases() -> Vec<(&'static str, Canonical)> {
     let slice = Slice { starts: vec![0.into(), 1.into()], ends: vec![2.into(), 5.into()], steps: vec![1, 2] };
     let indices = Type::new(DType::I32, Shape::literal(&[4]));
     vec![
-        ("a sum with a row", single(&Op::Add, &[known(&[2, 3]), known(&[1, 3])])),
-        ("a sum with a column of unknown length", single(&Op::Add, &[known(&[2, 1, 3]), batch(1)])),
-        ("a product", single(&Op::Mul, &[known(&[2]), known(&[2])])),
+        ("a sum with a row", single(&Op::Map(Map::Add), &[known(&[2, 3]), known(&[1, 3])])),
+        ("a sum with a column of unknown length", single(&Op::Map(Map::Add), &[known(&[2, 1, 3]), batch(1)])),
+        ("a product", single(&Op::Map(Map::Mul), &[known(&[2]), known(&[2])])),
         ("a total of known extents", single(&Op::Sum(rows()), &[known(&[2, 3])])),
         ("a total over an unknown extent", single(&Op::Sum(rows()), &[batch(3)])),
         ("a mean of known extents", single(&Op::Mean(rows()), &[known(&[2, 3])])),
@@ -70,7 +71,7 @@ fn cases() -> Vec<(&'static str, Canonical)> {
         ("rows gathered", single(&Op::Gather, &[known(&[3, 2]), indices])),
         ("an outer product's sum", single(&Op::Dot, &[known(&[2, 3]), known(&[3])])),
         ("matrices, one of them in a batch", single(&Op::MatMul, &[known(&[2, 2, 3]), known(&[3, 2])])),
-        ("a positive part", single(&Op::Relu, &[known(&[2])])),
-        ("a logarithm", single(&Op::Log, &[known(&[2])])),
+        ("a positive part", single(&Op::Map(Map::Relu), &[known(&[2])])),
+        ("a logarithm", single(&Op::Map(Map::Log), &[known(&[2])])),
     ]
 }

@@ -6,6 +6,7 @@ use mind_core::{
     dim::Dim,
     grad::{Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     ir::{Module, Op, Reduction, Slice, ValueId},
+    map::Map,
     ops::{self, Derivative, Profile, sample::Domain},
     ty::{DType, Shape, Type},
     verify::verify,
@@ -58,16 +59,16 @@ fn core_v1_is_made_of_what_the_documentation_says() {
     // 1/n.
     assert_eq!(one(Op::Mean(keep.clone()), &[f32s(&[2, 3])]), ["ConstF32", "ConstTensor", "Mul", "Mul"]);
     // Summed back to a shape.
-    assert_eq!(one(Op::Add, &[f32s(&[2, 3]), f32s(&[1, 3])]), ["Reshape", "Sum"]);
-    assert_eq!(one(Op::Add, &[f32s(&[2, 3]), f32s(&[3])]), ["Sum"]);
-    assert_eq!(one(Op::Add, &[symbolic.clone(), f32s(&[1, 3])]), ["Reshape", "Sum"]);
+    assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[1, 3])]), ["Reshape", "Sum"]);
+    assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[3])]), ["Sum"]);
+    assert_eq!(one(Op::Map(Map::Add), &[symbolic.clone(), f32s(&[1, 3])]), ["Reshape", "Sum"]);
     let stretched = Type::new(DType::F32, Shape::new([Dim::symbol("N"), 1.into()]));
-    assert_eq!(one(Op::Add, &[f32s(&[2, 1, 3]), stretched]), ["Reshape", "Squeeze", "Sum", "Sum"]);
+    assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 1, 3]), stretched]), ["Reshape", "Squeeze", "Sum", "Sum"]);
     // dy * exp(-y).
-    assert_eq!(one(Op::Log, &[f32s(&[3])]), ["Exp", "Mul", "Neg"]);
+    assert_eq!(one(Op::Map(Map::Log), &[f32s(&[3])]), ["Exp", "Mul", "Neg"]);
     // The mask, 1 - relu(1 - relu((x * B) * B)).
     assert_eq!(
-        one(Op::Relu, &[f32s(&[3])]),
+        one(Op::Map(Map::Relu), &[f32s(&[3])]),
         ["ConstF32", "ConstF32", "Mul", "Mul", "Mul", "Relu", "Relu", "Sub", "Sub"]
     );
     // A one-hot constant an axis.
@@ -106,8 +107,8 @@ fn extended_is_made_of_the_fast_operations() {
     let one = |op, operands: &[Type]| of_single(op, operands, Profile::Extended);
     assert_eq!(one(Op::Sum(rows.clone()), &[f32s(&[3])]), ["BroadcastTo", "ExpandDims"]);
     assert_eq!(one(Op::Mean(rows), &[f32s(&[3])]), ["BroadcastTo", "ConstF32", "Div", "ExpandDims"]);
-    assert_eq!(one(Op::Relu, &[f32s(&[3])]), ["ReluGrad"]);
-    assert_eq!(one(Op::Log, &[f32s(&[3])]), ["Div"]);
+    assert_eq!(one(Op::Map(Map::Relu), &[f32s(&[3])]), ["ReluGrad"]);
+    assert_eq!(one(Op::Map(Map::Log), &[f32s(&[3])]), ["Div"]);
     assert_eq!(one(Op::Slice(Box::new(slice)), &[f32s(&[4])]), ["SliceGrad"]);
     let indices = Type::new(DType::I64, Shape::literal(&[3]));
     assert_eq!(one(Op::Gather, &[f32s(&[5, 2]), indices]), ["ScatterAdd"]);
@@ -127,7 +128,7 @@ fn no_constant_of_core_v1_is_larger_than_an_extent() {
         (Op::Slice(Box::new(slice)), vec![f32s(&[long, long])]),
         (Op::Index { indices: vec![3.into(), 4.into()] }, vec![f32s(&[long, long])]),
         (Op::Mean(Reduction { axes: vec![0, 1], keepdims: false }), vec![f32s(&[long, long])]),
-        (Op::Relu, vec![f32s(&[long, long])]),
+        (Op::Map(Map::Relu), vec![f32s(&[long, long])]),
     ] {
         let module = single(&op, &operands);
         let gradient =
@@ -144,7 +145,7 @@ fn no_constant_of_core_v1_is_larger_than_an_extent() {
 fn gradients_verify_in_their_profile() {
     for row in ops::TABLE {
         for dtype in FLOATS {
-            for case in (row.sample.cases)(dtype) {
+            for case in row.cases(dtype) {
                 let module = single(&case.op, &case.operands);
                 for profile in PROFILES {
                     if let Ok(gradient) = differentiate(&module, &every_float(&module, profile)) {
@@ -165,7 +166,7 @@ fn both_profiles_agree_on_every_case() {
             Derivative::Zero | Derivative::Unsupported => continue,
         }
         for dtype in FLOATS {
-            for case in (row.sample.cases)(dtype) {
+            for case in row.cases(dtype) {
                 let module = single(&case.op, &case.operands);
                 let Ok(core) = differentiate(&module, &every_float(&module, Profile::CoreV1)) else {
                     continue;
@@ -190,9 +191,9 @@ fn both_profiles_agree_on_every_case() {
 #[test]
 fn a_stop_gradient_stops_derivatives_of_every_order_in_extended() {
     let module = build(&[f32s(&[])], |b, inputs| {
-        let twice = push(b, Op::Add, &[inputs[0], inputs[0]]);
-        let stopped = push(b, Op::StopGradient, &[twice]);
-        vec![push(b, Op::Mul, &[inputs[0], stopped])]
+        let twice = push(b, Op::Map(Map::Add), &[inputs[0], inputs[0]]);
+        let stopped = push(b, Op::Map(Map::StopGradient), &[twice]);
+        vec![push(b, Op::Map(Map::Mul), &[inputs[0], stopped])]
     });
     let gradient = differentiate(&module, &scalar_options(&[0], Profile::Extended)).expect("differentiable");
     let three = [crate::support::scalar(DType::F32, 3.0)];
@@ -211,9 +212,9 @@ fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
     // By `a`, by `b`, or by neither: in all of them a second derivative by `a` would pass where the first has stopped.
     for wrt in [&[0][..], &[1], &[]] {
         let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
-            let stopped = push(b, Op::StopGradient, &inputs[..1]);
-            let product = push(b, Op::Mul, &[stopped, inputs[0]]);
-            vec![push(b, Op::Mul, &[product, inputs[1]])]
+            let stopped = push(b, Op::Map(Map::StopGradient), &inputs[..1]);
+            let product = push(b, Op::Map(Map::Mul), &[stopped, inputs[0]]);
+            vec![push(b, Op::Map(Map::Mul), &[product, inputs[1]])]
         });
         let error = differentiate(&module, &scalar_options(wrt, Profile::CoreV1)).expect_err("it would pass");
         assert_eq!(error.code(), Code::E5001, "{error}");
@@ -222,8 +223,8 @@ fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
     // No derivative reaches a constant or an integer.
     let module = build(&[f32s(&[4]), Type::new(DType::I64, Shape::literal(&[2]))], |b, inputs| {
         let half = b.constant(DType::F32, 0.5);
-        let stopped = [half, inputs[1]].map(|operand| push(b, Op::StopGradient, &[operand]));
-        let scaled = push(b, Op::Mul, &[inputs[0], stopped[0]]);
+        let stopped = [half, inputs[1]].map(|operand| push(b, Op::Map(Map::StopGradient), &[operand]));
+        let scaled = push(b, Op::Map(Map::Mul), &[inputs[0], stopped[0]]);
         vec![push(b, Op::Gather, &[scaled, stopped[1]])]
     });
     let gradient = differentiate(&module, &every_float(&module, Profile::CoreV1)).expect("nothing to stop");
@@ -245,7 +246,7 @@ fn cotangent_inputs_follow_the_inputs_under_names_that_are_free() {
         let mut b = mind_core::ir::Builder::new();
         let values: Vec<ValueId> =
             inputs.iter().map(|name| b.input(*name, f32s(&[2])).expect("an input")).collect();
-        let outputs: Vec<_> = (0..outputs).map(|_| push(&mut b, Op::Exp, &values[..1])).collect();
+        let outputs: Vec<_> = (0..outputs).map(|_| push(&mut b, Op::Map(Map::Exp), &values[..1])).collect();
         let module = canonical(b.finish(outputs));
         let gradient =
             differentiate(&module, &every_float(&module, Profile::Extended)).expect("differentiable");
@@ -262,7 +263,7 @@ fn cotangent_inputs_follow_the_inputs_under_names_that_are_free() {
 #[test]
 fn several_outputs_add_their_cotangents() {
     let module = build(&[f32s(&[2])], |b, inputs| {
-        let twice = push(b, Op::Add, &[inputs[0], inputs[0]]);
+        let twice = push(b, Op::Map(Map::Add), &[inputs[0], inputs[0]]);
         vec![twice, inputs[0], twice]
     });
     for profile in PROFILES {
@@ -279,8 +280,8 @@ fn each_recorded_gradient_is_that_of_its_value() {
     // f = sum(h * w) with h = exp(x), k = h * w.
     let sum = || Op::Sum(Reduction { axes: vec![0], keepdims: false });
     let module = build(&[f32s(&[2]), f32s(&[2])], |b, inputs| {
-        let h = push(b, Op::Exp, &inputs[..1]);
-        let k = push(b, Op::Mul, &[h, inputs[1]]);
+        let h = push(b, Op::Map(Map::Exp), &inputs[..1]);
+        let k = push(b, Op::Map(Map::Mul), &[h, inputs[1]]);
         vec![push(b, sum(), &[k])]
     });
     for profile in PROFILES {
@@ -321,9 +322,9 @@ fn a_parameter_asked_for_twice_is_given_twice() {
 fn gradients_that_the_outputs_do_not_need_leave_no_code_behind() {
     // By `b` alone, nothing of the way to `a` is differentiated.
     let module = build(&[f32s(&[3]), f32s(&[3])], |b, inputs| {
-        let power = push(b, Op::Exp, &inputs[..1]);
-        let log = push(b, Op::Log, &[power]);
-        vec![push(b, Op::Add, &[log, inputs[1]])]
+        let power = push(b, Op::Map(Map::Exp), &inputs[..1]);
+        let log = push(b, Op::Map(Map::Log), &[power]);
+        vec![push(b, Op::Map(Map::Add), &[log, inputs[1]])]
     });
     for profile in PROFILES {
         let by_b = GradientOptions { cotangent: Cotangent::Input, ..scalar_options(&[1], profile) };
@@ -337,7 +338,7 @@ fn linear_operations_read_no_argument() {
     // What a row calls linear must differentiate to the same numbers whatever its operands hold.
     for row in ops::TABLE {
         let Derivative::Linear(_) = row.derivative else { continue };
-        for case in (row.sample.cases)(DType::F64) {
+        for case in row.cases(DType::F64) {
             let module = single(&case.op, &case.operands);
             let gradient = differentiate(&module, &every_float(&module, Profile::Extended)).expect(row.name);
             let at = |name: &str| {

@@ -5,6 +5,7 @@ use mind_core::{
     grad::{AutodiffError, Gradient, differentiate},
     interp::{self, Value},
     ir::{Module, Op, ValueId},
+    map::Map,
     ops::Profile,
     testing::{random_core_v1_module, random_inputs, random_module},
     text::core_ir,
@@ -158,13 +159,13 @@ fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
         |value: ValueId, holds: fn(f64) -> bool| values[value.index()].iter().all(|element| holds(*element));
     module.iter().all(|(value, inst)| {
         let at = |position: usize| inst.operands[position];
-        let fit = if matches!(inst.op, Op::Relu) {
+        let fit = if matches!(inst.op, Op::Map(Map::Relu)) {
             all(at(0), |x| x.abs() > 0.05)
-        } else if matches!(inst.op, Op::ReluGrad) {
+        } else if matches!(inst.op, Op::Map(Map::ReluGrad)) {
             all(at(1), |x| x.abs() > 0.05)
-        } else if matches!(inst.op, Op::Log) {
+        } else if matches!(inst.op, Op::Map(Map::Log)) {
             all(at(0), |x| x > 0.1)
-        } else if matches!(inst.op, Op::Div) {
+        } else if matches!(inst.op, Op::Map(Map::Div)) {
             all(at(1), |x| x.abs() > 0.1)
         } else {
             true

@@ -4,6 +4,7 @@ use mind_core::{
     canon::Canonical,
     grad::differentiate,
     ir::{Op, Reduction},
+    map::Map,
     ty::{DType, Shape, Type},
 };
 
@@ -15,10 +16,10 @@ fn long_program(length: usize) -> Canonical {
     build(&types, |b, inputs| {
         let [mut x, w] = *inputs else { panic!("two inputs") };
         while b.insts().len() < length {
-            let scaled = push(b, Op::Mul, &[x, w]);
-            let relu = push(b, Op::Relu, &[scaled]);
-            let power = push(b, Op::Exp, &[relu]);
-            let sum = push(b, Op::Add, &[power, scaled]);
+            let scaled = push(b, Op::Map(Map::Mul), &[x, w]);
+            let relu = push(b, Op::Map(Map::Relu), &[scaled]);
+            let power = push(b, Op::Map(Map::Exp), &[relu]);
+            let sum = push(b, Op::Map(Map::Add), &[power, scaled]);
             x = push(b, Op::MatMul, &[sum, x]);
         }
         vec![push(b, Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[x])]

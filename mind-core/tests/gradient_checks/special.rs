@@ -4,6 +4,7 @@ use mind_core::{
     grad::differentiate,
     interp::Value,
     ir::{Op, Reduction},
+    map::Map,
     ops::Profile,
     ty::{DType, Shape, Type},
 };
@@ -29,7 +30,7 @@ fn relu_has_slope_zero_at_zero_and_at_nan() {
     let at = [0.0, -0.0, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, -1.0];
     for profile in PROFILES {
         for dtype in FLOATS {
-            let found = slope(&Op::Relu, profile, dtype, &at);
+            let found = slope(&Op::Map(Map::Relu), profile, dtype, &at);
             assert_bits(&found, &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0], &format!("{dtype} {profile:?}"));
         }
     }
@@ -58,7 +59,11 @@ fn relu_slope_is_exactly_zero_or_one_at_every_f64_exponent() {
 fn assert_slopes_of_relu(dtype: DType, at: &[f64]) {
     let wanted: Vec<f64> = at.iter().map(|x| if *x > 0.0 { 1.0 } else { 0.0 }).collect();
     for profile in PROFILES {
-        assert_bits(&slope(&Op::Relu, profile, dtype, at), &wanted, &format!("{dtype} {profile:?}"));
+        assert_bits(
+            &slope(&Op::Map(Map::Relu), profile, dtype, at),
+            &wanted,
+            &format!("{dtype} {profile:?}"),
+        );
     }
 }
 
@@ -81,10 +86,14 @@ fn the_gradient_of_exp_is_its_result_to_the_bit_at_extremes() {
     ];
     for profile in PROFILES {
         for dtype in FLOATS {
-            let module = single(&Op::Exp, &[Type::new(dtype, Shape::literal(&[at.len() as i64]))]);
+            let module = single(&Op::Map(Map::Exp), &[Type::new(dtype, Shape::literal(&[at.len() as i64]))]);
             let result = numbers(&run(&module, &[vector(dtype, &at)])[0]);
-            assert_bits(&slope(&Op::Exp, profile, dtype, &at), &result, &format!("{dtype} {profile:?}"));
-            assert!(slope(&Op::Exp, profile, dtype, &[f64::NAN])[0].is_nan());
+            assert_bits(
+                &slope(&Op::Map(Map::Exp), profile, dtype, &at),
+                &result,
+                &format!("{dtype} {profile:?}"),
+            );
+            assert!(slope(&Op::Map(Map::Exp), profile, dtype, &[f64::NAN])[0].is_nan());
         }
     }
 }
@@ -109,7 +118,7 @@ fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
     for (dtype, at, allowed) in
         [(DType::F32, narrow, 36.0 * f64::from(f32::EPSILON)), (DType::F64, wide, 256.0 * f64::EPSILON)]
     {
-        for (found, x) in slope(&Op::Log, Profile::CoreV1, dtype, &at).into_iter().zip(at) {
+        for (found, x) in slope(&Op::Map(Map::Log), Profile::CoreV1, dtype, &at).into_iter().zip(at) {
             // A result below the normal numbers is rounded to an absolute, not a relative, error.
             let subnormal = if dtype == DType::F32 { 1e-38 } else { 1e-307 };
             assert!((found * x - 1.0).abs() <= allowed || found < subnormal, "{dtype}: {found:e} at {x:e}");
@@ -118,12 +127,12 @@ fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
             .iter()
             .map(|x| if dtype == DType::F32 { f64::from(1.0 / *x as f32) } else { 1.0 / x })
             .collect();
-        assert_bits(&slope(&Op::Log, Profile::Extended, dtype, &at), &wanted, "1 / x");
+        assert_bits(&slope(&Op::Map(Map::Log), Profile::Extended, dtype, &at), &wanted, "1 / x");
     }
     for profile in PROFILES {
         for dtype in FLOATS {
             assert_bits(
-                &slope(&Op::Log, profile, dtype, &[0.0, f64::INFINITY]),
+                &slope(&Op::Map(Map::Log), profile, dtype, &[0.0, f64::INFINITY]),
                 &[f64::INFINITY, 0.0],
                 "ends",
             );
@@ -134,8 +143,16 @@ fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
 #[test]
 fn the_gradient_of_log_below_zero_is_one_over_x_in_extended_and_nan_as_the_value_in_core_v1() {
     for dtype in FLOATS {
-        assert_bits(&slope(&Op::Log, Profile::Extended, dtype, &[-4.0, -0.5]), &[-0.25, -2.0], "1 / x");
-        assert!(slope(&Op::Log, Profile::CoreV1, dtype, &[-4.0, -0.5]).iter().all(|found| found.is_nan()));
+        assert_bits(
+            &slope(&Op::Map(Map::Log), Profile::Extended, dtype, &[-4.0, -0.5]),
+            &[-0.25, -2.0],
+            "1 / x",
+        );
+        assert!(
+            slope(&Op::Map(Map::Log), Profile::CoreV1, dtype, &[-4.0, -0.5])
+                .iter()
+                .all(|found| found.is_nan())
+        );
     }
 }
 
@@ -177,12 +194,12 @@ fn a_single_row_is_gathered_and_its_cotangent_put_back() {
 fn the_largest_numbers_pass_where_the_gradient_is_representable() {
     for profile in PROFILES {
         for (dtype, largest) in [(DType::F32, f64::from(f32::MAX)), (DType::F64, f64::MAX)] {
-            for op in [Op::Neg, Op::Relu, Op::Transpose { permutation: vec![0] }] {
+            for op in [Op::Map(Map::Neg), Op::Map(Map::Relu), Op::Transpose { permutation: vec![0] }] {
                 let found = slope(&op, profile, dtype, &[largest, -largest]);
                 assert!(found.iter().all(|number| number.abs() <= 1.0), "{op:?}: {found:?}");
             }
             let vectors = [Type::new(dtype, Shape::literal(&[2])), Type::new(dtype, Shape::literal(&[2]))];
-            let module = single(&Op::Mul, &vectors);
+            let module = single(&Op::Map(Map::Mul), &vectors);
             let gradient = differentiate(&module, &every_float(&module, profile)).expect("a product");
             let (x, y) = (vector(dtype, &[largest, 1.0]), vector(dtype, &[0.5, largest]));
             let outputs = run(&gradient.module, &[x, y, vector(dtype, &[1.0, 1.0])]);
@@ -196,7 +213,7 @@ fn the_largest_numbers_pass_where_the_gradient_is_representable() {
 fn an_argument_that_is_not_a_number_leaves_constant_slopes_alone() {
     let keep = Reduction { axes: vec![0], keepdims: true };
     for profile in PROFILES {
-        for op in [Op::Neg, Op::Sum(keep.clone()), Op::Mean(keep.clone())] {
+        for op in [Op::Map(Map::Neg), Op::Sum(keep.clone()), Op::Mean(keep.clone())] {
             for extent in [Shape::literal(&[2]), Shape::new(vec![mind_core::dim::Dim::symbol("N")])] {
                 let module = build(&[Type::new(DType::F64, extent.clone())], |b, inputs| {
                     vec![push(b, op.clone(), inputs)]

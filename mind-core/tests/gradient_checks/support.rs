@@ -7,6 +7,7 @@ use mind_core::{
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     interp::{self, Elements, Value},
     ir::{Builder, Module, Op, ValueId},
+    map::Map,
     ops::{
         Profile,
         sample::{Case, Domain},
@@ -121,8 +122,11 @@ pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value]
 
 /// The module with what differentiation takes as constant as further inputs, and the values of those.
 pub fn frozen(module: &Canonical, arguments: &[Value]) -> (Canonical, Vec<Value>) {
-    let stops: Vec<ValueId> =
-        module.iter().filter(|(_, inst)| inst.op == Op::StopGradient).map(|(value, _)| value).collect();
+    let stops: Vec<ValueId> = module
+        .iter()
+        .filter(|(_, inst)| inst.op == Op::Map(Map::StopGradient))
+        .map(|(value, _)| value)
+        .collect();
     if stops.is_empty() {
         return (module.clone(), Vec::new());
     }
@@ -140,7 +144,7 @@ pub fn frozen(module: &Canonical, arguments: &[Value]) -> (Canonical, Vec<Value>
     constant_inputs.reverse();
     for (_, inst) in module.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
-        values.push(if inst.op == Op::StopGradient {
+        values.push(if inst.op == Op::Map(Map::StopGradient) {
             constant_inputs.pop().expect("one a stop")
         } else {
             push(&mut builder, inst.op.clone(), &operands)

@@ -4,6 +4,7 @@ use mind_core::{
     dim::Dim,
     grad::{AutodiffError, differentiate},
     ir::{Builder, Inst, Module, Op, ValueId},
+    map::Map,
     ops::{self, Derivative, OpInfo, Profile, sample::Case},
     ty::{DType, Shape, Type},
 };
@@ -47,7 +48,7 @@ fn every_operation_has_cases_unless_it_has_no_operands() {
     for row in ops::TABLE {
         for dtype in FLOATS {
             let sampled = row.arity > 0 && row.arity != ops::VARIADIC;
-            assert_eq!((row.sample.cases)(dtype).is_empty(), !sampled, "{}", row.name);
+            assert_eq!(row.cases(dtype).is_empty(), !sampled, "{}", row.name);
         }
     }
 }
@@ -88,7 +89,7 @@ fn operations_of_zero_derivative_give_zeros() {
                 // Beside an operand that has a gradient, to see that nothing of the other path is lost.
                 let module = build(&case.operands, |b, inputs| {
                     let stopped = push(b, case.op.clone(), inputs);
-                    vec![push(b, Op::Mul, &[inputs[0], stopped])]
+                    vec![push(b, Op::Map(Map::Mul), &[inputs[0], stopped])]
                 });
                 let mut rng = Rng::new(row.name);
                 let mut given = arguments(&mut rng, &case.operands, row.sample.domain, rows(&case));
@@ -168,7 +169,7 @@ fn differentiable() -> impl Iterator<Item = &'static OpInfo> {
 }
 
 fn float_cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
-    let cases = (row.sample.cases)(dtype);
+    let cases = row.cases(dtype);
     cases.into_iter().filter(|case| case.operands.iter().any(|ty| ty.dtype == dtype)).collect()
 }
 

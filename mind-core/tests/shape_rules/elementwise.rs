@@ -1,10 +1,12 @@
-use mind_shape::rules::{BinaryOp, Fit, Literal, UnaryOp, binary, literal, unary};
+use mind_core::map::{Map, Row, Written};
+use mind_shape::rules::{Fit, Literal, Takes, binary, literal, unary};
 use mind_shape::{DType, Operand, Type};
 
 use crate::support::{Program, f32s, lists_up_to, name, shapes};
 
-const BINARY: [(BinaryOp, &str); 4] =
-    [(BinaryOp::Add, "+"), (BinaryOp::Sub, "-"), (BinaryOp::Mul, "*"), (BinaryOp::Div, "/")];
+fn operators() -> impl Iterator<Item = &'static Row> {
+    Map::ALL.iter().map(|map| map.row()).filter(|row| row.written == Written::Infix)
+}
 
 #[test]
 fn operators_broadcast() {
@@ -13,9 +15,9 @@ fn operators_broadcast() {
     for (position, x) in parameters.iter().enumerate() {
         for (other, y) in parameters.iter().enumerate() {
             // The rule of shapes is one for all; each operator has its turn with every shape.
-            let (op, sign) = BINARY[(position + other) % 4];
-            let expression = format!("{} {sign} {}", x.0, y.0);
-            program.case(expression, binary(op, x.1, y.1), sign, &[name(x), name(y)]);
+            let row = operators().nth((position + other) % operators().count()).expect("it is one of them");
+            let expression = format!("{} {} {}", x.0, row.label, y.0);
+            program.case(expression, binary(row.takes, x.1, y.1), row.label, &[name(x), name(y)]);
         }
     }
     assert_eq!(program.check(), [6_821, 7_820]);
@@ -29,9 +31,9 @@ fn operators_take_one_element_type() {
     let parameters = program.parameters();
     for x in &parameters {
         for y in &parameters {
-            for (op, sign) in BINARY {
-                let expression = format!("{} {sign} {}", x.0, y.0);
-                program.case(expression, binary(op, x.1, y.1), sign, &[name(x), name(y)]);
+            for row in operators() {
+                let expression = format!("{} {} {}", x.0, row.label, y.0);
+                program.case(expression, binary(row.takes, x.1, y.1), row.label, &[name(x), name(y)]);
             }
         }
     }
@@ -45,17 +47,11 @@ fn functions_of_elements() {
         .flat_map(|dtype| shapes().into_iter().map(move |shape| Type::new(dtype, &shape)));
     let mut program = Program::new(types);
     for x in &program.parameters() {
-        let functions = [
-            (UnaryOp::Neg, "neg"),
-            (UnaryOp::Relu, "relu"),
-            (UnaryOp::Exp, "exp"),
-            (UnaryOp::Log, "log"),
-            (UnaryOp::StopGradient, "stop_gradient"),
-        ];
-        for (op, label) in functions {
-            program.case(format!("{label}({})", x.0), unary(op, x.1), label, &[name(x)]);
+        for row in Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1) {
+            let label = row.function().expect("what has one operand is called by a name");
+            program.case(format!("{label}({})", x.0), unary(row.takes, x.1), label, &[name(x)]);
         }
-        program.case(format!("-{}", x.0), unary(UnaryOp::Neg, x.1), "-", &[name(x)]);
+        program.case(format!("-{}", x.0), unary(Takes::Numbers, x.1), "-", &[name(x)]);
     }
     program.check();
 }
@@ -66,8 +62,8 @@ fn operands_that_are_expressions_are_quoted() {
     let [x, y, i] = [f32s(&[2, 3]), f32s(&[4]), Type::new(DType::I64, &[2])];
     let relu = Operand::new("`relu(x0)`", "relu(x0)", x);
     let double = Operand::new("`x1 * 2.0`", "(x1 * 2.0)", y);
-    program.case("relu(x0) + x1 * 2.0".into(), binary(BinaryOp::Add, x, y), "+", &[relu, double]);
-    program.case("log(-x2)".into(), unary(UnaryOp::Log, i), "log", &[Operand::new("`-x2`", "(-x2)", i)]);
+    program.case("relu(x0) + x1 * 2.0".into(), binary(Takes::Numbers, x, y), "+", &[relu, double]);
+    program.case("log(-x2)".into(), unary(Takes::Floats, i), "log", &[Operand::new("`-x2`", "(-x2)", i)]);
     assert_eq!(program.check(), [0, 2]);
 }
 

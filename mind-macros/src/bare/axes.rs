@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mind_core::map::Shapes;
 use mind_core::open::{Node, NodeId, Op, Program, ShapeId, Subscript};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -62,18 +63,19 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
         | Op::Reshape { .. }
         | Op::Squeeze { axes: None }
         | Op::BroadcastTo { .. } => 0..0,
-        Op::Unary(_)
-        | Op::Reduce { .. }
+        Op::Reduce { .. }
         | Op::Transpose { .. }
         | Op::ExpandDims { .. }
         | Op::Squeeze { axes: Some(_) }
         | Op::Subscript(_)
         | Op::Slice { .. }
         | Op::Conv2d(_)
-        | Op::StopGradient
-        | Op::FilledLike { .. }
-        | Op::ReluGrad => 0..1,
-        Op::Binary(_) | Op::At | Op::MatMul | Op::Dot | Op::Gather => 0..2,
+        | Op::FilledLike { .. } => 0..1,
+        Op::Map(map) => match map.row().shapes {
+            Shapes::Broadcast => 0..map.row().arity(),
+            Shapes::Equal => 0..1,
+        },
+        Op::At | Op::MatMul | Op::Dot | Op::Gather => 0..2,
         Op::SumLike
         | Op::BroadcastLike
         | Op::ReshapeLike
@@ -94,7 +96,7 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
         Op::Reshape { shape } | Op::BroadcastTo { shape } => known(shape.len()),
         // Which axes go depends on the extents that the Rust types tell.
         Op::Squeeze { axes: None } => "rt::axes::any()".to_string(),
-        Op::Binary(_) => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
+        Op::Map(_) if operands(&node.op).len() == 2 => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
         Op::At | Op::MatMul | Op::Dot => format!("rt::axes::at({}, {})", of(0), of(1)),
         Op::Gather => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
         Op::Reduce { axes: Some(axes), keepdims: false, .. } | Op::Squeeze { axes: Some(axes) } => {
@@ -105,14 +107,12 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
             let dropped = parts.iter().filter(|part| matches!(part, Subscript::At(_))).count();
             repeat("less", dropped, of(0))
         }
-        Op::Unary(_)
+        Op::Map(_)
         | Op::Reduce { keepdims: true, .. }
         | Op::Transpose { .. }
         | Op::Slice { .. }
         | Op::Conv2d(_)
-        | Op::StopGradient
         | Op::FilledLike { .. }
-        | Op::ReluGrad
         | Op::SumLike
         | Op::BroadcastLike
         | Op::ReshapeLike

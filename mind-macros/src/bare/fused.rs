@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use mind_core::open::{Binary, Fused, NodeId, Op, Place, Plan, Program, Step, Unary};
+use mind_core::map::Rust;
+use mind_core::open::{Fused, NodeId, Op, Place, Plan, Program, Step};
 
 use super::values::{Values, constant, is_uniform};
 
@@ -127,18 +128,21 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
 }
 
 fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
-    let method = |name: &str| format!("{}.{name}({})", operand(0), operand(1));
     match op {
-        Op::Unary(Unary::Neg) => format!("{}.negated()", operand(0)),
-        Op::Unary(Unary::Relu) => format!("rt::relu({})", operand(0)),
-        Op::Unary(Unary::Exp) => format!("{}.exponential::<A>()", operand(0)),
-        Op::Unary(Unary::Log) => format!("{}.logarithm::<A>()", operand(0)),
-        Op::Binary(Binary::Add) => method("plus"),
-        Op::Binary(Binary::Sub) => method("minus"),
-        Op::Binary(Binary::Mul) => method("times"),
-        Op::Binary(Binary::Div) => method("over"),
-        Op::ReluGrad => format!("rt::relu_grad({}, {})", operand(0), operand(1)),
-        Op::StopGradient | Op::BroadcastLike | Op::BroadcastTo { .. } => operand(0),
+        Op::Map(map) => {
+            let row = map.row();
+            let operands: Vec<String> = (0..row.arity()).map(&operand).collect();
+            let all = operands.join(", ");
+            match row.rust {
+                Rust::Identity => all,
+                Rust::Operator { method, .. } => {
+                    format!("{}.{method}({})", operands[0], operands[1..].join(", "))
+                }
+                Rust::Function(name) => format!("rt::{name}({all})"),
+                Rust::By(name) => format!("A::{name}({all})"),
+            }
+        }
+        Op::BroadcastLike | Op::BroadcastTo { .. } => operand(0),
         Op::FilledLike { one: true } => "T::ONE".to_string(),
         Op::FilledLike { one: false } => "T::ZERO".to_string(),
         Op::Leaf(_)

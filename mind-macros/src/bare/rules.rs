@@ -3,9 +3,10 @@
 
 use mind_core::{
     diag::Site,
+    map::Shapes,
     open::{
-        Binary, Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Reduce,
-        Subscript, Unary,
+        Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Reduce,
+        Subscript,
     },
     ty::{DType, Type},
 };
@@ -131,24 +132,14 @@ fn rule(node: &Node) -> String {
                 list(&constant.shape)
             ),
         },
-        Op::Unary(op) => {
-            let name = match op {
-                Unary::Neg => "Neg",
-                Unary::Relu => "Relu",
-                Unary::Exp => "Exp",
-                Unary::Log => "Log",
+        Op::Map(map) => {
+            let row = map.row();
+            let rule = match (row.arity(), row.shapes) {
+                (1, _) => "unary",
+                (_, Shapes::Broadcast) => "binary",
+                (_, Shapes::Equal) => "alike",
             };
-            format!("unary(rt::rules::UnaryOp::{name}, {all})")
-        }
-        Op::StopGradient => format!("unary(rt::rules::UnaryOp::StopGradient, {all})"),
-        Op::Binary(op) => {
-            let name = match op {
-                Binary::Add => "Add",
-                Binary::Sub => "Sub",
-                Binary::Mul => "Mul",
-                Binary::Div => "Div",
-            };
-            format!("binary(rt::rules::BinaryOp::{name}, {all})")
+            format!("{rule}(rt::rules::Takes::{:?}, {all})", row.takes)
         }
         Op::At => format!("at({all})"),
         Op::MatMul => format!("matmul({all})"),
@@ -188,7 +179,6 @@ fn rule(node: &Node) -> String {
         Op::GatherGrad => format!("gather_back({all})"),
         Op::Conv2dGradInput(c) => format!("conv2d_grad_input({all}, {}, {})", list(&c.strides), padding(c)),
         Op::Conv2dGradFilter(c) => format!("conv2d_grad_filter({all}, {}, {})", list(&c.strides), padding(c)),
-        Op::ReluGrad => format!("relu_grad({all})"),
     }
 }
 

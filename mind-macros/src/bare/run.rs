@@ -158,12 +158,11 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             };
             format!("{name}({}, {}, {out})", value(0), optional_list(axes.as_deref()))
         }
-        Op::Reshape { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { .. }
-        | Op::StopGradient
-        | Op::ReshapeLike => format!("copy({}, {out})", value(0)),
+        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => {
+            format!("copy({}, {out})", value(0))
+        }
         Op::Constant(_) => unreachable!("a constant is not computed"),
+        Op::Map(map) if map.row().is_identity() => format!("copy({}, {out})", value(0)),
         Op::Transpose { permutation } => {
             format!("transpose({}, {}, {out})", value(0), optional_list(permutation.as_deref()))
         }
@@ -218,7 +217,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
         Op::SumLike => format!("sum_like({}, {}, {out})", value(0), ty(1)),
         Op::ProductGradLhs => format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2)),
         Op::ProductGradRhs => format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2)),
-        Op::Leaf(_) | Op::Unary(_) | Op::Binary(_) | Op::ReluGrad => {
+        Op::Leaf(_) | Op::Map(_) => {
             unreachable!("a leaf is not computed, and elementwise operations are fused")
         }
     };

@@ -6,7 +6,8 @@ use std::{collections::HashMap, fmt::Write};
 use mind_core::{
     dim::Dim,
     ir::ValueId,
-    plan::{BufferId, Indices, Place, Plan, Returned, Scalar, ScalarOp, ScalarStep, Source, Step, View},
+    map::{Map, Rust},
+    plan::{BufferId, Indices, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View},
     ty::{DType, Shape},
 };
 
@@ -324,30 +325,19 @@ pub(super) fn generics(plan: &Plan) -> String {
     if symbols.is_empty() { String::new() } else { format!("<{}>", symbols.join(", ")) }
 }
 
-/// An elementwise operation on operands that are single words or indexed. `functions` has `exp` and `ln`: the run time, or
-/// the type parameter by which it tells a loop how to compute products and sums.
-pub(super) fn expression(op: ScalarOp, operands: &[String], dtype: DType, functions: &str) -> String {
-    let wrapping = |function: &str| match operands {
-        [a] => format!("{a}.{function}()"),
-        [a, b] => format!("{a}.{function}({b})"),
-        _ => unreachable!("elementwise operations take one or two operands"),
-    };
-    let float = dtype.is_float();
-    let infix = |sign: &str| format!("{} {sign} {}", operands[0], operands[1]);
-    match op {
-        ScalarOp::Copy => operands[0].clone(),
-        ScalarOp::Add if float => infix("+"),
-        ScalarOp::Sub if float => infix("-"),
-        ScalarOp::Mul if float => infix("*"),
-        ScalarOp::Add => wrapping("wrapping_add"),
-        ScalarOp::Sub => wrapping("wrapping_sub"),
-        ScalarOp::Mul => wrapping("wrapping_mul"),
-        ScalarOp::Div => infix("/"),
-        ScalarOp::Neg if float => format!("-{}", operands[0]),
-        ScalarOp::Neg => wrapping("wrapping_neg"),
-        ScalarOp::Exp => format!("{functions}::exp({})", operands[0]),
-        ScalarOp::Log => format!("{functions}::ln({})", operands[0]),
-        ScalarOp::Relu => format!("rt::relu({})", operands[0]),
-        ScalarOp::ReluGrad => format!("rt::relu_grad({}, {})", operands[0], operands[1]),
+/// A function of operands that are single words or indexed. `by` is what the functions of the run time are told of products and
+/// sums: the type parameter of a loop, or one after the other.
+pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) -> String {
+    let all = operands.join(", ");
+    match (map.row().rust, operands) {
+        (Rust::Identity, _) => all,
+        (Rust::Operator { sign, .. }, [x]) if dtype.is_float() => format!("{sign}{x}"),
+        (Rust::Operator { sign, .. }, [a, b]) if dtype.is_float() => format!("{a} {sign} {b}"),
+        (Rust::Operator { wrapping, .. }, [x, others @ ..]) => {
+            format!("{x}.{wrapping}({})", others.join(", "))
+        }
+        (Rust::Operator { .. }, []) => unreachable!("operators have operands"),
+        (Rust::Function(name), _) => format!("rt::{name}({all})"),
+        (Rust::By(name), _) => format!("{by}::{name}({all})"),
     }
 }

@@ -1,11 +1,11 @@
 //! What generic loops ask of an element type.
 
 use crate::{
-    element::{DType, Element},
+    element::DType,
     kernels::{
         gather::{Index, check_indices},
         internal_error,
-        math::MultiplyAdd,
+        math::Functions,
     },
 };
 
@@ -14,7 +14,7 @@ use crate::{
 ///
 /// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
 /// other.
-pub trait Number: Element {
+pub trait Number: Functions {
     /// The quotient. Floats only.
     #[must_use]
     fn over(self, other: Self) -> Self;
@@ -22,14 +22,6 @@ pub trait Number: Element {
     /// With the other sign.
     #[must_use]
     fn negated(self) -> Self;
-
-    /// e to the power of it. Floats only.
-    #[must_use]
-    fn exponential<A: MultiplyAdd>(self) -> Self;
-
-    /// The natural logarithm. Floats only.
-    #[must_use]
-    fn logarithm<A: MultiplyAdd>(self) -> Self;
 
     /// A number of things; it wraps, or is rounded to the nearest.
     fn count(things: usize) -> Self;
@@ -151,16 +143,6 @@ macro_rules! floats {
             }
 
             #[inline(always)]
-            fn exponential<A: MultiplyAdd>(self) -> Self {
-                A::exp(self)
-            }
-
-            #[inline(always)]
-            fn logarithm<A: MultiplyAdd>(self) -> Self {
-                A::ln(self)
-            }
-
-            #[inline(always)]
             fn count(things: usize) -> Self {
                 things as Self
             }
@@ -188,14 +170,6 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self {
                 self.wrapping_neg()
-            }
-
-            fn exponential<A: MultiplyAdd>(self) -> Self {
-                refused()
-            }
-
-            fn logarithm<A: MultiplyAdd>(self) -> Self {
-                refused()
             }
 
             #[inline(always)]

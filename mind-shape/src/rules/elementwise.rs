@@ -1,55 +1,35 @@
 //! Operations on each element.
 
-use super::{Dims, broadcast, fail, floats, same_dtype};
+use super::{Dims, broadcast, fail, floats, merged, same_dtype};
 use crate::{
-    failure::{Problem, TypeResult},
+    failure::{Failure, Problem, TypeResult},
     ty::Type,
 };
 
-/// An operation on the elements of two tensors, broadcast.
+/// The element types that a function of elements takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `a + b`
-    Add,
-    /// `a - b`
-    Sub,
-    /// `a * b`
-    Mul,
-    /// `a / b`, of floats.
-    Div,
+pub enum Takes {
+    /// Integers and floats.
+    Numbers,
+    /// `f32` and `f64`.
+    Floats,
 }
 
-/// An operation on the elements of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOp {
-    /// `-x`
-    Neg,
-    /// `x > 0 ? x : 0`, of floats.
-    Relu,
-    /// `e^x`, of floats.
-    Exp,
-    /// The natural logarithm, of floats.
-    Log,
-    /// `x`, taken as constant by differentiation.
-    StopGradient,
-}
-
-/// `a op b`: shapes broadcast, aligned at their last dimensions.
+/// A function of the elements of two tensors: shapes broadcast, aligned at their last dimensions.
 ///
 /// ```
-/// use mind_shape::{DType, Type, UNKNOWN, rules::{BinaryOp, binary}};
+/// use mind_shape::{DType, Type, UNKNOWN, rules::{Takes, binary}};
 /// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
-/// assert_eq!(binary(BinaryOp::Add, f32s(&[UNKNOWN, 3]), f32s(&[3])), Ok(f32s(&[UNKNOWN, 3])));
-/// assert_eq!(binary(BinaryOp::Add, f32s(&[2, 3]), f32s(&[2])).unwrap_err().code(), "E3001");
+/// assert_eq!(binary(Takes::Numbers, f32s(&[UNKNOWN, 3]), f32s(&[3])), Ok(f32s(&[UNKNOWN, 3])));
+/// assert_eq!(binary(Takes::Numbers, f32s(&[2, 3]), f32s(&[2])).unwrap_err().code(), "E3001");
 /// ```
 ///
 /// # Errors
-/// E2004 for two element types, E3001 where the shapes do not broadcast, E2005 for a quotient of integers.
+/// E2004 for two element types, E3001 where the shapes do not broadcast, E2005 for an element type that it does not take.
 #[inline]
-pub const fn binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
+pub const fn binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     // Where extents are dynamic this runs at each call, and mostly shapes are equal or one is a number.
-    let is_division = matches!(op, BinaryOp::Div);
-    if a.dtype().is(b.dtype()) && (!is_division || a.dtype().is_float()) {
+    if a.dtype().is(b.dtype()) && (matches!(takes, Takes::Numbers) || a.dtype().is_float()) {
         if b.rank() == 0 || a.has_shape_of(&b) {
             return Ok(a);
         }
@@ -57,37 +37,49 @@ pub const fn binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
             return Ok(b);
         }
     }
-    broadcast_binary(op, a, b)
+    broadcast_binary(takes, a, b)
 }
 
-const fn broadcast_binary<'a>(op: BinaryOp, a: Type, b: Type) -> TypeResult<'a> {
+const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
     let dims = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
-    if let BinaryOp::Div = op {
-        attempt!(floats(a, 0));
-    }
+    attempt!(taken(takes, a));
     dims.typed(a.dtype())
 }
 
-/// An elementwise operation of one operand.
+/// A function of the elements of one tensor.
 ///
 /// # Errors
-/// E2005 for integers where floats are needed.
+/// E2005 for an element type that it does not take.
 #[inline]
-pub const fn unary<'a>(op: UnaryOp, x: Type) -> TypeResult<'a> {
-    match op {
-        UnaryOp::Relu | UnaryOp::Exp | UnaryOp::Log => attempt!(floats(x, 0)),
-        UnaryOp::Neg | UnaryOp::StopGradient => {}
-    }
+pub const fn unary<'a>(takes: Takes, x: Type) -> TypeResult<'a> {
+    attempt!(taken(takes, x));
     Ok(x)
 }
 
+/// A function of the elements of two tensors of one shape.
+///
+/// # Errors
+/// E2004 for two element types, E2005 for one that it does not take, E3003 where the shapes differ.
+pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
+    attempt!(same_dtype(a, b));
+    attempt!(taken(takes, a));
+    match merged(a, b) {
+        Some(ty) => Ok(ty),
+        None => fail(Problem::ShapesDiffer),
+    }
+}
+
+/// E2005 for an element type that is not taken.
+const fn taken<'a>(takes: Takes, x: Type) -> Result<(), Failure<'a>> {
+    match takes {
+        Takes::Numbers => Ok(()),
+        Takes::Floats => floats(x, 0),
+    }
+}
+
 /// The extents that two shapes broadcast to, after others.
-pub(super) const fn broadcast_dims<'a>(
-    mut dims: Dims,
-    a: &[i64],
-    b: &[i64],
-) -> Result<Dims, crate::Failure<'a>> {
+pub(super) const fn broadcast_dims<'a>(mut dims: Dims, a: &[i64], b: &[i64]) -> Result<Dims, Failure<'a>> {
     let rank = if a.len() > b.len() { a.len() } else { b.len() };
     let mut axis = 0;
     while axis < rank {

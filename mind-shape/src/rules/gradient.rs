@@ -2,8 +2,7 @@
 //! itself had; a failure other than those of that operation is a fault of differentiation, not of the program.
 
 use super::{
-    Dims, Padding, Subscript, at, broadcast, conv2d, fail, floats, gather, merged, same_dtype, slice,
-    subscript,
+    Dims, Padding, Subscript, at, broadcast, conv2d, fail, gather, merged, same_dtype, slice, subscript,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -76,19 +75,6 @@ pub const fn reshape_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
         return fail(Problem::ShapesDiffer);
     }
     Ok(like.with_dtype(v.dtype()))
-}
-
-/// What [`super::unary`] `Relu` passes back: `x > 0 ? dy : 0`.
-///
-/// # Errors
-/// E2004 for two element types, E2005 for integers, E3003 where the shapes differ.
-pub const fn relu_grad<'a>(dy: Type, x: Type) -> TypeResult<'a> {
-    attempt!(same_dtype(dy, x));
-    attempt!(floats(dy, 0));
-    match merged(dy, x) {
-        Some(ty) => Ok(ty),
-        None => fail(Problem::ShapesDiffer),
-    }
 }
 
 /// What [`at`] passes back to its first operand.

@@ -24,10 +24,10 @@ mod reduction;
 
 pub use arrangement::{broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose};
 pub use convolution::{Padding, conv2d};
-pub use elementwise::{BinaryOp, UnaryOp, binary, unary};
+pub use elementwise::{Takes, alike, binary, unary};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, differentiable, gather_back, product_grad_lhs,
-    product_grad_rhs, relu_grad, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
+    product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
 };
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
 pub use literal::{Fit, Literal, literal};

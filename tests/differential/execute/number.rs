@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use mind::__private as rt;
-use mind_core::{data::TensorData, interp::Elements, plan::ScalarOp, ty::DType};
+use mind_core::{data::TensorData, interp::Elements, map::Map, ty::DType};
 
 /// Calls `$body` with `$vec` bound to the elements' vector, whatever their type.
 macro_rules! each_type {
@@ -23,13 +23,13 @@ pub trait Number: rt::Element {
     fn unwrap_mut(elements: &mut Elements) -> &mut [Self];
     /// What no kernel computes by chance.
     const UNWRITTEN: Self;
-    fn apply(op: ScalarOp, operands: &[Self]) -> Self;
+    fn apply(op: Map, operands: &[Self]) -> Self;
     fn sum(elements: &[Self]) -> Self;
     fn divided_by(self, count: usize) -> Self;
 }
 
 macro_rules! number {
-    ($ty:ident, $variant:ident, $unwritten:expr, $add:expr, $sub:expr, $mul:expr, $neg:expr, $float:expr, $divide:expr) => {
+    ($ty:ident, $variant:ident, $unwritten:expr, $apply:expr, $divide:expr) => {
         impl Number for $ty {
             fn wrap(elements: Vec<Self>) -> Elements {
                 Elements::$variant(elements)
@@ -47,18 +47,8 @@ macro_rules! number {
                 }
             }
             const UNWRITTEN: Self = $unwritten;
-            fn apply(op: ScalarOp, operands: &[Self]) -> Self {
-                let [a, b] = [operands[0], *operands.last().expect("operations have operands")];
-                match op {
-                    ScalarOp::Copy => a,
-                    ScalarOp::Add => $add(a, b),
-                    ScalarOp::Sub => $sub(a, b),
-                    ScalarOp::Mul => $mul(a, b),
-                    ScalarOp::Neg => $neg(a),
-                    ScalarOp::Div | ScalarOp::Exp | ScalarOp::Log | ScalarOp::Relu | ScalarOp::ReluGrad => {
-                        $float(op, a, b)
-                    }
-                }
+            fn apply(op: Map, operands: &[Self]) -> Self {
+                $apply(op, operands)
             }
             fn sum(elements: &[Self]) -> Self {
                 rt::sum(elements)
@@ -70,43 +60,18 @@ macro_rules! number {
     };
 }
 
-fn float_op<T: rt::Float + std::ops::Div<Output = T>>(op: ScalarOp, a: T, b: T) -> T {
-    match op {
-        ScalarOp::Div => a / b,
-        ScalarOp::Exp => rt::exp(a),
-        ScalarOp::Log => rt::ln(a),
-        ScalarOp::Relu => rt::relu(a),
-        ScalarOp::ReluGrad => rt::relu_grad(a, b),
-        ScalarOp::Copy | ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg => unreachable!(),
-    }
+fn of_floats(op: Map, operands: &[impl Copy + Into<f64>]) -> f64 {
+    (op.row().float)(&operands.iter().map(|operand| (*operand).into()).collect::<Vec<f64>>())
 }
 
-number!(f32, F32, f32::NAN, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f32| -a, float_op, |a: f32, n| a
-    / n as f32);
-number!(f64, F64, f64::NAN, |a, b| a + b, |a, b| a - b, |a, b| a * b, |a: f64| -a, float_op, |a: f64, n| a
-    / n as f64);
-number!(
-    i32,
-    I32,
-    i32::MIN,
-    i32::wrapping_add,
-    i32::wrapping_sub,
-    i32::wrapping_mul,
-    i32::wrapping_neg,
-    |_, _, _| panic!("floats only"),
-    |_, _| panic!("floats only")
-);
-number!(
-    i64,
-    I64,
-    i64::MIN,
-    i64::wrapping_add,
-    i64::wrapping_sub,
-    i64::wrapping_mul,
-    i64::wrapping_neg,
-    |_, _, _| panic!("floats only"),
-    |_, _| panic!("floats only")
-);
+fn of_integers(op: Map, operands: &[impl Copy + Into<i64>]) -> i64 {
+    (op.row().integer)(&operands.iter().map(|operand| (*operand).into()).collect::<Vec<i64>>())
+}
+
+number!(f32, F32, f32::NAN, |op, x| of_floats(op, x) as f32, |a: f32, n| a / n as f32);
+number!(f64, F64, f64::NAN, |op, x| of_floats(op, x), |a: f64, n| a / n as f64);
+number!(i32, I32, i32::MIN, |op, x| of_integers(op, x) as i32, |_, _| panic!("floats only"));
+number!(i64, I64, i64::MIN, |op, x| of_integers(op, x), |_, _| panic!("floats only"));
 
 /// Memory that nothing has written yet; not zeros, so that what a kernel leaves unwritten shows.
 pub fn unwritten(dtype: DType, len: usize) -> Elements {
@@ -142,7 +107,7 @@ pub fn len(elements: &Elements) -> usize {
 }
 
 /// A single number from single numbers.
-pub fn scalar_op<T: Number>(op: ScalarOp, operands: &[Elements]) -> Elements {
+pub fn scalar_op<T: Number>(op: Map, operands: &[Elements]) -> Elements {
     let operands: Vec<T> = operands.iter().map(|operand| T::unwrap(operand)[0]).collect();
     T::wrap(vec![T::apply(op, &operands)])
 }

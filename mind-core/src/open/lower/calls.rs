@@ -1,12 +1,13 @@
 //! Operators, calls of functions of the language, and index expressions.
 
+use crate::map::Map;
 use proc_macro2::Ident;
 
 use super::Lowering;
 use super::constants::{Meeting, binary};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::open::{NodeId, Op, Reduce, Spot, Subscript, Unary};
+use crate::open::{NodeId, Op, Reduce, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
 use crate::surface::lower::attributes::Attributes;
@@ -23,7 +24,7 @@ impl Lowering<'_> {
             return Ok(Value::Literal(self.literals.neg(id, expr)));
         }
         let spot = self.spot("-", expr, &[operand]).at_operator(operator);
-        self.unary(Op::Unary(Unary::Neg), operand, spot)
+        self.unary(Op::Map(Map::Neg), operand, spot)
     }
 
     fn unary(&mut self, op: Op, x: ExprId, spot: Spot) -> Lowered<Value<NodeId>> {
@@ -131,9 +132,10 @@ impl Lowering<'_> {
                 let spot = spot(self, &[t, i]);
                 Ok(Value::Tensor(self.emit(Op::Gather, &operands, spot)))
             }
-            Call::Relu(x) => self.unary(Op::Unary(Unary::Relu), x, spot(self, &[x])),
-            Call::Exp(x) => self.unary(Op::Unary(Unary::Exp), x, spot(self, &[x])),
-            Call::Log(x) => self.unary(Op::Unary(Unary::Log), x, spot(self, &[x])),
+            Call::Map { map, operands } => match operands[..] {
+                [a, b] => self.product(given, Op::Map(map), a, b, &[]),
+                _ => self.unary(Op::Map(map), operands[0], spot(self, &operands)),
+            },
             Call::Neg(x) => match *self.value(x) {
                 Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
                 Value::Poison
@@ -141,7 +143,7 @@ impl Lowering<'_> {
                 | Value::Tuple(_)
                 | Value::Struct(_)
                 | Value::Bool(_)
-                | Value::Word(_) => self.unary(Op::Unary(Unary::Neg), x, spot(self, &[x])),
+                | Value::Word(_) => self.unary(Op::Map(Map::Neg), x, spot(self, &[x])),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
@@ -160,7 +162,6 @@ impl Lowering<'_> {
                 let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
                 self.unary(Op::BroadcastTo { shape: literals(&shape) }, x, spot)
             }
-            Call::StopGradient(x) => self.unary(Op::StopGradient, x, spot(self, &[x])),
         }
     }
 

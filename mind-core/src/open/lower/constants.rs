@@ -1,11 +1,12 @@
 //! Literals as nodes.
 
+use crate::map::Map;
 use mind_shape::{DType as RuleDType, rules};
 
 use super::Lowering;
 use crate::diag::Site;
 use crate::open::typing::diag;
-use crate::open::{Binary, Constant, Misfit, NodeId, NumberKind, Op, Spot, Unary};
+use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Spot};
 use crate::surface::ast::{BinaryOp, ExprId};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::literals::{Class, LiteralId, LiteralKind, ReadLiterals};
@@ -58,7 +59,7 @@ impl Lowering<'_> {
                     LiteralKind::Neg(operand) => {
                         let spot = self.spot("-", expr, &[self.literals.expr(operand)]);
                         let operand = node(&made, operand);
-                        self.emit(Op::Unary(Unary::Neg), &[operand], spot)
+                        self.emit(Op::Map(Map::Neg), &[operand], spot)
                     }
                     LiteralKind::Binary { op, lhs, rhs } => {
                         let exprs = [lhs, rhs].map(|operand| self.literals.expr(operand));
@@ -150,11 +151,5 @@ impl Lowering<'_> {
 
 /// The operation of an operator.
 pub(super) fn binary(op: BinaryOp) -> Op {
-    match op {
-        BinaryOp::Add => Op::Binary(Binary::Add),
-        BinaryOp::Sub => Op::Binary(Binary::Sub),
-        BinaryOp::Mul => Op::Binary(Binary::Mul),
-        BinaryOp::Div => Op::Binary(Binary::Div),
-        BinaryOp::MatMul => Op::At,
-    }
+    op.map().map_or(Op::At, Op::Map)
 }

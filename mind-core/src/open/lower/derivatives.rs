@@ -31,7 +31,7 @@ impl Lowering<'_> {
                 let (text, site) = (self.text(*value), *site);
                 self.checks.push(Check { kind: CheckKind::Scalar(*kind), node: output, text, site });
                 self.graph.assume_scalar(output);
-                vec![self.graph.derive(Op::Constant(Box::new(Constant::one())), &[output])]
+                vec![self.graph.derive(Op::Constant(Box::new(Constant::number(1.0))), &[output])]
             }
         };
         let seeded: Vec<_> = outputs.iter().copied().zip(seeds).collect();

@@ -6,8 +6,9 @@ use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
     ir::{Convolution, Inst, Module, Op, Reduction, ValueId},
+    map::Map,
     ops::Class,
-    plan::{BufferId, ConvKind, Scalar, ScalarOp, Source, Update, View},
+    plan::{BufferId, ConvKind, Scalar, Source, Update, View},
     ty::{DType, Shape, Type},
 };
 
@@ -67,16 +68,8 @@ impl<'m> Arranger<'m> {
             Op::ConstTensor { data, .. } => {
                 self.whole(value, Work::Constant(data.clone()), Vec::new(), &inst.ty)
             }
-            Op::Add => self.elementwise(value, inst, ScalarOp::Add),
-            Op::Sub => self.elementwise(value, inst, ScalarOp::Sub),
-            Op::Mul => self.elementwise(value, inst, ScalarOp::Mul),
-            Op::Div => self.elementwise(value, inst, ScalarOp::Div),
-            Op::Neg => self.elementwise(value, inst, ScalarOp::Neg),
-            Op::Exp => self.elementwise(value, inst, ScalarOp::Exp),
-            Op::Log => self.elementwise(value, inst, ScalarOp::Log),
-            Op::Relu => self.elementwise(value, inst, ScalarOp::Relu),
-            Op::ReluGrad => self.elementwise(value, inst, ScalarOp::ReluGrad),
-            Op::StopGradient => self.views[inst.operands[0].index()].clone(),
+            Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
+            Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Sum(reduction) => self.sum(value, inst, reduction, false),
             Op::Mean(reduction) => self.sum(value, inst, reduction, true),
             Op::Reshape { shape } => self.part(inst.operands[0], |view| view.reshape(shape)),
@@ -178,13 +171,12 @@ impl<'m> Arranger<'m> {
         }
     }
 
-    fn elementwise(&mut self, value: ValueId, inst: &Inst, op: ScalarOp) -> View {
+    fn elementwise(&mut self, value: ValueId, inst: &Inst, op: Map) -> View {
         let shape = &inst.ty.shape;
-        let operand = |position: usize| match (op, position) {
-            (ScalarOp::ReluGrad, 1) => Some(self.masks[inst.operands[1].index()])
-                .filter(|mask| *mask < value)
-                .unwrap_or(inst.operands[1]),
-            _ => inst.operands[position],
+        let operand = |position: usize| {
+            let operand = inst.operands[position];
+            let mask = Some(self.masks[operand.index()]).filter(|mask| *mask < value);
+            mask.filter(|_| op.row().mask == Some(position)).unwrap_or(operand)
         };
         let operands = (0..inst.operands.len()).map(operand);
         let reads: Vec<Read> = operands.map(|operand| read(&self.view(operand).broadcast(shape))).collect();
@@ -462,8 +454,8 @@ fn row_len(shape: &Shape) -> Dim {
     Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE)
 }
 
-/// For each value what a mask may be read from: `relu(z)` instead of `z` where the one is in memory anyway and the other
-/// need not be. `relu(z) > 0` is the same as `z > 0` for every number and NaN.
+/// For each value what a mask may be read from: `relu(z)`, which is above 0 where `z` is, instead of `z` where the one is in
+/// memory anyway and the other need not be.
 fn masks(module: &Module) -> Vec<ValueId> {
     let count = module.insts().len();
     let mut masks: Vec<ValueId> = (0..count).map(ValueId::new).collect();
@@ -475,12 +467,14 @@ fn masks(module: &Module) -> Vec<ValueId> {
         is_stored[output.index()] = true;
     }
     for (value, inst) in module.iter() {
-        if let Op::Relu = inst.op {
+        let row = if let Op::Map(map) = inst.op { Some(map.row()) } else { None };
+        let keeps_positive = row.is_some_and(|row| row.keeps_positive);
+        if keeps_positive {
             activation[inst.operands[0].index()].get_or_insert(value);
         }
         for (position, operand) in inst.operands.iter().enumerate() {
-            let is_mask = matches!((&inst.op, position), (Op::ReluGrad, 1));
-            is_needed[operand.index()] |= !(is_mask || matches!(inst.op, Op::Relu));
+            let is_mask = row.is_some_and(|row| row.mask == Some(position));
+            is_needed[operand.index()] |= !(is_mask || keeps_positive);
             is_stored[operand.index()] |= match inst.op.info().class {
                 Class::Kernel | Class::View => true,
                 Class::Input | Class::Constant | Class::Elementwise | Class::Reduction => false,
@@ -488,10 +482,9 @@ fn masks(module: &Module) -> Vec<ValueId> {
         }
     }
     for (value, inst) in module.iter() {
-        if !matches!(inst.op, Op::ReluGrad) {
-            continue;
-        }
-        let z = inst.operands[1];
+        let Op::Map(map) = inst.op else { continue };
+        let Some(mask) = map.row().mask else { continue };
+        let z = inst.operands[mask];
         let is_computed = match module.inst(z).op.info().class {
             Class::Elementwise | Class::Reduction | Class::Kernel => true,
             Class::Input | Class::Constant | Class::View => false,

@@ -8,7 +8,8 @@ use crate::{
     data::TensorData,
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
-    plan::{Scalar, ScalarOp, Update, View},
+    map::Map,
+    plan::{Scalar, Update, View},
     ty::{DType, Shape, Type},
 };
 
@@ -68,13 +69,13 @@ pub(super) enum Work {
     /// Known values.
     Constant(TensorData),
     /// One operation at each index.
-    Elementwise(ScalarOp),
+    Elementwise(Map),
     /// The elements of a view put in order.
     Copy,
     /// A sum over the axes of the index space that are marked; over all axes and with a shape of rank 0 it is a number.
     Sum { reduced: Vec<bool>, count: Option<Dim> },
     /// A single number from single numbers.
-    Scalar(ScalarOp),
+    Scalar(Map),
     /// A single number from memory.
     Load,
     /// A matrix product.

@@ -6,6 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::TypeExpr;
 use crate::diag::Site;
+use crate::map::{Map, Written};
 use crate::ty::DType;
 
 /// The statements and expressions of a function.
@@ -344,6 +345,12 @@ impl BinaryOp {
             Self::Div => "/",
             Self::MatMul => "@",
         }
+    }
+
+    /// The function of elements that it is, unless the product of matrices.
+    pub fn map(self) -> Option<Map> {
+        let is_own = |map: &Map| map.row().written == Written::Infix && map.row().label == self.symbol();
+        Map::ALL.iter().copied().find(is_own)
     }
 }
 

@@ -9,6 +9,7 @@ use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
 use crate::ir::{Op, ValueId};
+use crate::map::{Map, Written};
 use crate::ops::{OpError, infer};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
 use crate::ty::{Shape, Type};
@@ -34,7 +35,7 @@ pub(super) enum Tried {
 impl Tried {
     pub(super) fn of(op: &Op) -> Self {
         match op {
-            Op::Add | Op::Sub | Op::Mul | Op::Div => Self::Elementwise(op.clone()),
+            Op::Map(map) if map.row().written == Written::Infix => Self::Elementwise(op.clone()),
             Op::MatMul | Op::Dot => Self::Product(op.clone()),
             Op::Reshape { shape } => Self::Reshape(shape.clone()),
             Op::Transpose { permutation } => Self::Transpose(permutation.clone()),
@@ -51,17 +52,12 @@ impl Tried {
             | Op::Index { .. }
             | Op::Slice(_)
             | Op::Gather
-            | Op::Relu
-            | Op::Neg
-            | Op::Exp
-            | Op::Log
+            | Op::Map(_)
             | Op::BroadcastTo { .. }
-            | Op::ReluGrad
             | Op::SliceGrad { .. }
             | Op::ScatterAdd { .. }
             | Op::Conv2dGradInput { .. }
             | Op::Conv2dGradFilter { .. }
-            | Op::StopGradient
             | Op::Extern { .. }
             | Op::ExternGrad { .. } => Self::Other,
         }
@@ -115,7 +111,7 @@ impl BodyLowering<'_> {
                 return Some(format!("write `{call}`"));
             }
         }
-        if *op == Op::Mul && infer(&product(a, b), &[a, b]).is_ok() {
+        if *op == Op::Map(Map::Mul) && infer(&product(a, b), &[a, b]).is_ok() {
             let written = format!("{} @ {}", self.operand(lhs), self.operand(rhs));
             return Some(format!("`*` is elementwise: for the product of matrices write `{written}`"));
         }
@@ -152,10 +148,7 @@ impl BodyLowering<'_> {
                 let kept = operand.with_shape((0..operand.rank()).map(extent).collect());
                 return if reduction.keepdims { None } else { Some((self.with_kept_axes(at)?, kept)) };
             }
-            let is_elementwise = matches!(
-                inst.op,
-                Op::Neg | Op::Exp | Op::Log | Op::Relu | Op::Add | Op::Sub | Op::Mul | Op::Div
-            );
+            let is_elementwise = matches!(inst.op, Op::Map(_));
             let same_shape = |operand: &&ValueId| self.builder.ty(**operand).shape == inst.ty.shape;
             at = *inst.operands.iter().filter(|_| is_elementwise).find(same_shape)?;
         }
@@ -204,7 +197,7 @@ impl BodyLowering<'_> {
                 return Some(format!("{why}write `transpose({text}, {axes:?})`"));
             }
         }
-        if infer(&Op::Mul, &[a, b]).is_ok() && a.rank() == b.rank() && a.rank() != 2 {
+        if infer(&Op::Map(Map::Mul), &[a, b]).is_ok() && a.rank() == b.rank() && a.rank() != 2 {
             return Some(format!(
                 "for the product of elements write `{} * {}`",
                 self.operand(lhs),
@@ -325,7 +318,7 @@ impl BodyLowering<'_> {
             return Some(format!("write `{call}`"));
         }
         let inst = self.builder.inst(value);
-        if let (Op::Mul, NodeKind::Binary { lhs, rhs, .. }, 1..) =
+        if let (Op::Map(Map::Mul), NodeKind::Binary { lhs, rhs, .. }, 1..) =
             (&inst.op, &self.body[expr].kind, expected.rank())
         {
             let [a, b] = [inst.operands[0], inst.operands[1]].map(|operand| self.builder.ty(operand));

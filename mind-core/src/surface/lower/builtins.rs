@@ -7,6 +7,7 @@ use super::foreign::Foreign;
 use super::values::Lowered;
 use crate::dim::Dim;
 use crate::ir::{Convolution, Padding};
+use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId};
 
 /// A function of the language.
@@ -32,17 +33,13 @@ pub(crate) enum Function {
     Slice,
     Gather,
     Conv2d,
-    Relu,
-    Exp,
-    Log,
-    Neg,
+    Map(Map),
     Zeros,
     Ones,
     Full,
     ZerosLike,
     OnesLike,
     BroadcastTo,
-    StopGradient,
 }
 
 /// A call of a function of the language: tensors as expressions, attributes as they are written.
@@ -68,13 +65,9 @@ pub(crate) enum Call {
     Gather { t: ExprId, i: ExprId },
     /// `conv2d(x, f, strides, padding)`
     Conv2d { x: ExprId, f: ExprId, convolution: Convolution },
-    /// `relu(x)`
-    Relu(ExprId),
-    /// `exp(x)`
-    Exp(ExprId),
-    /// `log(x)`
-    Log(ExprId),
-    /// `neg(x)`
+    /// `exp(x)`: a function of elements
+    Map { map: Map, operands: Vec<ExprId> },
+    /// `neg(x)`, which is a literal of a literal
     Neg(ExprId),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
@@ -84,8 +77,6 @@ pub(crate) enum Call {
     FilledLike { one: bool, x: ExprId },
     /// `broadcast_to(x, shape)`
     BroadcastTo { x: ExprId, shape: Vec<Dim> },
-    /// `stop_gradient(x)`
-    StopGradient(ExprId),
 }
 
 /// Axes as they are written: negative ones count from the end.
@@ -117,18 +108,27 @@ const BUILTINS: &[Builtin] = &[
     builtin("slice", &["x", "starts", "ends", "steps"], 3, Function::Slice),
     builtin("gather", &["t", "i"], 2, Function::Gather),
     builtin("conv2d", &["x", "f", "strides", "padding"], 2, Function::Conv2d),
-    builtin("relu", &["x"], 1, Function::Relu),
-    builtin("exp", &["x"], 1, Function::Exp),
-    builtin("log", &["x"], 1, Function::Log),
-    builtin("neg", &["x"], 1, Function::Neg),
     builtin("zeros", &["shape"], 1, Function::Zeros),
     builtin("ones", &["shape"], 1, Function::Ones),
     builtin("full", &["shape", "c"], 2, Function::Full),
     builtin("zeros_like", &["x"], 1, Function::ZerosLike),
     builtin("ones_like", &["x"], 1, Function::OnesLike),
     builtin("broadcast_to", &["x", "shape"], 2, Function::BroadcastTo),
-    builtin("stop_gradient", &["x"], 1, Function::StopGradient),
 ];
+
+/// The functions of elements that are called by a name.
+static MAPS: [Option<Builtin>; Map::ALL.len()] = {
+    let mut builtins = [const { None }; Map::ALL.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let row = Map::ALL[next].row();
+        if let Some(name) = row.function() {
+            builtins[next] = Some(builtin(name, row.formals, row.arity(), Function::Map(Map::ALL[next])));
+        }
+        next += 1;
+    }
+    builtins
+};
 
 const fn builtin(
     name: &'static str,
@@ -140,7 +140,7 @@ const fn builtin(
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
-    BUILTINS.iter().find(|builtin| builtin.name == name)
+    all().find(|builtin| builtin.name == name)
 }
 
 pub(crate) fn is_builtin(name: &str) -> bool {
@@ -148,7 +148,11 @@ pub(crate) fn is_builtin(name: &str) -> bool {
 }
 
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
-    BUILTINS.iter().map(|builtin| builtin.name)
+    all().map(|builtin| builtin.name)
+}
+
+fn all() -> impl Iterator<Item = &'static Builtin> {
+    BUILTINS.iter().chain(MAPS.iter().flatten())
 }
 
 impl Given {
@@ -218,17 +222,17 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 };
                 Call::Conv2d { x, f: given.required(1), convolution: Convolution { strides, padding } }
             }
-            Function::Relu => Call::Relu(x),
-            Function::Exp => Call::Exp(x),
-            Function::Log => Call::Log(x),
-            Function::Neg => Call::Neg(x),
+            Function::Map(Map::Neg) => Call::Neg(x),
+            Function::Map(map) => {
+                let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
+                Call::Map { map, operands }
+            }
             Function::Zeros => Call::Filled { one: false, shape: self.dims_attribute(x)? },
             Function::Ones => Call::Filled { one: true, shape: self.dims_attribute(x)? },
             Function::Full => Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) },
             Function::ZerosLike => Call::FilledLike { one: false, x },
             Function::OnesLike => Call::FilledLike { one: true, x },
             Function::BroadcastTo => Call::BroadcastTo { x, shape: self.dims_attribute(given.required(1))? },
-            Function::StopGradient => Call::StopGradient(x),
         })
     }
 

@@ -9,6 +9,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::{Dim, Overflow};
 use crate::ir::{Op, Reduction, Slice, ValueId};
+use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::Shape;
 
@@ -47,14 +48,15 @@ impl BodyLowering<'_> {
                 let spot = self.spot(given, &[("strides", 2), ("padding", 3)]);
                 self.emit(&spot, Op::Conv2d(convolution), &operands)?
             }
-            Call::Relu(x) => self.unary(self.spot(given, &[]), Op::Relu, x)?,
-            Call::Exp(x) => self.unary(self.spot(given, &[]), Op::Exp, x)?,
-            Call::Log(x) => self.unary(self.spot(given, &[]), Op::Log, x)?,
+            Call::Map { map, operands } => match operands[..] {
+                [a, b] => self.product(given, Op::Map(map), [a, b])?,
+                _ => self.unary(self.spot(given, &[]), Op::Map(map), operands[0])?,
+            },
             Call::Neg(x) => match self.values[x.index()] {
                 Value::Literal(id) => return Ok(Value::Literal(self.literals.neg(id, expr))),
                 Value::Struct(_) => return self.neg(x, self.site(expr), expr),
                 Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                    self.unary(self.spot(given, &[]), Op::Neg, x)?
+                    self.unary(self.spot(given, &[]), Op::Map(Map::Neg), x)?
                 }
             },
             Call::Filled { one, shape } => {
@@ -71,7 +73,6 @@ impl BodyLowering<'_> {
                 let shape = Shape::new(shape);
                 self.unary(self.spot(given, &[("shape", 1)]), Op::BroadcastTo { shape }, x)?
             }
-            Call::StopGradient(x) => self.unary(self.spot(given, &[]), Op::StopGradient, x)?,
         };
         Ok(Value::Tensor(value))
     }

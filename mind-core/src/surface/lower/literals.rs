@@ -3,6 +3,7 @@
 //! A literal takes its dtype from what it meets: the other operand, a declared type, a parameter. Until then it stands
 //! in a list, operands before what uses them; [`BodyLowering::materialise`] makes instructions of it.
 
+use crate::map::Map;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::BodyLowering;
@@ -518,7 +519,7 @@ impl BodyLowering<'_> {
                 }
                 (LiteralKind::Neg(id), None) => {
                     let operand = operand(self, id);
-                    self.emit(&spot.label("-"), Op::Neg, &[operand])?
+                    self.emit(&spot.label("-"), Op::Map(Map::Neg), &[operand])?
                 }
                 (LiteralKind::Binary { op, lhs, rhs }, None) => {
                     let operands = (operand(self, lhs), operand(self, rhs));

@@ -7,6 +7,7 @@ use super::report::{Operand, Spot};
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Op, ValueId};
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, ExprId};
 
 impl BodyLowering<'_> {
@@ -18,7 +19,9 @@ impl BodyLowering<'_> {
         if let Value::Struct(record) = &self.values[operand.index()] {
             let record = record.clone();
             return self.each_field(&record, &mut |lowering, field| match field {
-                Value::Tensor(value) => lowering.emit(&spot, Op::Neg, &[(value, operand)]).map(Value::Tensor),
+                Value::Tensor(value) => {
+                    lowering.emit(&spot, Op::Map(Map::Neg), &[(value, operand)]).map(Value::Tensor)
+                }
                 Value::Poison
                 | Value::Literal(_)
                 | Value::Tuple(_)
@@ -28,7 +31,7 @@ impl BodyLowering<'_> {
             });
         }
         let value = self.tensor(operand, None)?;
-        self.emit(&spot, Op::Neg, &[(value, operand)]).map(Value::Tensor)
+        self.emit(&spot, Op::Map(Map::Neg), &[(value, operand)]).map(Value::Tensor)
     }
 
     pub(super) fn binary(
@@ -116,14 +119,8 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<ValueId> {
         let has_vector = [lhs, rhs].iter().any(|(value, _)| self.builder.ty(*value).rank() == 1);
-        let operation = match op {
-            BinaryOp::Add => Op::Add,
-            BinaryOp::Sub => Op::Sub,
-            BinaryOp::Mul => Op::Mul,
-            BinaryOp::Div => Op::Div,
-            BinaryOp::MatMul if has_vector => Op::Dot,
-            BinaryOp::MatMul => Op::MatMul,
-        };
+        let product = if has_vector { Op::Dot } else { Op::MatMul };
+        let operation = op.map().map_or(product, Op::Map);
         let mut spot = Spot::of(expr).label(op.symbol());
         if let Some(site) = operator {
             spot = spot.operator(site);

@@ -11,7 +11,8 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{BufferId, Nest, Operand, Plan, ScalarOp, Target, View},
+    map::Map,
+    plan::{BufferId, Nest, Operand, Plan, Target, View},
     ty::DType,
 };
 
@@ -165,7 +166,7 @@ impl Call<'_, '_> {
 /// Whether elements or numbers of rows are results of `exp` or `ln`.
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
-    nodes.any(|node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log))
+    nodes.any(|node| node.op.row().cost.is_series())
 }
 
 /// What is read and where it is stored, if the nest does nothing but copy elements that do not follow each other.
@@ -178,7 +179,7 @@ fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
         && pass.row_folds.is_empty();
     let copies = match (&store.operand, &pass.elements[..]) {
         (Operand::Load(0), []) => true,
-        (Operand::Node(0), [node]) => node.op == ScalarOp::Copy && node.operands == [Operand::Load(0)],
+        (Operand::Node(0), [node]) => node.op == Map::COPY && node.operands == [Operand::Load(0)],
         _ => false,
     };
     let strided = matches!(Along::of(from, nest.extents.len() - 1), Along::Strided);

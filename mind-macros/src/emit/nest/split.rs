@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{Nest, ScalarOp, Target, View},
+    plan::{Nest, Target, View},
 };
 
 use super::{
@@ -80,17 +80,7 @@ pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
 /// What an element costs, in additions; numbers of rows are left out.
 fn cost(nest: &Nest) -> usize {
     let nodes = nest.passes.iter().flat_map(|pass| &pass.elements);
-    let computed = nodes.map(|node| match node.op {
-        ScalarOp::Copy => 0,
-        ScalarOp::Add
-        | ScalarOp::Sub
-        | ScalarOp::Mul
-        | ScalarOp::Neg
-        | ScalarOp::Relu
-        | ScalarOp::ReluGrad => 1,
-        ScalarOp::Div => 4,
-        ScalarOp::Exp | ScalarOp::Log => 8,
-    });
+    let computed = nodes.map(|node| node.op.row().cost.additions());
     computed.sum::<usize>().max(1)
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{Node, Operand, Pass, ScalarOp, Target, View},
+    plan::{Node, Operand, Pass, Target, View},
     ty::DType,
 };
 
@@ -275,7 +275,7 @@ impl Loops<'_, '_> {
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         let is_little =
             self.inner_known().is_some_and(|len| (len / width > 0 && len % width <= FEW) || len <= FEW);
-        let is_slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log);
+        let is_slow = |node: &Node| node.op.row().cost.is_series();
         !is_little && pass.elements.iter().any(is_slow) && self.can_be_padded(pass, variables)
     }
 

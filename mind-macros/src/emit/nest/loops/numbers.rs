@@ -4,7 +4,7 @@ use std::{fmt::Write, ops::Range};
 
 use mind_core::{
     dim::Dim,
-    plan::{Node, Pass, ScalarOp, Target},
+    plan::{Node, Pass, Target},
 };
 
 use super::{Loops, RowNumber, Variables, grouped, zero};
@@ -23,7 +23,7 @@ impl Loops<'_, '_> {
         if let Some(rows) = self.flat_rows() {
             return Some(rows.to_string());
         }
-        let slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log | ScalarOp::Div);
+        let slow = |node: &Node| node.op.row().cost.is_worth_keeping();
         let numbers = self.nest.passes.iter().flat_map(|pass| &pass.numbers);
         if self.nest.row_axes == 0 || !numbers.into_iter().any(slow) {
             return None;

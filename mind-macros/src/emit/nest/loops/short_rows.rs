@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    plan::{Fold, Nest, Node, Operand, Pass, ScalarOp, Store, Target, View},
+    plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
     ty::Shape,
 };
 
@@ -168,7 +168,7 @@ impl<'a> Loops<'a, '_> {
     /// it does not sum short rows or rows do not follow each other.
     pub(super) fn flat(&self, pass: &Pass) -> Option<Nest> {
         // What is computed faster than it is read would only be written and read once more.
-        let is_slow = |node: &Node| matches!(node.op, ScalarOp::Exp | ScalarOp::Log);
+        let is_slow = |node: &Node| node.op.row().cost.is_series();
         let is_worth_it = pass.elements.is_empty() || pass.elements.iter().any(is_slow);
         if pass.folds.is_empty() || !is_worth_it || !self.sums_are_short(pass.folds.iter()) {
             return None;

@@ -1,0 +1,207 @@
+//! Derivatives of functions of elements, as text.
+//!
+//! A text is an expression over the operands by their names, the result `y` and its cotangent `dy`: numbers, `+ - * /`, a sign,
+//! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`. It is played from left to right on
+//! whatever makes values.
+
+use super::{Map, Row};
+
+/// What makes the values of a derivative.
+pub trait Calculus {
+    /// A value.
+    type Value: Copy;
+    /// Why a value cannot be made.
+    type Error;
+
+    /// A function of values.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn apply(&mut self, map: Map, operands: &[Self::Value]) -> Result<Self::Value, Self::Error>;
+
+    /// A single number of the element type of a value.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn number(&mut self, number: f64, like: Self::Value) -> Result<Self::Value, Self::Error>;
+}
+
+/// What the values of a derivative are made from.
+#[derive(Clone, Copy)]
+pub struct Given<'a, V> {
+    /// The function.
+    pub row: &'a Row,
+    /// Its operands.
+    pub operands: &'a [V],
+    /// Its result.
+    pub y: V,
+    /// The cotangent of the result.
+    pub dy: V,
+}
+
+/// What a cotangent adds to that of an operand.
+///
+/// # Errors
+/// As the calculus.
+///
+/// # Panics
+/// If the text of the row cannot be read, which a test of all rows excludes.
+pub fn play<C: Calculus>(
+    calculus: &mut C,
+    given: Given<'_, C::Value>,
+    position: usize,
+) -> Result<C::Value, C::Error> {
+    let text = given.row.derivative[position];
+    let mut player = Player { calculus, given, rest: text };
+    let value = player.sum()?;
+    assert!(
+        player.rest.is_empty(),
+        "`{}`: `{}` is left of the derivative `{text}`",
+        given.row.name,
+        player.rest
+    );
+    Ok(value)
+}
+
+/// A text that is read and played in one go.
+struct Player<'a, C: Calculus> {
+    calculus: &'a mut C,
+    given: Given<'a, C::Value>,
+    rest: &'static str,
+}
+
+impl<C: Calculus> Player<'_, C> {
+    fn sum(&mut self) -> Result<C::Value, C::Error> {
+        let mut value = self.product()?;
+        while let Some(map) = self.sign(&[("+", Map::Add), ("-", Map::Sub)]) {
+            let rhs = self.product()?;
+            value = self.calculus.apply(map, &[value, rhs])?;
+        }
+        Ok(value)
+    }
+
+    fn product(&mut self) -> Result<C::Value, C::Error> {
+        let mut value = self.factor()?;
+        while let Some(map) = self.sign(&[("*", Map::Mul), ("/", Map::Div)]) {
+            let rhs = self.factor()?;
+            value = self.calculus.apply(map, &[value, rhs])?;
+        }
+        Ok(value)
+    }
+
+    fn factor(&mut self) -> Result<C::Value, C::Error> {
+        if self.eat("-") {
+            let operand = self.factor()?;
+            return self.calculus.apply(Map::Neg, &[operand]);
+        }
+        if self.eat("(") {
+            let value = self.sum()?;
+            self.close();
+            return Ok(value);
+        }
+        let word = self.word();
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            let number = word.parse().unwrap_or_else(|_| panic!("`{word}` is no number"));
+            return self.calculus.number(number, self.given.dy);
+        }
+        if self.eat("(") {
+            let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
+            let mut operands = vec![self.sum()?];
+            while self.eat(",") {
+                operands.push(self.sum()?);
+            }
+            self.close();
+            return self.calculus.apply(map, &operands);
+        }
+        let Given { row, operands, y, dy } = self.given;
+        let named = row.formals.iter().position(|formal| *formal == word).map(|position| operands[position]);
+        Ok(match word {
+            "y" => y,
+            "dy" => dy,
+            _ => named.unwrap_or_else(|| panic!("`{}` has no operand `{word}`", row.name)),
+        })
+    }
+
+    fn sign(&mut self, signs: &[(&str, Map)]) -> Option<Map> {
+        signs.iter().find(|(sign, _)| self.eat(sign)).map(|(_, map)| *map)
+    }
+
+    fn close(&mut self) {
+        assert!(self.eat(")"), "a parenthesis is open before `{}`", self.rest);
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let Some(rest) = self.rest.strip_prefix(sign) else { return false };
+        self.rest = rest.trim_start();
+        true
+    }
+
+    /// A name or a number.
+    fn word(&mut self) -> &'static str {
+        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+        let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        assert!(!word.is_empty(), "a name or number is missing before `{rest}`");
+        self.rest = rest.trim_start();
+        word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// Writes what is played.
+    struct Writer(Vec<String>);
+
+    impl Calculus for Writer {
+        type Value = usize;
+        type Error = Infallible;
+
+        fn apply(&mut self, map: Map, operands: &[usize]) -> Result<usize, Infallible> {
+            assert_eq!(operands.len(), map.row().arity(), "{}", map.row().name);
+            let operands: Vec<_> = operands.iter().map(|operand| self.0[*operand].clone()).collect();
+            self.0.push(format!("{}({})", map.row().mnemonic, operands.join(", ")));
+            Ok(self.0.len() - 1)
+        }
+
+        fn number(&mut self, number: f64, _: usize) -> Result<usize, Infallible> {
+            self.0.push(number.to_string());
+            Ok(self.0.len() - 1)
+        }
+    }
+
+    fn written(row: &Row, position: usize) -> String {
+        let names = ["y", "dy"].iter().chain(row.formals);
+        let mut writer = Writer(names.map(ToString::to_string).collect());
+        let operands: Vec<usize> = (2..2 + row.arity()).collect();
+        let given = Given { row, operands: &operands, y: 0, dy: 1 };
+        let Ok(value) = play(&mut writer, given, position);
+        writer.0[value].clone()
+    }
+
+    #[test]
+    fn every_derivative_can_be_played() {
+        for map in Map::ALL {
+            let row = map.row();
+            assert!(row.derivative.is_empty() || row.derivative.len() == row.arity(), "{}", row.name);
+            for position in (0..row.arity()).filter(|position| row.flows_to(*position)) {
+                let written = written(row, position);
+                assert!(written.contains("dy"), "{}: {written}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn signs_bind_as_in_the_language() {
+        let row = |derivative| Row { derivative, formals: &["x"], ..rows() };
+        assert_eq!(written(&row(&["-(dy * y / x)"]), 0), "neg(div(mul(dy, y), x))");
+        assert_eq!(written(&row(&["dy - x * 2.5 - -y"]), 0), "sub(sub(dy, mul(x, 2.5)), neg(y))");
+        assert_eq!(written(&row(&["relu_grad(dy + y, x)"]), 0), "relu_grad(add(dy, y), x)");
+    }
+
+    fn rows() -> Row {
+        super::super::rows::FLOATS
+    }
+}

@@ -1,0 +1,225 @@
+//! Functions of elements: one row a function, and all that is known of it in its row.
+//!
+//! Rows are data. Nothing here knows of instructions, modules or phases: the table of operations, both forms of the
+//! language, differentiation, planning and emission ask a row what they need. So a new function is a row here, and a
+//! kernel in mind-rt where Rust has none.
+
+mod derivative;
+mod rows;
+
+use crate::{profile::Profile, ty::DType};
+
+pub use derivative::{Calculus, Given, play};
+pub use mind_shape::rules::Takes;
+pub use rows::Map;
+
+/// The most operands that a function has.
+pub const MOST_OPERANDS: usize = 2;
+
+/// What is known of a function of elements.
+pub struct Row {
+    /// As in Core IR text, `Exp`.
+    pub name: &'static str,
+    /// As in MIC, and as derivatives call it: `exp`.
+    pub mnemonic: &'static str,
+    /// As users know it in messages, `+` or `exp`.
+    pub label: &'static str,
+    /// How users write it.
+    pub written: Written,
+    /// The names of its operands.
+    pub formals: &'static [&'static str],
+    /// Core v1 or an extension.
+    pub profile: Profile,
+    /// The element types that it takes. All operands have one, which is the result's.
+    pub takes: Takes,
+    /// How the shapes of two operands meet.
+    pub shapes: Shapes,
+    /// Whether the operands may be swapped without changing a bit of the result.
+    pub commutative: bool,
+    /// What an element costs.
+    pub cost: Cost,
+    /// How far an element may be from the exact one.
+    pub exactness: Exactness,
+    /// The operand for which it has a pole at 0.
+    pub pole: Option<usize>,
+    /// The operand of which only matters whether it is above 0.
+    pub mask: Option<usize>,
+    /// Whether the result is above 0 exactly where the operand is.
+    pub keeps_positive: bool,
+    /// What it becomes in Rust.
+    pub rust: Rust,
+    /// The reference for floats, of numbers of twice the digits where they are `f32`.
+    pub float: fn(&[f64]) -> f64,
+    /// The reference for integers, of 64 bits. Narrower ones take the lowest bits of the result.
+    pub integer: fn(&[i64]) -> i64,
+    /// For each operand what a cotangent `dy` of the result `y` adds to its own, in terms of the operands: see [`play`]. Nothing
+    /// flows to an operand whose text is empty.
+    pub derivative: &'static [&'static str],
+    /// Where generated tests draw elements.
+    pub domain: Domain,
+}
+
+/// How users write a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Between its operands.
+    Infix,
+    /// Before its operand, and as a function of this name.
+    Prefix(&'static str),
+    /// As a function, by its label.
+    Function,
+    /// Not at all: only gradients have it.
+    Never,
+}
+
+/// How the shapes of operands meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shapes {
+    /// They broadcast.
+    Broadcast,
+    /// They are equal.
+    Equal,
+}
+
+/// What a function costs for an element. This is the only place that says which functions are slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Nothing: the operand itself.
+    Free,
+    /// An addition.
+    Addition,
+    /// A division or a root: some four additions.
+    Division,
+    /// A function of some twenty instructions.
+    Series,
+}
+
+/// How far an element may be from the exact one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exactness {
+    /// It is the exact one.
+    Exact,
+    /// It is the exact one, rounded once as IEEE 754 has it: every processor gives the same bits.
+    Rounded,
+    /// It is off by so many units in the last place at most, for `f32` and `f64`.
+    Within([u8; 2]),
+}
+
+/// What a function becomes in Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rust {
+    /// The operand.
+    Identity,
+    /// `a + b`. Integers have a method that wraps, and generic elements another.
+    Operator {
+        /// Of floats.
+        sign: &'static str,
+        /// The method of integers.
+        wrapping: &'static str,
+        /// The method of elements of any type.
+        method: &'static str,
+    },
+    /// A function of the run time: `rt::relu(x)`.
+    Function(&'static str),
+    /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
+    By(&'static str),
+}
+
+/// Where generated tests draw elements of operands; integer operands of an operation on floats are indices below the first
+/// extent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// From -2 to 2.
+    Any,
+    /// From 0.5 to 2: for log and divisors.
+    Positive,
+    /// From -2 to 2 and at least 0.1 from 0: where the derivative jumps there.
+    NonZero,
+}
+
+impl Row {
+    /// The number of operands.
+    pub const fn arity(&self) -> usize {
+        self.formals.len()
+    }
+
+    /// The name of the function that users call, if it is one.
+    pub const fn function(&self) -> Option<&'static str> {
+        match self.written {
+            Written::Function => Some(self.label),
+            Written::Prefix(name) => Some(name),
+            Written::Infix | Written::Never => None,
+        }
+    }
+
+    /// Whether the result is the operand.
+    pub fn is_identity(&self) -> bool {
+        self.rust == Rust::Identity
+    }
+
+    /// Whether every processor gives the same bits.
+    pub fn is_reproducible(&self) -> bool {
+        match self.exactness {
+            Exactness::Exact | Exactness::Rounded => true,
+            Exactness::Within(_) => false,
+        }
+    }
+
+    /// Whether a cotangent flows back to an operand.
+    pub fn flows_to(&self, position: usize) -> bool {
+        self.derivative.get(position).is_some_and(|text| !text.is_empty())
+    }
+
+    /// Whether a cotangent flows back by the transpose of a linear map, which reads neither operands nor result.
+    pub const fn is_linear(&self) -> bool {
+        let mut position = 0;
+        while position < self.derivative.len() {
+            let text = self.derivative[position].as_bytes();
+            let mut at = 0;
+            while at < text.len() {
+                if text[at].is_ascii_alphabetic() {
+                    if text[at] != b'd' || at + 1 == text.len() || text[at + 1] != b'y' {
+                        return false;
+                    }
+                    at += 1;
+                }
+                at += 1;
+            }
+            position += 1;
+        }
+        true
+    }
+
+    /// Whether it takes an element type.
+    pub const fn takes(&self, dtype: DType) -> bool {
+        match self.takes {
+            Takes::Numbers => !matches!(dtype, DType::Bool),
+            Takes::Floats => dtype.is_float(),
+        }
+    }
+}
+
+impl Cost {
+    /// In additions.
+    pub const fn additions(self) -> usize {
+        match self {
+            Self::Free => 0,
+            Self::Addition => 1,
+            Self::Division => 4,
+            Self::Series => 8,
+        }
+    }
+
+    /// Whether to compute it again costs more than to keep it.
+    pub const fn is_worth_keeping(self) -> bool {
+        match self {
+            Self::Free | Self::Addition => false,
+            Self::Division | Self::Series => true,
+        }
+    }
+
+    /// Whether it is computed slower than it is read and written.
+    pub const fn is_series(self) -> bool {
+        matches!(self, Self::Series)
+    }
+}

@@ -1,0 +1,277 @@
+//! The rows of functions of elements.
+
+use super::{Cost, Domain, Exactness, Row, Rust, Shapes, Takes, Written};
+use crate::profile::Profile;
+
+macro_rules! rows {
+    ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
+        /// A function of elements: which one. What it means stands in its [row](Map::row).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Map {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Map {
+            /// Every function, in the order of the rows.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+        }
+
+        static ROWS: [Row; Map::ALL.len()] = [$(Row { name: stringify!($name), ..$row }),+];
+    };
+}
+
+impl Map {
+    /// What is known of it.
+    #[inline]
+    pub const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// What a copy computes: the operand.
+    pub const COPY: Self = Self::StopGradient;
+
+    /// The function of this mnemonic.
+    pub fn by_mnemonic(mnemonic: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|map| map.row().mnemonic == mnemonic)
+    }
+}
+
+/// What the functions of one operand share that take floats.
+pub(super) const FLOATS: Row = Row {
+    name: "",
+    mnemonic: "",
+    label: "",
+    written: Written::Function,
+    formals: &["x"],
+    profile: Profile::CoreV1,
+    takes: Takes::Floats,
+    shapes: Shapes::Broadcast,
+    commutative: false,
+    cost: Cost::Series,
+    exactness: Exactness::Within([1, 2]),
+    pole: None,
+    mask: None,
+    keeps_positive: false,
+    rust: Rust::Identity,
+    float: |_| unreachable!("every row says what it computes"),
+    integer: |_| unreachable!("inference refuses integers"),
+    derivative: &[],
+    domain: Domain::Any,
+};
+
+/// What the arithmetic operators share.
+const OPERATOR: Row = Row {
+    written: Written::Infix,
+    formals: &["lhs", "rhs"],
+    takes: Takes::Numbers,
+    cost: Cost::Addition,
+    exactness: Exactness::Rounded,
+    ..FLOATS
+};
+
+rows! {
+    /// `Add(lhs, rhs)`: the sum.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: `lhs + rhs`; integers wrap.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Derivative**: the cotangent to each operand.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Add (%0, %1) : f32[2, 3]`.
+    Add = Row {
+        mnemonic: "add",
+        label: "+",
+        commutative: true,
+        rust: Rust::Operator { sign: "+", wrapping: "wrapping_add", method: "plus" },
+        float: |x| x[0] + x[1],
+        integer: |x| x[0].wrapping_add(x[1]),
+        derivative: &["dy", "dy"],
+        ..OPERATOR
+    };
+    /// `Sub(lhs, rhs)`: the difference.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: `lhs - rhs`; integers wrap.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Derivative**: the cotangent to `lhs`, its negation to `rhs`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Sub (%0, %1) : f32[2, 3]`.
+    Sub = Row {
+        mnemonic: "sub",
+        label: "-",
+        rust: Rust::Operator { sign: "-", wrapping: "wrapping_sub", method: "minus" },
+        float: |x| x[0] - x[1],
+        integer: |x| x[0].wrapping_sub(x[1]),
+        derivative: &["dy", "-dy"],
+        ..OPERATOR
+    };
+    /// `Mul(lhs, rhs)`: the product of elements.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: `lhs * rhs`; integers wrap.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Mul (%0, %1) : f32[2, 3]`.
+    Mul = Row {
+        mnemonic: "mul",
+        label: "*",
+        commutative: true,
+        rust: Rust::Operator { sign: "*", wrapping: "wrapping_mul", method: "times" },
+        float: |x| x[0] * x[1],
+        integer: |x| x[0].wrapping_mul(x[1]),
+        derivative: &["dy * rhs", "dy * lhs"],
+        ..OPERATOR
+    };
+    /// `Div(lhs, rhs)`: the quotient; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `lhs / rhs` as IEEE 754 divides.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`; extended profile only (E5001).
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Div (%0, %1) : f32[2, 3]`.
+    Div = Row {
+        mnemonic: "div",
+        label: "/",
+        profile: Profile::Extended,
+        takes: Takes::Floats,
+        cost: Cost::Division,
+        pole: Some(1),
+        rust: Rust::Operator { sign: "/", wrapping: "", method: "over" },
+        float: |x| x[0] / x[1],
+        derivative: &["dy / rhs", "-(dy * y / rhs)"],
+        domain: Domain::Positive,
+        ..OPERATOR
+    };
+    /// `Relu(x)`: the positive part.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `x > 0 ? x : 0`, as the specification defines it, so 0 at NaN. There is no rectifier that keeps NaN;
+    ///   `x + relu(-x)` does, and is the positive part of every other number but negative infinity, where it is NaN too. Its
+    ///   derivative at 0 is 1.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: `x > 0 ? dy : 0`, so 0 at 0.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Relu (%0) : f32[2, 3]`.
+    Relu = Row {
+        mnemonic: "relu",
+        label: "relu",
+        cost: Cost::Addition,
+        exactness: Exactness::Exact,
+        keeps_positive: true,
+        rust: Rust::Function("relu"),
+        float: |x| if x[0] > 0.0 { x[0] } else { 0.0 },
+        derivative: &["relu_grad(dy, x)"],
+        domain: Domain::NonZero,
+        ..FLOATS
+    };
+    /// `Neg(x)`: the negation.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: `-x`; integers wrap.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: `-dy`.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = Neg (%0) : f32[2, 3]`.
+    Neg = Row {
+        mnemonic: "neg",
+        label: "-",
+        written: Written::Prefix("neg"),
+        formals: &["x"],
+        exactness: Exactness::Exact,
+        rust: Rust::Operator { sign: "-", wrapping: "wrapping_neg", method: "negated" },
+        float: |x| -x[0],
+        integer: |x| x[0].wrapping_neg(),
+        derivative: &["-dy"],
+        ..OPERATOR
+    };
+    /// `Exp(x)`: the exponential.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `e^x`.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * y`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Exp (%0) : f32[2, 3]`.
+    Exp = Row {
+        mnemonic: "exp",
+        label: "exp",
+        rust: Rust::By("exp"),
+        float: |x| x[0].exp(),
+        derivative: &["dy * y"],
+        ..FLOATS
+    };
+    /// `Log(x)`: the natural logarithm.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(x)`: negative infinity at 0, NaN below.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at 1, zeros, infinities and NaN.
+    /// - **Derivative**: `dy / x`; in Core v1 `dy * exp(-y)`, which like `y` is NaN where `x < 0`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Log (%0) : f32[2, 3]`.
+    Log = Row {
+        mnemonic: "log",
+        label: "log",
+        rust: Rust::By("ln"),
+        float: |x| x[0].ln(),
+        derivative: &["dy / x"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
+    ///
+    /// - **Shape**: that of both operands.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `x > 0 ? v : 0`.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: `x > 0 ? dy : 0` to `v`, nothing to `x`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. Equal shapes (E3003). 3. Floats (E2005).
+    /// - **Example**: `%2 = ReluGrad (%0, %1) : f32[2, 3]`.
+    ReluGrad = Row {
+        mnemonic: "relu_grad",
+        label: "relu_grad",
+        written: Written::Never,
+        formals: &["v", "x"],
+        profile: Profile::Extended,
+        shapes: Shapes::Equal,
+        cost: Cost::Addition,
+        exactness: Exactness::Exact,
+        mask: Some(1),
+        rust: Rust::Function("relu_grad"),
+        float: |x| if x[1] > 0.0 { x[0] } else { 0.0 },
+        derivative: &["relu_grad(dy, x)", ""],
+        domain: Domain::NonZero,
+        ..FLOATS
+    };
+    /// `StopGradient(x)`: a value that differentiation takes as constant; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: `x`.
+    /// - **Error**: none: elements are moved.
+    /// - **Derivative**: zero, of every order. A gradient in Core v1 is E5001 where a float input reaches the operand: no
+    ///   operation there would stop the gradient's own derivative.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = StopGradient (%0) : f32[2, 3]`.
+    StopGradient = Row {
+        mnemonic: "stop_gradient",
+        label: "stop_gradient",
+        profile: Profile::Extended,
+        takes: Takes::Numbers,
+        cost: Cost::Free,
+        exactness: Exactness::Exact,
+        rust: Rust::Identity,
+        float: |x| x[0],
+        integer: |x| x[0],
+        ..FLOATS
+    };
+}

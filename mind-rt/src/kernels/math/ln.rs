@@ -1,0 +1,72 @@
+//! The natural logarithm.
+
+use super::{MultiplyAdd, horner};
+
+/// Of `f32`.
+#[inline(always)]
+pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+    const LN2_HIGH: f32 = 6.931_381e-1;
+    const LN2_LOW: f32 = 9.058_001e-6;
+    const SQRT_HALF: i32 = 0x3f35_04f3;
+
+    let subnormal = x < f32::MIN_POSITIVE;
+    let x = if subnormal { x * 33_554_432.0 } else { x };
+    let bits = (x.to_bits() as i32).wrapping_sub(SQRT_HALF);
+    let exponent = (bits >> 23) - if subnormal { 25 } else { 0 };
+    let mantissa = f32::from_bits(((bits & 0x007f_ffff) + SQRT_HALF) as u32);
+    let k = exponent as f32;
+
+    let f = mantissa - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let w = z * z;
+    let even = horner!(w; 0.242_790_79, 0.400_009_72);
+    let odd = horner!(w; 0.284_987_87, 0.666_666_6);
+    let half_square = 0.5 * f * f;
+    let rest = half_square + A::multiply_add(w, even, z * odd);
+    let y = A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, k * LN2_LOW) - half_square + f);
+
+    // +∞ stays; ±0 is -∞; below 0 and NaN are NaN. One comparison of bits tells that it is none of these.
+    let special = if x == 0.0 { f32::NEG_INFINITY } else { f32::NAN };
+    let special = if x > 0.0 { x } else { special };
+    let ordinary = x.to_bits().wrapping_sub(1) < f32::INFINITY.to_bits() - 1;
+    if ordinary { y } else { special }
+}
+
+/// Of `f64`.
+#[inline(always)]
+pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
+    /// 1.5 · 2⁵², and its bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const ROUND_BITS: u64 = ROUND.to_bits();
+
+    let subnormal = x < f64::MIN_POSITIVE;
+    let x = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
+    // The exponent above that of √½, biased by 1024 to be positive: a logical shift finds it, and an addition in the
+    // mantissa of 1.5 · 2⁵² makes it a float, where SSE2 and AVX2 have neither arithmetic shift nor conversion.
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF as u64);
+    let biased = bits.wrapping_add(1024 << 52) >> 52;
+    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));
+    let k = f64::from_bits(biased.wrapping_add(ROUND_BITS)) - (ROUND + 1024.0);
+    let k = k - if subnormal { 54.0 } else { 0.0 };
+
+    let f = mantissa - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let w = z * z;
+    let even = horner!(w; 1.531_383_769_920_937_3e-1, 2.222_219_843_214_978_4e-1, 3.999_999_999_940_942e-1);
+    let odd = horner!(w;
+        1.479_819_860_511_658_6e-1, 1.818_357_216_161_805e-1, 2.857_142_874_366_239e-1, 6.666_666_666_666_735e-1);
+    let half_square = 0.5 * f * f;
+    let rest = half_square + A::multiply_add(w, even, z * odd);
+    let y = A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, k * LN2_LOW) - half_square + f);
+
+    // +∞ stays; ±0 is -∞; below 0 and NaN are NaN. One comparison of bits tells that it is none of these.
+    let special = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+    let special = if x > 0.0 { x } else { special };
+    let ordinary = x.to_bits().wrapping_sub(1) < f64::INFINITY.to_bits() - 1;
+    if ordinary { y } else { special }
+}

@@ -1,0 +1,214 @@
+use super::*;
+use crate::simd::{Kernel, SimdLevel, detect, run_at_most, run_portable};
+
+/// The error of `got` in units in the last place of a float32 near `exact`.
+fn error_f32(got: f32, exact: f64) -> f64 {
+    if got.is_nan() && exact.is_nan() || f64::from(got) == exact {
+        return 0.0;
+    }
+    if exact.abs() >= f64::from(f32::MAX) * (1.0 + f64::from(f32::EPSILON) / 4.0) {
+        return if got == exact.signum() as f32 * f32::INFINITY { 0.0 } else { f64::INFINITY };
+    }
+    let exponent = (exact.abs().max(f64::from(f32::MIN_POSITIVE)).to_bits() >> 52) as i32 - 1023;
+    (f64::from(got) - exact).abs() / 2f64.powi(exponent - 23)
+}
+
+/// Every exponent of both signs, `per_exponent` mantissas each, those at the ends among them.
+fn sample_f32(per_exponent: u32) -> impl Iterator<Item = f32> {
+    let step = (1 << 23) / per_exponent;
+    (0..512_u32).flat_map(move |exponent| {
+        let spread = (0..per_exponent).map(move |i| i * step + (i * 7919 + exponent * 104_729) % step);
+        spread
+            .chain([0, 1, 2, 0x35_04f2, 0x35_04f3, 0x35_04f4, 0x7f_fffe, 0x7f_ffff])
+            .map(move |mantissa| f32::from_bits((exponent << 23) | mantissa))
+    })
+}
+
+fn exp_of_f32_is_within_its_bound<A: MultiplyAdd>() {
+    let worst = sample_f32(4096).map(|x| error_f32(A::exp(x), f64::from(x).exp())).fold(0.0, f64::max);
+    assert!(worst <= 1.0, "{worst}");
+    // Where it matters most, and where results become subnormal.
+    let near = (-1_050_000..=900_000).map(|i| i as f32 * 1e-4);
+    let worst = near.map(|x| error_f32(A::exp(x), f64::from(x).exp())).fold(0.0, f64::max);
+    assert!(worst <= 1.0, "{worst}");
+}
+
+#[test]
+fn exp_of_f32_is_within_its_bound_everywhere() {
+    exp_of_f32_is_within_its_bound::<Separate>();
+    exp_of_f32_is_within_its_bound::<Fused>();
+}
+
+fn ln_of_f32_is_within_its_bound<A: MultiplyAdd>() {
+    let worst = sample_f32(4096).map(|x| error_f32(A::ln(x), f64::from(x).ln())).fold(0.0, f64::max);
+    assert!(worst <= 1.0, "{worst}");
+    let near_one =
+        (-500_000..=500_000).map(|i: i32| f32::from_bits((1.0_f32.to_bits() as i32 + 17 * i) as u32));
+    let worst = near_one.map(|x| error_f32(A::ln(x), f64::from(x).ln())).fold(0.0, f64::max);
+    assert!(worst <= 1.0, "{worst}");
+}
+
+#[test]
+fn ln_of_f32_is_within_its_bound_everywhere() {
+    ln_of_f32_is_within_its_bound::<Separate>();
+    ln_of_f32_is_within_its_bound::<Fused>();
+}
+
+/// How many floats apart; std's functions are within 1 ulp themselves, so 2 apart may be 3 from the truth.
+fn apart(x: f64, y: f64) -> u64 {
+    let order = |x: f64| {
+        let bits = x.to_bits() as i64;
+        if bits < 0 { i64::MIN - bits } else { bits }
+    };
+    if x.is_nan() && y.is_nan() { 0 } else { order(x).abs_diff(order(y)) }
+}
+
+fn sample_f64(per_exponent: u64) -> impl Iterator<Item = f64> {
+    let step = (1_u64 << 52) / per_exponent;
+    (0..4096_u64).flat_map(move |exponent| {
+        let spread =
+            (0..per_exponent).map(move |i| i * step + (i * 7919 + exponent * 1_299_709) * 104_729 % step);
+        spread
+            .chain([0, 1, 2, 0x6_a09e_667f_3bcc, 0x6_a09e_667f_3bcd, 0xf_ffff_ffff_ffff])
+            .map(move |mantissa| f64::from_bits((exponent << 52) | mantissa))
+    })
+}
+
+fn exp_of_f64_is_within_its_bound<A: MultiplyAdd>() {
+    let worst = sample_f64(256).map(|x| apart(A::exp(x), x.exp())).max();
+    assert!(worst <= Some(1), "{worst:?}");
+    let near = (-7_500_000..=7_200_000).step_by(3).map(|i| f64::from(i) * 1e-4);
+    let worst = near.map(|x| apart(A::exp(x), x.exp())).max();
+    assert!(worst <= Some(1), "{worst:?}");
+}
+
+#[test]
+fn exp_of_f64_is_within_its_bound_everywhere() {
+    exp_of_f64_is_within_its_bound::<Separate>();
+    exp_of_f64_is_within_its_bound::<Fused>();
+}
+
+fn ln_of_f64_is_within_its_bound<A: MultiplyAdd>() {
+    let worst = sample_f64(256).map(|x| apart(A::ln(x), x.ln())).max();
+    assert!(worst <= Some(1), "{worst:?}");
+    let near_one = (-500_000..=500_000).map(|i| 1.0 + f64::from(i) * 1e-6);
+    let worst = near_one.map(|x| apart(A::ln(x), x.ln())).max();
+    assert!(worst <= Some(1), "{worst:?}");
+}
+
+#[test]
+fn ln_of_f64_is_within_its_bound_everywhere() {
+    ln_of_f64_is_within_its_bound::<Separate>();
+    ln_of_f64_is_within_its_bound::<Fused>();
+}
+
+/// What the module's table says, found by trying every float.
+#[test]
+fn the_largest_errors_are_those_stated() {
+    let exp_error = |y: f32, x: f32| error_f32(y, f64::from(x).exp());
+    let ln_error = |y: f32, x: f32| error_f32(y, f64::from(x).ln());
+    for (error, stated) in [
+        (exp_error(Separate::exp(-81.39479), -81.39479), 0.982),
+        (exp_error(Fused::exp(5.2016387), 5.2016387), 0.892),
+        (ln_error(Separate::ln(1.4054595), 1.4054595), 0.835),
+        (ln_error(Fused::ln(1.4054595), 1.4054595), 0.835),
+    ] {
+        assert!(error <= stated && error > stated - 0.001, "{error}, stated {stated}");
+    }
+}
+
+fn special_values<A: MultiplyAdd>() {
+    assert_eq!((A::exp(0.0_f32), A::exp(-0.0_f32), A::exp(0.0_f64), A::exp(-0.0_f64)), (1.0, 1.0, 1.0, 1.0));
+    assert_eq!((A::exp(f32::INFINITY), A::exp(f32::NEG_INFINITY)), (f32::INFINITY, 0.0));
+    assert_eq!((A::exp(f64::INFINITY), A::exp(f64::NEG_INFINITY)), (f64::INFINITY, 0.0));
+    assert_eq!(
+        (A::exp(f32::MAX), A::exp(f32::MIN), A::exp(f64::MAX), A::exp(f64::MIN)),
+        (f32::INFINITY, 0.0, f64::INFINITY, 0.0)
+    );
+    assert_eq!((A::exp(88.722_84_f32), A::exp(-103.972_1_f32)), (f32::INFINITY, 0.0));
+    assert!(A::exp(88.722_83_f32).is_finite() && A::exp(-103.972_07_f32) == f32::from_bits(1));
+    assert!(A::exp(709.782_712_893_384_f64).is_finite() && A::exp(709.782_712_893_385_f64) == f64::INFINITY);
+    assert!(A::exp(-745.133_219_101_941_f64) == f64::from_bits(1) && A::exp(-745.133_219_101_942_f64) == 0.0);
+    assert!(
+        A::exp(f32::NAN).is_nan()
+            && A::exp(f64::NAN).is_nan()
+            && A::ln(f32::NAN).is_nan()
+            && A::ln(f64::NAN).is_nan()
+    );
+    assert!(
+        A::exp(-f32::NAN).is_nan()
+            && A::exp(-f64::NAN).is_nan()
+            && A::ln(-f32::NAN).is_nan()
+            && A::ln(-f64::NAN).is_nan()
+    );
+    assert_eq!((A::ln(0.0_f32), A::ln(-0.0_f32)), (f32::NEG_INFINITY, f32::NEG_INFINITY));
+    assert_eq!((A::ln(0.0_f64), A::ln(-0.0_f64)), (f64::NEG_INFINITY, f64::NEG_INFINITY));
+    assert_eq!((A::ln(1.0_f32), A::ln(1.0_f64)), (0.0, 0.0));
+    assert!(A::ln(1.0_f32).is_sign_positive() && A::ln(1.0_f64).is_sign_positive());
+    assert_eq!((A::ln(f32::INFINITY), A::ln(f64::INFINITY)), (f32::INFINITY, f64::INFINITY));
+    for negative in [-f32::from_bits(1), -1.0, f32::MIN, f32::NEG_INFINITY] {
+        assert!(A::ln(negative).is_nan() && A::ln(f64::from(negative)).is_nan());
+    }
+}
+
+#[test]
+fn special_values_are_exact() {
+    special_values::<Separate>();
+    special_values::<Fused>();
+}
+
+#[test]
+fn the_rectifier_and_its_derivative() {
+    for (x, y) in [(2.0, 2.0), (0.0, 0.0), (-1.0, 0.0), (f32::INFINITY, f32::INFINITY), (f32::NAN, 0.0)] {
+        assert_eq!(relu(x), y);
+        assert_eq!(relu_grad(3.0, x), if y > 0.0 { 3.0 } else { 0.0 });
+    }
+    assert!(relu(-0.0_f64).is_sign_positive());
+    assert_eq!((relu(-5_i32), relu(5_i64), relu_grad(3_i64, 0)), (0, 5, 0));
+}
+
+struct Both<'a, T>(&'a [T], &'a mut [T]);
+
+impl<T: Float> Kernel for Both<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.run_by::<Separate>();
+    }
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) {
+        for (out, x) in self.1.iter_mut().zip(self.0) {
+            *out = A::ln(*x).plus(A::exp(*x));
+        }
+    }
+}
+
+/// A form gives the same bits wherever it runs.
+fn same_at_every_level<T: Float>(data: &[T], bits: impl Fn(T) -> u64) {
+    let run = |loop_of: &dyn Fn(Both<'_, T>)| {
+        let mut out = vec![T::ZERO; data.len()];
+        loop_of(Both(data, &mut out));
+        out.into_iter().map(&bits).collect::<Vec<_>>()
+    };
+    let (separate, fused) =
+        (run(&|kernel| kernel.run_by::<Separate>()), run(&|kernel| kernel.run_by::<Fused>()));
+    assert!(
+        run(&|kernel| run_portable(kernel))
+            == if cfg!(target_arch = "aarch64") { fused.clone() } else { separate }
+    );
+    for level in [SimdLevel::Avx2, SimdLevel::Avx512] {
+        if level <= detect() {
+            assert!(run(&|kernel| run_at_most(level, kernel)) == fused, "{level:?}");
+        }
+    }
+}
+
+#[test]
+fn results_are_the_same_to_the_bit_wherever_multiplications_are_fused() {
+    let data: Vec<f32> = sample_f32(64).filter(|x| *x >= 0.0).collect();
+    same_at_every_level(&data, |x| x.to_bits().into());
+    let data: Vec<f64> = sample_f64(16).filter(|x| *x >= 0.0).collect();
+    same_at_every_level(&data, |x| x.to_bits());
+}
