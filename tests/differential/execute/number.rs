@@ -69,9 +69,9 @@ fn of_integers(op: Map, operands: &[impl Copy + Into<i64>]) -> i64 {
 }
 
 number!(f32, F32, f32::NAN, |op, x| of_floats(op, x) as f32, |a: f32, n| a / n as f32);
-number!(f64, F64, f64::NAN, |op, x| of_floats(op, x), |a: f64, n| a / n as f64);
+number!(f64, F64, f64::NAN, of_floats, |a: f64, n| a / n as f64);
 number!(i32, I32, i32::MIN, |op, x| of_integers(op, x) as i32, |_, _| panic!("floats only"));
-number!(i64, I64, i64::MIN, |op, x| of_integers(op, x), |_, _| panic!("floats only"));
+number!(i64, I64, i64::MIN, of_integers, |_, _| panic!("floats only"));
 
 /// Memory that nothing has written yet; not zeros, so that what a kernel leaves unwritten shows.
 pub fn unwritten(dtype: DType, len: usize) -> Elements {
