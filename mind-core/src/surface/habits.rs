@@ -125,7 +125,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         formula("{=0}"),
     ),
     // Powers.
-    (&["sqrt"], Way::Formula { text: "exp(0.5 * log({=0}))", when: ABOVE_ZERO }),
     (&["rsqrt"], Way::Formula { text: "exp(-0.5 * log({=0}))", when: ABOVE_ZERO }),
     (&["cbrt"], Way::Formula { text: "exp(log({=0}) / 3.0)", when: ABOVE_ZERO }),
     (&["square"], formula("{0} * {0}")),
@@ -143,14 +142,13 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["sinh"], formula("0.5 * (exp({=0}) - exp(-{0}))")),
     (&["cosh"], formula("0.5 * (exp({=0}) + exp(-{0}))")),
     // Pieces of lines.
-    (&["abs", "absolute", "fabs"], formula("relu({=0}) + relu(-{0})")),
+    (&["absolute", "fabs"], formula("relu({=0}) + relu(-{0})")),
     (&["maximum", "fmax"], formula("{0} + relu({1} - {0})")),
     (&["minimum", "fmin"], formula("{0} - relu({0} - {1})")),
     (&["clip", "clamp", "clip_by_value"], formula("{1} + relu({0} - {1}) - relu({0} - {2})")),
     (&["relu6"], formula("relu({=0}) - relu({0} - 6.0)")),
     (&["leaky_relu", "leakyrelu"], formula("relu({=0}) - 0.01 * relu(-{0})")),
     // Activations.
-    (&["tanh"], formula("2.0 / (1.0 + exp(-2.0 * {0})) - 1.0")),
     (&["sigmoid", "expit", "logistic"], formula("1.0 / (1.0 + exp(-{0}))")),
     (&["log_sigmoid", "logsigmoid"], formula("-log(1.0 + exp(-{0}))")),
     (&["softplus"], formula("log(1.0 + exp({=0}))")),

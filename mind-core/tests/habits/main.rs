@@ -97,7 +97,6 @@ type OfTwo = fn(f64, f64) -> f64;
 #[test]
 fn what_stands_for_a_function_computes_it() {
     let functions: &[(&str, OfOne)] = &[
-        ("sqrt", f64::sqrt),
         ("rsqrt", |x| 1.0 / x.sqrt()),
         ("cbrt", |x| if x > 0.0 { x.cbrt() } else { f64::NAN }),
         ("square", |x| x * x),
@@ -109,8 +108,6 @@ fn what_stands_for_a_function_computes_it() {
         ("log10", f64::log10),
         ("sinh", f64::sinh),
         ("cosh", f64::cosh),
-        ("tanh", f64::tanh),
-        ("abs", f64::abs),
         ("relu6", |x| x.clamp(0.0, 6.0)),
         ("leaky_relu", |x| x.max(0.01 * x)),
         ("sigmoid", sigmoid),
