@@ -5,5 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod exact;
+mod functions;
 mod products;
 mod sums;

@@ -2,6 +2,7 @@
 
 use super::Random;
 use crate::{
+    map::{Domain, Map, Row},
     open::{self, Program},
     surface::parse_expression,
     ty::{DType, Shape, Type},
@@ -105,6 +106,17 @@ impl Generator {
         self.random.pick(&self.known).0.clone()
     }
 
+    /// A function of elements, of arguments that it has.
+    fn function(&mut self, x: &str) -> String {
+        let rows: Vec<&Row> = Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1).collect();
+        let row = *self.random.pick(&rows);
+        let name = row.function().expect("what has one operand is called by a name");
+        match row.domain {
+            Domain::Any | Domain::NonZero => format!("{name}({x} * 0.25)"),
+            Domain::Positive => format!("{name}({x} * {x} + 1.0)"),
+        }
+    }
+
     fn text(&mut self) -> String {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
@@ -114,9 +126,7 @@ impl Generator {
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
             5 => format!("{a} / ({b} * {b} + 1.0)"),
-            6 => format!("relu({a})"),
-            7 => format!("exp({a} * 0.25)"),
-            8 => format!("log({a} * {a} + 1.0)"),
+            6..=8 => self.function(&a),
             9 => format!("-{a}"),
             10 => format!("{a} * {literal}"),
             11 | 12 => format!("{a} @ {b}"),

@@ -5,7 +5,7 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{Builder, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
-    map::Map,
+    map::{Map, Row, Shapes},
     ops::Profile,
     ty::{DType, MAX_RANK, Shape, Type},
 };
@@ -130,30 +130,22 @@ impl Generator {
         tries.into_iter().find(|value| fits(self.builder.ty(*value)))
     }
 
+    /// One of the functions of elements.
+    fn function(&mut self, is_wanted: impl Fn(&Row) -> bool) -> Op {
+        let wanted: Vec<Map> = Map::ALL.iter().copied().filter(|map| is_wanted(map.row())).collect();
+        Op::Map(*self.random.pick(&wanted))
+    }
+
     fn propose(&mut self, x: ValueId) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         let rank = ty.rank();
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
         Some(match self.random.below(30) {
-            0..5 => {
-                let op = self
-                    .random
-                    .pick(&[Op::Map(Map::Add), Op::Map(Map::Sub), Op::Map(Map::Mul), Op::Map(Map::Div)])
-                    .clone();
-                (op, vec![x, self.partner(same_dtype)?])
-            }
-            5 | 6 => (
-                self.random
-                    .pick(&[
-                        Op::Map(Map::Relu),
-                        Op::Map(Map::Neg),
-                        Op::Map(Map::Exp),
-                        Op::Map(Map::Log),
-                        Op::Map(Map::StopGradient),
-                    ])
-                    .clone(),
-                vec![x],
+            0..5 => (
+                self.function(|row| row.arity() == 2 && row.shapes == Shapes::Broadcast),
+                vec![x, self.partner(same_dtype)?],
             ),
+            5 | 6 => (self.function(|row| row.arity() == 1), vec![x]),
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
@@ -194,7 +186,10 @@ impl Generator {
                 (Op::BroadcastTo { shape: Shape::new(shape) }, vec![x])
             }
             23 => match self.random.below(3) {
-                0 => (Op::Map(Map::ReluGrad), vec![x, self.partner(|other| *other == ty)?]),
+                0 => {
+                    let op = self.function(|row| row.shapes == Shapes::Equal);
+                    (op, vec![x, self.partner(|other| *other == ty)?])
+                }
                 1 => self.slice_grad(x)?,
                 _ => {
                     let rows = ty.shape.first()?.as_literal()?;

@@ -30,6 +30,17 @@ pub trait Float: Functions {
     fn fused(self, factor: Self, term: Self) -> Self;
 }
 
+/// A function of elements by its name: by separate multiplications and additions, and by fused ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Of `f32`.
+    pub f32: [fn(&[f32]) -> f32; 2],
+    /// Of `f64`.
+    pub f64: [fn(&[f64]) -> f64; 2],
+}
+
 /// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
@@ -64,6 +75,13 @@ macro_rules! functions {
         functions!(for i32 $($name($($x),+) $integer;)+);
         functions!(for i64 $($name($($x),+) $integer;)+);
 
+        /// Every function, for tests that go over all of them.
+        pub const FUNCTIONS: &[Function] = &[$(Function {
+            name: stringify!($name),
+            f32: [functions!(call Separate f32 $name($($x),+)), functions!(call Fused f32 $name($($x),+))],
+            f64: [functions!(call Separate f64 $name($($x),+)), functions!(call Fused f64 $name($($x),+))],
+        }),+];
+
         $($(#[$doc])*
         ///
         /// By separate multiplications and additions.
@@ -71,6 +89,12 @@ macro_rules! functions {
         pub fn $name<T: Functions>($($x: T),+) -> T {
             Separate::$name($($x),+)
         })+
+    };
+    (call $by:ident $ty:ident $name:ident($($x:ident),+)) => {
+        |operands: &[$ty]| {
+            let [$($x),+] = *operands else { internal_error("a function of another number of operands") };
+            $by::$name($($x),+)
+        }
     };
     (for $ty:ident $($name:ident($($x:ident),+) $value:expr;)+) => {
         impl Functions for $ty {

@@ -1,0 +1,80 @@
+//! The kernel of each function of elements is as exact as its row says, everywhere and in both forms.
+
+use mind::__private::{FUNCTIONS, Function};
+use mind_core::map::{Exactness, Map, Row, Rust};
+
+/// The rows whose kernels are told how to multiply and add, with these.
+fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
+    Map::ALL.iter().map(|map| map.row()).filter_map(|row| {
+        let Rust::By(name) = row.rust else { return None };
+        let function = FUNCTIONS.iter().find(|function| function.name == name);
+        Some((row, function.unwrap_or_else(|| panic!("`{}` has no kernel `{name}`", row.name))))
+    })
+}
+
+/// How many units in the last place a result may be off.
+fn bound(row: &Row, wide: bool) -> u64 {
+    match row.exactness {
+        Exactness::Exact | Exactness::Rounded => 0,
+        Exactness::Within(bounds) => bounds[usize::from(wide)].into(),
+    }
+}
+
+/// The distance of two floats of one sign, by their bits; zeros are equal.
+fn apart(a: i64, b: i64) -> u64 {
+    let order = |bits: i64, least: i64| if bits < 0 { least - bits } else { bits };
+    order(a, i64::MIN).abs_diff(order(b, i64::MIN))
+}
+
+/// A unit in the last place of `f32` at a number.
+fn unit(exact: f64) -> f64 {
+    let exponent = (exact.abs().max(f32::MIN_POSITIVE.into()).to_bits() >> 52) as i32 - 1023;
+    2f64.powi(exponent - 23)
+}
+
+#[test]
+fn every_kernel_is_within_the_bound_of_its_row() {
+    let mut tried = 0;
+    for (row, function) in kernels().filter(|(row, _)| row.arity() == 1) {
+        // Every exponent of both signs, with mantissas spread over them and at both ends.
+        for exponent in 0..512_u32 {
+            for step in 0..2_050 {
+                let mantissa = if step < 2_048 {
+                    step * 4_096 + (exponent * 7_919) % 4_096
+                } else {
+                    (step - 2_048) * 0x7f_ffff
+                };
+                let x = f32::from_bits((exponent << 23) | mantissa);
+                let exact = (row.float)(&[x.into()]);
+                let expected = exact as f32;
+                for found in function.f32.map(|kernel| kernel(&[x])) {
+                    let same = found == expected || found.is_nan() && expected.is_nan();
+                    let most = bound(row, false) as f64 * unit(exact);
+                    let is_near = (f64::from(found) - exact).abs() <= most;
+                    assert!(same || is_near, "{} of {x:e}: {found:e}, not {exact:e}", row.name);
+                }
+                tried += 1;
+            }
+        }
+        for exponent in 0..4_096_u64 {
+            for step in 0..66_u64 {
+                let spread = (step << 46) + (step * 7_919 + exponent * 1_299_709) * 104_729 % (1 << 46);
+                let mantissa = if step < 64 { spread } else { (step - 64) * 0xf_ffff_ffff_ffff };
+                let x = f64::from_bits((exponent << 52) | mantissa);
+                let expected = (row.float)(&[x]);
+                // What is not rounded once is not by the reference either.
+                let most = match bound(row, true) {
+                    0 => 0,
+                    bound => bound + 1,
+                };
+                for found in function.f64.map(|kernel| kernel(&[x])) {
+                    let same = found == expected || found.is_nan() && expected.is_nan();
+                    let off = apart(found.to_bits() as i64, expected.to_bits() as i64);
+                    assert!(same || off <= most, "{} of {x:e}: {found:e}, not {expected:e}", row.name);
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1_000_000, "{tried}");
+}
