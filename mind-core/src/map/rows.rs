@@ -227,6 +227,27 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
+    /// `Sqrt(x)`: the square root; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `√x` as IEEE 754 has it: NaN below 0, and of -0 itself.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Derivative**: `dy / (y + y)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Sqrt (%0) : f32[2, 3]`.
+    Sqrt = Row {
+        mnemonic: "sqrt",
+        label: "sqrt",
+        profile: Profile::Extended,
+        cost: Cost::Division,
+        exactness: Exactness::Rounded,
+        rust: Rust::By("sqrt"),
+        float: |x| x[0].sqrt(),
+        derivative: &["dy / (y + y)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
     /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
     ///
     /// - **Shape**: that of both operands.

@@ -113,6 +113,9 @@ functions! {
 
     /// The natural logarithm of `x`: -∞ at ±0, NaN below. See the module for the error bound.
     ln(x) { ln::f32::<A>(x), ln::f64::<A>(x), refused() }
+
+    /// The square root of `x`, rounded once.
+    sqrt(x) { x.sqrt(), x.sqrt(), refused() }
 }
 
 #[cold]
