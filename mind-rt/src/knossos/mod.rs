@@ -14,7 +14,6 @@ mod number;
 mod rows;
 mod show;
 mod strided;
-mod tanh;
 mod turns;
 mod view;
 
@@ -30,6 +29,5 @@ pub use number::{Real, arg_max, divide, extent, from_integer, maximum, minimum, 
 pub use rows::{inner_product, row_sum};
 pub use show::{Show, print, show_elements};
 pub use strided::{Strided, copy, extent_of_turns, product};
-pub use tanh::tanh;
 pub use turns::{Turn, turns};
 pub use view::{Extents, View, ViewMut, within};

@@ -134,7 +134,7 @@ impl Writer<'_> {
             match scalar {
                 Scalar::Exp => return format!("A::exp({})", x[0]),
                 Scalar::Log => return format!("A::ln({})", x[0]),
-                Scalar::Tanh => return format!("k::tanh::<A, _>({})", x[0]),
+                Scalar::Tanh => return format!("A::tanh({})", x[0]),
                 _ => {}
             }
         }

@@ -13,11 +13,13 @@
 //! | `ln` of `f32` | 1 | 0.835, at 1.4054595 | 0.835, at 1.4054595 |
 //! | `exp` of `f64` | 2 | | |
 //! | `ln` of `f64` | 2 | | |
+//! | `tanh` of both | 3 | | |
 //!
 //! All are exact at zeros, infinities and NaN, and right within the bound for subnormal arguments and results.
 
 mod exp;
 mod ln;
+mod tanh;
 #[cfg(test)]
 mod tests;
 
@@ -113,6 +115,9 @@ functions! {
 
     /// The natural logarithm of `x`: -∞ at ±0, NaN below. See the module for the error bound.
     ln(x) { ln::f32::<A>(x), ln::f64::<A>(x), refused() }
+
+    /// The hyperbolic tangent of `x`. See the module for the error bound.
+    tanh(x) { tanh::f32::<A>(x), tanh::f64::<A>(x), refused() }
 
     /// The square root of `x`, rounded once.
     sqrt(x) { x.sqrt(), x.sqrt(), refused() }
