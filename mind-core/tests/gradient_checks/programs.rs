@@ -5,7 +5,7 @@ use mind_core::{
     grad::{AutodiffError, Gradient, differentiate},
     interp::{self, Value},
     ir::{Module, Op, ValueId},
-    map::Map,
+    map::Domain,
     ops::Profile,
     testing::{random_core_v1_module, random_inputs, random_module},
     text::core_ir,
@@ -159,14 +159,14 @@ fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
         |value: ValueId, holds: fn(f64) -> bool| values[value.index()].iter().all(|element| holds(*element));
     module.iter().all(|(value, inst)| {
         let at = |position: usize| inst.operands[position];
-        let fit = if matches!(inst.op, Op::Map(Map::Relu)) {
-            all(at(0), |x| x.abs() > 0.05)
-        } else if matches!(inst.op, Op::Map(Map::ReluGrad)) {
-            all(at(1), |x| x.abs() > 0.05)
-        } else if matches!(inst.op, Op::Map(Map::Log)) {
-            all(at(0), |x| x > 0.1)
-        } else if matches!(inst.op, Op::Map(Map::Div)) {
-            all(at(1), |x| x.abs() > 0.1)
+        let fit = if let Op::Map(map) = inst.op {
+            let row = map.row();
+            match (row.domain, row.pole) {
+                (Domain::Any, _) => true,
+                (Domain::NonZero, _) => all(at(row.mask.unwrap_or(0)), |x| x.abs() > 0.05),
+                (Domain::Positive, Some(pole)) => all(at(pole), |x| x.abs() > 0.1),
+                (Domain::Positive, None) => all(at(0), |x| x > 0.1),
+            }
         } else {
             true
         };
