@@ -248,6 +248,25 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
+    /// `Tanh(x)`: the hyperbolic tangent; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `(e^x - e^-x) / (e^x + e^-x)`: ±1 at ±infinity, and the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * (1 - y * y)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Tanh (%0) : f32[2, 3]`.
+    Tanh = Row {
+        mnemonic: "tanh",
+        label: "tanh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("tanh"),
+        float: |x| x[0].tanh(),
+        derivative: &["dy * (1.0 - y * y)"],
+        ..FLOATS
+    };
     /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
     ///
     /// - **Shape**: that of both operands.
