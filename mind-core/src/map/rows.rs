@@ -267,6 +267,29 @@ rows! {
         derivative: &["dy * (1.0 - y * y)"],
         ..FLOATS
     };
+    /// `Abs(x)`: the absolute value; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: `x` without its sign; the least integer wraps to itself.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: `x > 0 ? dy : 0` less `-x > 0 ? dy : 0`: `dy` with the sign of `x`, and 0 at 0.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = Abs (%0) : f32[2, 3]`.
+    Abs = Row {
+        mnemonic: "abs",
+        label: "abs",
+        profile: Profile::Extended,
+        takes: Takes::Numbers,
+        cost: Cost::Addition,
+        exactness: Exactness::Exact,
+        rust: Rust::By("abs"),
+        float: |x| x[0].abs(),
+        integer: |x| x[0].wrapping_abs(),
+        derivative: &["relu_grad(dy, x) - relu_grad(dy, -x)"],
+        domain: Domain::NonZero,
+        ..FLOATS
+    };
     /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
     ///
     /// - **Shape**: that of both operands.

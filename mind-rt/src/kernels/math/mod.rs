@@ -121,6 +121,9 @@ functions! {
 
     /// The square root of `x`, rounded once.
     sqrt(x) { x.sqrt(), x.sqrt(), refused() }
+
+    /// `x` without its sign; the least integer wraps to itself.
+    abs(x) { x.abs(), x.abs(), x.wrapping_abs() }
 }
 
 #[cold]
