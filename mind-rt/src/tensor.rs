@@ -234,7 +234,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
 
     /// Sets every element.
     pub fn fill(&mut self, value: T) {
-        self.as_mut_slice().fill(value);
+        T::fill(self.as_mut_slice(), value);
     }
 
     /// Copies the elements of a tensor of the same shape.

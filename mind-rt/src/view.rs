@@ -183,7 +183,7 @@ impl<const R: usize, T: Element, S: Rank<R>> IndexMut<[usize; R]> for TensorRef<
 
 impl<T: Element, S: Shape> PartialEq for TensorRef<T, S> {
     fn eq(&self, other: &Self) -> bool {
-        self.shape() == other.shape() && self.as_slice() == other.as_slice()
+        self.shape() == other.shape() && T::are_equal(self.as_slice(), other.as_slice())
     }
 }
 

@@ -188,7 +188,7 @@ fn pieces<T: Number, const N: usize, const M: usize, const TILE: usize>(
     let rows: usize = outer.iter().map(|axis| axis.extent).product();
     for row in 0..rows {
         for n in (0..N).filter(|n| inner.strides[*n] == 0) {
-            tiles[n][..inner.extent.min(longest)].fill(inputs[n][odometer.at[n]]);
+            T::fill(&mut tiles[n][..inner.extent.min(longest)], inputs[n][odometer.at[n]]);
         }
         for start in (0..inner.extent).step_by(longest) {
             let len = longest.min(inner.extent - start);
@@ -227,7 +227,7 @@ fn tiles<T: Number, const N: usize, const M: usize, const TILE: usize>(
             for n in (0..N).filter(|n| inputs[*n].len() != total) {
                 let (tile, at) = (&mut tiles[n][filled..][..run], odometer.at[n]);
                 match inner.strides[n] {
-                    0 => tile.fill(inputs[n][at]),
+                    0 => T::fill(tile, inputs[n][at]),
                     _ => tile.copy_from_slice(&inputs[n][at + done..][..run]),
                 }
             }

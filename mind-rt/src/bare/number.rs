@@ -1,12 +1,14 @@
 //! What generic loops ask of an element type.
 
+use super::{Value, reduce};
 use crate::{
     element::DType,
     kernels::{
-        gather::{Index, check_indices},
+        gather::{Index, Indices, check_indices},
         internal_error,
         math::Functions,
     },
+    shape::MAX_RANK,
 };
 
 /// The operations of the language on one element, for every element type: where an element type does not have one, the
@@ -41,8 +43,12 @@ pub trait Number: Functions {
     #[track_caller]
     fn check_indices(indices: &[Self], extent: usize, what: &'static str);
 
-    /// The index, which has been checked. Integers only.
-    fn index(self) -> usize;
+    /// These as indices. Integers only.
+    fn indices(indices: &[Self]) -> Indices<'_>;
+
+    /// The sum over `reduced` axes. Compiled with this crate, as `Compiled` is.
+    #[doc(hidden)]
+    fn add_up<'a>(x: Value<'_, Self>, reduced: [bool; MAX_RANK], out: &'a mut [Self]) -> &'a mut [Self];
 
     /// The same elements as those of the equal element type `U`.
     fn cast<U: Number>(elements: &[Self]) -> &[U];
@@ -132,6 +138,15 @@ macro_rules! floats {
         $(impl Number for $ty {
             casts!($ty $of $of_mut);
 
+            #[inline(never)]
+            fn add_up<'a>(
+                x: Value<'_, Self>,
+                reduced: [bool; MAX_RANK],
+                out: &'a mut [Self],
+            ) -> &'a mut [Self] {
+                reduce::add_up(x, reduced, out)
+            }
+
             #[inline(always)]
             fn over(self, other: Self) -> Self {
                 self / other
@@ -151,7 +166,7 @@ macro_rules! floats {
                 refused()
             }
 
-            fn index(self) -> usize {
+            fn indices(_: &[Self]) -> Indices<'_> {
                 refused()
             }
         })*
@@ -162,6 +177,15 @@ macro_rules! integers {
     ($($ty:ident $of:ident $of_mut:ident;)*) => {
         $(impl Number for $ty {
             casts!($ty $of $of_mut);
+
+            #[inline(never)]
+            fn add_up<'a>(
+                x: Value<'_, Self>,
+                reduced: [bool; MAX_RANK],
+                out: &'a mut [Self],
+            ) -> &'a mut [Self] {
+                reduce::add_up(x, reduced, out)
+            }
 
             fn over(self, _: Self) -> Self {
                 refused()
@@ -183,9 +207,8 @@ macro_rules! integers {
                 }
             }
 
-            #[inline(always)]
-            fn index(self) -> usize {
-                Index::position(self)
+            fn indices(indices: &[Self]) -> Indices<'_> {
+                Index::indices(indices)
             }
         })*
     };

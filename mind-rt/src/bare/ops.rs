@@ -24,7 +24,7 @@ pub fn copy<T: Number>(x: Value<'_, T>, out: &mut [T]) {
 
 /// One number everywhere.
 pub fn filled<T: Number>(ty: &Type, value: T, out: &mut [T]) {
-    out[..count(ty)].fill(value);
+    T::fill(&mut out[..count(ty)], value);
 }
 
 /// The number of elements that a reduction over `axes`, or over every axis, takes together.
@@ -123,9 +123,7 @@ pub fn gather<T: Number, I: Number>(
 ) {
     let (height, row) = (table.extent(0), row_len(table.ty));
     I::check_indices(indices.elements, height, what);
-    for (out, index) in out[..indices.elements.len() * row].chunks_exact_mut(row).zip(indices.elements) {
-        out.copy_from_slice(&table.elements[index.index() * row..][..row]);
-    }
+    T::gather(table.elements, row, I::indices(indices.elements), &mut out[..indices.elements.len() * row]);
 }
 
 /// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been
@@ -137,13 +135,7 @@ pub fn gather_grad<T: Number, I: Number>(
     out: &mut [T],
 ) {
     let row = row_len(table);
-    let out = &mut out[..count(table)];
-    out.fill(T::ZERO);
-    for (dy, index) in dy.elements.chunks_exact(row).zip(indices.elements) {
-        for (sum, dy) in out[index.index() * row..][..row].iter_mut().zip(dy) {
-            *sum = sum.plus(*dy);
-        }
-    }
+    T::scatter_add(&mut out[..count(table)], row, I::indices(indices.elements), dy.elements);
 }
 
 fn row_len(table: &Type) -> usize {

@@ -15,13 +15,13 @@ use crate::{
 
 /// The sum over `axes`, or over every axis.
 pub fn sum<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    add_up(x, reduced(x.ty, axes), out);
+    T::add_up(x, reduced(x.ty, axes), out);
 }
 
 /// The arithmetic mean over `axes`, or over every axis.
 pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
     let axes = reduced(x.ty, axes);
-    let out = add_up(x, axes, out);
+    let out = T::add_up(x, axes, out);
     let things = T::count((0..x.ty.rank()).filter(|axis| axes[*axis]).map(|axis| x.extent(axis)).product());
     out.iter_mut().for_each(|sum| *sum = sum.over(things));
 }
@@ -32,7 +32,7 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
     let mut axes = [false; MAX_RANK];
     (0..x.ty.rank()).for_each(|axis| axes[axis] = stretched(axis));
-    add_up(x, axes, out);
+    T::add_up(x, axes, out);
 }
 
 fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
@@ -52,7 +52,11 @@ struct Axis {
     stride: usize,
 }
 
-fn add_up<'a, T: Number>(x: Value<'_, T>, reduced: [bool; MAX_RANK], out: &'a mut [T]) -> &'a mut [T] {
+pub(super) fn add_up<'a, T: Number>(
+    x: Value<'_, T>,
+    reduced: [bool; MAX_RANK],
+    out: &'a mut [T],
+) -> &'a mut [T] {
     let (mut axes, mut rank) = ([Axis::default(); MAX_RANK], 0);
     for (axis, reduced) in reduced.iter().enumerate().take(x.ty.rank()) {
         let next = Axis { extent: x.extent(axis), reduced: *reduced, stride: 0 };

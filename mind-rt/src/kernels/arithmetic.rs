@@ -1,5 +1,6 @@
 //! What kernels ask of an element type.
 
+use super::compiled::Compiled;
 use super::conv::Convolve;
 use super::matmul::Gemm;
 use super::reduce::Reduce;
@@ -10,6 +11,7 @@ use super::storage::Plain;
 #[allow(private_bounds, reason = "sealed")]
 pub trait Arithmetic:
     Plain
+    + Compiled
     + Convolve
     + Gemm
     + Reduce

@@ -10,7 +10,7 @@ use crate::simd::Kernel;
 
 /// Sets every element.
 pub fn fill<T: Element>(out: &mut [T], value: T) {
-    out.fill(value);
+    T::fill(out, value);
 }
 
 /// The elements followed by zeros.
@@ -28,6 +28,16 @@ pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
 /// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`, `dst` being contiguous in the order of
 /// `dims`: transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
 pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
+    T::copy_strided(dims, strides, offset, src, dst);
+}
+
+pub(super) fn strided<T: Element>(
+    dims: &[usize],
+    strides: &[usize],
+    offset: usize,
+    src: &[T],
+    dst: &mut [T],
+) {
     check(dims.len() == strides.len() && dims.len() <= MAX_RANK, "copy: dims and strides differ in number");
     let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
     check(len == Some(dst.len()), "copy: wrong destination length");
@@ -218,6 +228,17 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 /// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, `out` having the extents `dims`, `updates`
 /// having `update_dims`.
 pub fn slice_grad<T: Element>(
+    dims: &[usize],
+    starts: &[usize],
+    steps: &[usize],
+    update_dims: &[usize],
+    updates: &[T],
+    out: &mut [T],
+) {
+    T::slice_grad(dims, starts, steps, update_dims, updates, out);
+}
+
+pub(super) fn put_back<T: Element>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
 
 /// A block of elements of a matrix that a kernel has just computed.
@@ -81,7 +82,7 @@ impl<'a, T> Stored<'a, T> {
     }
 }
 
-impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
+impl<T: Element> Epilogue<T> for Stored<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let Self { out, columns, first } = self;
         let (before, after) = out.split_at_mut((row - first) * columns);
@@ -98,9 +99,7 @@ impl<T: Copy + Send> Epilogue<T> for Stored<'_, T> {
             let len = rows * columns;
             return to[..len].copy_from_slice(&sums[..len]);
         }
-        for r in 0..rows {
-            to[r * self.columns..][..columns].copy_from_slice(&sums[r * stride..][..columns]);
-        }
+        T::copy_rows(to, sums, [self.columns, stride], rows, columns);
     }
 
     fn destination(&self, row: usize, column: usize) -> Option<Destination<T>> {

@@ -13,28 +13,47 @@ pub trait Index: Element {
 
     /// The index as written.
     fn value(self) -> i64;
+
+    /// Indices of this type.
+    #[doc(hidden)]
+    fn indices(indices: &[Self]) -> Indices<'_>;
+
+    /// Where the first index is that is not within `extent`. Compiled with this crate, as `Compiled` is.
+    #[doc(hidden)]
+    fn first_outside(indices: &[Self], extent: usize) -> Option<usize>;
 }
 
-impl Index for i32 {
-    #[inline(always)]
-    fn position(self) -> usize {
-        usize::try_from(self).unwrap_or(usize::MAX)
-    }
+macro_rules! index {
+    ($($ty:ident: $variant:ident),*) => {
+        $(impl Index for $ty {
+            #[inline(always)]
+            fn position(self) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
 
-    fn value(self) -> i64 {
-        self.into()
-    }
+            fn value(self) -> i64 {
+                self.into()
+            }
+
+            fn indices(indices: &[Self]) -> Indices<'_> {
+                Indices::$variant(indices)
+            }
+
+            #[inline(never)]
+            fn first_outside(indices: &[Self], extent: usize) -> Option<usize> {
+                indices.iter().position(|index| index.position() >= extent)
+            }
+        })*
+    };
 }
 
-impl Index for i64 {
-    #[inline(always)]
-    fn position(self) -> usize {
-        usize::try_from(self).unwrap_or(usize::MAX)
-    }
+index!(i32: I32, i64: I64);
 
-    fn value(self) -> i64 {
-        self
-    }
+/// Indices of either type.
+#[derive(Clone, Copy, Debug)]
+pub enum Indices<'a> {
+    I32(&'a [i32]),
+    I64(&'a [i64]),
 }
 
 /// Checks that every index is within `extent`.
@@ -42,7 +61,7 @@ impl Index for i64 {
 /// # Errors
 /// E6001 for the first that is not; `what` names the indices in its message.
 pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
-    match indices.iter().position(|index| index.position() >= extent) {
+    match I::first_outside(indices, extent) {
         None => Ok(()),
         Some(position) => {
             Err(Error::IndexOutOfRange { what, position, index: indices[position].value(), extent })
@@ -52,6 +71,10 @@ pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str)
 
 /// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
 pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
+    T::gather(table, row_len, I::indices(indices), out);
+}
+
+pub(super) fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
     poison(out);
     if row_len == 1 {
@@ -70,6 +93,10 @@ pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], 
 /// `out = 0; out[indices[i], :] += updates[i, :]` in the order of `i`, rows being `row_len` long. Indices must be in
 /// range, as [`check_indices`] says.
 pub fn scatter_add<T: Element, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+    T::scatter_add(out, row_len, I::indices(indices), updates);
+}
+
+pub(super) fn add_rows<T: Element, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
     dispatch(ScatterAdd { out, row_len, indices, updates });
 }

@@ -6,6 +6,7 @@
 
 pub mod arithmetic;
 mod blocks;
+pub mod compiled;
 pub mod conv;
 pub mod copy;
 pub mod epilogue;

@@ -77,8 +77,50 @@ pub fn settled<T: Element, const L: usize>(mut sums: [T; L], lost: [T; L], chain
 ///
 /// # Panics
 /// If a row is not inside `elements`, or there are fewer elements of `chain` or `lost` than sums.
-#[inline(always)]
 pub fn sum_columns<T: Element>(
+    sums: &mut [T],
+    lost: &mut [T],
+    chain: &mut [T],
+    elements: &[T],
+    stride: usize,
+    rows: usize,
+) {
+    T::sum_columns(sums, lost, chain, elements, stride, rows);
+}
+
+pub(super) fn columns<T: Element>(
+    sums: &mut [T],
+    lost: &mut [T],
+    chain: &mut [T],
+    elements: &[T],
+    stride: usize,
+    rows: usize,
+) {
+    struct Columns<'a, T> {
+        sums: &'a mut [T],
+        lost: &'a mut [T],
+        chain: &'a mut [T],
+        elements: &'a [T],
+        stride: usize,
+        rows: usize,
+    }
+
+    impl<T: Element> Kernel for Columns<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            let Self { sums, lost, chain, elements, stride, rows } = self;
+            columns_at_level(sums, lost, chain, elements, stride, rows);
+        }
+    }
+
+    dispatch(Columns { sums, lost, chain, elements, stride, rows });
+}
+
+/// [`sum_columns`], to be called from a [`Kernel`].
+#[inline(always)]
+fn columns_at_level<T: Element>(
     sums: &mut [T],
     lost: &mut [T],
     chain: &mut [T],
@@ -134,6 +176,10 @@ pub const fn chain_scratch<T>(len: usize) -> usize {
 
 /// The sum of all elements; 0 if there are none.
 pub fn sum<T: Element>(elements: &[T]) -> T {
+    T::sum(elements)
+}
+
+pub(super) fn all<T: Element>(elements: &[T]) -> T {
     struct Sum<'a, T>(&'a [T]);
 
     impl<T: Element> Kernel for Sum<'_, T> {

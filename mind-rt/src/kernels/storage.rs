@@ -263,6 +263,10 @@ pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"
 pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {
     /// What nobody computes by chance: who reads what nobody wrote shall find no plausible number.
     const POISON: Self;
+
+    /// [`poison`], compiled with this crate and not once more in each program: it would be most of what an unoptimised
+    /// program does.
+    fn poison(elements: &mut [Self]);
 }
 
 macro_rules! plain {
@@ -270,6 +274,11 @@ macro_rules! plain {
         // SAFETY: any bits are an integer, or a float, if perhaps a NaN.
         $(unsafe impl Plain for $ty {
             const POISON: Self = $poison;
+
+            #[inline(never)]
+            fn poison(elements: &mut [Self]) {
+                elements.fill(Self::POISON);
+            }
         })*
     };
 }
@@ -280,7 +289,7 @@ plain!(u8: 0xff, i32: i32::MIN, i64: i64::MIN, f32: f32::NAN, f64: f64::NAN);
 #[inline(always)]
 pub(crate) fn poison<T: Plain>(elements: &mut [T]) {
     if POISONS {
-        elements.fill(T::POISON);
+        T::poison(elements);
     }
 }
 

@@ -1,0 +1,128 @@
+//! Kernels that are compiled with this crate, once an element type.
+//!
+//! A generic function is compiled in the crate that calls it. In a debug build that is a user's program, which is not
+//! optimised even where `[profile.dev.package."*"]` optimises its libraries. Whatever goes over elements and is the same in
+//! every program is therefore a method here, of which the generic functions of the other modules are callers.
+//! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
+
+use super::gather::{self, Indices};
+use super::{copy, reduce};
+
+/// The kernels of an element type.
+pub trait Compiled: Sized {
+    /// Sets every element.
+    fn fill(elements: &mut [Self], value: Self);
+
+    /// Whether these are as many elements, and equal.
+    fn are_equal(lhs: &[Self], rhs: &[Self]) -> bool;
+
+    /// [`copy::copy_strided`].
+    fn copy_strided(dims: &[usize], strides: &[usize], offset: usize, src: &[Self], dst: &mut [Self]);
+
+    /// `to[r * strides[0] + c] = from[r * strides[1] + c]`.
+    fn copy_rows(to: &mut [Self], from: &[Self], strides: [usize; 2], rows: usize, columns: usize);
+
+    /// [`copy::slice_grad`].
+    fn slice_grad(
+        dims: &[usize],
+        starts: &[usize],
+        steps: &[usize],
+        update_dims: &[usize],
+        updates: &[Self],
+        out: &mut [Self],
+    );
+
+    /// [`gather::gather`].
+    fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]);
+
+    /// [`gather::scatter_add`].
+    fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
+
+    /// [`reduce::sum`].
+    fn sum(elements: &[Self]) -> Self;
+
+    /// [`reduce::sum_columns`].
+    fn sum_columns(
+        sums: &mut [Self],
+        lost: &mut [Self],
+        chain: &mut [Self],
+        elements: &[Self],
+        stride: usize,
+        rows: usize,
+    );
+}
+
+macro_rules! compiled {
+    ($($ty:ty),*) => {
+        $(impl Compiled for $ty {
+            #[inline(never)]
+            fn fill(elements: &mut [Self], value: Self) {
+                elements.fill(value);
+            }
+
+            #[inline(never)]
+            fn are_equal(lhs: &[Self], rhs: &[Self]) -> bool {
+                lhs == rhs
+            }
+
+            #[inline(never)]
+            fn copy_strided(dims: &[usize], strides: &[usize], offset: usize, src: &[Self], dst: &mut [Self]) {
+                copy::strided(dims, strides, offset, src, dst);
+            }
+
+            #[inline(never)]
+            fn copy_rows(to: &mut [Self], from: &[Self], strides: [usize; 2], rows: usize, columns: usize) {
+                for r in 0..rows {
+                    to[r * strides[0]..][..columns].copy_from_slice(&from[r * strides[1]..][..columns]);
+                }
+            }
+
+            #[inline(never)]
+            fn slice_grad(
+                dims: &[usize],
+                starts: &[usize],
+                steps: &[usize],
+                update_dims: &[usize],
+                updates: &[Self],
+                out: &mut [Self],
+            ) {
+                copy::put_back(dims, starts, steps, update_dims, updates, out);
+            }
+
+            #[inline(never)]
+            fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]) {
+                match indices {
+                    Indices::I32(indices) => gather::rows(table, row_len, indices, out),
+                    Indices::I64(indices) => gather::rows(table, row_len, indices, out),
+                }
+            }
+
+            #[inline(never)]
+            fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]) {
+                match indices {
+                    Indices::I32(indices) => gather::add_rows(out, row_len, indices, updates),
+                    Indices::I64(indices) => gather::add_rows(out, row_len, indices, updates),
+                }
+            }
+
+            #[inline(never)]
+            fn sum(elements: &[Self]) -> Self {
+                reduce::all(elements)
+            }
+
+            #[inline(never)]
+            fn sum_columns(
+                sums: &mut [Self],
+                lost: &mut [Self],
+                chain: &mut [Self],
+                elements: &[Self],
+                stride: usize,
+                rows: usize,
+            ) {
+                reduce::columns(sums, lost, chain, elements, stride, rows);
+            }
+        })*
+    };
+}
+
+compiled!(f32, f64, i32, i64);
