@@ -106,7 +106,8 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     for input in fused.inputs.iter().filter(|input| is_literal(program, plan, **input)) {
         let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, "T"));
     }
-    text.push_str("for __j in 0..__len {\n");
+    // It counts by itself, as the loops of functions do (`emit/nest/loops/elements.rs`).
+    text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
     for node in &fused.nodes {
         let operand = |position: usize| {
             let operand = program.node(*node).operands[position];
@@ -124,7 +125,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
             let _ = writeln!(text, "out_{0}[__j] = v{0};", node.index());
         }
     }
-    text.push_str("}\n}\n}\n");
+    text.push_str("__j += 1;\n}\n}\n}\n");
 }
 
 fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {

@@ -62,7 +62,19 @@ macro_rules! compiled {
 
             #[inline(never)]
             fn are_equal(lhs: &[Self], rhs: &[Self]) -> bool {
-                lhs == rhs
+                // All of a block are compared, several at a time; one by one it would have to be asked after each.
+                let ((lhs, lhs_rest), (rhs, rhs_rest)) = (lhs.as_chunks::<64>(), rhs.as_chunks::<64>());
+                let mut blocks = lhs.iter().zip(rhs);
+                lhs.len() == rhs.len()
+                    && lhs_rest == rhs_rest
+                    && blocks.all(|(lhs, rhs)| {
+                        let (mut at, mut equal) = (0, true);
+                        while at < lhs.len() {
+                            equal &= lhs[at] == rhs[at];
+                            at += 1;
+                        }
+                        equal
+                    })
             }
 
             #[inline(never)]

@@ -83,8 +83,8 @@ impl Captures {
     pub(super) fn new(body: &mut Body<'_>, nest: &Nest, cut: Option<&Cut>) -> Self {
         let mut names = Names::new();
         let own = [
-            "nest", "most", "r", "steps", "start", "lane", "rest", "at", "j", "block", "row", "column",
-            "rows", "columns", "sums", "stride", "first", "counts", "product",
+            "nest", "most", "r", "steps", "start", "elements", "lane", "rest", "at", "j", "block", "row",
+            "column", "rows", "columns", "sums", "stride", "first", "counts", "product",
         ];
         for own in own {
             names.fresh(own);

@@ -107,9 +107,9 @@ impl Loops<'_, '_> {
                 if self.inner_known().is_some_and(|len| FEW < len && len <= PLAIN) && reads_numbers(pass) {
                     self.text.push_str("rt::one_by_one();\n");
                 }
-                let _ = writeln!(self.text, "for j in 0..{len} {{");
+                self.open_elements("j", &len);
                 self.element(pass, variables, sums, At::Row);
-                self.text.push_str("}\n");
+                self.close_elements("j");
             }
             Some(width) => self.blocks(pass, variables, sums, width),
         }
@@ -167,9 +167,10 @@ impl Loops<'_, '_> {
                 let rows = self.consecutive(variables);
                 return self.padded(pass, variables, sums, width, &len, &rows);
             }
-            let _ = writeln!(self.text, "let start = 0; for lane in 0..{len} {{");
+            self.text.push_str("let start = 0;\n");
+            self.open_elements("lane", &len);
             self.element(pass, variables, sums, At::Block);
-            self.text.push_str("}\n");
+            self.close_elements("lane");
             return;
         }
         let rows: Vec<(String, bool, String)> = self
@@ -203,9 +204,10 @@ impl Loops<'_, '_> {
                 }
             };
         }
-        let _ = writeln!(self.text, "for lane in 0..{width} {{");
+        self.open_elements("lane", &width.to_string());
         self.element(pass, variables, sums, At::Block);
-        let _ = writeln!(self.text, "}} {back} }}");
+        self.close_elements("lane");
+        let _ = writeln!(self.text, "{back} }}");
         self.close_chains(inner, &in_lanes);
         if known.is_some_and(|len| len % width == 0) {
             return;
@@ -265,9 +267,10 @@ impl Loops<'_, '_> {
             let _ = writeln!(self.text, "}}\n{back}");
             return;
         }
-        let _ = writeln!(self.text, "for lane in 0..{len} - start {{");
+        self.open_elements("lane", &format!("{len} - start"));
         self.element(pass, variables, &rests, At::Block);
-        let _ = writeln!(self.text, "}}\n{back}");
+        self.close_elements("lane");
+        let _ = writeln!(self.text, "{back}");
     }
 
     /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
@@ -315,9 +318,11 @@ impl Loops<'_, '_> {
                 let _ = writeln!(back, "{block}.copy_from_slice(&{row}[..{len}]);");
             }
         }
-        let _ = writeln!(self.text, "for lane in 0..{width} {{ let counts = lane < {len};");
+        self.open_elements("lane", &width.to_string());
+        let _ = writeln!(self.text, "let counts = lane < {len};");
         self.element(pass, variables, sums, At::Padded);
-        let _ = writeln!(self.text, "}}\n{back}");
+        self.close_elements("lane");
+        let _ = writeln!(self.text, "{back}");
     }
 
     /// The rows whose elements follow each other, and whether they are written.
@@ -337,6 +342,17 @@ impl Loops<'_, '_> {
             }
         }
         rows
+    }
+
+    /// Opens a loop over so many elements. It counts by itself, since the calls that a range makes for each element are a
+    /// good part of what a build without optimisation does.
+    fn open_elements(&mut self, index: &str, elements: &str) {
+        let _ =
+            writeln!(self.text, "let (mut {index}, elements) = (0, {elements}); while {index} < elements {{");
+    }
+
+    fn close_elements(&mut self, index: &str) {
+        let _ = writeln!(self.text, "{index} += 1; }}");
     }
 
     /// Everything that happens at one element.
