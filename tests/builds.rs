@@ -145,6 +145,49 @@ fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_chang
     }
 }
 
+/// What a user's crate has of kernels a debug build does not optimise, though it optimise libraries.
+#[test]
+fn kernels_that_are_the_same_in_every_program_are_not_compiled_in_it() {
+    let source = "
+use mind::{Tensor, mind};
+
+mind! {
+    fn turned<N, M>(x: f32[N, M]) -> f32[M, N] { x.T }
+    fn columns<N, M>(x: f32[N, M]) -> f32[M] { sum(x, axis = 0) }
+    fn total<N>(table: f32[N, 4], ids: i32[3]) -> f32 { sum(gather(table, ids)) }
+    fn passed_back<N>(table: f32[N, 4], ids: i32[3]) -> f32[N, 4] { grad(total, wrt = table)(table, ids) }
+}
+
+fn main() {
+    let x: Tensor![f32; 5, 4] = Tensor::full(1.0);
+    let ids: Tensor![i32; 3] = Tensor::from([4, 0, 4]);
+    assert!(turned(&turned(&x)) == x && columns(&x) == Tensor::full(5.0));
+    assert!(passed_back(&x, &ids) == mind!(grad(sum(gather(x, ids)), wrt = x)));
+    let _ = (mind!(x.T), mind!(sum(x, axis = 0)), mind!(sum(x)), mind!(x[1..3, ..]), mind!(gather(x, ids)));
+}
+";
+    let folder = project("builds-kernels", [("kernels", source)]);
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("it has just been written");
+    // A library that is optimised shares what it has of generic functions with nobody.
+    let manifest = manifest + "\n[profile.dev.package.mind-rt]\nopt-level = 3\n";
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
+    let listing = folder.join("kernels.ll");
+    let emit = format!("--emit=llvm-ir={}", listing.display());
+    let flags = ["-Ccodegen-units=1", "-Csymbol-mangling-version=v0", &emit];
+    let (builds, text) = cargo(&folder, &[&["rustc", "--bin", "kernels", "--"][..], &flags].concat());
+    assert!(builds, "{text}");
+    let listing = fs::read_to_string(listing).expect("rustc has written it");
+    let defined = |name: &str| listing.lines().any(|line| line.starts_with("define ") && line.contains(name));
+    // By the lengths of names and these, as functions are mangled; those of the libraries may be so in the older way.
+    for method in ["12copy_strided", "6gather", "11scatter_add", "11sum_columns", "9are_equal", "4fill"] {
+        let is_called = ["8Compiled", "Compiled$GT$"].map(|of| listing.contains(&format!("{of}{method}")));
+        assert!(is_called.contains(&true), "{method} is not called");
+    }
+    for kernel in ["9copy_axes", "9Transpose", "10ScatterAdd", "7Columns", "8InChains", "8SpecFill"] {
+        assert!(!defined(kernel), "{kernel} is compiled in the program");
+    }
+}
+
 /// The mended programs of `mind-core/tests/habits`, in one crate: what messages say to write is Rust that compiles.
 #[test]
 fn what_mends_habits_of_other_libraries_compiles() {
@@ -204,10 +247,12 @@ fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'stati
 
 /// Whether cargo succeeds, and what it writes.
 fn cargo(folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let (command, arguments) = arguments.split_first().expect("cargo is told what to do");
     let output = Command::new(env!("CARGO"))
-        .args(arguments)
+        .arg(command)
         .args(["--quiet", "--offline", "--target-dir"])
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
+        .args(arguments)
         .current_dir(folder)
         .output()
         .expect("cargo runs");
