@@ -138,3 +138,22 @@ macro_rules! compiled {
 }
 
 compiled!(f32, f64, i32, i64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_equal_if_every_element_is() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            let elements: Vec<f32> = (0..len as u16).map(f32::from).collect();
+            assert!(Compiled::are_equal(&elements, &elements));
+            for at in 0..len {
+                let mut other = elements.clone();
+                other[at] = f32::NAN;
+                assert!(!Compiled::are_equal(&elements, &other) && !Compiled::are_equal(&other, &other));
+                assert!(!Compiled::are_equal(&elements, &elements[..at]));
+            }
+        }
+    }
+}
