@@ -7,7 +7,7 @@ use crate::{
     data::TensorData,
     grad::{AutodiffError, push},
     ir::{Builder, Op, Reduction, ValueId},
-    map::Map,
+    map::formula,
     ty::{DType, Shape, Type},
 };
 
@@ -22,12 +22,8 @@ pub(super) fn positive_mask(builder: &mut Builder, x: ValueId) -> Emitted {
     let largest = if dtype == DType::F32 { 2f64.powi(127) } else { 2f64.powi(1023) };
     let largest = builder.constant(dtype, largest);
     let one = builder.constant(dtype, 1.0);
-    let scaled = push(builder, Op::Map(Map::Mul), &[x, largest])?;
-    let scaled = push(builder, Op::Map(Map::Mul), &[scaled, largest])?;
-    let above_one_or_zero = push(builder, Op::Map(Map::Relu), &[scaled])?;
-    let complement = push(builder, Op::Map(Map::Sub), &[one, above_one_or_zero])?;
-    let complement = push(builder, Op::Map(Map::Relu), &[complement])?;
-    push(builder, Op::Map(Map::Sub), &[one, complement])
+    let names = [("x", x), ("largest", largest), ("one", one)];
+    formula(builder, "one - relu(one - relu(x * largest * largest))", &names)
 }
 
 /// A constant filled with one number; every extent is known.
@@ -40,16 +36,13 @@ pub(super) fn filled(builder: &mut Builder, ty: &Type, value: f64) -> Emitted {
 
 /// Zeros of the type of `x`, whatever `x` holds: `relu(-relu(x))`.
 pub(super) fn zeros_like(builder: &mut Builder, x: ValueId) -> Emitted {
-    let not_negative = push(builder, Op::Map(Map::Relu), &[x])?;
-    let not_positive = push(builder, Op::Map(Map::Neg), &[not_negative])?;
-    push(builder, Op::Map(Map::Relu), &[not_positive])
+    formula(builder, "relu(-relu(x))", &[("x", x)])
 }
 
 /// Ones of the type of `x`, whatever `x` holds.
 pub(super) fn ones_like(builder: &mut Builder, x: ValueId) -> Emitted {
     let zeros = zeros_like(builder, x)?;
-    let one = builder.constant(builder.ty(x).dtype, 1.0);
-    push(builder, Op::Map(Map::Add), &[zeros, one])
+    formula(builder, "zeros + 1.0", &[("zeros", zeros)])
 }
 
 /// One over the product of the extents of `axes` as a single number: `exp(-log(sum(ones)))`.
@@ -62,14 +55,11 @@ pub(super) fn inverse_count(builder: &mut Builder, of: ValueId, axes: &[i64]) ->
     if !others.is_empty() {
         zeros = push(builder, Op::Sum(Reduction { axes: others, keepdims: false }), &[zeros])?;
     }
-    let one = builder.constant(builder.ty(of).dtype, 1.0);
-    let mut count = push(builder, Op::Map(Map::Add), &[zeros, one])?;
+    let mut count = formula(builder, "zeros + 1.0", &[("zeros", zeros)])?;
     for axis in (0..axes.len() as i64).rev() {
         count = push(builder, Op::Sum(Reduction { axes: vec![axis], keepdims: false }), &[count])?;
     }
-    let log = push(builder, Op::Map(Map::Log), &[count])?;
-    let negative = push(builder, Op::Map(Map::Neg), &[log])?;
-    push(builder, Op::Map(Map::Exp), &[negative])
+    formula(builder, "exp(-log(count))", &[("count", count)])
 }
 
 /// The same elements in another shape, which may be the one they have.
@@ -104,7 +94,7 @@ pub(super) fn place(
         along[0] = extent;
         let data = floats(builder.ty(dy).dtype, belongs);
         let mask = constant(builder, data, Shape::literal(&along))?;
-        placed = push(builder, Op::Map(Map::Mul), &[placed, mask])?;
+        placed = formula(builder, "placed * mask", &[("placed", placed), ("mask", mask)])?;
     }
     Ok(placed)
 }
@@ -146,11 +136,11 @@ pub(super) fn scatter_add(
     let targets = push(builder, Op::Gather, &[positions, indices])?;
     let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
     let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;
-    let distance = push(builder, Op::Map(Map::Sub), &[targets, positions])?;
-    let distance = absolute(builder, distance)?;
+    let names = [("targets", targets), ("positions", positions)];
+    let distance = formula(builder, "targets - positions", &names)?;
+    let distance = formula(builder, "relu(d) + relu(-d)", &[("d", distance)])?;
     let one = builder.constant(dtype, 1.0);
-    let nearness = push(builder, Op::Map(Map::Sub), &[one, distance])?;
-    let one_hot = push(builder, Op::Map(Map::Relu), &[nearness])?;
+    let one_hot = formula(builder, "relu(one - distance)", &[("one", one), ("distance", distance)])?;
 
     let updates = reshaped(builder, updates, [picked, width].into_iter().collect())?;
     let sums = push(builder, Op::MatMul, &[one_hot, updates])?;
@@ -163,13 +153,6 @@ pub(super) fn largest_index(dtype: DType) -> i64 {
         DType::F32 => 1 << 24,
         DType::F64 | DType::I64 | DType::I32 | DType::Bool => 1 << 53,
     }
-}
-
-fn absolute(builder: &mut Builder, x: ValueId) -> Emitted {
-    let above = push(builder, Op::Map(Map::Relu), &[x])?;
-    let negative = push(builder, Op::Map(Map::Neg), &[x])?;
-    let below = push(builder, Op::Map(Map::Relu), &[negative])?;
-    push(builder, Op::Map(Map::Add), &[above, below])
 }
 
 fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {

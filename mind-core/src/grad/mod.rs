@@ -19,7 +19,7 @@ use crate::{
     canon::{Canonical, canonicalise},
     diag::Code,
     ir::{Builder, Module, Op, ValueId},
-    map::Map,
+    map::{Calculus, Map, formula},
     ops::{Derivative, OpError, Profile},
     verify::{VerifyError, verify},
 };
@@ -230,7 +230,7 @@ fn accumulate(
     contribution: ValueId,
 ) -> Result<(), AutodiffError> {
     *cotangent = Some(match *cotangent {
-        Some(sum) => push(builder, Op::Map(Map::Add), &[sum, contribution])?,
+        Some(sum) => formula(builder, "sum + more", &[("sum", sum), ("more", contribution)])?,
         None => contribution,
     });
     Ok(())
@@ -246,6 +246,20 @@ fn zeros(builder: &mut Builder, input: ValueId, profile: Profile) -> Result<Valu
             let zero = builder.constant(ty.dtype, 0.0);
             push(builder, Op::BroadcastTo { shape: ty.shape }, &[zero])
         }
+    }
+}
+
+/// What formulas are played on where no instruction is differentiated.
+impl Calculus for Builder {
+    type Value = ValueId;
+    type Error = AutodiffError;
+
+    fn apply(&mut self, map: Map, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
+        push(self, Op::Map(map), operands)
+    }
+
+    fn number(&mut self, number: f64, like: ValueId) -> Result<ValueId, AutodiffError> {
+        Ok(self.constant(self.ty(like).dtype, number))
     }
 }
 

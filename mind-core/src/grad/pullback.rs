@@ -4,7 +4,7 @@ use crate::{
     dim::Dim,
     grad::{AutodiffError, accumulate, activity::Activity, core_v1, push},
     ir::{Builder, Inst, Op, Reduction, Slice, ValueId},
-    map::{Calculus, Map},
+    map::{Calculus, Map, formula},
     ops::Profile,
     ty::{Shape, Type},
 };
@@ -134,7 +134,7 @@ impl<'a> Pullback<'a> {
                         core_v1::ones_like(self.builder, witness)?
                     }
                 };
-                self.push(Op::Map(Map::Mul), &[value, ones])
+                formula(self, "value * ones", &[("value", value), ("ones", ones)])
             }
         }
     }
@@ -184,19 +184,19 @@ impl<'a> Pullback<'a> {
             (_, Some(1)) => Ok(value),
             (Profile::Extended, Some(count)) => {
                 let count = self.constant_like(value, count as f64);
-                self.push(Op::Map(Map::Div), &[value, count])
+                formula(self, "value / count", &[("value", value), ("count", count)])
             }
             (Profile::Extended, None) => {
                 let count = self.count_by_broadcast(value, &ty.shape, axes)?;
-                self.push(Op::Map(Map::Div), &[value, count])
+                formula(self, "value / count", &[("value", value), ("count", count)])
             }
             (Profile::CoreV1, Some(count)) => {
                 let inverse = self.constant_like(value, 1.0 / count as f64);
-                self.push(Op::Map(Map::Mul), &[value, inverse])
+                formula(self, "value * inverse", &[("value", value), ("inverse", inverse)])
             }
             (Profile::CoreV1, None) => {
                 let inverse = core_v1::inverse_count(self.builder, of, axes)?;
-                self.push(Op::Map(Map::Mul), &[value, inverse])
+                formula(self, "value * inverse", &[("value", value), ("inverse", inverse)])
             }
         }
     }
@@ -265,7 +265,7 @@ impl<'a> Pullback<'a> {
             count = if known == 1.0 && self.builder.inst(count).operands.is_empty() {
                 sum
             } else {
-                self.push(Op::Map(Map::Mul), &[count, sum])?
+                formula(self, "count * sum", &[("count", count), ("sum", sum)])?
             };
         }
         Ok(count)
@@ -302,17 +302,16 @@ impl Calculus for Pullback<'_> {
     type Error = AutodiffError;
 
     fn apply(&mut self, map: Map, operands: &[ValueId]) -> Emitted {
-        match (map, self.op()) {
-            _ if map.row().profile <= self.profile => self.push(Op::Map(map), operands),
-            (Map::ReluGrad, _) => {
+        let row = map.row();
+        if row.profile <= self.profile {
+            return self.push(Op::Map(map), operands);
+        }
+        match (row.mnemonic, self.op().info().mnemonic) {
+            ("relu_grad", _) => {
                 let mask = core_v1::positive_mask(self.builder, operands[1])?;
-                self.push(Op::Map(Map::Mul), &[operands[0], mask])
+                formula(self, "v * mask", &[("v", operands[0]), ("mask", mask)])
             }
-            (Map::Div, Op::Map(Map::Log)) => {
-                let negative = self.push(Op::Map(Map::Neg), &[self.result()])?;
-                let inverse = self.push(Op::Map(Map::Exp), &[negative])?;
-                self.push(Op::Map(Map::Mul), &[operands[0], inverse])
-            }
+            ("div", "log") => formula(self, "v * exp(-y)", &[("v", operands[0]), ("y", self.result())]),
             _ => Err(self.activity.unsupported(self.value)),
         }
     }

@@ -1,4 +1,4 @@
-//! Derivatives of functions of elements, as text.
+//! Derivatives of functions of elements, and other formulas, as text.
 //!
 //! A text is an expression over the operands by their names, the result `y` and its cotangent `dy`: numbers, `+ - * /`, a sign,
 //! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`. It is played from left to right on
@@ -51,22 +51,34 @@ pub fn play<C: Calculus>(
     given: Given<'_, C::Value>,
     position: usize,
 ) -> Result<C::Value, C::Error> {
-    let text = given.row.derivative[position];
-    let mut player = Player { calculus, given, rest: text };
+    let Given { row, operands, y, dy } = given;
+    let formals = row.formals.iter().copied().zip(operands.iter().copied());
+    let names: Vec<_> = [("dy", dy), ("y", y)].into_iter().chain(formals).collect();
+    formula(calculus, row.derivative[position], &names)
+}
+
+/// The value of a formula over named values. Its numbers have the element type of the first.
+///
+/// # Errors
+/// As the calculus.
+///
+/// # Panics
+/// If the text cannot be read or names something else.
+pub fn formula<C: Calculus>(
+    calculus: &mut C,
+    text: &'static str,
+    names: &[(&str, C::Value)],
+) -> Result<C::Value, C::Error> {
+    let mut player = Player { calculus, names, rest: text };
     let value = player.sum()?;
-    assert!(
-        player.rest.is_empty(),
-        "`{}`: `{}` is left of the derivative `{text}`",
-        given.row.name,
-        player.rest
-    );
+    assert!(player.rest.is_empty(), "`{}` is left of the formula `{text}`", player.rest);
     Ok(value)
 }
 
 /// A text that is read and played in one go.
 struct Player<'a, C: Calculus> {
     calculus: &'a mut C,
-    given: Given<'a, C::Value>,
+    names: &'a [(&'a str, C::Value)],
     rest: &'static str,
 }
 
@@ -92,7 +104,7 @@ impl<C: Calculus> Player<'_, C> {
     fn factor(&mut self) -> Result<C::Value, C::Error> {
         if self.eat("-") {
             let operand = self.factor()?;
-            return self.calculus.apply(Map::Neg, &[operand]);
+            return self.calculus.apply(Map::SIGN, &[operand]);
         }
         if self.eat("(") {
             let value = self.sum()?;
@@ -102,7 +114,7 @@ impl<C: Calculus> Player<'_, C> {
         let word = self.word();
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let number = word.parse().unwrap_or_else(|_| panic!("`{word}` is no number"));
-            return self.calculus.number(number, self.given.dy);
+            return self.calculus.number(number, self.names[0].1);
         }
         if self.eat("(") {
             let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
@@ -113,13 +125,8 @@ impl<C: Calculus> Player<'_, C> {
             self.close();
             return self.calculus.apply(map, &operands);
         }
-        let Given { row, operands, y, dy } = self.given;
-        let named = row.formals.iter().position(|formal| *formal == word).map(|position| operands[position]);
-        Ok(match word {
-            "y" => y,
-            "dy" => dy,
-            _ => named.unwrap_or_else(|| panic!("`{}` has no operand `{word}`", row.name)),
-        })
+        let named = self.names.iter().find(|(name, _)| *name == word);
+        Ok(named.unwrap_or_else(|| panic!("`{word}` has no value")).1)
     }
 
     fn sign(&mut self, signs: &[(&str, Map)]) -> Option<Map> {

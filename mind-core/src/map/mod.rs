@@ -9,7 +9,7 @@ mod rows;
 
 use crate::{profile::Profile, ty::DType};
 
-pub use derivative::{Calculus, Given, play};
+pub use derivative::{Calculus, Given, formula, play};
 pub use mind_shape::rules::Takes;
 pub use rows::Map;
 
@@ -62,14 +62,23 @@ pub struct Row {
 /// How users write a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// Between its operands.
-    Infix,
+    /// Between its operands, as tightly as this.
+    Infix(Tightness),
     /// Before its operand, and as a function of this name.
     Prefix(&'static str),
     /// As a function, by its label.
     Function,
     /// Not at all: only gradients have it.
     Never,
+}
+
+/// How tightly an operator binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tightness {
+    /// As a sum.
+    Sum,
+    /// As a product.
+    Product,
 }
 
 /// How the shapes of operands meet.
@@ -143,12 +152,17 @@ impl Row {
         self.formals.len()
     }
 
+    /// How tightly it binds, if it is written between its operands.
+    pub const fn infix(&self) -> Option<Tightness> {
+        if let Written::Infix(tightness) = self.written { Some(tightness) } else { None }
+    }
+
     /// The name of the function that users call, if it is one.
     pub const fn function(&self) -> Option<&'static str> {
         match self.written {
             Written::Function => Some(self.label),
             Written::Prefix(name) => Some(name),
-            Written::Infix | Written::Never => None,
+            Written::Infix(_) | Written::Never => None,
         }
     }
 

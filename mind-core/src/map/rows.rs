@@ -1,6 +1,6 @@
 //! The rows of functions of elements.
 
-use super::{Cost, Domain, Exactness, Row, Rust, Shapes, Takes, Written};
+use super::{Cost, Domain, Exactness, Row, Rust, Shapes, Takes, Tightness, Written};
 use crate::profile::Profile;
 
 macro_rules! rows {
@@ -27,8 +27,16 @@ impl Map {
         &ROWS[self as usize]
     }
 
+    /// What the sign before an operand is.
+    pub const SIGN: Self = Self::Neg;
+
     /// What a copy computes: the operand.
     pub const COPY: Self = Self::StopGradient;
+
+    /// Those that are written between their operands.
+    pub fn operators() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|map| map.row().infix().is_some())
+    }
 
     /// The function of this mnemonic.
     pub fn by_mnemonic(mnemonic: &str) -> Option<Self> {
@@ -61,7 +69,7 @@ pub(super) const FLOATS: Row = Row {
 
 /// What the arithmetic operators share.
 const OPERATOR: Row = Row {
-    written: Written::Infix,
+    written: Written::Infix(Tightness::Product),
     formals: &["lhs", "rhs"],
     takes: Takes::Numbers,
     cost: Cost::Addition,
@@ -80,6 +88,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Add (%0, %1) : f32[2, 3]`.
     Add = Row {
+        written: Written::Infix(Tightness::Sum),
         mnemonic: "add",
         label: "+",
         commutative: true,
@@ -99,6 +108,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Sub (%0, %1) : f32[2, 3]`.
     Sub = Row {
+        written: Written::Infix(Tightness::Sum),
         mnemonic: "sub",
         label: "-",
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_sub", method: "minus" },

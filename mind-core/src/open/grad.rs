@@ -3,7 +3,7 @@
 //! It is [`crate::grad`] without types. Where a rule there asks a shape, the rule here adds an operation that takes it from
 //! a witness; where shapes are the same whatever they are, nothing is summed back.
 
-use crate::map::{Calculus, Given, Map, play};
+use crate::map::{Calculus, Given, Map, formula, play};
 use std::convert::Infallible;
 
 use super::graph::{Graph, MAX_NODES, RawNode};
@@ -142,7 +142,7 @@ impl Pullback<'_> {
         }
         self.graph.assume_shape(value, node);
         self.cotangents[node.index()] = Some(match self.cotangents[node.index()] {
-            Some(sum) => self.graph.derive(Op::Map(Map::Add), &[sum, value]),
+            Some(sum) => self.value("sum + more", &[("sum", sum), ("more", value)]),
             None => value,
         });
     }
@@ -188,7 +188,7 @@ impl Pullback<'_> {
                     Reduce::Sum => dy,
                     Reduce::Mean => {
                         let count = self.graph.derive(Op::CountReduced { axes: axes.clone() }, &[x]);
-                        self.graph.derive(Op::Map(Map::Div), &[dy, count])
+                        self.value("dy / count", &[("dy", dy), ("count", count)])
                     }
                 };
                 // With the reduced axes put back it broadcasts; without axes it is a single number.
@@ -246,6 +246,11 @@ impl Pullback<'_> {
                 self.push(x, Op::Conv2dGradInput(convolution), &[dz, x, dy]);
             }
         }
+    }
+
+    fn value(&mut self, text: &'static str, names: &[(&str, NodeId)]) -> NodeId {
+        let Ok(value) = formula(self, text, names);
+        value
     }
 
     fn map(&mut self, map: Map, y: NodeId, operands: &[NodeId], dy: NodeId) {

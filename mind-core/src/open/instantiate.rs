@@ -9,7 +9,7 @@ use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
     ir::{Builder, Module, Op, Reduction, Slice, ValueId},
-    map::Map,
+    map::{Calculus, Map, formula},
     ops::OpError,
     ty::{Shape, Type},
 };
@@ -259,17 +259,21 @@ impl Emitter<'_> {
         self.push(Op::Transpose { permutation }, &[value])
     }
 
+    fn product(&mut self, a: ValueId, b: ValueId) -> Emitted {
+        formula(self, "a * b", &[("a", a), ("b", b)])
+    }
+
     /// The matrix of all products of two vectors.
     fn outer(&mut self, rows: ValueId, columns: ValueId) -> Emitted {
         let rows = self.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
         let columns = self.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-        self.push(Op::Map(Map::Mul), &[rows, columns])
+        self.product(rows, columns)
     }
 
     fn product_grad_lhs(&mut self) -> Emitted {
         let (dy, b) = (self.operand(0), self.operand(2));
         match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.push(Op::Map(Map::Mul), &[dy, b]),
+            (1, 1) => self.product(dy, b),
             (1, _) => self.push(Op::Dot, &[b, dy]),
             (_, 1) => self.outer(dy, b),
             (_, _) => {
@@ -283,7 +287,7 @@ impl Emitter<'_> {
     fn product_grad_rhs(&mut self) -> Emitted {
         let (dy, a) = (self.operand(0), self.operand(1));
         match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.push(Op::Map(Map::Mul), &[dy, a]),
+            (1, 1) => self.product(dy, a),
             (_, 1) => self.push(Op::Dot, &[dy, a]),
             (1, _) => self.outer(a, dy),
             (_, _) => {
@@ -292,6 +296,19 @@ impl Emitter<'_> {
                 self.sum_to(value, &self.shape(2))
             }
         }
+    }
+}
+
+impl Calculus for Emitter<'_> {
+    type Value = ValueId;
+    type Error = Box<OpError>;
+
+    fn apply(&mut self, map: Map, operands: &[ValueId]) -> Emitted {
+        self.push(Op::Map(map), operands)
+    }
+
+    fn number(&mut self, number: f64, like: ValueId) -> Emitted {
+        Ok(self.builder.constant(self.builder.ty(like).dtype, number))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     grad::{AutodiffError, Pullback},
     interp::{Number, Value, broadcast_offset, offset, with_number},
     ir::{Op, ValueId},
-    map::Map,
+    map::formula,
     ty::Type,
 };
 
@@ -248,7 +248,7 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
         } else if rhs_is_matrix {
             p.push(Op::Dot, &[rhs, dy])?
         } else {
-            p.push(Op::Map(Map::Mul), &[dy, rhs])?
+            formula(p, "dy * rhs", &[("dy", dy), ("rhs", rhs)])?
         };
         p.contribute(0, value)?;
     }
@@ -258,7 +258,7 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
         } else if rhs_is_matrix {
             outer(p, lhs, dy)?
         } else {
-            p.push(Op::Map(Map::Mul), &[dy, lhs])?
+            formula(p, "dy * lhs", &[("dy", dy), ("lhs", lhs)])?
         };
         p.contribute(1, value)?;
     }
@@ -269,5 +269,5 @@ fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
 fn outer(p: &mut Pullback<'_>, rows: ValueId, columns: ValueId) -> Result<ValueId, AutodiffError> {
     let rows = p.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
     let columns = p.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-    p.push(Op::Map(Map::Mul), &[rows, columns])
+    formula(p, "rows * columns", &[("rows", rows), ("columns", columns)])
 }

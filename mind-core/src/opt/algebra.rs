@@ -21,8 +21,8 @@ pub(super) enum Rewrite {
     Filled(Number),
     /// Another operation, whose result has the same type.
     Inst(Op, Operands),
-    /// A value of the type of the result times a number.
-    Scaled(ValueId, Number),
+    /// An operation on a value of the type of the result and a number.
+    Scaled(Op, ValueId, Number),
 }
 
 /// The optimised instructions so far, as rules look at them.
@@ -146,7 +146,7 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
         } else if number.is(-1) && as_it_is {
             return Rewrite::Inst(Op::Map(Map::Neg), known.operands(&[a]));
         } else if let Some(inverse) = number.exact_inverse().filter(|_| as_it_is) {
-            return Rewrite::Scaled(a, inverse);
+            return Rewrite::Scaled(Op::Map(Map::Mul), a, inverse);
         }
     }
     match (known.negated(a), known.negated(b)) {

@@ -11,7 +11,6 @@ use crate::{
     canon::Canonical,
     dim::Symbol,
     ir::{Inst, Module, Op, Operands, ValueId},
-    map::Map,
     number::Number,
     ops::Requirement,
     ty::{Shape, Type},
@@ -71,7 +70,7 @@ pub fn optimise(module: &Canonical) -> Optimised {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
         let is_input = matches!(inst.op, Op::Input { .. });
         rewriter.origin = value;
-        replaced.push(if matches!(inst.op, Op::Map(Map::StopGradient)) {
+        replaced.push(if matches!(inst.op, Op::Map(map) if map.row().is_identity()) {
             operands[0]
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
@@ -138,10 +137,9 @@ impl Rewriter {
                     let value = self.number(number, ty);
                     return self.broadcast(value, &ty.shape);
                 }
-                Rewrite::Scaled(value, factor) => {
+                Rewrite::Scaled(product, value, factor) => {
                     let factor = self.number(factor, ty);
-                    (op, operands) =
-                        (Op::Map(Map::Mul), Operands::new(&[value, factor]).expect("two operands fit"));
+                    (op, operands) = (product, Operands::new(&[value, factor]).expect("two operands fit"));
                 }
             }
         }

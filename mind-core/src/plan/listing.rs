@@ -289,7 +289,7 @@ impl Listing<'_> {
 fn operation(op: Map, operands: &[String]) -> String {
     let row = op.row();
     match row.written {
-        Written::Infix => operands.join(&format!(" {} ", row.label)),
+        Written::Infix(_) => operands.join(&format!(" {} ", row.label)),
         Written::Prefix(_) => format!("{}{}", row.label, operands.join(", ")),
         _ if row.is_identity() => operands.join(", "),
         Written::Function | Written::Never => format!("{}({})", row.mnemonic, operands.join(", ")),

@@ -264,3 +264,16 @@ pub enum DimOperator {
     /// `/`, rounded down
     Div,
 }
+
+impl DimOperator {
+    /// The operator of this sign.
+    pub fn of(sign: &str) -> Option<Self> {
+        match sign {
+            "+" => Some(Self::Add),
+            "-" => Some(Self::Sub),
+            "*" => Some(Self::Mul),
+            "/" => Some(Self::Div),
+            _ => None,
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod items;
 use std::fmt::{self, Write};
 
 use super::ast::{Argument, BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
+use crate::map::Tightness;
 
 /// The longest text of an expression in a message, in characters.
 const SHORT: usize = 40;
@@ -229,9 +230,9 @@ impl Printer {
                 (text, Binding::Sign)
             }
             NodeKind::Binary { op, lhs, rhs, .. } => {
-                let (own, tighter) = match op {
-                    BinaryOp::Add | BinaryOp::Sub => (Binding::Sum, Binding::Product),
-                    BinaryOp::Mul | BinaryOp::Div | BinaryOp::MatMul => (Binding::Product, Binding::Sign),
+                let (own, tighter) = match op.tightness() {
+                    Tightness::Sum => (Binding::Sum, Binding::Product),
+                    Tightness::Product => (Binding::Product, Binding::Sign),
                 };
                 let rhs = self.take_within(*rhs, tighter);
                 let mut text = self.take_within(*lhs, own);

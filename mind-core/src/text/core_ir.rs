@@ -326,10 +326,7 @@ pub(super) const BINARY: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
 
 /// The operation that the `op` of a `BinOp` names.
 pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
-    [Op::Map(Map::Add), Op::Map(Map::Sub), Op::Map(Map::Mul), Op::Map(Map::Div)]
-        .iter()
-        .map(Op::info)
-        .find(|row| row.name == name)
+    Map::operators().map(|map| Op::Map(map).info()).find(|row| row.name == name)
 }
 
 /// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.

@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
     #[cold]
     pub(super) fn push_any(&mut self) {
         self.reported.push(ValueId::new(self.insts.len()));
-        self.push(Op::Map(Map::StopGradient), Operands::NONE, Type::scalar(DType::Bool));
+        self.push(Op::Map(Map::COPY), Operands::NONE, Type::scalar(DType::Bool));
     }
 
     /// Whether reading stops: there are more mistakes than are told, or the nodes exceed their limit, which is told once.

@@ -1,11 +1,11 @@
-use mind_core::map::{Map, Row, Written};
+use mind_core::map::{Map, Row};
 use mind_shape::rules::{Fit, Literal, Takes, binary, literal, unary};
 use mind_shape::{DType, Operand, Type};
 
 use crate::support::{Program, f32s, lists_up_to, name, shapes};
 
 fn operators() -> impl Iterator<Item = &'static Row> {
-    Map::ALL.iter().map(|map| map.row()).filter(|row| row.written == Written::Infix)
+    Map::operators().map(Map::row)
 }
 
 #[test]

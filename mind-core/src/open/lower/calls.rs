@@ -24,7 +24,7 @@ impl Lowering<'_> {
             return Ok(Value::Literal(self.literals.neg(id, expr)));
         }
         let spot = self.spot("-", expr, &[operand]).at_operator(operator);
-        self.unary(Op::Map(Map::Neg), operand, spot)
+        self.unary(Op::Map(Map::SIGN), operand, spot)
     }
 
     fn unary(&mut self, op: Op, x: ExprId, spot: Spot) -> Lowered<Value<NodeId>> {
@@ -143,7 +143,7 @@ impl Lowering<'_> {
                 | Value::Tuple(_)
                 | Value::Struct(_)
                 | Value::Bool(_)
-                | Value::Word(_) => self.unary(Op::Map(Map::Neg), x, spot(self, &[x])),
+                | Value::Word(_) => self.unary(Op::Map(Map::SIGN), x, spot(self, &[x])),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))

@@ -59,7 +59,7 @@ impl Lowering<'_> {
                     LiteralKind::Neg(operand) => {
                         let spot = self.spot("-", expr, &[self.literals.expr(operand)]);
                         let operand = node(&made, operand);
-                        self.emit(Op::Map(Map::Neg), &[operand], spot)
+                        self.emit(Op::Map(Map::SIGN), &[operand], spot)
                     }
                     LiteralKind::Binary { op, lhs, rhs } => {
                         let exprs = [lhs, rhs].map(|operand| self.literals.expr(operand));
@@ -151,5 +151,8 @@ impl Lowering<'_> {
 
 /// The operation of an operator.
 pub(super) fn binary(op: BinaryOp) -> Op {
-    op.map().map_or(Op::At, Op::Map)
+    match op {
+        BinaryOp::Map(map) => Op::Map(map),
+        BinaryOp::MatMul => Op::At,
+    }
 }

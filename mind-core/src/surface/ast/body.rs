@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::TypeExpr;
 use crate::diag::Site;
-use crate::map::{Map, Written};
+use crate::map::{Map, Tightness};
 use crate::ty::DType;
 
 /// The statements and expressions of a function.
@@ -323,14 +323,8 @@ impl NodeKind {
 /// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
+    /// `+ - * /`: a function of elements.
+    Map(Map),
     /// `@`, binds like `*`
     MatMul,
 }
@@ -339,18 +333,22 @@ impl BinaryOp {
     /// As written.
     pub const fn symbol(self) -> &'static str {
         match self {
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
+            Self::Map(map) => map.row().label,
             Self::MatMul => "@",
         }
     }
 
-    /// The function of elements that it is, unless the product of matrices.
-    pub fn map(self) -> Option<Map> {
-        let is_own = |map: &Map| map.row().written == Written::Infix && map.row().label == self.symbol();
-        Map::ALL.iter().copied().find(is_own)
+    /// How tightly it binds.
+    pub fn tightness(self) -> Tightness {
+        match self {
+            Self::Map(map) => map.row().infix().expect("operators stand between their operands"),
+            Self::MatMul => Tightness::Product,
+        }
+    }
+
+    /// Every operator.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Map::operators().map(Self::Map).chain([Self::MatMul])
     }
 }
 

@@ -9,9 +9,9 @@ use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
 use crate::ir::{Op, ValueId};
-use crate::map::{Map, Written};
+use crate::map::Map;
 use crate::ops::{OpError, infer};
-use crate::surface::ast::{BinaryOp, ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
+use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
 use crate::ty::{Shape, Type};
 
 /// What is kept of an operation that may break a rule, so that a message can try others in its place.
@@ -35,7 +35,7 @@ pub(super) enum Tried {
 impl Tried {
     pub(super) fn of(op: &Op) -> Self {
         match op {
-            Op::Map(map) if map.row().written == Written::Infix => Self::Elementwise(op.clone()),
+            Op::Map(map) if map.row().infix().is_some() => Self::Elementwise(op.clone()),
             Op::MatMul | Op::Dot => Self::Product(op.clone()),
             Op::Reshape { shape } => Self::Reshape(shape.clone()),
             Op::Transpose { permutation } => Self::Transpose(permutation.clone()),
@@ -111,7 +111,7 @@ impl BodyLowering<'_> {
                 return Some(format!("write `{call}`"));
             }
         }
-        if *op == Op::Map(Map::Mul) && infer(&product(a, b), &[a, b]).is_ok() {
+        if op.info().label == "*" && infer(&product(a, b), &[a, b]).is_ok() {
             let written = format!("{} @ {}", self.operand(lhs), self.operand(rhs));
             return Some(format!("`*` is elementwise: for the product of matrices write `{written}`"));
         }
@@ -197,7 +197,7 @@ impl BodyLowering<'_> {
                 return Some(format!("{why}write `transpose({text}, {axes:?})`"));
             }
         }
-        if infer(&Op::Map(Map::Mul), &[a, b]).is_ok() && a.rank() == b.rank() && a.rank() != 2 {
+        if broadcasts(a, b) && a.rank() == b.rank() && a.rank() != 2 {
             return Some(format!(
                 "for the product of elements write `{} * {}`",
                 self.operand(lhs),
@@ -318,8 +318,8 @@ impl BodyLowering<'_> {
             return Some(format!("write `{call}`"));
         }
         let inst = self.builder.inst(value);
-        if let (Op::Map(Map::Mul), NodeKind::Binary { lhs, rhs, .. }, 1..) =
-            (&inst.op, &self.body[expr].kind, expected.rank())
+        if let ("*", NodeKind::Binary { lhs, rhs, .. }, 1..) =
+            (inst.op.info().label, &self.body[expr].kind, expected.rank())
         {
             let [a, b] = [inst.operands[0], inst.operands[1]].map(|operand| self.builder.ty(operand));
             if infer(&product(a, b), &[a, b]).is_ok_and(|ty| ty == *expected) {
@@ -396,9 +396,9 @@ impl BodyLowering<'_> {
     /// The mean that a sum is which is divided by an extent of what it sums.
     fn mean_by(&self, dim: &Dim, divisor: ExprId) -> Option<String> {
         let user = self.body.user(divisor)?;
-        let NodeKind::Binary { op: BinaryOp::Div, lhs, rhs, .. } = &self.body[user].kind else { return None };
+        let NodeKind::Binary { op, lhs, rhs, .. } = &self.body[user].kind else { return None };
         let NodeKind::Call { callee, arguments, .. } = &self.body[*lhs].kind else { return None };
-        if *rhs != divisor || callee != "sum" || self.table.position("sum").is_some() {
+        if op.symbol() != "/" || *rhs != divisor || callee != "sum" || self.table.position("sum").is_some() {
             return None;
         }
         let Value::Tensor(value) = self.values[lhs.index()] else { return None };
@@ -417,6 +417,11 @@ impl BodyLowering<'_> {
         let plain = self.full_text(arguments.first()?.value);
         (axes.len() == x.rank()).then(|| format!("sum(mean({plain}, axes = [{axis}]))"))
     }
+}
+
+/// Whether operators between elements take these.
+fn broadcasts(a: &Type, b: &Type) -> bool {
+    Map::operators().any(|map| infer(&Op::Map(map), &[a, b]).is_ok())
 }
 
 /// The product that `@` is of operands of these ranks.

@@ -222,7 +222,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 };
                 Call::Conv2d { x, f: given.required(1), convolution: Convolution { strides, padding } }
             }
-            Function::Map(Map::Neg) => Call::Neg(x),
+            Function::Map(Map::SIGN) => Call::Neg(x),
             Function::Map(map) => {
                 let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
                 Call::Map { map, operands }

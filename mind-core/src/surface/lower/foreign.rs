@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::names::{nearest, undefined};
 use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, BinaryOp, ExprId, NodeKind, Number, NumberValue};
+use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits::{self, Way};
 
 /// How long the text of an argument may be in what a help shows; longer ones are cut.
@@ -205,7 +205,9 @@ pub(crate) trait Foreign: Expressions {
         let body = self.body();
         let user = body.user(expr).map(|user| &body[user].kind);
         let is_operand = match user {
-            Some(NodeKind::Binary { op: BinaryOp::Add, rhs, .. }) => *rhs == expr && written.starts_with('-'),
+            Some(NodeKind::Binary { op, rhs, .. }) if op.symbol() == "+" => {
+                *rhs == expr && written.starts_with('-')
+            }
             Some(
                 NodeKind::Binary { .. }
                 | NodeKind::Neg { .. }

@@ -56,7 +56,7 @@ impl BodyLowering<'_> {
                 Value::Literal(id) => return Ok(Value::Literal(self.literals.neg(id, expr))),
                 Value::Struct(_) => return self.neg(x, self.site(expr), expr),
                 Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
-                    self.unary(self.spot(given, &[]), Op::Map(Map::Neg), x)?
+                    self.unary(self.spot(given, &[]), Op::Map(Map::SIGN), x)?
                 }
             },
             Call::Filled { one, shape } => {

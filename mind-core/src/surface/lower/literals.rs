@@ -387,13 +387,7 @@ pub(crate) trait ReadLiterals: Expressions {
                 LiteralKind::Dim(dim) => dim.clone(),
                 LiteralKind::Neg(operand) => Dim::ZERO.sub(&dims[operand]).map_err(|_| not_integer())?,
                 LiteralKind::Binary { op, lhs, rhs } => {
-                    let operator = match op {
-                        BinaryOp::Add => DimOperator::Add,
-                        BinaryOp::Sub => DimOperator::Sub,
-                        BinaryOp::Mul => DimOperator::Mul,
-                        BinaryOp::Div => DimOperator::Div,
-                        BinaryOp::MatMul => return Err(not_integer()),
-                    };
+                    let operator = DimOperator::of(op.symbol()).ok_or_else(not_integer)?;
                     operate(operator, &dims[lhs], &dims[rhs]).map_err(|fault| Stop::from(fault.at(site)))?
                 }
                 LiteralKind::Number(_) | LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
@@ -519,7 +513,7 @@ impl BodyLowering<'_> {
                 }
                 (LiteralKind::Neg(id), None) => {
                     let operand = operand(self, id);
-                    self.emit(&spot.label("-"), Op::Map(Map::Neg), &[operand])?
+                    self.emit(&spot.label("-"), Op::Map(Map::SIGN), &[operand])?
                 }
                 (LiteralKind::Binary { op, lhs, rhs }, None) => {
                     let operands = (operand(self, lhs), operand(self, rhs));

@@ -20,7 +20,7 @@ impl BodyLowering<'_> {
             let record = record.clone();
             return self.each_field(&record, &mut |lowering, field| match field {
                 Value::Tensor(value) => {
-                    lowering.emit(&spot, Op::Map(Map::Neg), &[(value, operand)]).map(Value::Tensor)
+                    lowering.emit(&spot, Op::Map(Map::SIGN), &[(value, operand)]).map(Value::Tensor)
                 }
                 Value::Poison
                 | Value::Literal(_)
@@ -31,7 +31,7 @@ impl BodyLowering<'_> {
             });
         }
         let value = self.tensor(operand, None)?;
-        self.emit(&spot, Op::Map(Map::Neg), &[(value, operand)]).map(Value::Tensor)
+        self.emit(&spot, Op::Map(Map::SIGN), &[(value, operand)]).map(Value::Tensor)
     }
 
     pub(super) fn binary(
@@ -119,8 +119,11 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<ValueId> {
         let has_vector = [lhs, rhs].iter().any(|(value, _)| self.builder.ty(*value).rank() == 1);
-        let product = if has_vector { Op::Dot } else { Op::MatMul };
-        let operation = op.map().map_or(product, Op::Map);
+        let operation = match op {
+            BinaryOp::Map(map) => Op::Map(map),
+            BinaryOp::MatMul if has_vector => Op::Dot,
+            BinaryOp::MatMul => Op::MatMul,
+        };
         let mut spot = Spot::of(expr).label(op.symbol());
         if let Some(site) = operator {
             spot = spot.operator(site);

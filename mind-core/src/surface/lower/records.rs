@@ -254,9 +254,7 @@ impl BodyLowering<'_> {
             (Value::Struct(_), _) | (_, Value::Struct(_)) => {
                 let needed = match op {
                     BinaryOp::MatMul => "two tensors",
-                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => {
-                        "two of one struct, or a struct and a single number"
-                    }
+                    BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
                 };
                 let message = format!(
                     "`{}`: expected {needed}, {} is {}, {} is {}",

@@ -57,31 +57,17 @@ impl Scalar {
 
     /// Nothing where the operation is not one of the dtype.
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Option<Self> {
-        macro_rules! apply {
-            ($kind:ident, $a:expr, $b:expr, $add:expr, $sub:expr, $mul:expr, $div:expr) => {
-                match op {
-                    BinaryOp::Add => Some(Self::$kind($add($a, $b))),
-                    BinaryOp::Sub => Some(Self::$kind($sub($a, $b))),
-                    BinaryOp::Mul => Some(Self::$kind($mul($a, $b))),
-                    BinaryOp::Div => $div($a, $b).map(Self::$kind),
-                    BinaryOp::MatMul => None,
-                }
-            };
-        }
-        use std::ops::{Add, Div, Mul, Sub};
+        let BinaryOp::Map(map) = op else { return None };
+        let row = map.row();
+        let float = |a: f64, b: f64| (row.float)(&[a, b]);
+        let integer = |a: i64, b: i64| row.takes(DType::I64).then(|| (row.integer)(&[a, b]));
         match (self, other) {
-            (Self::F32(a), Self::F32(b)) => {
-                apply!(F32, a, b, f32::add, f32::sub, f32::mul, |a, b| Some(f32::div(a, b)))
-            }
-            (Self::F64(a), Self::F64(b)) => {
-                apply!(F64, a, b, f64::add, f64::sub, f64::mul, |a, b| Some(f64::div(a, b)))
-            }
+            (Self::F32(a), Self::F32(b)) => Some(Self::F32(float(a.into(), b.into()) as f32)),
+            (Self::F64(a), Self::F64(b)) => Some(Self::F64(float(a, b))),
             (Self::I32(a), Self::I32(b)) => {
-                apply!(I32, a, b, i32::wrapping_add, i32::wrapping_sub, i32::wrapping_mul, |_, _| None)
+                integer(a.into(), b.into()).map(|number| Self::I32(number as i32))
             }
-            (Self::I64(a), Self::I64(b)) => {
-                apply!(I64, a, b, i64::wrapping_add, i64::wrapping_sub, i64::wrapping_mul, |_, _| None)
-            }
+            (Self::I64(a), Self::I64(b)) => integer(a, b).map(Self::I64),
             (Self::F32(_) | Self::F64(_) | Self::I32(_) | Self::I64(_), _) => None,
         }
     }

@@ -7,26 +7,11 @@ use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
+use crate::map::Tightness;
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind};
 use crate::surface::habits::{self, Way};
 
-const BINARY: &[(&str, BinaryOp)] = &[
-    ("+", BinaryOp::Add),
-    ("-", BinaryOp::Sub),
-    ("*", BinaryOp::Mul),
-    ("/", BinaryOp::Div),
-    ("@", BinaryOp::MatMul),
-];
-
 const AFTER_DOT: &str = "`T`, a method call, a field or the number of a tuple element";
-
-/// How tightly an operator binds.
-fn precedence(op: BinaryOp) -> u8 {
-    match op {
-        BinaryOp::Add | BinaryOp::Sub => 1,
-        BinaryOp::Mul | BinaryOp::Div | BinaryOp::MatMul => 2,
-    }
-}
 
 impl<'a> Parser<'a> {
     /// Reads signs and an operand, or enters the bracket it starts with.
@@ -165,9 +150,9 @@ impl<'a> Parser<'a> {
             };
             return Err(self.unexpected("an operator").help(help));
         }
-        match BINARY.iter().find_map(|(symbol, op)| self.take(symbol).map(|site| (*op, site))) {
+        match BinaryOp::all().find_map(|op| self.take(op.symbol()).map(|site| (op, site))) {
             Some((op, operator)) => {
-                let lhs = self.reduce(operand, precedence(op));
+                let lhs = self.reduce(operand, Some(op.tightness()));
                 self.level().pending.push(Pending::Binary { op, operator, lhs });
                 Ok(State::Operand)
             }
@@ -175,7 +160,7 @@ impl<'a> Parser<'a> {
                 if self.at("**") || self.at("^") {
                     return Err(self.power(operand));
                 }
-                let whole = self.reduce(operand, 0);
+                let whole = self.reduce(operand, None);
                 match [">", "<", ">=", "<="].into_iter().find(|comparison| self.at(comparison)) {
                     Some(comparison) => Err(self.comparison(whole, comparison)),
                     None => Ok(State::Whole(whole)),
@@ -194,9 +179,7 @@ impl<'a> Parser<'a> {
             "3" | "3.0" => Some(3),
             _ => None,
         });
-        let binds = |pending: &Pending| {
-            matches!(pending, Pending::Binary { op: BinaryOp::Div | BinaryOp::MatMul, .. })
-        };
+        let binds = |pending: &Pending| matches!(pending, Pending::Binary { op, .. } if matches!(op.symbol(), "/" | "@"));
         let written = match times {
             Some(times) if self.level().pending.last().is_some_and(binds) => {
                 format!("({})", vec![text; times].join(" * "))
@@ -246,11 +229,11 @@ impl<'a> Parser<'a> {
         (is_operand && ends).then(|| tree.to_string())
     }
 
-    /// Applies the pending operators that bind at least as tightly as `floor`.
-    fn reduce(&mut self, mut operand: Operand, floor: u8) -> Operand {
+    /// Applies the pending operators that bind at least as tightly as `floor`, all without it.
+    fn reduce(&mut self, mut operand: Operand, floor: Option<Tightness>) -> Operand {
         let binds = |pending: &mut Pending| match pending {
             Pending::Sign(_) => true,
-            Pending::Binary { op, .. } => precedence(*op) >= floor,
+            Pending::Binary { op, .. } => floor.is_none_or(|floor| op.tightness() >= floor),
         };
         while let Some(pending) = self.level().pending.pop_if(binds) {
             operand = match pending {

@@ -5,6 +5,7 @@ use proc_macro2::{Delimiter, Ident};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::{Parser, Unexpected};
 use crate::diag::{Code, Diag, Site};
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
 
 /// A statement whose expression is being read.
@@ -26,13 +27,12 @@ const PATTERN: &str = "a name, `_` or a tuple of them";
 const TARGET: &str = "the name of a `&mut` parameter";
 const WHOLE: &str = "assign to a whole parameter or field; name a new value with `let`";
 const AFTER_VALUE: &str = "an operator or `;`";
-const ASSIGNMENTS: &[(&str, Option<BinaryOp>)] = &[
-    ("=", None),
-    ("+=", Some(BinaryOp::Add)),
-    ("-=", Some(BinaryOp::Sub)),
-    ("*=", Some(BinaryOp::Mul)),
-    ("/=", Some(BinaryOp::Div)),
-];
+const ASSIGN: &str = "=";
+
+/// `+=` and so on, as they are written.
+fn updates() -> impl Iterator<Item = (String, BinaryOp)> {
+    Map::operators().map(|map| (format!("{}=", map.row().label), BinaryOp::Map(map)))
+}
 
 impl Parser<'_> {
     /// Reads a statement up to its expression, or leaves the block at its end.
@@ -155,7 +155,9 @@ impl Parser<'_> {
 
     fn refuse_assignment(&self, target: Operand) -> Result<(), Diag> {
         match self.peek_operator() {
-            Some((operator, _, _)) if ASSIGNMENTS.iter().any(|(symbol, _)| *symbol == operator) => {
+            Some((operator, _, _))
+                if operator == ASSIGN || updates().any(|(symbol, _)| symbol == operator) =>
+            {
                 let message = format!("found an expression before `{operator}`, expected {TARGET}");
                 let mut help = WHOLE.to_owned();
                 if let NodeKind::Subscript { base, .. } = &self.nodes[target.id.index()].kind
@@ -198,7 +200,10 @@ impl Parser<'_> {
     fn assignment_start(&mut self) -> Option<(Path, Site, Option<BinaryOp>)> {
         let before = (self.cursor, self.last_span());
         let operator = |parser: &mut Self| {
-            ASSIGNMENTS.iter().find_map(|(symbol, op)| parser.take(symbol).map(|site| (site, *op)))
+            if let Some(site) = parser.take(ASSIGN) {
+                return Some((site, None));
+            }
+            updates().find_map(|(symbol, op)| Some((parser.take(&symbol)?, Some(op))))
         };
         match self.path(TARGET).ok().and_then(|target| Some((target, operator(self)?))) {
             Some((target, (operator, op))) => Some((target, operator, op)),
