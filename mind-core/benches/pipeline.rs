@@ -11,6 +11,7 @@ use mind_core::{
     map::Map,
     ops::Profile,
     pipeline::{self, Compiled},
+    reduce::Reduce,
     surface::{self, ast::Program},
     ty::{DType, Shape, Type},
     verify::verify,
@@ -95,7 +96,8 @@ fn chain(rows: Dim, instructions: usize) -> Module {
         let next = builder.push(op, &[last, before]).expect("shapes agree");
         (before, last) = (last, next);
     }
-    let sum =
-        builder.push(Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[last]).expect("axes exist");
+    let sum = builder
+        .push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1], keepdims: false }), &[last])
+        .expect("axes exist");
     builder.finish(vec![sum])
 }

@@ -49,7 +49,7 @@ impl Deref for Canonical {
 /// The canonical form of a module: the same inputs, the same outputs to the bit.
 ///
 /// ```
-/// use mind_core::{canon::canonicalise, ir::{Builder, Op}, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
+/// use mind_core::{canon::canonicalise, ir::{Builder, Op}, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;
@@ -116,8 +116,7 @@ fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
         | Op::ConstF64(_)
         | Op::ConstTensor { .. }
         | Op::Map(_)
-        | Op::Sum(_)
-        | Op::Mean(_)
+        | Op::Reduce(..)
         | Op::Index { .. }
         | Op::Gather
         | Op::Dot
@@ -142,8 +141,7 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
     match op {
         Op::Dot if operands.iter().all(|operand| operand.rank() == 2) => Op::MatMul,
         Op::ConstTensor { ref data, ref shape } if shape.rank() == 0 => scalar(data).unwrap_or(op),
-        Op::Sum(reduction) => Op::Sum(explicit(&reduction, operands[0].rank())),
-        Op::Mean(reduction) => Op::Mean(explicit(&reduction, operands[0].rank())),
+        Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::ExpandDims { axes } => Op::ExpandDims { axes: ascending(axes) },
         Op::Squeeze { axes } => Op::Squeeze { axes: ascending(axes) },
         Op::Input { .. }

@@ -7,6 +7,7 @@ use crate::{
     dim::{Bindings, Dim},
     map::Map,
     ops::{OpError, OpInfo},
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -65,10 +66,8 @@ pub enum Op {
     },
     /// A function of the elements at each index.
     Map(Map),
-    /// The sum over axes.
-    Sum(Reduction),
-    /// The arithmetic mean over axes.
-    Mean(Reduction),
+    /// A reduction over axes.
+    Reduce(Reduce, Reduction),
     /// The same elements in another shape.
     Reshape {
         /// The new shape.

@@ -20,7 +20,9 @@
 //!     canon::canonicalise,
 //!     interp::{Value, run},
 //!     ir::{Builder, Op, Reduction},
+//!     map::Map,
 //!     ops::Profile,
+//!     reduce::Reduce,
 //!     ty::{DType, Shape, Type},
 //!     verify::verify,
 //! };
@@ -28,7 +30,7 @@
 //! let mut b = Builder::new();
 //! let x = b.input("x", Type::new(DType::F32, Shape::new(["N".into(), 2.into()])))?;
 //! let square = b.push(Op::Map(Map::Mul), &[x, x])?;
-//! let total = b.push(Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[square])?;
+//! let total = b.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![1], keepdims: false }), &[square])?;
 //! assert_eq!(b.ty(total).to_string(), "f32[N]");
 //!
 //! let module = verify(b.finish([total]), Profile::CoreV1).expect("a builder makes valid modules");
@@ -56,6 +58,7 @@
 //!
 //! # The modules, in the order of the pipeline
 //!
+//! - [`map`], [`reduce`]: what is known of functions of elements and of reductions, as data.
 //! - [`diag`]: codes and messages of mistakes, as data.
 //! - [`dim`], [`ty`], [`data`]: extents, types, constant data.
 //! - [`ir`], [`definitions`]: modules, their builder, and their assembly from texts.
@@ -96,6 +99,7 @@ pub mod plan;
 pub mod profile;
 pub mod provenance;
 pub mod random;
+pub mod reduce;
 pub mod snippet;
 pub mod stats;
 pub mod surface;

@@ -1,6 +1,7 @@
 //! The module that time and memory are measured on.
 
 use mind_core::{
+    reduce::Reduce,
     map::Map,
     ir::{Builder, Module, Op, Reduction, ValueId},
     ty::{DType, Shape, Type},
@@ -22,6 +23,6 @@ pub fn chain(nodes: usize) -> Module {
         };
         h = b.push(op.0, op.1).expect("shapes fit");
     }
-    let total = b.push(Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[h]).expect("a matrix");
+    let total = b.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1], keepdims: false }), &[h]).expect("a matrix");
     b.finish([total])
 }

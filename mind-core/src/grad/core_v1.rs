@@ -8,6 +8,7 @@ use crate::{
     grad::{AutodiffError, push},
     ir::{Builder, Op, Reduction, ValueId},
     map::formula,
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -53,11 +54,16 @@ pub(super) fn inverse_count(builder: &mut Builder, of: ValueId, axes: &[i64]) ->
     let others: Vec<i64> = (0..builder.ty(of).rank() as i64).filter(|axis| !axes.contains(axis)).collect();
     let mut zeros = zeros_like(builder, of)?;
     if !others.is_empty() {
-        zeros = push(builder, Op::Sum(Reduction { axes: others, keepdims: false }), &[zeros])?;
+        zeros =
+            push(builder, Op::Reduce(Reduce::Sum, Reduction { axes: others, keepdims: false }), &[zeros])?;
     }
     let mut count = formula(builder, "zeros + 1.0", &[("zeros", zeros)])?;
     for axis in (0..axes.len() as i64).rev() {
-        count = push(builder, Op::Sum(Reduction { axes: vec![axis], keepdims: false }), &[count])?;
+        count = push(
+            builder,
+            Op::Reduce(Reduce::Sum, Reduction { axes: vec![axis], keepdims: false }),
+            &[count],
+        )?;
     }
     formula(builder, "exp(-log(count))", &[("count", count)])
 }

@@ -7,7 +7,7 @@
 //!
 //! Two profiles: [`Profile::Extended`] uses this project's extensions where they are faster; [`Profile::CoreV1`] stays
 //! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There no operation can
-//! stand for [`Op::Map(Map::StopGradient)`]. Its operand takes its place where no derivative of any order would reach it; elsewhere
+//! stand for [`StopGradient`](crate::map::Map::StopGradient). Its operand takes its place where no derivative of any order would reach it; elsewhere
 //! a gradient of the gradient would no longer stop there, and the gradient is E5001.
 
 mod activity;

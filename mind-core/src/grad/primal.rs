@@ -20,7 +20,7 @@ pub(super) struct Copy {
 
 /// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
 ///
-/// In Core v1 an extension is E5001. The operand takes the place of an [`Op::Map(Map::StopGradient)`] that no derivative by whatever
+/// In Core v1 an extension is E5001. The operand takes the place of an [`StopGradient`](crate::map::Map::StopGradient) that no derivative by whatever
 /// input would reach; where one would, nothing in Core v1 keeps the derivative of the gradient from passing there.
 pub(super) fn copy(
     primal: &Module,

@@ -6,6 +6,7 @@ use crate::{
     ir::{Builder, Inst, Op, Reduction, Slice, ValueId},
     map::{Calculus, Map, formula},
     ops::Profile,
+    reduce::Reduce,
     ty::{Shape, Type},
 };
 
@@ -154,11 +155,13 @@ impl<'a> Pullback<'a> {
         let stretched = axes.len() > added;
         match self.profile {
             Profile::CoreV1 if shape.as_literals().is_some() => {
-                let sum = self.push(Op::Sum(Reduction { axes, keepdims: false }), &[value])?;
+                let sum =
+                    self.push(Op::Reduce(Reduce::Sum, Reduction { axes, keepdims: false }), &[value])?;
                 core_v1::reshaped(self.builder, sum, shape.clone())
             }
             Profile::CoreV1 | Profile::Extended => {
-                let sum = self.push(Op::Sum(Reduction { axes, keepdims: stretched }), &[value])?;
+                let sum =
+                    self.push(Op::Reduce(Reduce::Sum, Reduction { axes, keepdims: stretched }), &[value])?;
                 if stretched && added > 0 {
                     self.push(Op::Squeeze { axes: (0..added as i64).collect() }, &[sum])
                 } else {
@@ -261,7 +264,8 @@ impl<'a> Pullback<'a> {
             let one = self.constant_like(like, 1.0);
             let ones =
                 self.push(Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() }, &[one])?;
-            let sum = self.push(Op::Sum(Reduction { axes: vec![0], keepdims: false }), &[ones])?;
+            let sum =
+                self.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false }), &[ones])?;
             count = if known == 1.0 && self.builder.inst(count).operands.is_empty() {
                 sum
             } else {

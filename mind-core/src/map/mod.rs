@@ -206,10 +206,15 @@ impl Row {
 
     /// Whether it takes an element type.
     pub const fn takes(&self, dtype: DType) -> bool {
-        match self.takes {
-            Takes::Numbers => !matches!(dtype, DType::Bool),
-            Takes::Floats => dtype.is_float(),
-        }
+        admits(self.takes, dtype)
+    }
+}
+
+/// Whether an element type is one of these.
+pub const fn admits(takes: Takes, dtype: DType) -> bool {
+    match takes {
+        Takes::Numbers => !matches!(dtype, DType::Bool),
+        Takes::Floats => dtype.is_float(),
     }
 }
 

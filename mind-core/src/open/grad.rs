@@ -7,7 +7,7 @@ use crate::map::{Calculus, Given, Map, formula, play};
 use std::convert::Infallible;
 
 use super::graph::{Graph, MAX_NODES, RawNode};
-use super::{Constant, NodeId, Op, Reduce};
+use super::{Constant, NodeId, Op};
 
 /// Why an expression has no gradient that can be told before types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,12 +184,11 @@ impl Pullback<'_> {
             }
             Op::Reduce { kind, axes, keepdims } => {
                 let x = operand(0);
-                let dy = match kind {
-                    Reduce::Sum => dy,
-                    Reduce::Mean => {
-                        let count = self.graph.derive(Op::CountReduced { axes: axes.clone() }, &[x]);
-                        self.value("dy / count", &[("dy", dy), ("count", count)])
-                    }
+                let dy = if kind.row().divides {
+                    let count = self.graph.derive(Op::CountReduced { axes: axes.clone() }, &[x]);
+                    self.value("dy / count", &[("dy", dy), ("count", count)])
+                } else {
+                    dy
                 };
                 // With the reduced axes put back it broadcasts; without axes it is a single number.
                 let dy = match axes {

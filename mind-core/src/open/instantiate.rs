@@ -90,11 +90,7 @@ impl Emitter<'_> {
             Open::Reduce { kind, axes, keepdims } => {
                 let axes = self.reduced(0, axes.as_deref());
                 let reduction = Reduction { axes, keepdims: *keepdims };
-                let op = match kind {
-                    Reduce::Sum => Op::Sum(reduction),
-                    Reduce::Mean => Op::Mean(reduction),
-                };
-                self.push(op, &[self.operand(0)])
+                self.push(Op::Reduce(*kind, reduction), &[self.operand(0)])
             }
             Open::Reshape { .. } | Open::ReshapeLike => {
                 self.push(Op::Reshape { shape: own.shape }, &[self.operand(0)])
@@ -244,7 +240,7 @@ impl Emitter<'_> {
             return Ok(value);
         }
         let stretched = axes.len() > added;
-        let sum = self.push(Op::Sum(Reduction { axes, keepdims: stretched }), &[value])?;
+        let sum = self.push(Op::Reduce(Reduce::Sum, Reduction { axes, keepdims: stretched }), &[value])?;
         if stretched && added > 0 {
             self.push(Op::Squeeze { axes: (0..added).map(position).collect() }, &[sum])
         } else {

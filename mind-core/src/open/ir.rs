@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 
 use super::ShapeId;
 pub use crate::ir::{Convolution, Padding};
+pub use crate::reduce::Reduce;
 use crate::{
     data::TensorData,
     diag::{Code, Site},
@@ -309,15 +310,6 @@ pub enum Op {
     Conv2dGradInput(Convolution),
     /// `(dy, x, f)`: what a convolution passes back to its filter `f`, which is a witness.
     Conv2dGradFilter(Convolution),
-}
-
-/// The reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reduce {
-    /// The sum.
-    Sum,
-    /// The arithmetic mean.
-    Mean,
 }
 
 /// One position of an index expression.

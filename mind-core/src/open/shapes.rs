@@ -77,9 +77,9 @@ impl Shapes {
             | Op::ProductGradLhs
             | Op::Conv2dGradInput(_) => operands[1],
             Op::ProductGradRhs | Op::Conv2dGradFilter(_) | Op::GatherGrad => operands[2],
-            // The shape of a sum is that of a mean.
+            // The shape of one reduction is that of another.
             Op::Reduce { kind: _, axes, keepdims } => {
-                let sum = Op::Reduce { kind: super::Reduce::Sum, axes: axes.clone(), keepdims: *keepdims };
+                let sum = Op::Reduce { kind: super::Reduce::ALL[0], axes: axes.clone(), keepdims: *keepdims };
                 self.atom(Source::Made(sum, operands.to_vec()))
             }
             // Where both are possible, `@` and the functions make one shape.

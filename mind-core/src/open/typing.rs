@@ -2,10 +2,10 @@
 
 use mind_shape::{
     Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult,
-    rules::{self, Fit, Literal, ReductionOp},
+    rules::{self, Fit, Literal},
 };
 
-use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Reduce, Spot};
+use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
@@ -96,11 +96,7 @@ impl Known<'_> {
             Op::MatMul => self.told(rules::matmul(x(), y())),
             Op::Dot => self.told(rules::dot(x(), y())),
             Op::Reduce { kind, axes, keepdims } => {
-                let op = match kind {
-                    Reduce::Sum => ReductionOp::Sum,
-                    Reduce::Mean => ReductionOp::Mean,
-                };
-                self.told(rules::reduce(op, x(), axes.as_deref(), *keepdims))
+                self.told(rules::reduce(kind.row().takes, x(), axes.as_deref(), *keepdims))
             }
             Op::Reshape { shape } => self.told(rules::reshape(x(), shape)),
             Op::Transpose { permutation } => self.told(rules::transpose(x(), permutation.as_deref())),

@@ -31,6 +31,7 @@ use crate::{
     interp::{Number, RunError, Value, positions},
     ir::{Convolution, Op, Operands, Reduction, Slice},
     map::Map,
+    reduce::Reduce,
     ty::{DType, Shape, Type, type_fault},
 };
 
@@ -88,6 +89,8 @@ pub enum Make {
     Plain(fn() -> Op),
     /// It is this function of elements.
     Map(Map),
+    /// It is this reduction, over what its fields say.
+    Reduce(Reduce),
     /// Of the values of its fields, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
     Of(fn(Attributes) -> Op),
 }
@@ -128,6 +131,7 @@ impl OpInfo {
         match self.make {
             Make::Plain(make) => make(),
             Make::Map(map) => Op::Map(map),
+            Make::Reduce(reduce) => Op::Reduce(reduce, reduction::made(attributes)),
             Make::Of(make) => make(attributes),
         }
     }
@@ -202,27 +206,31 @@ pub struct Concrete<'a> {
 
 macro_rules! table {
     ($($pattern:pat => $family:ident :: $row:ident,)+) => {
-        /// The rows that are not of functions of elements.
+        /// The rows that are neither of functions of elements nor of reductions.
         static OTHERS: &[&OpInfo] = &[$(&$family::$row),+];
 
         /// The row of an operation.
         pub(crate) fn info(op: &Op) -> &'static OpInfo {
             match op {
                 Op::Map(map) => elementwise::row(*map),
+                Op::Reduce(reduce, _) => reduction::row(*reduce),
                 $($pattern => &$family::$row,)+
             }
         }
     };
 }
 
-/// Every row: the functions of elements, then the others in the order of [`Op`].
+/// Every row: the functions of elements, the reductions, then the others in the order of [`Op`].
 pub static TABLE: &[&OpInfo] = &{
-    let mut rows = [&constant::INPUT; Map::ALL.len() + OTHERS.len()];
+    const MAPS: usize = Map::ALL.len();
+    const REDUCTIONS: usize = MAPS + Reduce::ALL.len();
+    let mut rows = [&constant::INPUT; REDUCTIONS + OTHERS.len()];
     let mut next = 0;
     while next < rows.len() {
-        rows[next] = match next.checked_sub(Map::ALL.len()) {
-            None => elementwise::row(Map::ALL[next]),
-            Some(other) => OTHERS[other],
+        rows[next] = match next {
+            ..MAPS => elementwise::row(Map::ALL[next]),
+            MAPS..REDUCTIONS => reduction::row(Reduce::ALL[next - MAPS]),
+            REDUCTIONS.. => OTHERS[next - REDUCTIONS],
         };
         next += 1;
     }
@@ -235,8 +243,6 @@ table! {
     Op::ConstF32(_) => constant::CONST_F32,
     Op::ConstF64(_) => constant::CONST_F64,
     Op::ConstTensor { .. } => constant::CONST_TENSOR,
-    Op::Sum(_) => reduction::SUM,
-    Op::Mean(_) => reduction::MEAN,
     Op::Reshape { .. } => shape::RESHAPE,
     Op::Transpose { .. } => shape::TRANSPOSE,
     Op::ExpandDims { .. } => shape::EXPAND_DIMS,
@@ -360,8 +366,7 @@ impl Op {
             | Self::ConstF32(_)
             | Self::ConstF64(_)
             | Self::Map(_)
-            | Self::Sum(Reduction { .. })
-            | Self::Mean(Reduction { .. })
+            | Self::Reduce(_, Reduction { .. })
             | Self::Transpose { .. }
             | Self::ExpandDims { .. }
             | Self::Squeeze { .. }
@@ -412,8 +417,7 @@ impl Op {
             | Self::ConstF64(_)
             | Self::Map(_)
             | Self::ConstTensor { .. }
-            | Self::Sum(Reduction { .. })
-            | Self::Mean(Reduction { .. })
+            | Self::Reduce(_, Reduction { .. })
             | Self::Transpose { .. }
             | Self::ExpandDims { .. }
             | Self::Squeeze { .. }

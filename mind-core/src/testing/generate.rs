@@ -7,6 +7,7 @@ use crate::{
     ir::{Builder, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
     map::{Map, Row, Shapes},
     ops::Profile,
+    reduce::Reduce,
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
@@ -149,7 +150,14 @@ impl Generator {
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
-                (if self.random.once_in(2) { Op::Sum(reduction) } else { Op::Mean(reduction) }, vec![x])
+                (
+                    if self.random.once_in(2) {
+                        Op::Reduce(Reduce::Sum, reduction)
+                    } else {
+                        Op::Reduce(Reduce::Mean, reduction)
+                    },
+                    vec![x],
+                )
             }
             9 | 10 => (Op::Reshape { shape: self.reshaped(&ty.shape)? }, vec![x]),
             11 => (Op::Transpose { permutation: self.permutation(rank) }, vec![x]),

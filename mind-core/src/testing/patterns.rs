@@ -5,6 +5,7 @@ use crate::{
     ir::{Op, Reduction, ValueId},
     map::Map,
     ops::Profile,
+    reduce::Reduce,
     ty::Type,
 };
 
@@ -28,7 +29,7 @@ impl Generator {
     fn softmax(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
         let exponentials = self.made(Op::Map(Map::Exp), &[x])?;
-        let sum = self.made(Op::Sum(rows), &[exponentials])?;
+        let sum = self.made(Op::Reduce(Reduce::Sum, rows), &[exponentials])?;
         if self.random.once_in(2) {
             return Some((Op::Map(Map::Div), vec![exponentials, sum]));
         }
@@ -39,10 +40,10 @@ impl Generator {
     /// `(x - mean(x)) * (mean of squares + 1)`, rows of trailing axes.
     fn normalised(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
-        let mean = self.made(Op::Mean(rows.clone()), &[x])?;
+        let mean = self.made(Op::Reduce(Reduce::Mean, rows.clone()), &[x])?;
         let centred = self.made(Op::Map(Map::Sub), &[x, mean])?;
         let squares = self.made(Op::Map(Map::Mul), &[centred, centred])?;
-        let variance = self.made(Op::Mean(rows), &[squares])?;
+        let variance = self.made(Op::Reduce(Reduce::Mean, rows), &[squares])?;
         let one = self.builder.constant(ty.dtype, 1.0);
         let scale = self.made(Op::Map(Map::Add), &[variance, one])?;
         let op = if self.random.once_in(2) { Op::Map(Map::Mul) } else { Op::Map(Map::Div) };
@@ -71,7 +72,10 @@ impl Generator {
         let hidden = self.made(Op::Map(Map::Relu), &[activation])?;
         let masked = self.made(Op::Map(Map::ReluGrad), &[product, activation])?;
         let both = self.made(Op::Map(Map::Add), &[masked, hidden])?;
-        Some((Op::Sum(Reduction { axes: vec![0], keepdims: self.random.once_in(2) }), vec![both]))
+        Some((
+            Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: self.random.once_in(2) }),
+            vec![both],
+        ))
     }
 
     /// An input less a part of some value of its type.

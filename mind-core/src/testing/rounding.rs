@@ -162,7 +162,7 @@ impl Step<'_> {
             | Op::BroadcastTo { .. }
             | Op::SliceGrad { .. }
             | Op::Gather => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
-            Op::Sum(_) | Op::Mean(_) => {
+            Op::Reduce(..) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
@@ -295,6 +295,7 @@ mod tests {
         ir::{Builder, Reduction},
         map::Map,
         ops::Profile,
+        reduce::Reduce,
         ty::{Shape, Type},
         verify::verify,
     };
@@ -329,8 +330,8 @@ mod tests {
     #[test]
     fn sums_may_be_off_by_what_cancels() {
         let all = Reduction { axes: vec![], keepdims: false };
-        let [cancelling, plain] =
-            [[1e6, -1e6, 1.0], [1.0, 1.0, 1.0]].map(|x| bounds(Op::Sum(all.clone()), &[&x])[0]);
+        let [cancelling, plain] = [[1e6, -1e6, 1.0], [1.0, 1.0, 1.0]]
+            .map(|x| bounds(Op::Reduce(Reduce::Sum, all.clone()), &[&x])[0]);
         assert!(cancelling > 2e6 * EPSILON && cancelling < 1e7 * EPSILON, "{cancelling}");
         assert!(plain < 20.0 * EPSILON, "{plain}");
     }

@@ -33,10 +33,10 @@ use crate::{
 /// The text of a module, valid or not.
 ///
 /// ```
-/// use mind_core::{ir::{Builder, Op, Reduction}, text::core_ir, ty::{DType, Shape, Type}};
+/// use mind_core::{ir::{Builder, Op, Reduction}, reduce::Reduce, text::core_ir, ty::{DType, Shape, Type}};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
-/// let total = b.push(Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[x])?;
+/// let total = b.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![1], keepdims: false }), &[x])?;
 /// assert_eq!(
 ///     core_ir::print(&b.finish([total])),
 ///     "%0 = Input () {name=\"x\"} : f32[2, 3]\n\

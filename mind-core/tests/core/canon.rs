@@ -7,6 +7,7 @@ use mind_core::{
     ir::{Builder, Module, Op, Reduction, Slice, ValueId},
     map::Map,
     ops::OpError,
+    reduce::Reduce,
     text::core_ir,
     ty::Shape,
 };
@@ -76,8 +77,8 @@ fn reductions_name_their_axes() {
     let module = canonical(|b| {
         let x = b.input("x", ty("f32[2, 3]"))?;
         let reduce = |axes: &[i64], keepdims| Reduction { axes: axes.to_vec(), keepdims };
-        let all = b.push(Op::Sum(reduce(&[], true)), &[x])?;
-        let kept = b.push(Op::Mean(reduce(&[1, 0], true)), &[x])?;
+        let all = b.push(Op::Reduce(Reduce::Sum, reduce(&[], true)), &[x])?;
+        let kept = b.push(Op::Reduce(Reduce::Mean, reduce(&[1, 0], true)), &[x])?;
         Ok(vec![all, kept])
     });
     let expected = "%1 = Sum (%0) {axes=[0, 1], keepdims=false} : f32\n\

@@ -6,17 +6,18 @@ use mind_core::{
     ir::{Builder, Convolution, Op, Padding, Reduction, Slice},
     map::Map,
     ops::Focus,
+    reduce::Reduce,
     ty::{Shape, Type},
 };
 
 use crate::support::{code, dim, infer_types, refused, shape, ty};
 
 fn sum(axes: &[i64]) -> Op {
-    Op::Sum(Reduction { axes: axes.to_vec(), keepdims: false })
+    Op::Reduce(Reduce::Sum, Reduction { axes: axes.to_vec(), keepdims: false })
 }
 
 fn mean(axes: &[i64]) -> Op {
-    Op::Mean(Reduction { axes: axes.to_vec(), keepdims: false })
+    Op::Reduce(Reduce::Mean, Reduction { axes: axes.to_vec(), keepdims: false })
 }
 
 fn slice(starts: &str, ends: &str, steps: &[i64]) -> Slice {

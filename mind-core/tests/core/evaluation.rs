@@ -6,6 +6,7 @@ use mind_core::{
     interp::{Elements, Value},
     ir::{Convolution, Op, Padding, Reduction, Slice},
     map::Map,
+    reduce::Reduce,
 };
 
 use crate::support::{evaluate, f32s, i64s, shape, single, ty, verified};
@@ -31,7 +32,7 @@ fn integers_wrap() {
     assert_eq!(evaluate(Op::Map(Map::Add), &[max.clone(), one]), i64s(&[], &[i64::MIN]));
     assert_eq!(evaluate(Op::Map(Map::Mul), &[max.clone(), i64s(&[], &[2])]), i64s(&[], &[-2]));
     assert_eq!(evaluate(Op::Map(Map::Neg), &[i64s(&[], &[i64::MIN])]), i64s(&[], &[i64::MIN]));
-    let sum = Op::Sum(Reduction { axes: vec![], keepdims: false });
+    let sum = Op::Reduce(Reduce::Sum, Reduction { axes: vec![], keepdims: false });
     assert_eq!(evaluate(sum, &[Value::new([2], vec![i32::MAX, 1])]), Value::new([], vec![i32::MIN]));
     assert_eq!(evaluate(Op::Dot, &[i64s(&[2], &[i64::MAX, 1]), i64s(&[2], &[1, 1])]), i64s(&[], &[i64::MIN]));
 }
@@ -58,19 +59,24 @@ fn functions_of_one_element_keep_ieee_edges() {
 fn reductions_total_and_average() {
     let x = f32s(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
     let reduction = |axes: &[i64], keepdims| Reduction { axes: axes.to_vec(), keepdims };
-    let sum = |axes: &[i64], keepdims| evaluate(Op::Sum(reduction(axes, keepdims)), std::slice::from_ref(&x));
+    let sum = |axes: &[i64], keepdims| {
+        evaluate(Op::Reduce(Reduce::Sum, reduction(axes, keepdims)), std::slice::from_ref(&x))
+    };
     assert_eq!(sum(&[1], false), f32s(&[2], &[6., 15.]));
     assert_eq!(sum(&[0], true), f32s(&[1, 3], &[5., 7., 9.]));
     assert_eq!(sum(&[], true), f32s(&[], &[21.]));
-    let mean = evaluate(Op::Mean(reduction(&[0, 1], false)), std::slice::from_ref(&x));
+    let mean = evaluate(Op::Reduce(Reduce::Mean, reduction(&[0, 1], false)), std::slice::from_ref(&x));
     assert_eq!(mean, f32s(&[], &[3.5]));
-    assert_eq!(evaluate(Op::Mean(reduction(&[1], false)), &[x]), f32s(&[2], &[2., 5.]));
+    assert_eq!(evaluate(Op::Reduce(Reduce::Mean, reduction(&[1], false)), &[x]), f32s(&[2], &[2., 5.]));
 }
 
 #[test]
 fn sums_of_f32_round_once() {
     let x = f32s(&[3], &[1e8, 1., -1e8]);
-    assert_eq!(evaluate(Op::Sum(Reduction { axes: vec![0], keepdims: false }), &[x]), f32s(&[], &[1.]));
+    assert_eq!(
+        evaluate(Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false }), &[x]),
+        f32s(&[], &[1.])
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use mind_core::{
     ir::{Convolution, Op, Padding, Reduction, Slice},
     map::Map,
     ops::Requirement,
+    reduce::Reduce,
 };
 
 use crate::support::{dim, infer_types, inferred, shape, ty};
@@ -20,7 +21,8 @@ fn operands_broadcast_from_their_last_dimensions() {
 
 #[test]
 fn reductions_remove_axes_or_keep_them_as_1() {
-    let reduce = |axes: &[i64], keepdims| Op::Sum(Reduction { axes: axes.to_vec(), keepdims });
+    let reduce =
+        |axes: &[i64], keepdims| Op::Reduce(Reduce::Sum, Reduction { axes: axes.to_vec(), keepdims });
     assert_eq!(inferred(&reduce(&[1], false), &["f32[3, 4, 5]"]), "f32[3, 5]");
     assert_eq!(inferred(&reduce(&[1], true), &["f32[3, 4, 5]"]), "f32[3, 1, 5]");
     assert_eq!(inferred(&reduce(&[2, 0], false), &["i32[N, 4, M]"]), "i32[4]");

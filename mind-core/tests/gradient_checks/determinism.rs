@@ -9,6 +9,7 @@ use mind_core::{
     ir::{Op, Reduction},
     map::Map,
     ops::{self, Profile},
+    reduce::Reduce,
     text::core_ir,
     ty::{DType, Shape, Type},
 };
@@ -75,12 +76,12 @@ pub fn network() -> Canonical {
         let z = push(b, Op::MatMul, &[h, w2]);
         let z = push(b, Op::Map(Map::Add), &[z, b2]);
         let power = push(b, Op::Map(Map::Exp), &[z]);
-        let total = push(b, Op::Sum(last(true)), &[power]);
+        let total = push(b, Op::Reduce(Reduce::Sum, last(true)), &[power]);
         let log = push(b, Op::Map(Map::Log), &[total]);
         let log = push(b, Op::Map(Map::Sub), &[z, log]);
         let chosen = push(b, Op::Map(Map::Mul), &[y, log]);
-        let chosen = push(b, Op::Sum(last(false)), &[chosen]);
-        let mean = push(b, Op::Mean(Reduction { axes: vec![0], keepdims: false }), &[chosen]);
+        let chosen = push(b, Op::Reduce(Reduce::Sum, last(false)), &[chosen]);
+        let mean = push(b, Op::Reduce(Reduce::Mean, Reduction { axes: vec![0], keepdims: false }), &[chosen]);
         vec![push(b, Op::Map(Map::Neg), &[mean])]
     })
 }

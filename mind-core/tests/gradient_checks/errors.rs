@@ -7,6 +7,7 @@ use mind_core::{
     ir::{Convolution, Op, Padding, Reduction, Slice, ValueId},
     map::Map,
     ops::Profile,
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -17,7 +18,7 @@ fn f32s(extents: &[i64]) -> Type {
 }
 
 fn sum() -> Op {
-    Op::Sum(Reduction { axes: vec![0], keepdims: false })
+    Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false })
 }
 
 fn error(module: &Canonical, options: &GradientOptions) -> (&'static str, String) {
@@ -31,7 +32,7 @@ fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
     let module = build(&[f32s(&[1, 4, 4, 2]), f32s(&[3, 3, 2, 5])], |b, inputs| {
         let y = push(b, Op::Conv2d(convolution), inputs);
         let y = push(b, Op::Map(Map::Relu), &[y]);
-        vec![push(b, Op::Sum(Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y])]
+        vec![push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y])]
     });
     let found =
         differentiate(&module, &scalar_options(&[1], Profile::CoreV1)).expect_err("Conv2d in Core v1");
@@ -53,7 +54,8 @@ fn a_convolution_beside_the_path_is_no_obstacle() {
     for join in [Op::Map(Map::Add), Op::Map(Map::Mul)] {
         let module = build(&[f32s(&[1, 1, 1, 1]), f32s(&[1, 1, 1, 1]), f32s(&[])], |b, inputs| {
             let y = push(b, Op::Conv2d(convolution.clone()), &inputs[..2]);
-            let y = push(b, Op::Sum(Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y]);
+            let y =
+                push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y]);
             vec![push(b, join.clone(), &[y, inputs[2]])]
         });
         assert!(differentiate(&module, &scalar_options(&[2], Profile::CoreV1)).is_ok(), "{join:?}");
@@ -120,7 +122,7 @@ fn an_output_that_is_not_one_float_is_e5004() {
 #[test]
 fn unknown_extents_are_e5004_where_core_v1_needs_them() {
     let unknown = Type::new(DType::F32, Shape::new(vec![Dim::symbol("N"), 4.into()]));
-    let everything = Op::Sum(Reduction { axes: vec![0, 1], keepdims: false });
+    let everything = Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1], keepdims: false });
     let slice =
         Slice { starts: vec![0.into(); 2], ends: vec![Dim::symbol("N"), 2.into()], steps: vec![1, 1] };
     let cases = [

@@ -8,6 +8,7 @@ use mind_core::{
     ir::{Module, Op, Reduction, Slice, ValueId},
     map::Map,
     ops::{self, Derivative, Profile, sample::Domain},
+    reduce::Reduce,
     ty::{DType, Shape, Type},
     verify::verify,
 };
@@ -51,13 +52,16 @@ fn core_v1_is_made_of_what_the_documentation_says() {
     let one = |op, operands: &[Type]| of_single(op, operands, Profile::CoreV1);
 
     // Ones to broadcast; known ones are a constant, others `relu(-relu(x)) + 1`.
-    assert_eq!(one(Op::Sum(keep.clone()), &[f32s(&[2, 3])]), ["ConstTensor", "Mul"]);
+    assert_eq!(one(Op::Reduce(Reduce::Sum, keep.clone()), &[f32s(&[2, 3])]), ["ConstTensor", "Mul"]);
     assert_eq!(
-        one(Op::Sum(rows.clone()), std::slice::from_ref(&symbolic)),
+        one(Op::Reduce(Reduce::Sum, rows.clone()), std::slice::from_ref(&symbolic)),
         ["Add", "ConstF32", "ExpandDims", "Mul", "Neg", "Relu", "Relu"]
     );
     // 1/n.
-    assert_eq!(one(Op::Mean(keep.clone()), &[f32s(&[2, 3])]), ["ConstF32", "ConstTensor", "Mul", "Mul"]);
+    assert_eq!(
+        one(Op::Reduce(Reduce::Mean, keep.clone()), &[f32s(&[2, 3])]),
+        ["ConstF32", "ConstTensor", "Mul", "Mul"]
+    );
     // Summed back to a shape.
     assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[1, 3])]), ["Reshape", "Sum"]);
     assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[3])]), ["Sum"]);
@@ -105,8 +109,11 @@ fn extended_is_made_of_the_fast_operations() {
     let rows = Reduction { axes: vec![0], keepdims: false };
     let slice = Slice { starts: vec![1.into()], ends: vec![3.into()], steps: vec![1] };
     let one = |op, operands: &[Type]| of_single(op, operands, Profile::Extended);
-    assert_eq!(one(Op::Sum(rows.clone()), &[f32s(&[3])]), ["BroadcastTo", "ExpandDims"]);
-    assert_eq!(one(Op::Mean(rows), &[f32s(&[3])]), ["BroadcastTo", "ConstF32", "Div", "ExpandDims"]);
+    assert_eq!(one(Op::Reduce(Reduce::Sum, rows.clone()), &[f32s(&[3])]), ["BroadcastTo", "ExpandDims"]);
+    assert_eq!(
+        one(Op::Reduce(Reduce::Mean, rows), &[f32s(&[3])]),
+        ["BroadcastTo", "ConstF32", "Div", "ExpandDims"]
+    );
     assert_eq!(one(Op::Map(Map::Relu), &[f32s(&[3])]), ["ReluGrad"]);
     assert_eq!(one(Op::Map(Map::Log), &[f32s(&[3])]), ["Div"]);
     assert_eq!(one(Op::Slice(Box::new(slice)), &[f32s(&[4])]), ["SliceGrad"]);
@@ -127,7 +134,10 @@ fn no_constant_of_core_v1_is_larger_than_an_extent() {
         (Op::Gather, vec![f32s(&[long, long]), indices]),
         (Op::Slice(Box::new(slice)), vec![f32s(&[long, long])]),
         (Op::Index { indices: vec![3.into(), 4.into()] }, vec![f32s(&[long, long])]),
-        (Op::Mean(Reduction { axes: vec![0, 1], keepdims: false }), vec![f32s(&[long, long])]),
+        (
+            Op::Reduce(Reduce::Mean, Reduction { axes: vec![0, 1], keepdims: false }),
+            vec![f32s(&[long, long])],
+        ),
         (Op::Map(Map::Relu), vec![f32s(&[long, long])]),
     ] {
         let module = single(&op, &operands);
@@ -278,7 +288,7 @@ fn several_outputs_add_their_cotangents() {
 #[test]
 fn each_recorded_gradient_is_that_of_its_value() {
     // f = sum(h * w) with h = exp(x), k = h * w.
-    let sum = || Op::Sum(Reduction { axes: vec![0], keepdims: false });
+    let sum = || Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false });
     let module = build(&[f32s(&[2]), f32s(&[2])], |b, inputs| {
         let h = push(b, Op::Map(Map::Exp), &inputs[..1]);
         let k = push(b, Op::Map(Map::Mul), &[h, inputs[1]]);

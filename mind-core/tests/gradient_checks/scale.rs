@@ -5,6 +5,7 @@ use mind_core::{
     grad::differentiate,
     ir::{Op, Reduction},
     map::Map,
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -22,7 +23,7 @@ fn long_program(length: usize) -> Canonical {
             let sum = push(b, Op::Map(Map::Add), &[power, scaled]);
             x = push(b, Op::MatMul, &[sum, x]);
         }
-        vec![push(b, Op::Sum(Reduction { axes: vec![0, 1], keepdims: false }), &[x])]
+        vec![push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1], keepdims: false }), &[x])]
     })
 }
 

@@ -7,6 +7,7 @@ use mind_core::{
     ir::{Module, Op, Reduction, Slice},
     map::Map,
     ops::{self, Derivative, Profile},
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -114,9 +115,9 @@ fn a_network_is_differentiated_twice_through_its_kinks_and_reductions() {
         let z = push(b, Op::Map(Map::Add), &[z, inputs[2]]);
         let h = push(b, Op::Map(Map::Relu), &[z]);
         let power = push(b, Op::Map(Map::Exp), &[h]);
-        let total = push(b, Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[power]);
+        let total = push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![1], keepdims: false }), &[power]);
         let log = push(b, Op::Map(Map::Log), &[total]);
-        vec![push(b, Op::Mean(Reduction { axes: vec![0], keepdims: false }), &[log])]
+        vec![push(b, Op::Reduce(Reduce::Mean, Reduction { axes: vec![0], keepdims: false }), &[log])]
     });
     for profile in PROFILES {
         let first = gradients_only(&network, &scalar_options(&[0, 1, 2], profile)).expect("a gradient");

@@ -6,6 +6,7 @@ use mind_core::{
     ir::{Op, Reduction},
     map::Map,
     ops::Profile,
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -213,7 +214,9 @@ fn the_largest_numbers_pass_where_the_gradient_is_representable() {
 fn an_argument_that_is_not_a_number_leaves_constant_slopes_alone() {
     let keep = Reduction { axes: vec![0], keepdims: true };
     for profile in PROFILES {
-        for op in [Op::Map(Map::Neg), Op::Sum(keep.clone()), Op::Mean(keep.clone())] {
+        for op in
+            [Op::Map(Map::Neg), Op::Reduce(Reduce::Sum, keep.clone()), Op::Reduce(Reduce::Mean, keep.clone())]
+        {
             for extent in [Shape::literal(&[2]), Shape::new(vec![mind_core::dim::Dim::symbol("N")])] {
                 let module = build(&[Type::new(DType::F64, extent.clone())], |b, inputs| {
                     vec![push(b, op.clone(), inputs)]

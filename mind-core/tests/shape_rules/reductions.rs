@@ -1,9 +1,9 @@
-use mind_shape::rules::{ReductionOp, permuted, reduce, reduced, squeezable};
+use mind_shape::rules::{Takes, permuted, reduce, reduced, squeezable};
 use mind_shape::{DType, Type, UNKNOWN};
 
 use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
 
-const REDUCTIONS: [(ReductionOp, &str); 2] = [(ReductionOp::Sum, "sum"), (ReductionOp::Mean, "mean")];
+const REDUCTIONS: [(Takes, &str); 2] = [(Takes::Numbers, "sum"), (Takes::Floats, "mean")];
 
 #[test]
 fn reductions_take_axes_away() {
@@ -40,7 +40,7 @@ fn reductions_over_many_axes() {
         let axes: Vec<i64> = (-rank..rank.max(1)).collect();
         for axes in [lists(3, &axes), lists(4, &axes), lists(5, &[0, 1])].concat() {
             let expression = format!("sum({}, axes = {axes:?})", x.0);
-            program.case(expression, reduce(ReductionOp::Sum, x.1, Some(&axes), false), "sum", &[name(x)]);
+            program.case(expression, reduce(Takes::Numbers, x.1, Some(&axes), false), "sum", &[name(x)]);
         }
     }
     program.check();
@@ -70,7 +70,7 @@ fn long_lists_are_shortened() {
     for length in 12..20 {
         for ones in 0..4 {
             let axes = [vec![-1; ones], vec![0; length]].concat();
-            let answer = reduce(ReductionOp::Sum, f32s(&[2, 3]), Some(&axes), false);
+            let answer = reduce(Takes::Numbers, f32s(&[2, 3]), Some(&axes), false);
             program.case(
                 format!("sum(x0, axes = {axes:?})"),
                 answer,

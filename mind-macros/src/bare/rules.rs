@@ -4,10 +4,7 @@
 use mind_core::{
     diag::Site,
     map::Shapes,
-    open::{
-        Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Reduce,
-        Subscript,
-    },
+    open::{Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Subscript},
     ty::{DType, Type},
 };
 use proc_macro2::TokenStream;
@@ -145,12 +142,8 @@ fn rule(node: &Node) -> String {
         Op::MatMul => format!("matmul({all})"),
         Op::Dot => format!("dot({all})"),
         Op::Reduce { kind, axes, keepdims } => {
-            let name = match kind {
-                Reduce::Sum => "Sum",
-                Reduce::Mean => "Mean",
-            };
             let axes = optional_list(axes.as_deref());
-            format!("reduce(rt::rules::ReductionOp::{name}, {all}, {axes}, {keepdims})")
+            format!("reduce(rt::rules::Takes::{:?}, {all}, {axes}, {keepdims})", kind.row().takes)
         }
         Op::Reshape { shape } => format!("reshape({all}, {})", list(shape)),
         Op::Transpose { permutation } => {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{NodeId, Op, Place, Plan, Program, Reduce, Step};
+use mind_core::open::{NodeId, Op, Place, Plan, Program, Step};
 
 use super::{
     fused,
@@ -152,11 +152,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
     let call = match &known.op {
         Op::At | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
         Op::Reduce { kind, axes, .. } => {
-            let name = match kind {
-                Reduce::Sum => "sum",
-                Reduce::Mean => "mean",
-            };
-            format!("{name}({}, {}, {out})", value(0), optional_list(axes.as_deref()))
+            format!("{}({}, {}, {out})", kind.row().function, value(0), optional_list(axes.as_deref()))
         }
         Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => {
             format!("copy({}, {out})", value(0))

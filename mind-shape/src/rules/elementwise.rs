@@ -71,7 +71,7 @@ pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
 }
 
 /// E2005 for an element type that is not taken.
-const fn taken<'a>(takes: Takes, x: Type) -> Result<(), Failure<'a>> {
+pub(super) const fn taken<'a>(takes: Takes, x: Type) -> Result<(), Failure<'a>> {
     match takes {
         Takes::Numbers => Ok(()),
         Takes::Floats => floats(x, 0),

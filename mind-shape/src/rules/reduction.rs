@@ -1,42 +1,31 @@
-//! Sums over axes.
+//! Reductions over axes.
 
-use super::{Dims, check_axes, fail, floats, names};
+use super::{Dims, Takes, check_axes, elementwise::taken, fail, names};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{MAX_RANK, Type},
 };
 
-/// A reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReductionOp {
-    /// The sum.
-    Sum,
-    /// The arithmetic mean, of floats.
-    Mean,
-}
-
 /// `sum(x, axes = …, keepdims = …)`: the axes are gone, or stay with extent 1; without axes, every axis.
 ///
 /// ```
-/// use mind_shape::{DType, Type, rules::{ReductionOp, reduce}};
+/// use mind_shape::{DType, Type, rules::{Takes, reduce}};
 /// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
-/// assert_eq!(reduce(ReductionOp::Sum, f32s(&[2, 3]), Some(&[-1]), false), Ok(f32s(&[2])));
-/// assert_eq!(reduce(ReductionOp::Mean, f32s(&[2, 3]), None, true), Ok(f32s(&[1, 1])));
+/// assert_eq!(reduce(Takes::Numbers, f32s(&[2, 3]), Some(&[-1]), false), Ok(f32s(&[2])));
+/// assert_eq!(reduce(Takes::Floats, f32s(&[2, 3]), None, true), Ok(f32s(&[1, 1])));
 /// ```
 ///
 /// # Errors
-/// E3004 for an axis out of range, E3005 for one that stands twice, E3002 for an empty list of axes, E2005 for a mean of
-/// integers.
-pub const fn reduce<'a>(op: ReductionOp, x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
+/// E3004 for an axis out of range, E3005 for one that stands twice, E3002 for an empty list of axes, E2005 for an
+/// element type that it does not take.
+pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
     if let Some(axes) = axes {
         attempt!(check_axes(axes, x.rank()));
         if axes.is_empty() && x.rank() > 0 {
             return fail(Problem::NoAxis);
         }
     }
-    if let ReductionOp::Mean = op {
-        attempt!(floats(x, 0));
-    }
+    attempt!(taken(takes, x));
     let reduced = reduced(x.rank(), axes);
     let (mut dims, mut axis) = (Dims::NONE, 0);
     while axis < x.rank() {

@@ -24,7 +24,7 @@ pub trait Number: rt::Element {
     /// What no kernel computes by chance.
     const UNWRITTEN: Self;
     fn apply(op: Map, operands: &[Self]) -> Self;
-    fn sum(elements: &[Self]) -> Self;
+    fn total(elements: &[Self]) -> Self;
     fn divided_by(self, count: usize) -> Self;
 }
 
@@ -50,7 +50,7 @@ macro_rules! number {
             fn apply(op: Map, operands: &[Self]) -> Self {
                 $apply(op, operands)
             }
-            fn sum(elements: &[Self]) -> Self {
+            fn total(elements: &[Self]) -> Self {
                 rt::sum(elements)
             }
             fn divided_by(self, count: usize) -> Self {

@@ -7,7 +7,7 @@ use super::Lowering;
 use super::constants::{Meeting, binary};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::open::{NodeId, Op, Reduce, Spot, Subscript};
+use crate::open::{NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
 use crate::surface::lower::attributes::Attributes;
@@ -96,8 +96,7 @@ impl Lowering<'_> {
             Call::Conv2d { x, f, convolution } => {
                 self.product(given, Op::Conv2d(convolution), x, f, &[("strides", 2), ("padding", 3)])
             }
-            Call::Reduce { mean, x, axes, keepdims } => {
-                let kind = if mean { Reduce::Mean } else { Reduce::Sum };
+            Call::Reduce { reduce: kind, x, axes, keepdims } => {
                 let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
                 let axes = axes.map(|written| written.axes);
                 self.unary(Op::Reduce { kind, axes, keepdims }, x, spot)

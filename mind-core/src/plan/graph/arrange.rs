@@ -70,8 +70,7 @@ impl<'m> Arranger<'m> {
             }
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
-            Op::Sum(reduction) => self.sum(value, inst, reduction, false),
-            Op::Mean(reduction) => self.sum(value, inst, reduction, true),
+            Op::Reduce(reduce, reduction) => self.sum(value, inst, reduction, reduce.row().divides),
             Op::Reshape { shape } => self.part(inst.operands[0], |view| view.reshape(shape)),
             Op::Transpose { permutation } => self.view(inst.operands[0]).transpose(permutation),
             Op::ExpandDims { .. } | Op::Squeeze { .. } => {
@@ -187,7 +186,7 @@ impl<'m> Arranger<'m> {
         View::contiguous(BufferId(item), shape)
     }
 
-    fn sum(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, is_mean: bool) -> View {
+    fn sum(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, divides: bool) -> View {
         let operand = self.view(inst.operands[0]);
         let every = reduction.axes.is_empty();
         let marked = |axis: usize| every || reduction.axes.contains(&(axis as i64));
@@ -199,7 +198,7 @@ impl<'m> Arranger<'m> {
             return view;
         }
         let count = axes().filter(|(axis, _)| marked(*axis)).map(|(_, extent)| extent.clone());
-        let count = is_mean.then(|| count.collect::<Shape>().element_count().expect(COUNTABLE));
+        let count = divides.then(|| count.collect::<Shape>().element_count().expect(COUNTABLE));
         let work = Work::Sum { reduced, count };
         let (space, reads) = (without_ones(&operand.shape), vec![read(&operand)]);
         if inst.ty.rank() == 0 {

@@ -46,8 +46,7 @@ impl Tried {
             | Op::ConstF32(_)
             | Op::ConstF64(_)
             | Op::ConstTensor { .. }
-            | Op::Sum(_)
-            | Op::Mean(_)
+            | Op::Reduce(..)
             | Op::ExpandDims { .. }
             | Op::Index { .. }
             | Op::Slice(_)
@@ -141,7 +140,7 @@ impl BodyLowering<'_> {
         let mut at = value;
         loop {
             let inst = self.builder.inst(at);
-            if let Op::Sum(reduction) | Op::Mean(reduction) = &inst.op {
+            if let Op::Reduce(_, reduction) = &inst.op {
                 let operand = self.builder.ty(inst.operands[0]);
                 let is_reduced = |axis| reduction.axes.iter().any(|own| usize::try_from(*own) == Ok(axis));
                 let extent = |axis| if is_reduced(axis) { Dim::ONE } else { operand.shape[axis].clone() };
@@ -159,7 +158,7 @@ impl BodyLowering<'_> {
         let call = self.made[value.index()]?;
         let NodeKind::Call { callee, .. } = &self.body[call].kind else { return None };
         let is_own = self.table.position(&callee.to_string()).is_some();
-        if is_own || !matches!(builtins::find(&callee.to_string())?.name, "sum" | "mean") {
+        if is_own || !builtins::find(&callee.to_string())?.formals.contains(&"keepdims") {
             return None;
         }
         let text = self.full_text(call);
@@ -402,7 +401,7 @@ impl BodyLowering<'_> {
             return None;
         }
         let Value::Tensor(value) = self.values[lhs.index()] else { return None };
-        let Op::Sum(reduction) = &self.builder.inst(value).op else { return None };
+        let Op::Reduce(_, reduction) = &self.builder.inst(value).op else { return None };
         let x = self.builder.ty(self.builder.inst(value).operands[0]);
         let axes: Vec<usize> = reduction.axes.iter().filter_map(|axis| usize::try_from(*axis).ok()).collect();
         let extents: Vec<Dim> = axes.iter().map(|axis| x.shape[*axis].clone()).collect();

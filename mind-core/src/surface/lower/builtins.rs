@@ -8,6 +8,7 @@ use super::values::Lowered;
 use crate::dim::Dim;
 use crate::ir::{Convolution, Padding};
 use crate::map::Map;
+use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId};
 
 /// A function of the language.
@@ -24,8 +25,7 @@ pub(crate) struct Builtin {
 pub(crate) enum Function {
     MatMul,
     Dot,
-    Sum,
-    Mean,
+    Reduce(Reduce),
     Reshape,
     Transpose,
     ExpandDims,
@@ -49,8 +49,8 @@ pub(crate) enum Call {
     MatMul(ExprId, ExprId),
     /// `dot(a, b)`
     Dot(ExprId, ExprId),
-    /// `sum(x, axes = …, keepdims = …)` or `mean(…)`
-    Reduce { mean: bool, x: ExprId, axes: Option<Written>, keepdims: bool },
+    /// `sum(x, axes = …, keepdims = …)`: a reduction
+    Reduce { reduce: Reduce, x: ExprId, axes: Option<Written>, keepdims: bool },
     /// `reshape(x, shape)`, of which one extent may be -1
     Reshape { x: ExprId, shape: Vec<Dim> },
     /// `transpose(x, permutation)`; without it all axes are reversed
@@ -99,8 +99,6 @@ const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
 const BUILTINS: &[Builtin] = &[
     builtin("matmul", &["a", "b"], 2, Function::MatMul),
     builtin("dot", &["a", "b"], 2, Function::Dot),
-    builtin("sum", REDUCTION, 1, Function::Sum),
-    builtin("mean", REDUCTION, 1, Function::Mean),
     builtin("reshape", &["x", "shape"], 2, Function::Reshape),
     builtin("transpose", &["x", "permutation"], 1, Function::Transpose),
     builtin("expand_dims", &["x", "axes"], 2, Function::ExpandDims),
@@ -130,6 +128,19 @@ static MAPS: [Option<Builtin>; Map::ALL.len()] = {
     builtins
 };
 
+/// The reductions.
+static REDUCTIONS: [Builtin; Reduce::ALL.len()] = {
+    let mut builtins =
+        [const { builtin("", REDUCTION, 1, Function::Reduce(Reduce::ALL[0])) }; Reduce::ALL.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let reduce = Reduce::ALL[next];
+        builtins[next] = builtin(reduce.row().function, REDUCTION, 1, Function::Reduce(reduce));
+        next += 1;
+    }
+    builtins
+};
+
 const fn builtin(
     name: &'static str,
     formals: &'static [&'static str],
@@ -152,7 +163,7 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    BUILTINS.iter().chain(MAPS.iter().flatten())
+    BUILTINS.iter().chain(&REDUCTIONS).chain(MAPS.iter().flatten())
 }
 
 impl Given {
@@ -187,8 +198,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         Ok(match function {
             Function::MatMul => Call::MatMul(x, given.required(1)),
             Function::Dot => Call::Dot(x, given.required(1)),
-            Function::Sum => self.reduction(false, given)?,
-            Function::Mean => self.reduction(true, given)?,
+            Function::Reduce(reduce) => self.reduction(reduce, given)?,
             Function::Reshape => Call::Reshape { x, shape: self.dims_attribute(given.required(1))? },
             Function::Transpose => {
                 let permutation = given.arguments[1];
@@ -236,13 +246,13 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         })
     }
 
-    fn reduction(&self, mean: bool, given: &Given) -> Lowered<Call> {
+    fn reduction(&self, reduce: Reduce, given: &Given) -> Lowered<Call> {
         let axes = given.arguments[1].map(|axes| self.written(axes)).transpose()?;
         let keepdims = match given.arguments[2] {
             Some(keepdims) => self.flag_attribute(keepdims)?,
             None => false,
         };
-        Ok(Call::Reduce { mean, x: given.required(0), axes, keepdims })
+        Ok(Call::Reduce { reduce, x: given.required(0), axes, keepdims })
     }
 
     fn written(&self, expr: ExprId) -> Lowered<Written> {

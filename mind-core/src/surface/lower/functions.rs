@@ -10,6 +10,7 @@ use crate::diag::{Code, Diag};
 use crate::dim::{Dim, Overflow};
 use crate::ir::{Op, Reduction, Slice, ValueId};
 use crate::map::Map;
+use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::Shape;
 
@@ -25,10 +26,7 @@ impl BodyLowering<'_> {
         let value = match call {
             Call::MatMul(a, b) => self.product(given, Op::MatMul, [a, b])?,
             Call::Dot(a, b) => self.product(given, Op::Dot, [a, b])?,
-            Call::Reduce { mean, x, axes, keepdims } => {
-                let op = if mean { Op::Mean } else { Op::Sum };
-                self.reduce(given, op, x, axes, keepdims)?
-            }
+            Call::Reduce { reduce, x, axes, keepdims } => self.reduce(given, reduce, x, axes, keepdims)?,
             Call::Reshape { x, shape } => self.reshape(given, x, shape)?,
             Call::Transpose { x, permutation: None } => return self.transpose(x, None, expr),
             Call::Transpose { x, permutation: Some(written) } => self.permute(given, x, &written)?,
@@ -127,7 +125,7 @@ impl BodyLowering<'_> {
     fn reduce(
         &mut self,
         given: &Given,
-        op: fn(Reduction) -> Op,
+        reduce: Reduce,
         x: ExprId,
         written: Option<Written>,
         keepdims: bool,
@@ -147,7 +145,7 @@ impl BodyLowering<'_> {
             return Err(diag.help("leave out `axes` to reduce every axis").into());
         }
         let spot = self.spot(given, &[("axes", 1)]);
-        self.emit(&spot, op(Reduction { axes, keepdims }), &[operand])
+        self.emit(&spot, Op::Reduce(reduce, Reduction { axes, keepdims }), &[operand])
     }
 
     fn reshape(&mut self, given: &Given, x: ExprId, dims: Vec<Dim>) -> Lowered<ValueId> {

@@ -23,10 +23,10 @@ const HEADER: &str = "mic@1";
 /// The text of a module, valid or not.
 ///
 /// ```
-/// use mind_core::{ir::{Builder, Op, Reduction}, text::mic, ty::{DType, Shape, Type}};
+/// use mind_core::{ir::{Builder, Op, Reduction}, reduce::Reduce, text::mic, ty::{DType, Shape, Type}};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
-/// let total = b.push(Op::Sum(Reduction { axes: vec![1], keepdims: false }), &[x])?;
+/// let total = b.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![1], keepdims: false }), &[x])?;
 /// assert_eq!(
 ///     mic::print(&b.finish([total])),
 ///     "mic@1\nS0 \"x\"\nT0 [f32;2,3]\nT1 [f32;2]\nN1 input S0 T0\nN2 sum N1 [1] kd=0 T1\nO N2\n"
