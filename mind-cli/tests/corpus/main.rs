@@ -2,6 +2,8 @@
 //! of the others begins with its place and code.
 
 mod programs;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 
 use std::{
     collections::BTreeSet,
@@ -26,14 +28,12 @@ use mind_core::{
     verify::{Verified, requirements, verify},
 };
 use programs::{Program, programs};
+use sample::sample;
 use tempfile::TempDir;
-
-/// As `mind check` finds it.
-const FEWEST_RIGHT: usize = 600;
 
 #[test]
 fn every_program_of_the_repository_goes_through_every_subcommand() {
-    let programs = programs();
+    let programs = sample("programs", programs());
     let (next, right, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -50,7 +50,7 @@ fn every_program_of_the_repository_goes_through_every_subcommand() {
     failures.sort();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
     let right = right.into_inner();
-    assert!(right >= FEWEST_RIGHT, "only {right} of {} programs are right", programs.len());
+    assert!(right * 3 > programs.len(), "only {right} of {} programs are right", programs.len());
 }
 
 /// Every text as every form, whatever it is: nothing panics.
