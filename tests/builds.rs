@@ -1,11 +1,9 @@
 //! Mistakes in expressions that `cargo check` cannot see, as they depend on the caller's generic parameters or on a type
 //! that is inferred later: `cargo build` reports them.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::Path};
+
+use mind_tests::Project;
 
 struct Case {
     name: &'static str,
@@ -78,10 +76,10 @@ fn main() {
 
 #[test]
 fn what_check_cannot_see_is_an_error_of_the_build() {
-    let folder = project("builds", CASES.iter().map(|case| (case.name, case.source)));
-    let (checks, text) = cargo(&folder, &["check"]);
+    let project = project("builds", &["knossos"], CASES.iter().map(|case| (case.name, case.source)));
+    let (checks, text) = cargo(&project, &["check"]);
     assert!(checks, "{text}");
-    let (builds, text) = cargo(&folder, &["build", "--keep-going"]);
+    let (builds, text) = cargo(&project, &["build", "--keep-going"]);
     assert!(!builds, "{text}");
     assert_eq!(
         text.matches("\nerror[E0080]").count() + usize::from(text.starts_with("error[E0080]")),
@@ -97,8 +95,8 @@ fn what_check_cannot_see_is_an_error_of_the_build() {
 #[test]
 fn a_knossos_program_without_its_feature_says_what_to_write() {
     let source = "mind::ks!(r#\"(def one Float () 1.0)\"#);\nfn main() {}\n";
-    let folder = project("builds-without-knossos", [("knossos", source)]);
-    let (checks, text) = cargo(&folder, &["check"]);
+    let project = project("builds-without-knossos", &[], [("knossos", source)]);
+    let (checks, text) = cargo(&project, &["check"]);
     assert!(!checks, "{text}");
     assert!(text.contains("write `features = [\"knossos\"]` at `mind-dsl` in Cargo.toml"), "{text}");
     assert!(text.contains("src/bin/knossos.rs:1:1"), "{text}");
@@ -107,34 +105,34 @@ fn a_knossos_program_without_its_feature_says_what_to_write() {
 #[test]
 fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_changes() {
     let source = "mod model { mind::angle_include!(\"../model.rs\"); }\nfn main() { println!(\"{}\", model::sum()); }\n";
-    let folder = project("builds-angle", [("angle", source)]);
+    let project = project("builds-angle", &["knossos"], [("angle", source)]);
     let model = |body: &str| {
         let text = format!(
             "//! A model.\nuse mind::{{Tensor, mind}};\n\npub fn sum() -> f32 {{\n    let x: Tensor![f32; 2] = Tensor::full(2.0);\n    \
              {body}\n}}\n"
         );
-        fs::write(folder.join("src/model.rs"), text).expect("the target folder can be written");
+        project.write("src/model.rs", text);
     };
     let run = ["run", "--bin", "angle"];
     model("mind!< sum(x * y) >.into()");
-    let (runs, text) = cargo(&folder, &run);
+    let (runs, text) = cargo(&project, &run);
     assert!(!runs && text.contains("cannot find value `y`") && text.contains("src/model.rs:6:20"), "{text}");
     model("let s: i32 = mind!< sum(x) >.into(); s");
-    let (runs, text) = cargo(&folder, &run);
+    let (runs, text) = cargo(&project, &run);
     assert!(!runs && text.contains("src/model.rs:6:"), "{text}");
     model("mind!< sum(x)");
-    let (runs, text) = cargo(&folder, &run);
+    let (runs, text) = cargo(&project, &run);
     assert!(
         !runs && text.contains("found the end, expected `>`") && text.contains("src/bin/../model.rs:6:5"),
         "{text}"
     );
     for factor in ["2.0", "3.0"] {
         model(&format!("mind!< {factor} * sum(x) >.into()"));
-        let (runs, text) = cargo(&folder, &run);
+        let (runs, text) = cargo(&project, &run);
         assert!(runs, "{text}");
         assert_eq!(text.trim(), if factor == "2.0" { "8" } else { "12" });
         // Neither the copy nor the file is younger than the build.
-        let (_, text) = cargo(&folder, &["build", "--bin", "angle", "--message-format=json"]);
+        let (_, text) = cargo(&project, &["build", "--bin", "angle", "--message-format=json"]);
         let artifacts = text
             .lines()
             .filter(|line| line.contains(r#""name":"angle""#) && line.contains("compiler-artifact"));
@@ -166,15 +164,14 @@ fn main() {
     let _ = (mind!(x.T), mind!(sum(x, axis = 0)), mind!(sum(x)), mind!(x[1..3, ..]), mind!(gather(x, ids)));
 }
 ";
-    let folder = project("builds-kernels", [("kernels", source)]);
-    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("it has just been written");
-    // A library that is optimised shares what it has of generic functions with nobody.
-    let manifest = manifest + "\n[profile.dev.package.mind-rt]\nopt-level = 3\n";
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    let listing = folder.join("kernels.ll");
+    let project = project("builds-kernels", &["knossos"], [("kernels", source)]);
+    let listing = project.write("kernels.ll", "");
     let emit = format!("--emit=llvm-ir={}", listing.display());
     let flags = ["-Ccodegen-units=1", "-Csymbol-mangling-version=v0", &emit];
-    let (builds, text) = cargo(&folder, &[&["rustc", "--bin", "kernels", "--"][..], &flags].concat());
+    // A library that is optimised shares what it has of generic functions with nobody.
+    let optimised = ["--config", "profile.dev.package.mind-rt.opt-level=3"];
+    let arguments = [&["rustc", "--bin", "kernels"], &optimised[..], &["--"], &flags].concat();
+    let (builds, text) = cargo(&project, &arguments);
     assert!(builds, "{text}");
     let listing = fs::read_to_string(listing).expect("rustc has written it");
     let defined = |name: &str| listing.lines().any(|line| line.starts_with("define ") && line.contains(name));
@@ -208,9 +205,8 @@ fn what_mends_habits_of_other_libraries_compiles() {
         }
     }
     assert!(count >= 150, "{count} programs");
-    let source: &'static str = source.leak();
-    let folder = project("builds-habits", [("habits", source)]);
-    let (checks, text) = cargo(&folder, &["check"]);
+    let project = project("builds-habits", &["knossos"], [("habits", &*source)]);
+    let (checks, text) = cargo(&project, &["check"]);
     assert!(checks, "{text}");
 }
 
@@ -227,35 +223,22 @@ fn in_rust(program: &str, number: usize) -> String {
     format!("mod case_{number} {{ mind::mind! {{\n{program}\n}} }}\n")
 }
 
-/// A crate of programs, which has this one with no feature.
-fn project(name: &str, programs: impl IntoIterator<Item = (&'static str, &'static str)>) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(folder.join("src/bin")).expect("the target folder can be written");
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let manifest = format!(
-        "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
+/// A crate of these programs.
+fn project<'a>(
+    name: &str,
+    features: &[&str],
+    programs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Project {
+    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), name, features);
     for (name, source) in programs {
-        let path = folder.join("src/bin").join(name).with_extension("rs");
-        fs::write(path, source).expect("the target folder can be written");
+        project.write(&format!("src/bin/{name}.rs"), source);
     }
-    folder
+    project
 }
 
 /// Whether cargo succeeds, and what it writes.
-fn cargo(folder: &Path, arguments: &[&str]) -> (bool, String) {
-    let (command, arguments) = arguments.split_first().expect("cargo is told what to do");
-    let output = Command::new(env!("CARGO"))
-        .arg(command)
-        .args(["--quiet", "--offline", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("cargo runs");
+fn cargo(project: &Project, arguments: &[&str]) -> (bool, String) {
+    let output = project.cargo(arguments, &[]);
     let text = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }

@@ -10,9 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mind_core::diag::{Arises, Code};
+use mind_tests::folder_of_crates;
 
 #[test]
 fn every_mistake_is_reported_as_recorded() {
+    folder_of_crates(env!("CARGO_TARGET_TMPDIR"));
     let cases = trybuild::TestCases::new();
     if cfg!(feature = "ndarray") {
         cases.compile_fail("ui/ndarray/*.rs");

@@ -22,6 +22,7 @@ use mind_core::{
         knossos::{RandomProgram, main_at, random_program},
     },
 };
+use mind_tests::sample;
 
 /// A program in a precision, and what the interpreter says of it.
 struct Case {
@@ -42,16 +43,20 @@ fn every_knossos_program_does_what_the_interpreter_says() {
         let other = plain(&name, &text, PRECISIONS[first]);
         [optimised(&text, PRECISIONS[first], &other), as_written]
     };
-    let cases: Vec<Case> = sources("").iter().enumerate().flat_map(of_path).collect();
-    assert!(cases.len() >= 140, "{}", cases.len());
+    let sources = sources("");
+    assert!(sources.len() >= 70, "{}", sources.len());
+    let cases: Vec<Case> =
+        sample("programs in Knossos", sources.iter().enumerate()).into_iter().flat_map(of_path).collect();
     agree("emitted-ks", &cases);
 }
 
 #[test]
 fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
     let programs = sources("errors").into_iter().map(|path| read(&path));
-    let failing = programs.filter(|(_, text)| text.contains(";=== failure"));
-    let cases: Vec<Case> = failing
+    let failing: Vec<_> = programs.filter(|(_, text)| text.contains(";=== failure")).collect();
+    assert!(failing.len() >= 40, "{}", failing.len());
+    let cases: Vec<Case> = sample("programs in Knossos that fail", failing)
+        .into_iter()
         .flat_map(|(name, text)| {
             let plain = plain(&name, &text, Precision::F64);
             // What nothing defines is refused by the macros.
@@ -67,11 +72,10 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
             [plain].into_iter().chain(optimised)
         })
         .collect();
-    assert!(cases.len() >= 80, "{}", cases.len());
     agree("emitted-ks-errors", &cases);
 }
 
-/// Random programs a run: as many as rustc compiles in a moment.
+/// Random programs where all are tried.
 const PROGRAMS: usize = 40;
 
 #[test]
@@ -86,8 +90,10 @@ fn random_knossos_programs_do_what_the_interpreter_says() {
         let optimised = optimised(&text, Precision::F64, double.as_ref()?);
         Some([double, single, Some(optimised)])
     };
-    let cases: Vec<Case> = (0..).filter_map(random).take(PROGRAMS).flatten().flatten().collect();
-    assert!(cases.len() > PROGRAMS * 5 / 2, "{}", cases.len());
+    let programs = sample("random programs in Knossos", (0..).filter_map(random).take(PROGRAMS));
+    let count = programs.len();
+    let cases: Vec<Case> = programs.into_iter().flatten().flatten().collect();
+    assert!(cases.len() > count * 5 / 2, "{} of {count}", cases.len());
     agree("emitted-ks-random", &cases);
 }
 
@@ -113,8 +119,8 @@ fn thousands_of_functions_may_call_one_another_in_a_row() {
         ("recursive", chain(300, &both, "(f0 1.0)")),
         ("reverse", chain(600, &calls, "([rev f0] 1.0 1.0)")),
     ];
-    let cases = programs.iter().map(|(name, text)| plain(name, text, Precision::F64));
-    let cases: Vec<_> = cases.collect();
+    let programs = sample("rows of functions", programs);
+    let cases: Vec<_> = programs.iter().map(|(name, text)| plain(name, text, Precision::F64)).collect();
     assert!(cases.iter().all(|case| case.expected.is_ok()));
     agree("emitted-ks-chains", &cases);
     // More take rustc half a minute.
@@ -149,8 +155,9 @@ fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() 
         let optimised = double.as_ref().map(|plain| optimised(&second, Precision::F64, plain));
         double.into_iter().chain(optimised).chain(single)
     };
-    let cases: Vec<Case> = functions.into_iter().flat_map(of_function).collect();
-    assert!(cases.len() > 200, "{}", cases.len());
+    assert!(functions.len() > 70, "{}", functions.len());
+    let cases: Vec<Case> =
+        sample("functions and their derivatives", functions).into_iter().flat_map(of_function).collect();
     agree("emitted-ks-derivatives", &cases);
 }
 

@@ -36,52 +36,37 @@ use mind_core::{
     ty::Type,
     verify::verify,
 };
+use mind_tests::{Project, sample};
 use proc_macro2::TokenStream;
 use quote::format_ident;
 
-/// Programs a run: as many as rustc compiles in a moment.
-const PROGRAMS: u64 = 100;
+/// Random programs where all are tried.
+const PROGRAMS: usize = 100;
 
 #[test]
 fn emitted_programs_compute_what_the_interpreter_does() {
-    let random = (0..).filter_map(case).take(PROGRAMS as usize);
-    let mut cases: Vec<Case> = random.collect();
-    assert_varied(&cases);
-    cases.extend(by_hand::plans().into_iter().map(case_by_hand));
+    let random: Vec<Case> = (0..).filter_map(case).take(PROGRAMS).collect();
+    assert_varied(&random);
+    let mut cases = sample("random programs", random);
+    cases.extend(sample("plans by hand", by_hand::plans()).into_iter().map(case_by_hand));
     let text = run("emitted", &program(&cases));
     assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
-}
-
-/// Where the crate of a test stands.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    folder
 }
 
 /// Builds a program as a crate of this name and runs it; what it prints.
 ///
 /// rustc is called by itself: Cargo would build the crates of the tests one after the other.
 fn run(name: &str, program: &str) -> String {
-    let folder = folder(name);
-    let (source, binary) = (folder.join("main.rs"), folder.join(format!("main{}", env::consts::EXE_SUFFIX)));
+    let source = folder(name).join("main.rs");
+    let binary = source.with_file_name(format!("main{}", env::consts::EXE_SUFFIX));
     fs::write(&source, program).expect("the target folder can be written");
-    let library = LIBRARY.get_or_init(library);
+    let Library { file, dependencies } = LIBRARY.get_or_init(library);
     let rustc = Path::new(env!("CARGO")).with_file_name(format!("rustc{}", env::consts::EXE_SUFFIX));
     let mut rustc = Command::new(rustc);
-    let rustc = rustc.args([
-        "--edition",
-        "2024",
-        "-C",
-        "debug-assertions=on",
-        "-C",
-        "overflow-checks=on",
-        "--extern",
-    ]);
-    let rustc = rustc.arg(format!("mind={}", library.display()));
-    let dependencies = library.parent().expect("the library is in a folder");
-    let output =
-        rustc.arg("-L").arg(dependencies).arg("-o").arg(&binary).arg(&source).output().expect("rustc runs");
+    let rustc = rustc.args(["--edition", "2024", "-C", "debug-assertions=on", "-C", "overflow-checks=on"]);
+    let rustc = rustc.arg("--extern").arg(format!("mind={}", file.display()));
+    let rustc = dependencies.iter().fold(rustc, |rustc, folder| rustc.arg("-L").arg(folder));
+    let output = rustc.arg("-o").arg(&binary).arg(&source).output().expect("rustc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let output = Command::new(binary).output().expect("the program runs");
     let text =
@@ -90,33 +75,41 @@ fn run(name: &str, program: &str) -> String {
     text
 }
 
-/// Where the library is that programs are built with.
-static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+/// Where the program of a test stands.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
 
-/// Builds the library as Cargo does for a crate that depends on it; where it is.
-fn library() -> PathBuf {
-    let folder = folder("emitted-library");
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let manifest = format!(
-        "[package]\nname = \"emitted-library\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    fs::write(folder.join("src/lib.rs"), "").expect("the target folder can be written");
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "--message-format=json", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
-        .current_dir(&folder)
-        .output()
-        .expect("cargo runs");
+/// What programs are built with.
+struct Library {
+    file: PathBuf,
+    /// The folders of the crates that it depends on, for the target and for the compiler.
+    dependencies: Vec<PathBuf>,
+}
+
+static LIBRARY: OnceLock<Library> = OnceLock::new();
+
+/// Builds the library as Cargo does for a crate that depends on it.
+fn library() -> Library {
+    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "emitted-library", &["knossos"]);
+    project.write("src/lib.rs", "");
+    let output = project.cargo(&["build", "--message-format=json"], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8_lossy(&output.stdout);
-    let artifact =
-        messages.lines().find(|line| line.contains("compiler-artifact") && line.contains(r#""name":"mind""#));
-    let files = artifact.expect("cargo says what it made").split('"');
-    let library = files.into_iter().find(|text| text.ends_with(".rlib")).expect("it made a library");
-    PathBuf::from(library.replace(r"\\", r"\"))
+    // The file of a crate that ends so.
+    let made = |name: &str, end: &str| {
+        let of_crate =
+            |line: &&str| line.contains("compiler-artifact") && line.contains(&format!(r#""name":"{name}""#));
+        let artifact = messages.lines().find(of_crate).expect("cargo says what it made");
+        let file = artifact.split('"').find(|text| text.ends_with(end)).expect("it made such a file");
+        PathBuf::from(file.replace(r"\\", r"\"))
+    };
+    let file = made("mind", ".rlib");
+    let macros = made("mind_macros", env::consts::DLL_SUFFIX);
+    let folder = |file: &Path| file.parent().expect("it is in a folder").to_owned();
+    Library { dependencies: vec![folder(&file), folder(&macros)], file }
 }
 
 /// A program with inputs and what the interpreter makes of them.
@@ -313,7 +306,7 @@ fn in_a_file(elements: &Elements, name: &str) -> Option<String> {
         return None;
     }
     let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-    let path = folder("emitted").join("src").join(format!("{name}.bin"));
+    let path = folder("emitted").join(format!("{name}.bin"));
     fs::write(&path, bytes).expect("the target folder can be written");
     Some(format!("floats(include_bytes!({path:?}))"))
 }

@@ -3,7 +3,7 @@
 //!
 //! All of them are one crate, built beside the workspace's own.
 
-use std::{fmt::Write, fs, path::Path, process::Command};
+use std::fmt::Write;
 
 use mind_core::{
     canon::canonicalise,
@@ -14,34 +14,21 @@ use mind_core::{
     ty::{DType, Type},
     verify::verify,
 };
+use mind_tests::{Project, sample};
 
-/// Expressions a run: as many as rustc compiles in a moment.
+/// Expressions where all are tried.
 const EXPRESSIONS: usize = 60;
 
 #[test]
 fn expressions_compute_what_the_interpreter_does() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("expressions");
-    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let manifest = format!(
-        "[package]\nname = \"expressions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false, features = [\"ndarray\"] }}\n\
-         ndarray = {{ version = \"0.17\", default-features = false }}\n"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the target folder can be written");
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    let cases: Vec<Case> = (0..).filter_map(case).take(EXPRESSIONS).collect();
-    fs::write(folder.join("src/main.rs"), program(&cases)).expect("the target folder can be written");
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--target-dir"])
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
-        .current_dir(&folder)
-        .output()
-        .expect("cargo runs");
+    let cases = sample("random expressions", (0..).filter_map(case).take(EXPRESSIONS));
+    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "expressions", &["knossos"]);
+    project.write("src/main.rs", program(&cases));
+    let output = project.cargo(&["run"], &[]);
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{text}");
-    assert!(text.contains(&format!("{EXPRESSIONS} expressions agree")), "{text}");
+    assert!(text.contains(&format!("{} expressions agree", cases.len())), "{text}");
 }
 
 /// An expression with values for its leaves, and what the interpreter makes of them.

@@ -3,9 +3,10 @@
 
 mod program;
 
-use std::{fs, path::Path, process::Command};
+use std::path::Path;
 
 use mind::__private::profile;
+use mind_tests::Project;
 
 /// How often the crate calls the program.
 const RUNS: usize = 3;
@@ -52,32 +53,16 @@ fn nothing_is_noted_otherwise() {
 
 /// What the program prints as a crate that is built with `MIND_PROFILE` set.
 fn profiled() -> String {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiled");
-    fs::create_dir_all(folder.join("src")).expect("the target folder can be written");
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let manifest = format!(
-        "[package]\nname = \"profiled\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n\
-         [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false }}\n"
-    );
     let main = format!(
         "#[path = {:?}]\nmod program;\n\nfn main() {{\n    for run in 0..{RUNS} {{\n        let results = program::results();\n        \
          if run == 0 {{ println!(\"{{results:?}}\"); }}\n    }}\n    for r in mind::__private::profile::take() {{\n        let s = r.step;\n        \
          println!(\"{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}|{{}}\", s.function, s.position, s.title, s.flops, s.functions, s.bytes, r.runs, \
          r.least.as_nanos(), r.total.as_nanos());\n    }}\n}}\n",
-        root.join("tests/profile/program.rs")
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("profile/program.rs")
     );
-    for (file, text) in [("Cargo.toml", manifest), ("src/main.rs", main)] {
-        fs::write(folder.join(file), text).expect("the target folder can be written");
-    }
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--target-dir"])
-        // The dependencies are those of the emitted programs, built once for both.
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("emitted-target"))
-        .current_dir(&folder)
-        .env("MIND_PROFILE", "1")
-        .output()
-        .expect("cargo runs");
+    let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "profiled", &["knossos"]);
+    project.write("src/main.rs", main);
+    let output = project.cargo(&["run"], &[("MIND_PROFILE", "1")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("the program prints text")
 }

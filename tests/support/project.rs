@@ -1,0 +1,64 @@
+//! Crates that tests write and build with Cargo.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// A crate beside the workspace that depends on the library.
+pub struct Project {
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Project {
+    /// A crate of this name, with these features of the library; `tmpdir` is `env!("CARGO_TARGET_TMPDIR")`.
+    ///
+    /// What it depends on is built once for all of these crates and for those of trybuild: in its folder, and with the same
+    /// profile and features, but where a test is about another.
+    pub fn new(tmpdir: &str, name: &str, features: &[&str]) -> Self {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let tests = folder_of_crates(tmpdir);
+        let project = Self { folder: tests.join(name), target: tests.join("trybuild") };
+        let manifest = format!(
+            "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\nmind-dsl = {{ path = {root:?}, default-features = false, features = {features:?} }}\n\
+             mind-rt = {{ path = {:?}, default-features = false, features = [\"ndarray\"] }}\n\
+             ndarray = {{ version = \"0.17\", default-features = false }}\n",
+            root.join("mind-rt")
+        );
+        project.write("Cargo.toml", manifest);
+        let lock = project.folder.join("Cargo.lock");
+        fs::copy(root.join("Cargo.lock"), lock).expect("the lock file can be copied");
+        project
+    }
+
+    /// Writes a file; where it is.
+    pub fn write(&self, file: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.folder.join(file);
+        fs::create_dir_all(path.parent().expect("it is in a folder"))
+            .expect("the target folder can be written");
+        fs::write(&path, text).expect("the target folder can be written");
+        path
+    }
+
+    /// What `cargo` does with these arguments.
+    pub fn cargo(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        let (command, arguments) = arguments.split_first().expect("cargo is told what to do");
+        let mut cargo = Command::new(env!("CARGO"));
+        let cargo =
+            cargo.arg(command).args(["--quiet", "--offline", "--target", "host-tuple", "--target-dir"]);
+        let cargo = cargo.arg(&self.target).args(arguments).current_dir(&self.folder);
+        cargo.env("CARGO_INCREMENTAL", "0").envs(environment.iter().copied()).output().expect("cargo runs")
+    }
+}
+
+/// Where trybuild has its crates and Cargo makes all of them without what debuggers want.
+pub fn folder_of_crates(tmpdir: &str) -> PathBuf {
+    let tests = Path::new(tmpdir).with_file_name("tests");
+    fs::create_dir_all(tests.join(".cargo")).expect("the target folder can be written");
+    fs::write(tests.join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n")
+        .expect("the target folder can be written");
+    tests
+}
