@@ -22,6 +22,9 @@ mod link;
 mod positions;
 mod report;
 #[cfg(test)]
+#[path = "../../tests/support/sample.rs"]
+mod sample;
+#[cfg(test)]
 mod unfinished;
 mod unused;
 

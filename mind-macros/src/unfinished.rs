@@ -3,7 +3,7 @@
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
-use crate::{angle, expand::expand};
+use crate::{angle, expand::expand, sample::sample};
 
 const PROGRAM: &str = r#"
 pub const H: dim = 4;
@@ -143,7 +143,7 @@ fn program() -> (Vec<Piece>, Vec<usize>, Vec<Vec<String>>) {
 #[test]
 fn a_function_before_the_end_of_the_input_keeps_its_signature() {
     let (pieces, ends, expected) = program();
-    for cut in 0..pieces.len() {
+    for cut in sample("cuts of a program", 0..pieces.len()) {
         let expansion = expand(join(&pieces[..cut]));
         for (function, end) in ends.iter().enumerate().filter(|(_, end)| **end <= cut) {
             let found = signatures(&expansion, FUNCTIONS[function]);
@@ -213,7 +213,7 @@ fn an_edit_of_one_function_leaves_the_others_their_signatures() {
     }
     let form = expand(join(&[&[Piece::Leaf(plus.clone())], &pieces[..]].concat()));
     assert_eq!(FUNCTIONS.map(|name| signatures(&form, name)).to_vec(), expected);
-    for at in constant..pieces.len() {
+    for at in sample("places of an edit", constant..pieces.len()) {
         let edited = starts.iter().rposition(|start| *start <= at).unwrap();
         let (before, piece, after) = (&pieces[..at], &pieces[at..=at], &pieces[at + 1..]);
         let with = |tree: &TokenTree| [before, &[Piece::Leaf(tree.clone())], piece, after].concat();
@@ -237,7 +237,7 @@ fn an_edit_of_one_function_leaves_the_others_their_signatures() {
 #[test]
 fn a_text_cut_anywhere_keeps_the_signatures_before_the_cut() {
     let whole = expand(PROGRAM.parse().unwrap());
-    for (cut, _) in PROGRAM.char_indices().step_by(7) {
+    for (cut, _) in sample("cuts of a text", PROGRAM.char_indices().step_by(7)) {
         let (tokens, _) = mind_core::surface::lex(&PROGRAM[..cut]);
         let expansion = expand(tokens);
         for name in FUNCTIONS {

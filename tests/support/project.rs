@@ -45,12 +45,11 @@ impl Project {
 
     /// What `cargo` does with these arguments.
     pub fn cargo(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
-        let (command, arguments) = arguments.split_first().expect("cargo is told what to do");
         let mut cargo = Command::new(env!("CARGO"));
-        let cargo =
-            cargo.arg(command).args(["--quiet", "--offline", "--target", "host-tuple", "--target-dir"]);
-        let cargo = cargo.arg(&self.target).args(arguments).current_dir(&self.folder);
-        cargo.env("CARGO_INCREMENTAL", "0").envs(environment.iter().copied()).output().expect("cargo runs")
+        let cargo = cargo.args(["--quiet", "--offline"]).args(arguments).current_dir(&self.folder);
+        let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CARGO_BUILD_TARGET", "host-tuple");
+        let cargo = cargo.env("CARGO_INCREMENTAL", "0");
+        cargo.envs(environment.iter().copied()).output().expect("cargo runs")
     }
 }
 
