@@ -55,7 +55,9 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
     let programs = sources("errors").into_iter().map(|path| read(&path));
     let failing: Vec<_> = programs.filter(|(_, text)| text.contains(";=== failure")).collect();
     assert!(failing.len() >= 40, "{}", failing.len());
-    let cases: Vec<Case> = sample("programs in Knossos that fail", failing)
+    let failing = sample("programs in Knossos that fail", failing);
+    let count = failing.len();
+    let cases: Vec<Case> = failing
         .into_iter()
         .flat_map(|(name, text)| {
             let plain = plain(&name, &text, Precision::F64);
@@ -72,6 +74,7 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
             [plain].into_iter().chain(optimised)
         })
         .collect();
+    assert!(cases.len() * 4 >= count * 5, "{} of {count}", cases.len());
     agree("emitted-ks-errors", &cases);
 }
 
@@ -156,8 +159,10 @@ fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() 
         double.into_iter().chain(optimised).chain(single)
     };
     assert!(functions.len() > 70, "{}", functions.len());
-    let cases: Vec<Case> =
-        sample("functions and their derivatives", functions).into_iter().flat_map(of_function).collect();
+    let functions = sample("functions and their derivatives", functions);
+    let count = functions.len();
+    let cases: Vec<Case> = functions.into_iter().flat_map(of_function).collect();
+    assert!(cases.len() * 4 > count * 7, "{} of {count}", cases.len());
     agree("emitted-ks-derivatives", &cases);
 }
 

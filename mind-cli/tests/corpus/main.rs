@@ -31,9 +31,14 @@ use programs::{Program, programs};
 use sample::sample;
 use tempfile::TempDir;
 
+/// In the whole repository.
+const FEWEST: usize = 1500;
+
 #[test]
 fn every_program_of_the_repository_goes_through_every_subcommand() {
-    let programs = sample("programs", programs());
+    let programs = programs();
+    assert!(programs.len() >= FEWEST, "only {} programs are found", programs.len());
+    let programs = sample("programs", programs);
     let (next, right, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
