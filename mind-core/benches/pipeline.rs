@@ -4,10 +4,11 @@
 
 use divan::{Bencher, black_box};
 use mind_core::{
+    build::Builder,
     canon::canonicalise,
     dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    ir::{Builder, Module, Op, Reduction, ValueId},
+    ir::{Module, Op, Reduction, ValueId},
     map::Map,
     ops::Profile,
     pipeline::{self, Compiled},

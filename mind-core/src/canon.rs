@@ -49,7 +49,7 @@ impl Deref for Canonical {
 /// The canonical form of a module: the same inputs, the same outputs to the bit.
 ///
 /// ```
-/// use mind_core::{canon::canonicalise, ir::{Builder, Op}, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
+/// use mind_core::{canon::canonicalise, build::Builder, ir::Op, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;

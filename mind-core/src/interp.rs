@@ -5,11 +5,13 @@
 //! and `Log` of `f32` are computed in `f64` and rounded. Integers wrap.
 
 mod bind;
+mod evaluate;
 mod number;
 
 pub(crate) use bind::bindable;
 pub use bind::{bind, check_requirements};
-pub(crate) use number::{Float, Number, with_float, with_number};
+pub(crate) use evaluate::{Concrete, evaluate};
+use number::{Float, Number, with_float, with_number};
 
 use std::borrow::Cow;
 
@@ -18,7 +20,7 @@ use crate::{
     dim::{Bindings, Dim},
     ir::{Inst, Module, Op},
     memory::{self, Budget},
-    ops::{Class, Concrete},
+    ops::Class,
     ty::{DType, Type},
     verify::{Verified, requirements},
 };
@@ -133,7 +135,7 @@ impl<'a> Run<'a> {
             RunError::new(Code::E6004, message)
         })?;
         let to = Concrete { dtype: inst.ty.dtype, shape: &shape, bindings: &self.bindings };
-        let value = (row.evaluate)(&inst.op, &operands, &to)?;
+        let value = evaluate(&inst.op, &operands, &to)?;
         self.budget.give_back(scratch);
         self.values.push(Cow::Owned(value));
         Ok(())

@@ -12,14 +12,14 @@
 //! derivative, cost, the origin of each extent, how tests sample it. Nothing else in the crate lists operations without
 //! the Rust compiler checking that the list is whole.
 //!
-//! A program is built by a [`Builder`](ir::Builder), which infers every type and refuses what breaks a rule, or read
+//! A program is built by a [`Builder`](build::Builder), which infers every type and refuses what breaks a rule, or read
 //! from definitions that declare their types ([`Module::from_definitions`](ir::Module::from_definitions)).
 //!
 //! ```
 //! use mind_core::{
 //!     canon::canonicalise,
 //!     interp::{Value, run},
-//!     ir::{Builder, Op, Reduction},
+//!     build::Builder, ir::{Op, Reduction},
 //!     map::Map,
 //!     ops::Profile,
 //!     reduce::Reduce,
@@ -61,7 +61,7 @@
 //! - [`map`], [`reduce`]: what is known of functions of elements and of reductions, as data.
 //! - [`diag`]: codes and messages of mistakes, as data.
 //! - [`dim`], [`ty`], [`data`]: extents, types, constant data.
-//! - [`ir`], [`definitions`]: modules, their builder, and their assembly from texts.
+//! - [`ir`], [`mod@build`], [`definitions`]: modules, their builder, and their assembly from texts.
 //! - [`ops`]: the table of operations.
 //! - [`provenance`]: where an extent comes from, for messages.
 //! - [`snippet`]: mistakes in files, with the line they are on.
@@ -78,6 +78,7 @@
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod canon;
 pub mod data;
 pub mod definitions;

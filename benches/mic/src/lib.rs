@@ -3,7 +3,7 @@
 use mind_core::{
     reduce::Reduce,
     map::Map,
-    ir::{Builder, Module, Op, Reduction, ValueId},
+    build::Builder, ir::{Module, Op, Reduction, ValueId},
     ty::{DType, Shape, Type},
 };
 

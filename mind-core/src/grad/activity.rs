@@ -187,7 +187,7 @@ impl<'a> Activity<'a> {
 fn passes(inst: &Inst) -> bool {
     inst.ty.dtype.is_float()
         && match inst.op.info().derivative {
-            Derivative::Rule(_) | Derivative::Linear(_) | Derivative::Unsupported => true,
+            Derivative::Rule | Derivative::Linear | Derivative::Unsupported => true,
             Derivative::Zero => false,
         }
 }

@@ -4,9 +4,10 @@
 //! element a position of a single axis. Masks are exactly 0 or 1.
 
 use crate::{
+    build::Builder,
     data::TensorData,
     grad::{AutodiffError, push},
-    ir::{Builder, Op, Reduction, ValueId},
+    ir::{Op, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
     ty::{DType, Shape, Type},

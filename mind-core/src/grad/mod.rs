@@ -14,19 +14,21 @@ mod activity;
 mod core_v1;
 mod primal;
 mod pullback;
+mod rules;
 
 use crate::{
+    build::Builder,
     canon::{Canonical, canonicalise},
     diag::Code,
-    ir::{Builder, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     map::{Calculus, Map, formula},
-    ops::{Derivative, OpError, Profile},
+    ops::{OpError, Profile},
     verify::{VerifyError, verify},
 };
 
 use activity::Activity;
 use primal::Copy;
-pub use pullback::Pullback;
+use pullback::Pullback;
 
 /// What to differentiate, by what, and in which operations.
 ///
@@ -146,7 +148,7 @@ impl AutodiffError {
 /// use mind_core::{
 ///     canon::canonicalise,
 ///     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-///     ir::{Builder, Op},
+///     build::Builder, ir::Op,
 ///     ops::Profile,
 ///     text::core_ir,
 ///     ty::{DType, Shape, Type},
@@ -193,20 +195,17 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     }
     for (value, inst) in primal.iter().rev() {
         let Some(cotangent) = cotangents[value.index()] else { continue };
-        match inst.op.info().derivative {
-            Derivative::Rule(rule) | Derivative::Linear(rule) => rule(&mut Pullback {
-                profile: options.profile,
-                activity: &activity,
-                value,
-                inst,
-                cotangent,
-                builder: &mut builder,
-                copies: &copies,
-                cotangents: &mut cotangents,
-            })?,
-            Derivative::Zero => {}
-            Derivative::Unsupported => return Err(activity.unsupported(value)),
-        }
+        let mut pullback = Pullback {
+            profile: options.profile,
+            activity: &activity,
+            value,
+            inst,
+            cotangent,
+            builder: &mut builder,
+            copies: &copies,
+            cotangents: &mut cotangents,
+        };
+        pullback.step()?;
     }
 
     let mut outputs: Vec<_> = primal.outputs().iter().map(|output| copies[output.index()]).collect();

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
+    build::Builder,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
-    ir::{Builder, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     map::Map,
 };
 

@@ -1,9 +1,10 @@
 //! What a derivative rule sees: one primal instruction, the cotangent of its result, and where contributions go.
 
 use crate::{
+    build::Builder,
     dim::Dim,
     grad::{AutodiffError, accumulate, activity::Activity, core_v1, push},
-    ir::{Builder, Inst, Op, Reduction, Slice, ValueId},
+    ir::{Inst, Op, Reduction, Slice, ValueId},
     map::{Calculus, Map, formula},
     ops::Profile,
     reduce::Reduce,
@@ -56,11 +57,6 @@ impl<'a> Pullback<'a> {
     /// The type of a value.
     pub fn ty(&self, value: ValueId) -> Type {
         self.builder.ty(value).clone()
-    }
-
-    /// Which operations may be used.
-    pub fn profile(&self) -> Profile {
-        self.profile
     }
 
     /// Whether a contribution to this operand is of use: it leads to a parameter.

@@ -5,10 +5,11 @@ use mind_shape::rules::{permuted, reduced, subscripted};
 use super::typing::{rule_subscripts, to_rule};
 use super::{Constant, Node, NodeId, Op as Open, Program, Reduce, types};
 use crate::{
+    build::Builder,
     data::TensorData,
     diag::{Code, Diag, Site},
     dim::Dim,
-    ir::{Builder, Module, Op, Reduction, Slice, ValueId},
+    ir::{Module, Op, Reduction, Slice, ValueId},
     map::{Calculus, Map, formula},
     ops::OpError,
     ty::{Shape, Type},

@@ -3,13 +3,11 @@
 use mind_shape::element_count;
 
 use super::{
-    Attribute, Class, Concrete, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     fields::not_these_fields, rules::foreign, sample,
 };
 use crate::{
-    data::{F32, F64, TensorData},
     diag::Code,
-    interp::{Number, Value, with_number},
     ir::Op,
     ty::{DType, Shape, Type},
 };
@@ -18,7 +16,6 @@ use crate::{
 const NULLARY: OpInfo = OpInfo {
     class: Class::Constant,
     arity: 0,
-    evaluate: |op, _, to| Ok(with_number!(to.dtype, T => fill::<T>(op, to))),
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
     ..KERNEL
 };
@@ -184,48 +181,4 @@ fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
         return fault(Code::E4005, format!("{stored} elements given, {count} needed for shape {shape}"));
     }
     Ok(Type::new(data.dtype(), shape.clone()))
-}
-
-/// A constant of an element type.
-trait Constant: Number {
-    fn element(data: &TensorData, offset: usize) -> Self;
-}
-
-macro_rules! constant {
-    ($number:ty, $variant:ident, $get:expr) => {
-        impl Constant for $number {
-            fn element(data: &TensorData, offset: usize) -> Self {
-                let TensorData::$variant(elements) = data else {
-                    unreachable!("the result has the element type of the data")
-                };
-                $get(elements[if elements.len() == 1 { 0 } else { offset }])
-            }
-        }
-    };
-}
-
-constant!(i32, I32, std::convert::identity);
-constant!(i64, I64, std::convert::identity);
-constant!(f32, F32, F32::get);
-constant!(f64, F64, F64::get);
-
-fn fill<T: Constant>(op: &Op, to: &Concrete<'_>) -> Value {
-    let data = data(op);
-    let count: usize = to.shape.iter().product();
-    Value::new(to.shape, T::wrap((0..count).map(|offset| T::element(&data, offset)).collect()))
-}
-
-/// The elements of a constant, whichever operation makes it.
-fn data(op: &Op) -> TensorData {
-    if let Op::ConstI64(value) = op {
-        vec![*value].into()
-    } else if let Op::ConstF32(value) = op {
-        vec![value.get()].into()
-    } else if let Op::ConstF64(value) = op {
-        vec![value.get()].into()
-    } else if let Op::ConstTensor { data, .. } = op {
-        data.clone()
-    } else {
-        foreign(op)
-    }
 }

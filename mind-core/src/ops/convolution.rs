@@ -3,8 +3,7 @@
 use mind_shape::{same_extent, same_padding, window_extent};
 
 use super::{
-    Attribute, Attributes, Concrete, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo,
-    Profile,
+    Attribute, Attributes, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign, rank, same_dtype},
     sample::{Case, Sampling},
@@ -12,7 +11,6 @@ use super::{
 use crate::{
     diag::Code,
     dim::{Dim, DimResult, Overflow},
-    interp::{Number, Value, offset, positions, with_number},
     ir::{Convolution, Op, Padding},
     ty::{DType, Shape, Type},
 };
@@ -60,34 +58,9 @@ pub(super) static CONV2D: OpInfo = OpInfo {
             spatial => (*padding == Padding::Same && strides[spatial - 1] == 1).then_some((0, spatial)),
         }
     },
-    evaluate: |op, operands, to| {
-        let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
-        let shapes = Shapes { image: &image.shape, filter: &filter.shape, result: to.shape };
-        Ok(with_number!(to.dtype, T => {
-            let (a, b) = (T::elements(image), T::elements(filter));
-            shapes.total::<T>(convolution, to, |tap| (tap.result, a[tap.image], b[tap.filter]))
-        }))
-    },
     // A multiplication and an addition for each result element, place in the window and channel.
     flops: |_, operands, result| work(&operands[1].shape, &result.shape),
-    derivative: Derivative::Rule(|p| {
-        p.needs_extended()?;
-        let (image, filter, dy) = (p.operand(0), p.operand(1), p.cotangent());
-        let Op::Conv2d(convolution) = p.op().clone() else { foreign(p.op()) };
-        if p.wants(0) {
-            let convolution = convolution.clone().into();
-            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution };
-            let value = p.push(op, &[dy, filter])?;
-            p.contribute(0, value)?;
-        }
-        if p.wants(1) {
-            let convolution = convolution.into();
-            let op = Op::Conv2dGradFilter { shape: p.ty(filter).shape, convolution };
-            let value = p.push(op, &[image, dy])?;
-            p.contribute(1, value)?;
-        }
-        Ok(())
-    }),
+    derivative: Derivative::Rule,
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, _| {
@@ -124,30 +97,8 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
         infer_gradient(op, operands, shape, convolution, 0, (shape, &filter.shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
-    evaluate: |op, operands, to| {
-        let (Op::Conv2dGradInput { convolution, .. }, [dy, filter]) = (op, operands) else { foreign(op) };
-        let shapes = Shapes { image: to.shape, filter: &filter.shape, result: &dy.shape };
-        Ok(with_number!(to.dtype, T => {
-            let (a, b) = (T::elements(dy), T::elements(filter));
-            shapes.total::<T>(convolution, to, |tap| (tap.image, a[tap.result], b[tap.filter]))
-        }))
-    },
     flops: |_, operands, _| work(&operands[1].shape, &operands[0].shape),
-    derivative: Derivative::Rule(|p| {
-        p.needs_extended()?;
-        let (dy, filter, cotangent) = (p.operand(0), p.operand(1), p.cotangent());
-        let Op::Conv2dGradInput { convolution, .. } = p.op().clone() else { foreign(p.op()) };
-        if p.wants(0) {
-            let value = p.push(Op::Conv2d((*convolution).clone()), &[cotangent, filter])?;
-            p.contribute(0, value)?;
-        }
-        if p.wants(1) {
-            let op = Op::Conv2dGradFilter { shape: p.ty(filter).shape, convolution };
-            let value = p.push(op, &[cotangent, dy])?;
-            p.contribute(1, value)?;
-        }
-        Ok(())
-    }),
+    derivative: Derivative::Rule,
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
@@ -186,30 +137,8 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
         infer_gradient(op, operands, shape, convolution, 1, (&image.shape, shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
-    evaluate: |op, operands, to| {
-        let (Op::Conv2dGradFilter { convolution, .. }, [image, dy]) = (op, operands) else { foreign(op) };
-        let shapes = Shapes { image: &image.shape, filter: to.shape, result: &dy.shape };
-        Ok(with_number!(to.dtype, T => {
-            let (a, b) = (T::elements(image), T::elements(dy));
-            shapes.total::<T>(convolution, to, |tap| (tap.filter, a[tap.image], b[tap.result]))
-        }))
-    },
     flops: |_, operands, result| work(&result.shape, &operands[1].shape),
-    derivative: Derivative::Rule(|p| {
-        p.needs_extended()?;
-        let (image, dy, cotangent) = (p.operand(0), p.operand(1), p.cotangent());
-        let Op::Conv2dGradFilter { convolution, .. } = p.op().clone() else { foreign(p.op()) };
-        if p.wants(0) {
-            let op = Op::Conv2dGradInput { shape: p.ty(image).shape, convolution: convolution.clone() };
-            let value = p.push(op, &[dy, cotangent])?;
-            p.contribute(0, value)?;
-        }
-        if p.wants(1) {
-            let value = p.push(Op::Conv2d(*convolution), &[image, cotangent])?;
-            p.contribute(1, value)?;
-        }
-        Ok(())
-    }),
+    derivative: Derivative::Rule,
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
@@ -303,50 +232,6 @@ impl Convolution {
             return positions.map(Dim::literal).ok_or(Overflow::Range);
         }
         extent.add_literal(before)?.add_literal(after)?.sub(window)?.floor_div(stride)?.add_literal(1)
-    }
-}
-
-/// The extents that a convolution and its derivatives run over.
-struct Shapes<'a> {
-    image: &'a [usize],
-    filter: &'a [usize],
-    result: &'a [usize],
-}
-
-/// One multiplication of a convolution: the offsets of the elements that meet.
-struct Tap {
-    image: usize,
-    filter: usize,
-    result: usize,
-}
-
-impl Shapes<'_> {
-    /// The sum over all taps of the products that `term` gives, each added where it says.
-    fn total<T: Number>(
-        &self,
-        convolution: &Convolution,
-        to: &Concrete<'_>,
-        term: impl Fn(Tap) -> (usize, T, T),
-    ) -> Value {
-        let mut totals = vec![T::NOTHING; to.shape.iter().product()];
-        let before = [0, 1].map(|axis| convolution.before(axis, self.image[axis + 1], self.filter[axis]));
-        for at in positions(self.result) {
-            for window in positions(&self.filter[..3]) {
-                // The place in the image along an axis, if it is not in the padding.
-                let place = |axis: usize| {
-                    let padded = at[axis + 1] * rules::position(convolution.strides[axis]) + window[axis];
-                    padded.checked_sub(before[axis]).filter(|place| *place < self.image[axis + 1])
-                };
-                let (Some(row), Some(column)) = (place(0), place(1)) else { continue };
-                let (target, a, b) = term(Tap {
-                    image: offset(self.image, &[at[0], row, column, window[2]]),
-                    filter: offset(self.filter, &[window[0], window[1], window[2], at[3]]),
-                    result: offset(self.result, &at),
-                });
-                totals[target] = a.accumulate_product(b, totals[target]);
-            }
-        }
-        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     }
 }
 

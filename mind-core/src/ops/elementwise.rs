@@ -1,17 +1,15 @@
 //! The rows of functions of elements in the table of operations: what all of them share, asked of [`Map::row`].
 
 use super::{
-    Class, Concrete, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     rules::{broadcast_origin, floats, foreign, infer_broadcast, same_dtype, same_origin},
     sample::{Case, Sampling},
 };
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
-    grad::{AutodiffError, Pullback},
-    interp::{Number, RunError, Value, broadcast_offset, with_number},
     ir::Op,
-    map::{Given, MOST_OPERANDS, Map, Row, Shapes, Takes, play},
+    map::{Map, Row, Shapes, Takes},
     ty::{DType, Type},
 };
 
@@ -34,8 +32,8 @@ const fn of(map: Map) -> OpInfo {
     let row = map.row();
     let derivative = match (row.derivative.is_empty(), row.is_linear()) {
         (true, _) => Derivative::Zero,
-        (false, true) => Derivative::Linear(back),
-        (false, false) => Derivative::Rule(back),
+        (false, true) => Derivative::Linear,
+        (false, false) => Derivative::Rule,
     };
     OpInfo {
         name: row.name,
@@ -47,7 +45,6 @@ const fn of(map: Map) -> OpInfo {
         arity: row.arity(),
         infer,
         origin,
-        evaluate,
         derivative,
         flops,
         make: Make::Map(map),
@@ -106,37 +103,6 @@ fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
 
 fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
     if known(op).is_identity() { super::no_flops(op, operands, result) } else { result.shape.element_count() }
-}
-
-fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
-    let row = known(op);
-    if row.is_identity() {
-        return Ok(operands[0].clone());
-    }
-    Ok(with_number!(to.dtype, T => {
-        let elements: Vec<&[T]> = operands.iter().map(|operand| T::elements(operand)).collect();
-        to.tabulate(|position| {
-            let mut given = [T::ZERO; MOST_OPERANDS];
-            for ((place, elements), operand) in given.iter_mut().zip(&elements).zip(operands) {
-                *place = elements[broadcast_offset(&operand.shape, &position)];
-            }
-            T::apply(row, &given[..operands.len()])
-        })
-    }))
-}
-
-/// The rule of every function: its derivatives, played where they are wanted.
-fn back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    let row = known(p.op());
-    let operands: Vec<_> = (0..p.operand_count()).map(|position| p.operand(position)).collect();
-    let given = Given { row, operands: &operands, y: p.result(), dy: p.cotangent() };
-    for position in 0..operands.len() {
-        if p.wants(position) && row.flows_to(position) {
-            let value = play(p, given, position)?;
-            p.contribute(position, value)?;
-        }
-    }
-    Ok(())
 }
 
 /// Every broadcast pattern: none, a scalar on either side, a missing axis, a stretched one, both stretched.

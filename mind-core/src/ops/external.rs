@@ -8,9 +8,7 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    grad::{AutodiffError, Pullback},
-    interp::RunError,
-    ir::{Op, Operands, Slice},
+    ir::Op,
     ty::{DType, Shape, Type},
 };
 
@@ -35,7 +33,7 @@ pub(super) static EXTERN: OpInfo = OpInfo {
         check_path(op, function)?;
         Ok(Type::new(float(op, operands)?, shape.clone()))
     },
-    derivative: Derivative::Rule(pull_back),
+    derivative: Derivative::Rule,
     fields: &[FUNCTION, SHAPE],
     attributes: |op| {
         let Op::Extern { function, shape } = op else { foreign(op) };
@@ -99,7 +97,7 @@ pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
         }
         Ok(ty)
     },
-    derivative: Derivative::Rule(pull_back),
+    derivative: Derivative::Rule,
     fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
         let Op::ExternGrad { function, order } = op else { foreign(op) };
@@ -115,16 +113,7 @@ pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
 };
 
 /// What the rows share.
-const ROW: OpInfo = OpInfo {
-    profile: Profile::Extended,
-    arity: VARIADIC,
-    evaluate: |op, _, _| {
-        let (Op::Extern { function, .. } | Op::ExternGrad { function, .. }) = op else { foreign(op) };
-        let message = format!("`{function}` is a function of Rust, which only compiled programs call");
-        Err(RunError::new(Code::E6010, message))
-    },
-    ..KERNEL
-};
+const ROW: OpInfo = OpInfo { profile: Profile::Extended, arity: VARIADIC, ..KERNEL };
 
 const FUNCTION: Field = Field::place("function", FieldKind::Text);
 
@@ -169,43 +158,4 @@ fn count_floats(op: &Op, operands: &[&Type]) -> Result<Dim, Box<OpError>> {
 
 fn no_floats(op: &Op) -> Box<OpError> {
     OpError::new(op, Code::E2005).problem("no operand is of floats, needed one at least").into()
-}
-
-/// Takes the vector of all cotangents apart.
-fn pull_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    p.needs_extended()?;
-    let (function, order) = match p.op() {
-        Op::Extern { function, .. } => (function.clone(), 1),
-        Op::ExternGrad { function, order } => (function.clone(), order + 1),
-        op => foreign(op),
-    };
-    let count = p.operand_count();
-    if count == Operands::MAX {
-        let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
-        return Err(p.unsupported_shape(format!(
-            "`{function}` has {parameters} parameters, so that its derivative of order {order} would take {}, more than the limit of {}",
-            count + 1,
-            Operands::MAX
-        )));
-    }
-    let operands: Vec<_> = (0..count).map(|position| p.operand(position)).chain([p.cotangent()]).collect();
-    let all = p.push(Op::ExternGrad { function, order }, &operands)?;
-    let mut start = Dim::ZERO;
-    for position in 0..count {
-        let ty = p.ty(p.operand(position));
-        if !ty.dtype.is_float() {
-            continue;
-        }
-        // Their sum is an extent of what was just made.
-        let fits = "a part of a countable extent";
-        let end = start.add(&ty.shape.element_count().expect(fits)).expect(fits);
-        if p.wants(position) {
-            let slice = Slice { starts: vec![start], ends: vec![end.clone()], steps: vec![1] };
-            let part = p.push(Op::Slice(slice.into()), &[all])?;
-            let part = p.push(Op::Reshape { shape: ty.shape }, &[part])?;
-            p.contribute(position, part)?;
-        }
-        start = end;
-    }
-    Ok(())
 }

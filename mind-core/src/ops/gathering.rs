@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     diag::Code,
-    interp::{Number, RunError, Value, offset, positions, with_number},
     ir::Op,
     ty::{DType, Shape, Type},
 };
@@ -37,28 +36,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
         let lead = operands[1].rank();
         Some(if axis < lead { (1, axis) } else { (0, axis - lead + 1) })
     },
-    evaluate: |op, operands, to| {
-        let [table, indices] = operands else { foreign(op) };
-        let rows = rows(op, indices, table.shape[0])?;
-        Ok(with_number!(to.dtype, T => {
-            let elements = T::elements(table);
-            to.tabulate(|position| {
-                let (index, rest) = position.split_at(indices.shape.len());
-                let mut at = vec![rows[offset(&indices.shape, index)]];
-                at.extend(rest);
-                elements[offset(&table.shape, &at)]
-            })
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        if p.wants(0) {
-            let shape = p.ty(p.operand(0)).shape;
-            let (dy, indices) = (p.cotangent(), p.operand(1));
-            let dx = p.scatter_add(indices, dy, &shape)?;
-            p.contribute(0, dx)?;
-        }
-        Ok(())
-    }),
+    derivative: Derivative::Linear,
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
@@ -97,31 +75,8 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
     profile: Profile::Extended,
     arity: 2,
     infer: infer_scatter,
-    evaluate: |op, operands, to| {
-        let [indices, updates] = operands else { foreign(op) };
-        let rows = rows(op, indices, to.shape[0])?;
-        Ok(with_number!(to.dtype, T => {
-            let mut totals = vec![T::NOTHING; to.shape.iter().product()];
-            for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
-                let (index, rest) = position.split_at(indices.shape.len());
-                let mut at = vec![rows[offset(&indices.shape, index)]];
-                at.extend(rest);
-                let total = &mut totals[offset(to.shape, &at)];
-                *total = element.accumulate(*total);
-            }
-            Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
-        }))
-    },
     flops: |_, operands, _| operands[1].shape.element_count(),
-    derivative: Derivative::Linear(|p| {
-        p.needs_extended()?;
-        if p.wants(1) {
-            let (dy, indices) = (p.cotangent(), p.operand(0));
-            let rows = p.push(Op::Gather, &[dy, indices])?;
-            p.contribute(1, rows)?;
-        }
-        Ok(())
-    }),
+    derivative: Derivative::Linear,
     attributes: |op| {
         let Op::ScatterAdd { shape } = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
@@ -187,23 +142,4 @@ fn index_dtype(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<O
         .focus(Focus::Operand(position))
         .operands(&[position])
         .into())
-}
-
-/// The rows that indices pick among `extent`: E6001 for one that is outside.
-fn rows(op: &Op, indices: &Value, extent: usize) -> Result<Vec<usize>, RunError> {
-    let row = |index: i64| {
-        let row = usize::try_from(index).ok().filter(|row| *row < extent);
-        row.ok_or_else(|| {
-            let label = op.info().label;
-            RunError::new(
-                Code::E6001,
-                format!("`{label}`: index {index} is outside dimension 0 of extent {extent}"),
-            )
-        })
-    };
-    if indices.dtype() == DType::I32 {
-        i32::elements(indices).iter().map(|index| row(i64::from(*index))).collect()
-    } else {
-        i64::elements(indices).iter().map(|index| row(*index)).collect()
-    }
 }

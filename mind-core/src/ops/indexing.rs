@@ -3,8 +3,8 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    Profile, Requirement,
+    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
+    Requirement,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Sampling},
@@ -12,8 +12,6 @@ use super::{
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
-    grad::{AutodiffError, Pullback},
-    interp::{Number, Value, offset, positions, with_number},
     ir::{Op, Slice},
     ty::{Shape, Type},
 };
@@ -43,12 +41,7 @@ pub(super) static INDEX: OpInfo = OpInfo {
         }
         needed
     },
-    evaluate: |op, operands, to| {
-        let at: Vec<_> = indices(op).iter().map(|index| to.extent(index)).collect();
-        let at = offset(&operands[0].shape, &at);
-        Ok(with_number!(to.dtype, T => to.tabulate(|_| T::elements(operands[0])[at])))
-    },
-    derivative: Derivative::Linear(index_back),
+    derivative: Derivative::Linear,
     fields: &[Field::place("indices", FieldKind::Dims)],
     attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
@@ -97,20 +90,7 @@ pub(super) static SLICE: OpInfo = OpInfo {
             && slice.steps[axis] == 1;
         whole.then_some((0, axis))
     },
-    evaluate: |op, operands, to| {
-        let Op::Slice(slice) = op else { foreign(op) };
-        Ok(with_number!(to.dtype, T => {
-            let elements = T::elements(operands[0]);
-            to.tabulate(|position| elements[offset(&operands[0].shape, &taken(slice, &position, to))])
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        let Op::Slice(slice) = p.op().clone() else { foreign(p.op()) };
-        let shape = p.ty(p.operand(0)).shape;
-        let dy = p.cotangent();
-        let dx = p.slice_grad(dy, &shape, &slice)?;
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Slice(slice) = op else { foreign(op) };
         [Some(Attribute::Slice(slice.clone())), None, None]
@@ -149,22 +129,7 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
         let Op::SliceGrad { shape, slice } = op else { foreign(op) };
         slice_requirements(slice, shape)
     },
-    evaluate: |op, operands, to| {
-        let Op::SliceGrad { slice, .. } = op else { foreign(op) };
-        Ok(with_number!(to.dtype, T => {
-            let mut elements = vec![T::ZERO; to.shape.iter().product()];
-            for (position, element) in positions(&operands[0].shape).zip(T::elements(operands[0])) {
-                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
-            }
-            Value::new(to.shape, T::wrap(elements))
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        let Op::SliceGrad { slice, .. } = p.op().clone() else { foreign(p.op()) };
-        let dy = p.cotangent();
-        let dx = p.push(Op::Slice(slice), &[dy])?;
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     attributes: |op| {
         let Op::SliceGrad { shape, slice } = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None]
@@ -199,16 +164,6 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
 
 fn indices(op: &Op) -> &[Dim] {
     if let Op::Index { indices } = op { indices } else { foreign(op) }
-}
-
-/// The position that a slice takes its element at `position` from.
-fn taken(slice: &Slice, position: &[usize], to: &Concrete<'_>) -> Vec<usize> {
-    let starts = slice.starts.iter().map(|start| to.extent(start));
-    starts
-        .zip(&slice.steps)
-        .zip(position)
-        .map(|((start, step), at)| start + at * rules::position(*step))
-        .collect()
 }
 
 /// `lhs <= rhs` as a requirement, where it is not proved.
@@ -348,22 +303,6 @@ fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
     let taken = sliced(op, slice, shape, &[])?;
     rules::expect_shape(op, operands, 0, &taken)?;
     Ok(operands[0].with_shape(shape.clone()))
-}
-
-fn index_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    let (op, dy) = (p.op().clone(), p.cotangent());
-    let indices = indices(&op);
-    let axes: Vec<i64> = (0..indices.len() as i64).collect();
-    if axes.is_empty() {
-        return p.contribute(0, dy);
-    }
-    let shape = p.ty(p.operand(0)).shape;
-    let ends = indices.iter().map(|index| index.add_literal(1)).collect::<Result<_, _>>();
-    let ends = ends.map_err(|overflow| AutodiffError::UnsupportedShape(format!("`index`: {overflow}")))?;
-    let slice = Slice { starts: indices.to_vec(), ends, steps: vec![1; axes.len()] };
-    let element = p.push(Op::ExpandDims { axes }, &[dy])?;
-    let dx = p.slice_grad(element, &shape, &slice)?;
-    p.contribute(0, dx)
 }
 
 /// Shapes with slices of them: whole, a part, strided, a single element.

@@ -1,19 +1,11 @@
 //! Products of vectors and matrices.
 
 use super::{
-    Concrete, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     rules::{self, foreign, same_dtype},
     sample::{Case, Sampling},
 };
-use crate::{
-    diag::Code,
-    dim::Dim,
-    grad::{AutodiffError, Pullback},
-    interp::{Number, Value, broadcast_offset, offset, with_number},
-    ir::{Op, ValueId},
-    map::formula,
-    ty::Type,
-};
+use crate::{diag::Code, dim::Dim, ir::Op, ty::Type};
 
 /// `Dot(lhs, rhs)`: the product of vectors and matrices.
 ///
@@ -36,8 +28,7 @@ pub(super) static DOT: OpInfo = OpInfo {
         let from_lhs = operands[0].rank() - 1;
         if axis < from_lhs { Some((0, axis)) } else { Some((1, 1)) }
     },
-    evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to))),
-    derivative: Derivative::Rule(dot_back),
+    derivative: Derivative::Rule,
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [[&[i64]; 2]; 4] =
@@ -78,8 +69,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
             rules::broadcast_origin(op, operands, axis)
         }
     },
-    evaluate: |_, operands, to| Ok(with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))),
-    derivative: Derivative::Rule(matmul_back),
+    derivative: Derivative::Rule,
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [[&[i64]; 2]; 6] = [
@@ -107,40 +97,6 @@ const PRODUCT: OpInfo = OpInfo {
     },
     ..KERNEL
 };
-
-fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
-    let (a, b) = (T::elements(lhs), T::elements(rhs));
-    to.tabulate(|mut position| {
-        let column = if rhs.shape.len() == 2 { position.pop() } else { None };
-        let row = position.pop();
-        contract(rhs.shape[0], |k| {
-            let on_lhs: Vec<_> = row.into_iter().chain([k]).collect();
-            let on_rhs: Vec<_> = [k].into_iter().chain(column).collect();
-            (a[offset(&lhs.shape, &on_lhs)], b[offset(&rhs.shape, &on_rhs)])
-        })
-    })
-}
-
-fn matmul<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
-    let (a, b) = (T::elements(lhs), T::elements(rhs));
-    let (lhs_batch, lhs_matrix) = lhs.shape.split_at(lhs.shape.len() - 2);
-    let (rhs_batch, rhs_matrix) = rhs.shape.split_at(rhs.shape.len() - 2);
-    let (rows, shared, columns) = (lhs_matrix[0], lhs_matrix[1], rhs_matrix[1]);
-    to.tabulate(|position| {
-        let (batch, at) = position.split_at(position.len() - 2);
-        let from_a = (broadcast_offset(lhs_batch, batch) * rows + at[0]) * shared;
-        let from_b = broadcast_offset(rhs_batch, batch) * shared * columns + at[1];
-        contract(shared, |k| (a[from_a + k], b[from_b + k * columns]))
-    })
-}
-
-/// The sum of `count` products.
-fn contract<T: Number>(count: usize, factors: impl Fn(usize) -> (T, T)) -> T {
-    T::narrow((0..count).fold(T::NOTHING, |total, k| {
-        let (a, b) = factors(k);
-        a.accumulate_product(b, total)
-    }))
-}
 
 fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
     let [lhs, rhs] = operands else { foreign(op) };
@@ -210,64 +166,4 @@ fn inner(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
         rules::equate(a, b)
     };
     Err(error.into())
-}
-
-/// A value with its last two axes swapped.
-fn transposed(p: &mut Pullback<'_>, value: ValueId) -> Result<ValueId, AutodiffError> {
-    let rank = p.ty(value).rank();
-    let mut permutation: Vec<i64> = (0..rank as i64).collect();
-    permutation.swap(rank - 2, rank - 1);
-    p.push(Op::Transpose { permutation }, &[value])
-}
-
-fn matmul_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    let (lhs, rhs, dy) = (p.operand(0), p.operand(1), p.cotangent());
-    if p.wants(0) {
-        let rhs = transposed(p, rhs)?;
-        let value = p.push(Op::MatMul, &[dy, rhs])?;
-        p.contribute(0, value)?;
-    }
-    if p.wants(1) {
-        let lhs = transposed(p, lhs)?;
-        let value = p.push(Op::MatMul, &[lhs, dy])?;
-        p.contribute(1, value)?;
-    }
-    Ok(())
-}
-
-fn dot_back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    let (lhs, rhs, dy) = (p.operand(0), p.operand(1), p.cotangent());
-    let lhs_is_matrix = p.ty(lhs).rank() == 2;
-    let rhs_is_matrix = p.ty(rhs).rank() == 2;
-    if lhs_is_matrix && rhs_is_matrix {
-        return matmul_back(p);
-    }
-    if p.wants(0) {
-        let value = if lhs_is_matrix {
-            outer(p, dy, rhs)?
-        } else if rhs_is_matrix {
-            p.push(Op::Dot, &[rhs, dy])?
-        } else {
-            formula(p, "dy * rhs", &[("dy", dy), ("rhs", rhs)])?
-        };
-        p.contribute(0, value)?;
-    }
-    if p.wants(1) {
-        let value = if lhs_is_matrix {
-            p.push(Op::Dot, &[dy, lhs])?
-        } else if rhs_is_matrix {
-            outer(p, lhs, dy)?
-        } else {
-            formula(p, "dy * lhs", &[("dy", dy), ("lhs", lhs)])?
-        };
-        p.contribute(1, value)?;
-    }
-    Ok(())
-}
-
-/// The matrix of all products of two vectors.
-fn outer(p: &mut Pullback<'_>, rows: ValueId, columns: ValueId) -> Result<ValueId, AutodiffError> {
-    let rows = p.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
-    let columns = p.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-    formula(p, "rows * columns", &[("rows", rows), ("columns", columns)])
 }

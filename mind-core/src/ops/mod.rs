@@ -27,8 +27,6 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    grad::{AutodiffError, Pullback},
-    interp::{Number, RunError, Value, positions},
     ir::{Convolution, Op, Operands, Reduction, Slice},
     map::Map,
     reduce::Reduce,
@@ -36,6 +34,8 @@ use crate::{
 };
 
 pub use crate::profile::Profile;
+pub(crate) use rules::position;
+pub(crate) use shape::inverse;
 
 /// What a rule answers: the type of the result, or what is wrong.
 pub type Inferred = Result<Type, Box<OpError>>;
@@ -66,8 +66,6 @@ pub struct OpInfo {
     pub requirements: fn(&Op, &[&Type]) -> Vec<Requirement>,
     /// Which operand's axis gives the extent of a result axis, for messages; nothing where it is computed or written.
     pub origin: fn(&Op, &[&Type], usize) -> Option<Place>,
-    /// Reference semantics in naive loops.
-    pub evaluate: fn(&Op, &[&Value], &Concrete<'_>) -> Result<Value, RunError>,
     /// How a cotangent flows back.
     pub derivative: Derivative,
     /// Arithmetic operations one evaluation takes: adds, multiplications, and 1 for each exp, log, division.
@@ -107,7 +105,6 @@ const KERNEL: OpInfo = OpInfo {
     infer: |op, _| rules::foreign(op),
     requirements: no_requirements,
     origin: no_origin,
-    evaluate: |op, _, _| rules::foreign(op),
     derivative: Derivative::Zero,
     flops: no_flops,
     fields: &[],
@@ -170,20 +167,17 @@ pub enum Class {
 }
 
 /// How a cotangent flows back through an operation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivative {
-    /// By this rule, which reads operand or result values.
-    Rule(Rule),
-    /// By this rule, which is the transpose of a linear map and reads no operand values.
-    Linear(Rule),
+    /// By a rule that reads operand or result values.
+    Rule,
+    /// By the transpose of a linear map, which reads no operand values.
+    Linear,
     /// Not at all: the result does not depend on its operands in a differentiable way.
     Zero,
     /// There is no rule; differentiating is E5001.
     Unsupported,
 }
-
-/// Emits what an operation adds to the cotangents of its operands.
-pub type Rule = fn(&mut Pullback<'_>) -> Result<(), AutodiffError>;
 
 /// What must hold of symbolic dims when the program runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -192,16 +186,6 @@ pub enum Requirement {
     Positive(Dim),
     /// The first dim is at most the second; broken, it is E6009.
     AtMost(Dim, Dim),
-}
-
-/// What an evaluation knows beside its operands: the extents of this run.
-pub struct Concrete<'a> {
-    /// The element type of the result.
-    pub dtype: DType,
-    /// The extents of the result.
-    pub shape: &'a [usize],
-    /// The extent of each symbol.
-    pub bindings: &'a Bindings,
 }
 
 macro_rules! table {
@@ -325,27 +309,12 @@ pub(crate) fn check_input(
     check_type(op, ty)
 }
 
-impl Concrete<'_> {
-    /// The value of a dim of an attribute.
-    ///
-    /// # Panics
-    /// If a symbol is not bound or it leaves 64 bits: both are checked before anything runs.
-    fn dim(&self, dim: &Dim) -> i64 {
-        dim.evaluate(self.bindings).expect("dims are bound and in range before anything runs")
-    }
-
-    /// The same as the extent of an axis.
-    fn extent(&self, dim: &Dim) -> usize {
-        usize::try_from(self.dim(dim)).expect("extents are at least 1 before anything runs")
-    }
-
-    /// A value of the result's shape whose element at each position `element` gives.
-    fn tabulate<T: Number>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
-        Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
-    }
-}
-
 impl Op {
+    /// The operation's row in the table.
+    pub fn info(&self) -> &'static OpInfo {
+        info(self)
+    }
+
     /// Calls `visit` with each dim of the attributes.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
         match self {

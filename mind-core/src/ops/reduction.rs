@@ -1,19 +1,17 @@
 //! The rows of reductions in the table of operations: what all of them share, asked of [`Reduce::row`].
 
 use super::{
-    Attribute, Attributes, Class, Concrete, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
+    Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
     fields::not_these_fields,
     rules::{self, floats, foreign, position},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
     dim::{Dim, Overflow},
-    grad::{AutodiffError, Pullback},
-    interp::{Float, Number, Value, offset, positions, with_float, with_number},
-    ir::{Op, Reduction, ValueId},
+    ir::{Op, Reduction},
     map::{Takes, admits},
     reduce::{Reduce, Row},
-    ty::{DType, Shape, Type},
+    ty::{DType, Type},
 };
 
 const FIELDS: &[Field] =
@@ -44,15 +42,7 @@ const fn of(reduce: Reduce) -> OpInfo {
         class: Class::Reduction,
         infer,
         origin,
-        evaluate: |op, operands, to| {
-            Ok(match known(op).0.divides {
-                true => with_float!(to.dtype, T => totals::<T>(op, operands[0], to, T::average)),
-                false => {
-                    with_number!(to.dtype, T => totals::<T>(op, operands[0], to, |total, _| T::narrow(total)))
-                }
-            })
-        },
-        derivative: Derivative::Linear(back),
+        derivative: Derivative::Linear,
         flops,
         fields: FIELDS,
         attributes,
@@ -104,26 +94,6 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(operand.with_shape(shape))
 }
 
-/// The total of each group of elements, finished with the number of elements of a group.
-fn totals<T: Number>(
-    op: &Op,
-    operand: &Value,
-    to: &Concrete<'_>,
-    finish: impl Fn(T::Total, usize) -> T,
-) -> Value {
-    let (reduction, rank) = (known(op).1, operand.shape.len());
-    let reduced = reduction.positions(rank);
-    let count = reduced.iter().map(|axis| operand.shape[*axis]).product();
-    let mut totals = vec![T::NOTHING; to.shape.iter().product()];
-    for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
-        let kept = (0..rank).filter(|axis| reduction.keeps() || !reduced.contains(axis));
-        let at: Vec<_> = kept.map(|axis| if reduced.contains(&axis) { 0 } else { position[axis] }).collect();
-        let total = &mut totals[offset(to.shape, &at)];
-        *total = element.accumulate(*total);
-    }
-    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
-}
-
 fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
     let (reduction, rank) = (known(op).1, operands[0].rank());
     let reduced = reduction.positions(rank);
@@ -131,41 +101,6 @@ fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
         return (!reduced.contains(&axis)).then_some((0, axis));
     }
     (0..rank).filter(|axis| !reduced.contains(axis)).nth(axis).map(|axis| (0, axis))
-}
-
-/// Contributes a value of the result's shape broadcast to the operand's.
-fn spread(p: &mut Pullback<'_>, value: ValueId) -> Result<(), AutodiffError> {
-    let shape = p.ty(p.operand(0)).shape;
-    let (_, reduction) = known(p.op());
-    let value = if reduction.keeps() || reduction.axes.is_empty() {
-        value
-    } else {
-        let axes = reduction.positions(shape.rank()).into_iter().map(|axis| axis as i64).collect();
-        p.push(Op::ExpandDims { axes }, &[value])?
-    };
-    let value = p.broadcast_to(value, &shape)?;
-    p.contribute(0, value)
-}
-
-/// The cotangent, divided as the sum was, at every element that was summed.
-fn back(p: &mut Pullback<'_>) -> Result<(), AutodiffError> {
-    let (dy, x) = (p.cotangent(), p.operand(0));
-    let (row, reduction) = known(p.op());
-    if !row.divides {
-        return spread(p, dy);
-    }
-    let shape = p.ty(x).shape;
-    let positions = reduction.positions(shape.rank());
-    let averaged: Shape = positions.iter().map(|axis| shape[*axis].clone()).collect();
-    let count = averaged.element_count().map_err(|overflow| {
-        AutodiffError::UnsupportedShape(format!(
-            "`{}`: the element count of {averaged}: {overflow}",
-            row.function
-        ))
-    })?;
-    let axes: Vec<_> = positions.into_iter().map(|axis| axis as i64).collect();
-    let value = p.divide_by_count(dy, &count, x, &axes)?;
-    spread(p, value)
 }
 
 /// The values of the fields.

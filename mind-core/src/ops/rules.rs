@@ -152,7 +152,7 @@ pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
 }
 
 /// An axis, step or amount as a position; it was checked not to be negative.
-pub(super) fn position(axis: i64) -> usize {
+pub(crate) fn position(axis: i64) -> usize {
     usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }
 

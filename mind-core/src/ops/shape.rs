@@ -3,8 +3,7 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Concrete, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    Profile,
+    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
     rules::{self, broadcast_dim, foreign, position},
     sample::{Case, Sampling},
@@ -12,7 +11,6 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    interp::{Number, Value, broadcast_offset, offset, with_number},
     ir::Op,
     ty::{Shape, Type},
 };
@@ -32,12 +30,7 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
     mnemonic: "reshape",
     label: "reshape",
     infer: infer_reshape,
-    derivative: Derivative::Linear(|p| {
-        let shape = p.ty(p.operand(0)).shape;
-        let dy = p.cotangent();
-        let dx = p.push(Op::Reshape { shape }, &[dy])?;
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Reshape { shape } = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
@@ -74,18 +67,7 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
     label: "transpose",
     infer: infer_transpose,
     origin: |op, _, axis| Some((0, position(permutation(op)[axis]))),
-    evaluate: |op, operands, to| {
-        Ok(with_number!(to.dtype, T => {
-            let inverse = inverse(permutation(op));
-            read::<T>(operands[0], to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        let permutation = inverse(permutation(p.op()));
-        let dy = p.cotangent();
-        let dx = p.push(Op::Transpose { permutation }, &[dy])?;
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     fields: &[Field::place("permutation", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
@@ -124,12 +106,7 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
         let before = axes.iter().filter(|added| position(**added) < axis).count();
         (!axes.contains(&(axis as i64))).then(|| (0, axis - before))
     },
-    derivative: Derivative::Linear(|p| {
-        let axes = axes(p.op()).to_vec();
-        let dy = p.cotangent();
-        let dx = p.push(Op::Squeeze { axes }, &[dy])?;
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
@@ -167,12 +144,7 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
         let axes = axes(op);
         (0..operands[0].rank()).filter(|axis| !axes.contains(&(*axis as i64))).nth(axis).map(|axis| (0, axis))
     },
-    derivative: Derivative::Linear(|p| {
-        let axes = axes(p.op()).to_vec();
-        let dy = p.cotangent();
-        let dx = if axes.is_empty() { dy } else { p.push(Op::ExpandDims { axes }, &[dy])? };
-        p.contribute(0, dx)
-    }),
+    derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
@@ -211,16 +183,7 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
         let axis = (axis + operands[0].rank()).checked_sub(shape.rank())?;
         (!operands[0].shape[axis].is_one()).then_some((0, axis))
     },
-    evaluate: |_, operands, to| {
-        Ok(with_number!(to.dtype, T => {
-            let elements = T::elements(operands[0]);
-            to.tabulate(|position| elements[broadcast_offset(&operands[0].shape, &position)])
-        }))
-    },
-    derivative: Derivative::Linear(|p| {
-        let dy = p.cotangent();
-        p.contribute(0, dy)
-    }),
+    derivative: Derivative::Linear,
     attributes: |op| {
         let Op::BroadcastTo { shape } = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
@@ -246,7 +209,6 @@ pub(super) static BROADCAST_TO: OpInfo = OpInfo {
 const VIEW: OpInfo = OpInfo {
     class: Class::View,
     // The elements stay where they are in row-major order.
-    evaluate: |_, operands, to| Ok(Value::new(to.shape, operands[0].elements.clone())),
     ..KERNEL
 };
 
@@ -265,12 +227,6 @@ pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
         inverse[position(*from)] = to as i64;
     }
     inverse
-}
-
-/// Each result element from the position of the operand that `place` gives for its own.
-fn read<T: Number>(operand: &Value, to: &Concrete<'_>, place: impl Fn(Vec<usize>) -> Vec<usize>) -> Value {
-    let elements = T::elements(operand);
-    to.tabulate(|position| elements[offset(&operand.shape, &place(position))])
 }
 
 fn infer_reshape(op: &Op, operands: &[&Type]) -> Inferred {

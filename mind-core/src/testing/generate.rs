@@ -2,9 +2,10 @@
 
 use super::Random;
 use crate::{
+    build::Builder,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Builder, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
+    ir::{Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
     map::{Map, Row, Shapes},
     ops::Profile,
     reduce::Reduce,

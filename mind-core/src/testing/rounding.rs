@@ -8,10 +8,9 @@
 
 use crate::{
     dim::Bindings,
-    interp::{Elements, RunError, Trace, Value, broadcast_offset, positions, trace},
+    interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
     ir::{Inst, Op},
     map::{Exactness, Row},
-    ops::Concrete,
     ty::DType,
     verify::Verified,
 };
@@ -223,7 +222,7 @@ impl Step<'_> {
         });
         let operands: Vec<Value> = operands.collect();
         let to = Concrete { dtype: DType::F64, shape: &self.result.shape, bindings: self.bindings };
-        let value = (self.inst.op.info().evaluate)(&self.inst.op, &operands.iter().collect::<Vec<_>>(), &to)?;
+        let value = evaluate(&self.inst.op, &operands.iter().collect::<Vec<_>>(), &to)?;
         let Elements::F64(elements) = value.elements else { unreachable!("the operands are of f64") };
         Ok(elements)
     }
@@ -292,7 +291,8 @@ impl<'a> Operand<'a> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        ir::{Builder, Reduction},
+        build::Builder,
+        ir::Reduction,
         map::Map,
         ops::Profile,
         reduce::Reduce,

@@ -1,10 +1,11 @@
 //! The canonical form.
 
 use mind_core::{
+    build::Builder,
     canon::{Canonical, canonicalise},
     data::TensorData,
     dim::Dim,
-    ir::{Builder, Module, Op, Reduction, Slice, ValueId},
+    ir::{Module, Op, Reduction, Slice, ValueId},
     map::Map,
     ops::OpError,
     reduce::Reduce,

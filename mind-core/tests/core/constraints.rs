@@ -1,9 +1,10 @@
 //! One test a numbered constraint of a row: the instruction that breaks it and no other.
 
 use mind_core::{
+    build::Builder,
     data::TensorData,
     diag::Code::{self, *},
-    ir::{Builder, Convolution, Op, Padding, Reduction, Slice},
+    ir::{Convolution, Op, Padding, Reduction, Slice},
     map::Map,
     ops::Focus,
     reduce::Reduce,

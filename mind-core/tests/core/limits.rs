@@ -1,8 +1,9 @@
 //! Dimensions that no memory could hold are refused, whatever they are made of.
 
 use mind_core::{
+    build::Builder,
     dim::{Bindings, Dim},
-    ir::{Builder, Module},
+    ir::Module,
     ops::Profile,
     pipeline,
     surface::{lower::lower, parse::parse},

@@ -1,9 +1,10 @@
 //! What a run may hold.
 
 use mind_core::{
+    build::Builder,
     diag::Code,
     interp::{Options, RunError, Value, run_with},
-    ir::{Builder, Op},
+    ir::Op,
     map::Map,
     ops::Profile,
     ty::{DType, Shape, Type},

@@ -1,10 +1,11 @@
 //! Running whole modules: symbols are bound, requirements checked, faults named.
 
 use mind_core::{
+    build::Builder,
     diag::Code,
     dim::Dim,
     interp::{Value, run},
-    ir::{Builder, Convolution, Op, Padding, Slice},
+    ir::{Convolution, Op, Padding, Slice},
     map::Map,
 };
 

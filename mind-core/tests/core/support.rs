@@ -1,10 +1,11 @@
 //! Short ways to write types, values and instructions.
 
 use mind_core::{
+    build::Builder,
     diag::Code,
     dim::Dim,
     interp::{Value, run},
-    ir::{Builder, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     ops::{Inferred, OpError, Profile, infer},
     ty::{DType, Shape, Type},
     verify::{Verified, verify},

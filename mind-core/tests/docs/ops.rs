@@ -6,7 +6,8 @@ use std::{
 };
 
 use mind_core::{
-    ir::{Builder, Module},
+    build::Builder,
+    ir::Module,
     ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
     surface::function_names,
     text::{core_ir, mic},
@@ -183,9 +184,9 @@ fn class(row: &OpInfo) -> &'static str {
 
 fn derivative(row: &OpInfo) -> &'static str {
     match row.derivative {
-        Derivative::Linear(_) => "(linear) ",
+        Derivative::Linear => "(linear) ",
         Derivative::Unsupported => "(none: E5001) ",
-        Derivative::Rule(_) | Derivative::Zero => "",
+        Derivative::Rule | Derivative::Zero => "",
     }
 }
 

@@ -1,12 +1,13 @@
 //! What the gradient tests share: modules, arguments, and central differences by the reference interpreter.
 
 use mind_core::{
+    build::Builder,
     canon::{Canonical, canonicalise},
     data::TensorData,
     dim::{Bindings, Dim, Symbol},
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     interp::{self, Elements, Value},
-    ir::{Builder, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     map::Map,
     ops::{
         Profile,

@@ -14,8 +14,9 @@ use super::records::Place;
 use super::signature::Signature;
 use super::types::Structure;
 use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
+use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Builder, Op, ValueId};
+use crate::ir::{Op, ValueId};
 use crate::surface::ast::{Argument, BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
 use crate::surface::habits;
 

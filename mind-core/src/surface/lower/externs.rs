@@ -5,8 +5,9 @@ use super::block::{Entry, Table};
 use super::body::Compiled;
 use super::signature::{Signature, function_signature};
 use super::types::{DimNames, Structure};
+use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Builder, Op, Operands};
+use crate::ir::{Op, Operands};
 use crate::surface::ast::Extern;
 use crate::ty::Type;
 

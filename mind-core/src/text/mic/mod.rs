@@ -23,7 +23,7 @@ const HEADER: &str = "mic@1";
 /// The text of a module, valid or not.
 ///
 /// ```
-/// use mind_core::{ir::{Builder, Op, Reduction}, reduce::Reduce, text::mic, ty::{DType, Shape, Type}};
+/// use mind_core::{build::Builder, ir::{Op, Reduction}, reduce::Reduce, text::mic, ty::{DType, Shape, Type}};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let total = b.push(Op::Reduce(Reduce::Sum, Reduction { axes: vec![1], keepdims: false }), &[x])?;

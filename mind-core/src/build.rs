@@ -1,0 +1,132 @@
+//! The way to make modules.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    data::TensorData,
+    dim::Bindings,
+    ir::{Inst, Module, Op, Operands, ValueId},
+    ops::{OpError, check_input, infer},
+    ty::{DType, Shape, Type},
+};
+
+/// The way to make modules: it infers each result type and refuses an instruction that breaks a rule.
+///
+/// ```
+/// use mind_core::{build::Builder, ir::Op, ty::{DType, Shape, Type}};
+/// let mut b = Builder::new();
+/// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[32, 784])))?;
+/// let w = b.input("w", Type::new(DType::F32, Shape::literal(&[784, 10])))?;
+/// let y = b.push(Op::MatMul, &[x, w])?;
+/// assert_eq!(b.ty(y).to_string(), "f32[32, 10]");
+/// assert!(b.push(Op::MatMul, &[w, x]).is_err());
+/// # Ok::<(), Box<mind_core::ops::OpError>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    insts: Vec<Inst>,
+    input_names: BTreeSet<Arc<str>>,
+}
+
+impl Builder {
+    /// A builder of an empty module.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an input; inputs come before everything else.
+    ///
+    /// # Errors
+    /// E4004 if the name is empty or taken, or an operation came before; E3006, E1008 and E2005 for a bad type.
+    pub fn input(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Result<ValueId, Box<OpError>> {
+        let name = name.into();
+        let before = self.insts.last().map(|inst| &inst.op);
+        check_input(before, self.input_names.contains(&name), &name, &ty)?;
+        self.input_names.insert(name.clone());
+        Ok(self.add(Op::Input { name }, &[], ty))
+    }
+
+    /// Adds an operation on earlier values and infers the type of its result.
+    ///
+    /// # Errors
+    /// The rule that the operation breaks.
+    ///
+    /// # Panics
+    /// If an operand is not a value of this builder, or `op` is an input.
+    pub fn push(&mut self, op: Op, operands: &[ValueId]) -> Result<ValueId, Box<OpError>> {
+        let ty = {
+            let types: Vec<&Type> = operands.iter().map(|operand| self.ty(*operand)).collect();
+            infer(&op, &types)?
+        };
+        Ok(self.add(op, operands, ty))
+    }
+
+    fn add(&mut self, op: Op, operands: &[ValueId], ty: Type) -> ValueId {
+        let operands =
+            Operands::new(operands).expect("inference refuses more operands than any operation takes");
+        self.insts.push(Inst { op, operands, ty });
+        ValueId::new(self.insts.len() - 1)
+    }
+
+    /// A single number of an element type: the constant operation that fits it.
+    ///
+    /// # Panics
+    /// If `dtype` is `Bool`.
+    pub fn constant(&mut self, dtype: DType, value: f64) -> ValueId {
+        let op = match dtype {
+            DType::F32 => Op::ConstF32((value as f32).into()),
+            DType::F64 => Op::ConstF64(value.into()),
+            DType::I64 => Op::ConstI64(value as i64),
+            DType::I32 => {
+                Op::ConstTensor { data: TensorData::I32(Arc::new([value as i32])), shape: Shape::scalar() }
+            }
+            DType::Bool => panic!("no operation takes truth values"),
+        };
+        self.push(op, &[]).expect("a single number is a valid constant")
+    }
+
+    /// Adds all of `module` with its inputs replaced by `args` and its symbols by `bindings`; gives its outputs.
+    ///
+    /// # Errors
+    /// The rule that breaks under these arguments.
+    ///
+    /// # Panics
+    /// If there are not as many arguments as inputs.
+    pub fn inline(
+        &mut self,
+        module: &Module,
+        args: &[ValueId],
+        bindings: &Bindings,
+    ) -> Result<Vec<ValueId>, Box<OpError>> {
+        assert_eq!(module.inputs().len(), args.len(), "one argument an input");
+        let mut values = args.to_vec();
+        values.reserve(module.insts().len() - args.len());
+        for inst in &module.insts()[args.len()..] {
+            let op =
+                inst.op.substitute(bindings).map_err(|overflow| OpError::overflow(&inst.op, overflow))?;
+            let operands = inst.operands.map(|operand| values[operand.index()]);
+            values.push(self.push(op, &operands)?);
+        }
+        Ok(module.outputs().iter().map(|output| values[output.index()]).collect())
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: ValueId) -> &Type {
+        &self.insts[value.index()].ty
+    }
+
+    /// The instruction that makes a value.
+    pub fn inst(&self, value: ValueId) -> &Inst {
+        &self.insts[value.index()]
+    }
+
+    /// The instructions so far.
+    pub fn insts(&self) -> &[Inst] {
+        &self.insts
+    }
+
+    /// The module with these results.
+    pub fn finish(self, outputs: impl Into<Vec<ValueId>>) -> Module {
+        Module::from_parts(self.insts, outputs.into())
+    }
+}

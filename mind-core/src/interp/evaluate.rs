@@ -1,0 +1,296 @@
+//! What each operation computes, in naive loops: the definition by which everything else is judged.
+
+use super::{Float, Number, RunError, Value, broadcast_offset, offset, positions, with_float, with_number};
+use crate::{
+    data::{F32, F64, TensorData},
+    diag::Code,
+    dim::{Bindings, Dim},
+    ir::{Convolution, Op, Reduction, Slice},
+    map::{self, MOST_OPERANDS},
+    ops::{inverse, position},
+    reduce,
+    ty::DType,
+};
+
+/// What an evaluation knows beside its operands: the extents of this run.
+pub(crate) struct Concrete<'a> {
+    /// The element type of the result.
+    pub(crate) dtype: DType,
+    /// The extents of the result.
+    pub(crate) shape: &'a [usize],
+    /// The extent of each symbol.
+    pub(crate) bindings: &'a Bindings,
+}
+
+/// The result of an operation on operands that verification has seen.
+///
+/// # Errors
+/// E6001 for an index out of range, E6010 for a function of Rust.
+pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
+    Ok(match op {
+        Op::Input { .. } => unreachable!("the caller gives inputs"),
+        Op::ConstI64(value) => filled(&vec![*value].into(), to),
+        Op::ConstF32(value) => filled(&vec![value.get()].into(), to),
+        Op::ConstF64(value) => filled(&vec![value.get()].into(), to),
+        Op::ConstTensor { data, .. } => filled(data, to),
+        Op::Map(map) => function(map.row(), operands, to),
+        Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
+        // The elements stay where they are in row-major order.
+        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
+            Value::new(to.shape, operands[0].elements.clone())
+        }
+        Op::Transpose { permutation } => {
+            let inverse = inverse(permutation);
+            read(operands[0], to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
+        }
+        Op::BroadcastTo { .. } => with_number!(to.dtype, T => {
+            let elements = T::elements(operands[0]);
+            to.tabulate(|position| elements[broadcast_offset(&operands[0].shape, &position)])
+        }),
+        Op::Index { indices } => {
+            read(operands[0], to, |_| indices.iter().map(|index| to.extent(index)).collect())
+        }
+        Op::Slice(slice) => read(operands[0], to, |position| taken(slice, position, to)),
+        Op::SliceGrad { slice, .. } => with_number!(to.dtype, T => {
+            let mut elements = vec![T::ZERO; to.shape.iter().product()];
+            for (position, element) in positions(&operands[0].shape).zip(T::elements(operands[0])) {
+                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
+            }
+            Value::new(to.shape, T::wrap(elements))
+        }),
+        Op::Gather => {
+            let (table, indices) = (operands[0], operands[1]);
+            let rows = rows(op, indices, table.shape[0])?;
+            read(table, to, |position| row_of(&rows, indices, position))
+        }
+        Op::ScatterAdd { .. } => {
+            let (indices, updates) = (operands[0], operands[1]);
+            let rows = rows(op, indices, to.shape[0])?;
+            with_number!(to.dtype, T => {
+                let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+                for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
+                    let total = &mut totals[offset(to.shape, &row_of(&rows, indices, &position))];
+                    *total = element.accumulate(*total);
+                }
+                Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+            })
+        }
+        Op::Dot => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
+        Op::MatMul => with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to)),
+        Op::Conv2d(convolution) => {
+            let shapes = Shapes { image: &operands[0].shape, filter: &operands[1].shape, result: to.shape };
+            let term = |tap: Tap| [tap.result, tap.image, tap.filter];
+            convolved(&shapes, convolution, operands, to, term)
+        }
+        Op::Conv2dGradInput { convolution, .. } => {
+            let shapes = Shapes { image: to.shape, filter: &operands[1].shape, result: &operands[0].shape };
+            let term = |tap: Tap| [tap.image, tap.result, tap.filter];
+            convolved(&shapes, convolution, operands, to, term)
+        }
+        Op::Conv2dGradFilter { convolution, .. } => {
+            let shapes = Shapes { image: &operands[0].shape, filter: to.shape, result: &operands[1].shape };
+            let term = |tap: Tap| [tap.filter, tap.image, tap.result];
+            convolved(&shapes, convolution, operands, to, term)
+        }
+        Op::Extern { function, .. } | Op::ExternGrad { function, .. } => {
+            let message = format!("`{function}` is a function of Rust, which only compiled programs call");
+            return Err(RunError::new(Code::E6010, message));
+        }
+    })
+}
+
+impl Concrete<'_> {
+    /// The value of a dim of an attribute as a position.
+    ///
+    /// # Panics
+    /// If a symbol is not bound or it leaves 64 bits: both are checked before anything runs.
+    fn extent(&self, dim: &Dim) -> usize {
+        let value = dim.evaluate(self.bindings).expect("dims are bound and in range before anything runs");
+        usize::try_from(value).expect("extents are at least 1 before anything runs")
+    }
+
+    /// A value of the result's shape whose element at each position `element` gives.
+    fn tabulate<T: Number>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
+        Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
+    }
+}
+
+fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
+    let count: usize = to.shape.iter().product();
+    fn spread<T: Clone>(elements: Vec<T>, count: usize) -> Vec<T> {
+        if elements.len() == 1 { vec![elements[0].clone(); count] } else { elements }
+    }
+    match data {
+        TensorData::I32(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
+        TensorData::I64(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
+        TensorData::F32(elements) => {
+            Value::new(to.shape, spread(elements.iter().copied().map(F32::get).collect(), count))
+        }
+        TensorData::F64(elements) => {
+            Value::new(to.shape, spread(elements.iter().copied().map(F64::get).collect(), count))
+        }
+    }
+}
+
+fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {
+    if row.is_identity() {
+        return operands[0].clone();
+    }
+    with_number!(to.dtype, T => {
+        let elements: Vec<&[T]> = operands.iter().map(|operand| T::elements(operand)).collect();
+        to.tabulate(|position| {
+            let mut given = [T::ZERO; MOST_OPERANDS];
+            for ((place, elements), operand) in given.iter_mut().zip(&elements).zip(operands) {
+                *place = elements[broadcast_offset(&operand.shape, &position)];
+            }
+            T::apply(row, &given[..operands.len()])
+        })
+    })
+}
+
+fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+    if row.divides {
+        with_float!(to.dtype, T => totals::<T>(reduction, operand, to, T::average))
+    } else {
+        with_number!(to.dtype, T => totals::<T>(reduction, operand, to, |total, _| T::narrow(total)))
+    }
+}
+
+/// The total of each group of elements, finished with the number of elements of a group.
+fn totals<T: Number>(
+    reduction: &Reduction,
+    operand: &Value,
+    to: &Concrete<'_>,
+    finish: impl Fn(T::Total, usize) -> T,
+) -> Value {
+    let rank = operand.shape.len();
+    let reduced = reduction.positions(rank);
+    let count = reduced.iter().map(|axis| operand.shape[*axis]).product();
+    let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+    for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
+        let kept = (0..rank).filter(|axis| reduction.keeps() || !reduced.contains(axis));
+        let at: Vec<_> = kept.map(|axis| if reduced.contains(&axis) { 0 } else { position[axis] }).collect();
+        let total = &mut totals[offset(to.shape, &at)];
+        *total = element.accumulate(*total);
+    }
+    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
+}
+
+/// The elements of a value at the places that `place` gives for those of the result.
+fn read(operand: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Value {
+    with_number!(to.dtype, T => {
+        let elements = T::elements(operand);
+        to.tabulate(|position| elements[offset(&operand.shape, &place(&position))])
+    })
+}
+
+/// Where a slice takes the element at a position from.
+fn taken(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
+    let starts = slice.starts.iter().map(|start| to.extent(start));
+    starts.zip(&slice.steps).zip(at).map(|((start, step), at)| start + at * position(*step)).collect()
+}
+
+/// The rows that indices mean, or E6001.
+fn rows(op: &Op, indices: &Value, extent: usize) -> Result<Vec<usize>, RunError> {
+    let row = |index: i64| {
+        let row = usize::try_from(index).ok().filter(|row| *row < extent);
+        row.ok_or_else(|| {
+            let label = op.info().label;
+            RunError::new(
+                Code::E6001,
+                format!("`{label}`: index {index} is outside dimension 0 of extent {extent}"),
+            )
+        })
+    };
+    if indices.dtype() == DType::I32 {
+        i32::elements(indices).iter().map(|index| row(i64::from(*index))).collect()
+    } else {
+        i64::elements(indices).iter().map(|index| row(*index)).collect()
+    }
+}
+
+/// The place in a table of a position of what is gathered from it.
+fn row_of(rows: &[usize], indices: &Value, position: &[usize]) -> Vec<usize> {
+    let (index, rest) = position.split_at(indices.shape.len());
+    [rows[offset(&indices.shape, index)]].into_iter().chain(rest.iter().copied()).collect()
+}
+
+fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+    let (a, b) = (T::elements(lhs), T::elements(rhs));
+    to.tabulate(|mut position| {
+        let column = if rhs.shape.len() == 2 { position.pop() } else { None };
+        let row = position.pop();
+        contract(rhs.shape[0], |k| {
+            let on_lhs: Vec<_> = row.into_iter().chain([k]).collect();
+            let on_rhs: Vec<_> = [k].into_iter().chain(column).collect();
+            (a[offset(&lhs.shape, &on_lhs)], b[offset(&rhs.shape, &on_rhs)])
+        })
+    })
+}
+
+fn matmul<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+    let (a, b) = (T::elements(lhs), T::elements(rhs));
+    let (lhs_batch, lhs_matrix) = lhs.shape.split_at(lhs.shape.len() - 2);
+    let (rhs_batch, rhs_matrix) = rhs.shape.split_at(rhs.shape.len() - 2);
+    let (rows, shared, columns) = (lhs_matrix[0], lhs_matrix[1], rhs_matrix[1]);
+    to.tabulate(|position| {
+        let (batch, at) = position.split_at(position.len() - 2);
+        let from_a = (broadcast_offset(lhs_batch, batch) * rows + at[0]) * shared;
+        let from_b = broadcast_offset(rhs_batch, batch) * shared * columns + at[1];
+        contract(shared, |k| (a[from_a + k], b[from_b + k * columns]))
+    })
+}
+
+fn contract<T: Number>(count: usize, factors: impl Fn(usize) -> (T, T)) -> T {
+    T::narrow((0..count).fold(T::NOTHING, |total, k| {
+        let (a, b) = factors(k);
+        a.accumulate_product(b, total)
+    }))
+}
+
+/// The shapes of a convolution, of which a gradient knows the result and makes another.
+struct Shapes<'a> {
+    image: &'a [usize],
+    filter: &'a [usize],
+    result: &'a [usize],
+}
+
+/// One place of the window at one place of the result: the offsets in each.
+struct Tap {
+    image: usize,
+    filter: usize,
+    result: usize,
+}
+
+/// The sum over all taps of products: `term` gives where it is added, and the places of its factors in both operands.
+fn convolved(
+    shapes: &Shapes<'_>,
+    convolution: &Convolution,
+    operands: &[&Value],
+    to: &Concrete<'_>,
+    term: impl Fn(Tap) -> [usize; 3],
+) -> Value {
+    let Shapes { image, filter, result } = *shapes;
+    let before = [0, 1].map(|axis| convolution.before(axis, image[axis + 1], filter[axis]));
+    with_number!(to.dtype, T => {
+        let (a, b) = (T::elements(operands[0]), T::elements(operands[1]));
+        let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+        for at in positions(result) {
+            for window in positions(&filter[..3]) {
+                // The place in the image along an axis, if it is not in the padding.
+                let place = |axis: usize| {
+                    let padded = at[axis + 1] * position(convolution.strides[axis]) + window[axis];
+                    padded.checked_sub(before[axis]).filter(|place| *place < image[axis + 1])
+                };
+                let (Some(row), Some(column)) = (place(0), place(1)) else { continue };
+                let [target, from_a, from_b] = term(Tap {
+                    image: offset(image, &[at[0], row, column, window[2]]),
+                    filter: offset(filter, &[window[0], window[1], window[2], at[3]]),
+                    result: offset(result, &at),
+                });
+                totals[target] = a[from_a].accumulate_product(b[from_b], totals[target]);
+            }
+        }
+        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+    })
+}
