@@ -8,7 +8,6 @@ mod bind;
 mod evaluate;
 mod number;
 
-pub(crate) use bind::bindable;
 pub use bind::{bind, check_requirements};
 pub(crate) use evaluate::{Concrete, evaluate};
 use number::{Float, Number, with_float, with_number};

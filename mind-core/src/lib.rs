@@ -104,6 +104,7 @@ pub mod reduce;
 pub mod snippet;
 pub mod stats;
 pub mod surface;
+mod symbols;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 use crate::{
     diag::Code,
     dim::Symbol,
-    interp::bindable,
     ir::{Inst, Module, Op, Operands, ValueId},
     ops::{self, OpError, OpInfo, Profile, Requirement},
+    symbols::bindable,
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type

@@ -1,14 +1,12 @@
 //! What the extents of a run say of the symbols, and whether they keep what the module requires.
 
-use std::collections::BTreeSet;
-
 use super::{RunError, Value};
 use crate::{
     diag::Code,
-    dim::{Atom, Bindings, Dim, Symbol, Term},
+    dim::{Bindings, Dim},
     ir::Module,
     ops::Requirement,
-    ty::Type,
+    symbols::{linear, solve},
 };
 
 /// The extent of each symbol that the extents of the inputs give.
@@ -81,45 +79,6 @@ pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
         }
     }
     Ok(bindings)
-}
-
-/// The symbols that [`bind`] can bind, whatever the extents.
-pub(crate) fn bindable<'a>(inputs: impl Iterator<Item = &'a Type> + Clone) -> BTreeSet<Symbol> {
-    let mut bound = Bindings::new();
-    let dims = || inputs.clone().flat_map(|ty| ty.shape.iter()).filter(|dim| dim.as_literal().is_none());
-    loop {
-        let before = bound.len();
-        for dim in dims() {
-            if let Some((symbol, _, _)) = linear(dim, &bound) {
-                bound.insert(symbol, Dim::ONE);
-            }
-        }
-        if bound.len() == before {
-            return bound.into_keys().collect();
-        }
-    }
-}
-
-/// The one symbol that `dim` leaves unbound and the value that makes it `extent`, where it is linear in it.
-fn solve(dim: &Dim, extent: i64, bindings: &Bindings) -> Option<(Symbol, i64)> {
-    let (symbol, coefficient, constant) = linear(dim, bindings)?;
-    let rest = extent.checked_sub(constant)?;
-    (rest % coefficient == 0 && rest / coefficient >= 1).then(|| (symbol, rest / coefficient))
-}
-
-/// `(s, a, c)` where `dim` under the bindings is `a * s + c`.
-fn linear(dim: &Dim, bindings: &Bindings) -> Option<(Symbol, i64, i64)> {
-    let rest = dim.substitute(bindings).ok()?;
-    let terms = rest.terms();
-    let (Term { factors, coefficient }, constant) = match &terms[..] {
-        [symbol] => (symbol, 0),
-        [symbol, constant] if constant.factors.is_empty() => (symbol, constant.coefficient),
-        _ => return None,
-    };
-    match &factors[..] {
-        [(Atom::Symbol(symbol), 1)] => Some((symbol.clone(), *coefficient, constant)),
-        _ => None,
-    }
 }
 
 /// Whether every requirement holds under these extents.

@@ -6,6 +6,7 @@ mod canon;
 mod constraints;
 mod evaluation;
 mod inference;
+mod layers;
 mod limits;
 mod memory;
 mod properties;

@@ -10,7 +10,7 @@ mod syntax;
 mod types;
 
 use super::Code;
-use crate::ops::Profile;
+use crate::profile::Profile;
 
 /// What there is to say of a code beyond its row.
 #[derive(Clone, Copy, Debug)]

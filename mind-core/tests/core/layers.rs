@@ -1,0 +1,90 @@
+//! Modules of the crate name only those below them: what an operation is lies below what is done with it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// From the bottom up.
+const LAYERS: [&str; 18] = [
+    "profile", "dim", "diag", "ty", "data", "map", "reduce", "ir", "ops", "build", "number", "symbols",
+    "verify", "canon", "interp", "grad", "opt", "plan",
+];
+
+#[test]
+fn no_module_names_one_above_it() {
+    let mut up = Vec::new();
+    let mut seen = 0;
+    for (layer, name) in LAYERS.iter().enumerate() {
+        for file in files(name) {
+            let text = fs::read_to_string(&file).expect("the source can be read");
+            for named in named(&text) {
+                let place = LAYERS.iter().position(|other| *other == named);
+                seen += usize::from(place.is_some());
+                if place.is_some_and(|place| place > layer) {
+                    up.push(format!("{} names {named}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "{seen} names of modules are found");
+    assert!(up.is_empty(), "{}", up.join("\n"));
+}
+
+/// The files of a module, but for tests.
+fn files(module: &str) -> Vec<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec![source.join(format!("{module}.rs"))];
+    let mut folders = vec![source.join(module)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.retain(|file| {
+        file.extension().is_some_and(|extension| extension == "rs")
+            && file.is_file()
+            && !file.ends_with("tests.rs")
+    });
+    files.sort();
+    assert!(!files.is_empty(), "{module} is a module");
+    files
+}
+
+/// The modules that paths from the root of the crate name, in code.
+fn named(text: &str) -> Vec<String> {
+    let code: String = text
+        .split("#[cfg(test)]")
+        .next()
+        .unwrap_or_default()
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let word = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut found = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        let Some(list) = rest.strip_prefix('{') else {
+            found.push(word(rest));
+            continue;
+        };
+        let (mut depth, mut starts) = (0, true);
+        for (at, character) in list.char_indices() {
+            match character {
+                '}' if depth == 0 => break,
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => starts = true,
+                _ if starts && !character.is_whitespace() => {
+                    found.push(word(&list[at..]));
+                    starts = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
