@@ -7,6 +7,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Body, ExprId, NodeKind, TypeExpr};
 use crate::surface::habits;
+use crate::surface::lower::builtins;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
@@ -19,6 +20,9 @@ pub(super) struct Place {
     /// The same, told apart from others that only look the same.
     key: String,
 }
+
+/// The formal whose argument may be a word.
+const PADDING: &str = "padding";
 
 /// What the node around an expression makes of it.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,10 +41,13 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
     for node in &body.nodes {
         match &node.kind {
             NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => roles[base.index()] = Role::Base,
-            NodeKind::Call { callee, arguments, .. } if callee == "conv2d" => {
-                for (position, argument) in arguments.iter().enumerate() {
-                    let named = argument.name.as_ref().is_some_and(|name| name == "padding");
-                    if named || argument.name.is_none() && position == 3 {
+            NodeKind::Call { callee, arguments, .. } => {
+                let builtin = builtins::find(&callee.to_string());
+                let place =
+                    builtin.and_then(|builtin| builtin.formals.iter().position(|formal| *formal == PADDING));
+                for (position, argument) in arguments.iter().enumerate().filter(|_| place.is_some()) {
+                    let named = argument.name.as_ref().is_some_and(|name| name == PADDING);
+                    if named || argument.name.is_none() && place == Some(position) {
                         roles[argument.value.index()] = Role::Padding;
                     }
                 }
@@ -51,7 +58,6 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Name(_)
             | NodeKind::Neg { .. }
             | NodeKind::Binary { .. }
-            | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Struct { .. }
             | NodeKind::Transpose(_)
