@@ -39,7 +39,7 @@ pub trait Combine: Send {
 pub const LEAF: usize = limit(16 * 1024, 128);
 
 /// The cost of a fused loop that is worth a second thread: elements by cost of each. An element costs 1 where the loop
-/// reads, adds and writes it in cache; see benches/README.md.
+/// reads, adds and writes it in cache. `cargo bench --bench loops -- threads` measures from what size threads pay.
 pub const WORTH_SPLITTING: usize = limit(128 * 1024, 256);
 
 /// The fewest columns that [`run_columns`] leaves to a thread: some cache lines.
