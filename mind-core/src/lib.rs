@@ -4,13 +4,15 @@
 //!
 //! A [`Module`](ir::Module) is a flat list of instructions in SSA order, and a list of the values that are its results.
 //! Each instruction makes one value, named by its position. It holds an operation with its attributes as typed fields
-//! ([`Op`](ir::Op)), up to three operands, which are earlier values, and the type of its result: an element type and a
-//! shape whose extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first, each with a name of its own. There is no control flow, nothing
-//! is ever written to, and no place in a source text is kept: fronts keep spans beside the module.
+//! ([`Op`](ir::Op)), operands, which are earlier values, and the type of its result: an element type and a shape whose
+//! extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first, each with a name of its
+//! own. There is no control flow, nothing is ever written to, and no place in a source text is kept: fronts keep spans
+//! beside the module.
 //!
-//! What an operation means stands in one row of one table, [`ops`]: shape and dtype rule, reference semantics,
-//! derivative, cost, the origin of each extent, how tests sample it. Nothing else in the crate lists operations without
-//! the Rust compiler checking that the list is whole.
+//! What an operation is stands in one row of one table, [`ops`]: shape and dtype rule, cost, the origin of each extent,
+//! how tests sample it. Rows of functions of elements and of reductions are made of those of [`map`] and [`reduce`],
+//! which are plain data. What an operation computes and what it passes back stands in [`interp`] and [`grad`], each one
+//! match that the Rust compiler checks to be whole.
 //!
 //! A program is built by a [`Builder`](build::Builder), which infers every type and refuses what breaks a rule, or read
 //! from definitions that declare their types ([`Module::from_definitions`](ir::Module::from_definitions)).
@@ -19,7 +21,8 @@
 //! use mind_core::{
 //!     canon::canonicalise,
 //!     interp::{Value, run},
-//!     build::Builder, ir::{Op, Reduction},
+//!     build::Builder,
+//!     ir::{Op, Reduction},
 //!     map::Map,
 //!     ops::Profile,
 //!     reduce::Reduce,
