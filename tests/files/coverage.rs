@@ -4,14 +4,15 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use mind_core::{
     diag::{Arises, Code},
-    ops::TABLE,
+    ops::{Make, TABLE},
 };
 
 use crate::{case::Case, files, read};
 
+/// Functions of elements need none: tests that are made of their rows take each through every phase.
 #[test]
 fn every_operation_has_a_file_with_every_directive() {
-    for row in TABLE {
+    for row in TABLE.iter().filter(|row| !matches!(row.make, Make::Map(_))) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("files/operations");
         let text = read(&path.join(format!("{}.txt", snake(row.name))));
         let case = Case::parse(&text).unwrap();
