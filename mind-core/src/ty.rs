@@ -83,8 +83,7 @@ impl fmt::Display for DType {
 #[derive(Clone)]
 pub struct Shape(Extents);
 
-/// Up to two extents in place, which most shapes have, and more in an allocation that clones share. How many there are
-/// says which: every shape has one representation.
+/// Up to two extents in place, more in an allocation that clones share: every shape has one representation.
 #[derive(Clone)]
 enum Extents {
     Few(Few, [Dim; 2]),

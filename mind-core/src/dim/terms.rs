@@ -25,8 +25,7 @@ pub(super) fn order(a: &Term, b: &Term) -> Ordering {
     b.degree().cmp(&a.degree()).then_with(|| a.factors.cmp(&b.factors))
 }
 
-/// A product of atoms, in an order that multiplication keeps: lexicographic by powers, the greatest first. That of
-/// normal forms, which reads better, is none: X * Y is before X * X, and X before Y.
+/// A product of atoms, ordered by powers, the greatest first: multiplication keeps that, and not the order of normal forms.
 #[derive(PartialEq, Eq)]
 pub(super) struct Monomial(pub(super) Arc<[(Atom, u32)]>);
 

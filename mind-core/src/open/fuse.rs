@@ -25,8 +25,7 @@ enum Draft {
 struct Loop {
     /// What is computed, ascending; the last has the shape of the index space.
     members: Vec<NodeId>,
-    /// Those of the members that have loops of their own where a condition does not hold, in the order of the steps they
-    /// were.
+    /// Members that have loops of their own where a condition does not hold, in the order of their steps.
     parts: Vec<Part>,
 }
 

@@ -21,8 +21,7 @@ use crate::{
     ty::{DType, Shape},
 };
 
-/// The most operations in one nest: rustc's time and memory grow faster than the length of a function, and a nest this
-/// long is not bound by memory.
+/// The most operations in one nest: rustc's time and memory grow faster than the length of a function.
 const LONGEST: usize = 128;
 
 /// What items do that are computed together.

@@ -2,8 +2,7 @@
 
 use crate::plan::graph::{Graph, ItemId};
 
-/// So many clusters a search may look at before it gives up: planning stays near-linear in long programs, which then fuse
-/// what is near.
+/// So many clusters a search may look at: planning stays near-linear in long programs.
 const FARTHEST: usize = 2048;
 
 /// Items in clusters without cycles between them.

@@ -6,9 +6,8 @@
 pub(crate) enum Way {
     /// The function of this name, with the same arguments.
     Named(&'static str),
-    /// What computes the same, and of which operands where not of all. `{0}` stands for the first argument as an operand,
-    /// `{=0}` for the same where no parentheses are needed, `{#1}` for the second as a list of integers, `{axes}` for
-    /// the axes that are given.
+    /// What computes the same. `{0}` is the first argument as an operand, `{=0}` the same without parentheses, `{#1}` the
+    /// second as a list of integers, `{axes}` the axes that are given.
     Formula { text: &'static str, when: &'static str },
     /// As a formula, which is another where axes are given.
     Along { whole: &'static str, along: &'static str, when: &'static str },

@@ -19,8 +19,7 @@ pub(super) type Read<T> = Result<T, Box<Diag>>;
 
 /// A place in a text. Reading past the end is reading the end of a line.
 ///
-/// What reads the tokens of every line is inlined and the rest takes a copy, so that a parser's cursor stays in
-/// registers: moving it through memory would double the time of reading.
+/// What reads the tokens of every line is inlined and the rest takes a copy: a parser's cursor stays in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     text: &'a str,

@@ -105,10 +105,8 @@ pub fn give<F: Form, T: Element, S: Shape, A: AxisCount>(
     F::give::<T, S, A>(tensor)
 }
 
-// The form, the shape and the element type of a leaf are associated types of its trait. Of a number whose type is still
-// open, as in `let rate = 0.1;`, rustc knows these only at the end of the function, which would be too late for a method of
-// the result. So they are asked for by a method, `(&&&owner).__form()`: rustc takes the first of the traits below that may
-// apply.
+// Of a number whose type is still open, as in `let rate = 0.1;`, rustc knows associated types too late for a method of the
+// result. So `(&&&owner).__form()` asks for them: rustc takes the first of the traits below that may apply.
 
 /// The form, the shape and the element type of a leaf, and the leaf.
 type Facts<F, S, T, L> = (PhantomData<F>, PhantomData<S>, PhantomData<T>, PhantomData<L>);
@@ -182,8 +180,7 @@ pub trait OfNothing: Sized {
 
 impl<L: ?Sized> OfNothing for PhantomData<L> {}
 
-// Elements of one operation are of one type, and that they are is a rule. A number whose type is still open is to be of the
-// type that the others are. Where they differ the method `__alike` says nothing, and leaves it to the rule.
+// A number whose type is still open takes that of the other elements. Where types differ, `__alike` leaves it to the rule.
 
 /// Of element types that are, or may still be, equal.
 pub trait Alike: Sized {

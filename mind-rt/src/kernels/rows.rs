@@ -61,8 +61,7 @@ pub trait SumRows: Sized {
     /// [`sum_rows_of`].
     fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]);
 
-    /// Like [`sum_rows`] with rows of `len` elements, no more than the type has lanes. `false` if nothing was done, because
-    /// the level has no such registers or there are fewer rows than a register has lanes.
+    /// Like [`sum_rows`] with rows of no more elements than the type has lanes. `false` if nothing was done.
     fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool;
 }
 

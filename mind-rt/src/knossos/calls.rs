@@ -10,8 +10,7 @@ pub const FIRST_CALL: u32 = 1;
 /// How many calls may be under way at once.
 const MOST_CALLS: u32 = 10_000;
 
-/// How many calls share a stack. What goes deep goes on on a new one from time to time, so that no depth below the limit
-/// meets the end of whatever stack the first caller has.
+/// How many calls share a stack: no depth below the limit meets the end of the first caller's.
 const CALLS_A_STACK: u32 = 64;
 
 /// The size of a stack, of which only what is used takes memory: 256 KiB for each call.

@@ -15,8 +15,7 @@ const LANES: usize = 16;
 /// What a turn does: from `X` elements that it reads, and `Y` that are there, it computes what is written in the place of
 /// these, and what is added to `S` sums.
 pub trait Turn<T, const X: usize, const Y: usize, const S: usize> {
-    /// So many turns or fewer run where they stand, compiled for what every processor has: that costs less than to find out
-    /// what this one has, and to hand the rows over.
+    /// So many turns or fewer run where they stand: to dispatch them would cost more.
     const FEW: usize;
 
     /// Computes them. Write it with `#[inline(always)]`.

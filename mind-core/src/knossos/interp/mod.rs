@@ -95,8 +95,7 @@ impl Failure {
     }
 }
 
-/// The most that values nest, which the recursion over them needs stack for, is the number of calls under way: each
-/// leaves a tape in the tape of its caller.
+/// For recursion over values, which nest as deep as calls: each leaves a tape in that of its caller.
 const STACK: usize = 256 << 20;
 
 /// Runs a function on an argument for each of its parameters.

@@ -111,8 +111,7 @@ pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
     }
 }
 
-/// The forms an input can have, told by its first token; where that is none that items begin with, by whether there is an
-/// item further on, as while the first is being written.
+/// The forms of an input, by its first token, or by an item further on, as while the first item is being written.
 enum Form {
     Items,
     Closure,

@@ -42,8 +42,7 @@ pub struct Walk<T> {
     at: [usize; 3],
     /// How many pixels are left.
     left: usize,
-    /// The pixels of a tile, an even number: as many as make up a line in tiles of about the same height, or the most there
-    /// can be where lines are short.
+    /// The pixels of a tile, an even number: a line in tiles of about one height, or the most there can be.
     rows: usize,
     /// Whether a tile has pixels of one line only.
     in_line: bool,

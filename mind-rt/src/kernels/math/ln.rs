@@ -45,8 +45,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
 
     let subnormal = x < f64::MIN_POSITIVE;
     let x = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
-    // The exponent above that of √½, biased by 1024 to be positive: a logical shift finds it, and an addition in the
-    // mantissa of 1.5 · 2⁵² makes it a float, where SSE2 and AVX2 have neither arithmetic shift nor conversion.
+    // The exponent above that of √½, biased to be positive: SSE2 and AVX2 have no arithmetic shift and no conversion.
     let bits = x.to_bits().wrapping_sub(SQRT_HALF as u64);
     let biased = bits.wrapping_add(1024 << 52) >> 52;
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));

@@ -16,8 +16,7 @@ use crate::kernels::tile::Tiles;
 
 /// An element type that the crate multiplies.
 pub trait Foreign: Element + Tiles {
-    /// `c = alpha · a · b + beta · c`, from `m, k, n, alpha`, each operand with the strides of its rows and columns, and `beta`
-    /// before `c`. With a `beta` of 0 it does not read `c`.
+    /// `c = alpha · a · b + beta · c`, of `m, k, n, alpha`, operands by two strides, `beta` before `c`, unread where it is 0.
     const GEMM: Gemm<Self>;
 }
 
@@ -46,8 +45,7 @@ impl Foreign for f64 {
     const GEMM: Gemm<f64> = matrixmultiply::dgemm;
 }
 
-/// Most rows and columns that an epilogue takes at once. The crate packs the right operand anew for each of these groups of
-/// rows, and the left one for each group of columns.
+/// Most rows and columns that an epilogue takes at once. The crate packs operands anew for each such group.
 const TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
 /// One product.

@@ -20,8 +20,7 @@ pub(super) const WAITING_ROWS: usize = limit(512, 16);
 /// read it, and packing pays.
 pub(super) const FEW_ROWS: usize = limit(16, 4) * MAX_ROWS;
 
-/// Most of `k` and most columns of a right block that is fetched ahead. A tile goes through the lines of rows as it goes through
-/// `k`, so it passes all columns where `k` has as many steps. Two blocks fit into L2, and tiles of 48 columns fill one.
+/// Most of `k`, and of columns, of a right block that is fetched ahead, a column a step: two blocks fit into L2.
 pub(super) const FETCHED: usize = limit(240, 16);
 
 /// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.

@@ -95,8 +95,7 @@ unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
     stride: usize,
     masks: [R::Mask; 4],
 ) -> R {
-    /// So many words ahead of what is read is asked for: rows that begin anywhere in lines are read too irregularly for the
-    /// processor to see where that leads.
+    /// So many words ahead are asked for: the processor does not foresee rows that begin anywhere in lines.
     const AHEAD: usize = 2048;
 
     // SAFETY: the caller's promise; pointers outside of the rows are used for nothing but words that masks leave out, and

@@ -56,9 +56,8 @@ pub trait Walk<T> {
     /// The innermost loop.
     fn steps(&self) -> Loop;
 
-    /// Calls `stretch` for each stretch of steps of the innermost loop, with the place of its first step and how many steps it
-    /// has, to return the place behind them. The tile has `R` rows of `W` vectors and its first factor on the right is at
-    /// `rhs`; what follows it is fetched meanwhile if it `fetches`.
+    /// Calls `stretch` with the place and the number of steps of each stretch of the innermost loop, to return the place behind
+    /// them. What follows the tile's first right factor, at `rhs`, is fetched meanwhile if it `fetches`.
     fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
         &self,
         rhs: *const T,
