@@ -8,6 +8,7 @@ use std::{
 use mind_core::{
     build::Builder,
     ir::Module,
+    map::Map,
     ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
     surface::function_names,
     text::{core_ir, mic},
@@ -51,6 +52,18 @@ const PARTS: [&str; 7] = ["Shape", "Dtype", "Semantics", "Error", "Derivative", 
 #[test]
 fn the_page_of_operations_is_current() {
     super::check_page("ops.md", &page().expect("writing to a string cannot fail"));
+}
+
+#[test]
+fn the_documentation_of_the_language_names_every_function_of_elements() {
+    let text = include_str!("../../../src/lib.rs");
+    let (_, rest) =
+        text.split_once("//! # Operations\n").expect("the language's documentation has operations");
+    let (table, _) = rest.split_once("//! # ").expect("other sections follow");
+    for name in Map::ALL.iter().filter_map(|map| map.row().function()) {
+        let named = table.contains(&format!("`{name}`")) || table.contains(&format!("`{name}("));
+        assert!(named, "the table of operations in src/lib.rs has no `{name}`");
+    }
 }
 
 #[test]
