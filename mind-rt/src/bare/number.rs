@@ -4,7 +4,7 @@ use super::{Value, reduce};
 use crate::{
     element::DType,
     kernels::{
-        gather::{Index, Indices, check_indices},
+        gather::{Index, Indices},
         internal_error,
         math::Functions,
     },
@@ -38,10 +38,6 @@ pub trait Number: Functions {
             DType::I64 => i64::cast(i64),
         }
     }
-
-    /// Panics with E6001 unless each is at least 0 and below `extent`. Integers only.
-    #[track_caller]
-    fn check_indices(indices: &[Self], extent: usize, what: &'static str);
 
     /// These as indices. Integers only.
     fn indices(indices: &[Self]) -> Indices<'_>;
@@ -162,10 +158,6 @@ macro_rules! floats {
                 things as Self
             }
 
-            fn check_indices(_: &[Self], _: usize, _: &'static str) {
-                refused()
-            }
-
             fn indices(_: &[Self]) -> Indices<'_> {
                 refused()
             }
@@ -199,12 +191,6 @@ macro_rules! integers {
             #[inline(always)]
             fn count(things: usize) -> Self {
                 things as Self
-            }
-
-            fn check_indices(indices: &[Self], extent: usize, what: &'static str) {
-                if let Err(error) = check_indices(indices, extent, what) {
-                    panic!("{error}")
-                }
             }
 
             fn indices(indices: &[Self]) -> Indices<'_> {

@@ -13,6 +13,7 @@ use crate::{
         conv::{self, Conv2d},
         copy, internal_error,
     },
+    private::fail,
     shape::MAX_RANK,
     support::same_padding,
 };
@@ -121,9 +122,12 @@ pub fn gather<T: Number, I: Number>(
     what: &'static str,
     out: &mut [T],
 ) {
-    let (height, row) = (table.extent(0), row_len(table.ty));
-    I::check_indices(indices.elements, height, what);
-    T::gather(table.elements, row, I::indices(indices.elements), &mut out[..indices.elements.len() * row]);
+    let (row, out_len) = (row_len(table.ty), indices.elements.len() * row_len(table.ty));
+    let indices = I::indices(indices.elements);
+    if let Err(error) = indices.check(table.extent(0), what) {
+        fail(error)
+    }
+    T::gather(table.elements, row, indices, &mut out[..out_len]);
 }
 
 /// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been

@@ -7,47 +7,30 @@ use crate::error::Error;
 use crate::simd::{Kernel, dispatch};
 
 /// An element type that can be an index.
-pub trait Index: Element {
-    /// The index; for a negative one, something no extent reaches.
-    fn position(self) -> usize;
-
-    /// The index as written.
-    fn value(self) -> i64;
-
+pub trait Index: Element + Into<i64> {
     /// Indices of this type.
     #[doc(hidden)]
     fn indices(indices: &[Self]) -> Indices<'_>;
 
-    /// Where the first index is that is not within `extent`. Compiled with this crate, as `Compiled` is.
+    /// The index; for a negative one, something no extent reaches.
     #[doc(hidden)]
-    fn first_outside(indices: &[Self], extent: usize) -> Option<usize>;
+    #[inline(always)]
+    fn position(self) -> usize {
+        usize::try_from(self.into()).unwrap_or(usize::MAX)
+    }
 }
 
-macro_rules! index {
-    ($($ty:ident: $variant:ident),*) => {
-        $(impl Index for $ty {
-            #[inline(always)]
-            fn position(self) -> usize {
-                usize::try_from(self).unwrap_or(usize::MAX)
-            }
-
-            fn value(self) -> i64 {
-                self.into()
-            }
-
-            fn indices(indices: &[Self]) -> Indices<'_> {
-                Indices::$variant(indices)
-            }
-
-            #[inline(never)]
-            fn first_outside(indices: &[Self], extent: usize) -> Option<usize> {
-                indices.iter().position(|index| index.position() >= extent)
-            }
-        })*
-    };
+impl Index for i32 {
+    fn indices(indices: &[Self]) -> Indices<'_> {
+        Indices::I32(indices)
+    }
 }
 
-index!(i32: I32, i64: I64);
+impl Index for i64 {
+    fn indices(indices: &[Self]) -> Indices<'_> {
+        Indices::I64(indices)
+    }
+}
 
 /// Indices of either type.
 #[derive(Clone, Copy, Debug)]
@@ -56,17 +39,34 @@ pub enum Indices<'a> {
     I64(&'a [i64]),
 }
 
-/// Checks that every index is within `extent`.
-///
-/// # Errors
-/// E6001 for the first that is not; `what` names the indices in its message.
-pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
-    match I::first_outside(indices, extent) {
-        None => Ok(()),
-        Some(position) => {
-            Err(Error::IndexOutOfRange { what, position, index: indices[position].value(), extent })
+impl Indices<'_> {
+    /// Checks that every index is within `extent`.
+    ///
+    /// # Errors
+    /// E6001 for the first that is not; `what` names the indices in its message.
+    pub fn check(self, extent: usize, what: &'static str) -> Result<(), Error> {
+        fn first_outside<I: Index>(indices: &[I], extent: usize) -> Option<(usize, i64)> {
+            let position = indices.iter().position(|index| index.position() >= extent)?;
+            Some((position, indices[position].into()))
+        }
+
+        let outside = match self {
+            Self::I32(indices) => first_outside(indices, extent),
+            Self::I64(indices) => first_outside(indices, extent),
+        };
+        match outside {
+            None => Ok(()),
+            Some((position, index)) => Err(Error::IndexOutOfRange { what, position, index, extent }),
         }
     }
+}
+
+/// [`Indices::check`].
+///
+/// # Errors
+/// E6001.
+pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
+    I::indices(indices).check(extent, what)
 }
 
 /// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
