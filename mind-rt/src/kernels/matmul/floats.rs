@@ -2,10 +2,12 @@
 
 use std::mem::MaybeUninit;
 
+use super::columns::NARROWEST_PART;
 use super::products::{Product, Sink};
 use super::room::Room;
-use super::{MatRef, TinyProduct, blocked, combined};
+use super::{MatRef, blocked, combined};
 use crate::element::Element;
+use crate::kernels::blocks::multiply_add;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{Micro, Tiles, Vectors};
@@ -14,22 +16,23 @@ use crate::simd::simd_level;
 /// One product, at the SIMD level in use.
 #[inline(always)]
 pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
-    if is_few(product) {
-        return few(product, sink);
+    if is_small(product) {
+        return small(product, sink);
     }
-    many(product, scratch, sink);
+    not_small(product, scratch, sink);
 }
 
-/// A product of more than [`FEW`] multiplications.
+/// Any other than a small product.
 #[inline(never)]
-fn many<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+fn not_small<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_by(T::micro(simd_level()), product, scratch, sink);
 }
 
-/// Whether a product has at most [`FEW`] multiplications.
+/// Whether a product has at most [`SMALL_PRODUCT`] multiplications, and extents that no part of a larger one has: threads take no
+/// fewer columns.
 #[inline(always)]
-fn is_few<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
-    all_rows.max(k).max(n) <= FEW && all_rows * k * n <= FEW
+fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
+    all_rows.max(k).max(n) < NARROWEST_PART && all_rows * k * n <= SMALL_PRODUCT
 }
 
 /// One product, by kernels that the processor has.
@@ -43,8 +46,8 @@ pub fn multiply_by<T: Element + Tiles>(
     sink: Sink<'_, T>,
 ) {
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
-    if is_few(product) {
-        return few(product, sink);
+    if is_small(product) {
+        return small(product, sink);
     }
     assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let mut sink = sink;
@@ -68,58 +71,93 @@ pub fn multiply_by<T: Element + Tiles>(
     blocked::multiply(micro, product, scratch, sink);
 }
 
-/// Up to so many multiplications a product is done before any kernel is found.
-const FEW: usize = 8;
+/// Up to so many multiplications a product is done before any kernel is found:
+/// `cargo run --release --manifest-path benches/gemm/Cargo.toml -- 3x3x3 4x4x4 1x3x3 4x4x1`.
+const SMALL_PRODUCT: usize = limit(64, 8);
 
-/// A product of at most [`FEW`] multiplications.
-#[inline(never)]
-fn few<T: Element>(product: &Product<'_, T>, sink: Sink<'_, T>) {
-    match product.dims {
-        [1, 1, 1] => cube::<T, 1, 1>(product, sink),
-        [2, 2, 2] => cube::<T, 2, 4>(product, sink),
-        _ => in_loops(product, sink),
-    }
-}
-
-/// The same, whatever the extents.
-#[inline(never)]
-fn in_loops<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sink: Sink<'_, T>) {
-    let mut room = [T::ZERO; FEW];
-    let (sums, taken) = match sink {
-        Sink::Store(out) => (out, None),
-        Sink::Epilogue { epilogue, row } => (&mut room[..m * n], Some((epilogue, row))),
-    };
-    for i in 0..m {
-        for j in 0..n {
-            let mut sum = T::ZERO;
-            for l in 0..k {
-                sum = sum.plus(lhs.data[lhs.index(i, l)].times(rhs.data[rhs.index(l, j)]));
-            }
-            sums[i * n + j] = sum;
-        }
-    }
-    if let Some((epilogue, row)) = taken {
-        epilogue.block(Block { row, column: 0, rows: m, columns: n, sums, stride: n });
-    }
-}
-
-/// The same where each extent is `N`, and the result has `SQUARE` elements: here a loop costs more than what it does.
+/// A small product.
 #[inline(always)]
-fn cube<T: Element, const N: usize, const SQUARE: usize>(product: &Product<'_, T>, sink: Sink<'_, T>) {
-    let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
-    let multiply = |sums: &mut [T; SQUARE]| {
-        for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-            *row = tiny.row(i);
-        }
-    };
+fn small<T: Element>(product: &Product<'_, T>, sink: Sink<'_, T>) {
     match sink {
-        Sink::Store(out) => multiply(out.try_into().expect("the result has the product's extents")),
+        Sink::Store(out) => in_loops(product, out),
         Sink::Epilogue { epilogue, row } => {
-            let mut sums = [T::ZERO; SQUARE];
-            multiply(&mut sums);
-            epilogue.block(Block { row, column: 0, rows: N, columns: N, sums: &sums, stride: N });
+            let [m, _, n] = *product.dims;
+            let mut room = [T::ZERO; SMALL_PRODUCT];
+            let sums = &mut room[..m * n];
+            in_loops(product, sums);
+            epilogue.block(Block { row, column: 0, rows: m, columns: n, sums, stride: n });
         }
     }
+}
+
+/// Each sum in the order of `k`, some columns of all rows at a time: of a column, some rows.
+#[inline(never)]
+fn in_loops<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sums: &mut [T]) {
+    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    assert!(sums.len() == m * n);
+    let lhs = Lines { first: lhs.pointer(), stride: lhs.row_stride, step: lhs.col_stride };
+    let rhs = Lines { first: rhs.pointer(), stride: rhs.col_stride, step: rhs.row_stride };
+    let (rows, columns, lhs, rhs) = if n == 1 { (1, m, rhs, lhs) } else { (m, n, lhs, rhs) };
+    let mut column = 0;
+    while column < columns {
+        // SAFETY: there are so many columns left, and what is reached is in bounds, as just asserted.
+        unsafe {
+            let rhs = Lines { first: rhs.first.add(column * rhs.stride), ..rhs };
+            let to = sums.as_mut_ptr().add(column);
+            column += match columns - column {
+                1 => some_columns::<T, 1>([rows, k, columns], lhs, rhs, to),
+                2 | 3 => some_columns::<T, 2>([rows, k, columns], lhs, rhs, to),
+                _ => some_columns::<T, 4>([rows, k, columns], lhs, rhs, to),
+            };
+        }
+    }
+}
+
+/// Rows of a left operand, or columns of a right one.
+#[derive(Clone, Copy)]
+struct Lines<T> {
+    first: *const T,
+    /// From one to the next.
+    stride: usize,
+    /// Along each.
+    step: usize,
+}
+
+/// `W` columns of a result whose rows have `n`; returns `W`.
+///
+/// # Safety
+/// The operands have so many rows and columns from their first on, and so has the result from `to` on.
+#[inline(always)]
+unsafe fn some_columns<T: Element, const W: usize>(
+    [m, k, n]: [usize; 3],
+    lhs: Lines<T>,
+    rhs: Lines<T>,
+    to: *mut T,
+) -> usize {
+    let (mut row, mut to) = (lhs.first, to);
+    for _ in 0..m {
+        let mut sums = [T::ZERO; W];
+        let (mut left, mut right) = (row, rhs.first);
+        if rhs.stride == 1 {
+            for _ in 0..k {
+                // SAFETY: the caller's promise.
+                unsafe { multiply_add(&mut sums, *left, &*right.cast::<[T; W]>()) };
+                (left, right) = (left.wrapping_add(lhs.step), right.wrapping_add(rhs.step));
+            }
+        } else {
+            for _ in 0..k {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    multiply_add(&mut sums, *left, &std::array::from_fn(|j| *right.add(j * rhs.stride)))
+                };
+                (left, right) = (left.wrapping_add(lhs.step), right.wrapping_add(rhs.step));
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[T; W]>().write(sums) };
+        (row, to) = (row.wrapping_add(lhs.stride), to.wrapping_add(n));
+    }
+    W
 }
 
 /// Which way a result that is a vector lies in its matrix.
@@ -142,8 +180,8 @@ struct ByVector<'a, T: 'static> {
     step: usize,
 }
 
-/// Elements of a result that an epilogue takes at once.
-const TAKEN: usize = limit(1024, 16);
+/// Elements of a vector that an epilogue takes at once.
+const VECTOR_PART: usize = limit(1024, 16);
 
 /// Elements of a vector that are made contiguous at once.
 const GATHERED: usize = limit(2048, 32);
@@ -222,10 +260,10 @@ fn hand_over<T: Element>(
         }
         Sink::Epilogue { epilogue, row } => (epilogue, row),
     };
-    let mut room = [MaybeUninit::<T>::uninit(); TAKEN];
-    for start in (0..len).step_by(TAKEN) {
-        let len = TAKEN.min(len - start);
-        Room { data: room.as_mut_ptr().cast::<T>(), len: TAKEN }.poison();
+    let mut room = [MaybeUninit::<T>::uninit(); VECTOR_PART];
+    for start in (0..len).step_by(VECTOR_PART) {
+        let len = VECTOR_PART.min(len - start);
+        Room { data: room.as_mut_ptr().cast::<T>(), len: VECTOR_PART }.poison();
         compute(start, len, room.as_mut_ptr().cast());
         // SAFETY: so many were written just now.
         let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), len) };

@@ -46,7 +46,7 @@ impl Foreign for f64 {
 }
 
 /// Most rows and columns that an epilogue takes at once. The crate packs operands anew for each such group.
-const TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
+const MOST_TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
 /// One product.
 pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
@@ -58,7 +58,7 @@ pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: S
         Sink::Store(out) => return store(product, [0, 0], [m, n], out),
         Sink::Epilogue { epilogue, row } => (epilogue, row),
     };
-    let most = [m.min(TAKEN[0]), n.min(TAKEN[1])];
+    let most = [m.min(MOST_TAKEN[0]), n.min(MOST_TAKEN[1])];
     let mut room = vec![T::POISON; most[0] * most[1]];
     for row in (0..m).step_by(most[0]) {
         for column in (0..n).step_by(most[1]) {
@@ -73,10 +73,10 @@ pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: S
 /// Whether a product is worth what the crate does before it multiplies. It depends on all of a product, whichever rows these
 /// are, and threads that take columns take them of products that are ours.
 fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
-    const NARROWEST: usize = 8;
+    const SHORTEST: usize = 8;
     const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
-    all_rows >= columns::FEW_ROWS
-        && k.min(n) >= NARROWEST
+    all_rows >= columns::ROWS_TO_SHARE
+        && k.min(n) >= SHORTEST
         && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
 }
 

@@ -182,6 +182,43 @@ fn small<T: Float>(step: usize) {
     }
 }
 
+/// Every product around the most multiplications, and the longest extent, of those that no kernel is found for.
+#[test]
+fn the_smallest_products() {
+    let data = [random::<f64>(600, 1), random::<f64>(600, 2)];
+    for m in 1..=5 {
+        for k in 1..=5 {
+            (1..=5).for_each(|n| some_layouts([m, k, n], &data));
+        }
+    }
+    for long in 6..=17 {
+        let other = 64 / long;
+        for dims in [[1, long, other], [long, 1, other], [other, 1, long], [1, other, long], [long, other, 1]]
+        {
+            some_layouts(dims, &data);
+        }
+    }
+}
+
+/// One path has all of them: no vector instruction of one level makes another sum.
+#[test]
+#[cfg(not(feature = "__small_blocks"))]
+fn small_products_are_added_up_in_order() {
+    let data = [random::<f32>(100, 1), random::<f32>(100, 2)];
+    for [m, k, n] in
+        [[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4], [3, 4, 5], [1, 12, 5], [5, 12, 1], [7, 9, 1]]
+    {
+        let lhs = &MatRef { data: &data[0], offset: 3, row_stride: k, col_stride: 1 };
+        let rhs = &MatRef { data: &data[1], offset: 1, row_stride: n, col_stride: 1 };
+        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let element =
+            |i, j| (0..k).fold(0.0, |sum, l| sum + lhs.data[lhs.index(i, l)] * rhs.data[rhs.index(l, j)]);
+        let expected: Vec<f32> =
+            (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect();
+        assert_eq!(bits(&stored(&product, 0, f32::multiply)), bits(&expected), "{m}x{k}x{n}");
+    }
+}
+
 #[test]
 fn small_products_of_f32() {
     small::<f32>(3);
