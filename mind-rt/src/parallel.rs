@@ -13,6 +13,8 @@ pub(crate) mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mind_shape::loops;
+
 use crate::kernels::limit::limit;
 use crate::simd::{Kernel, dispatch};
 
@@ -36,14 +38,13 @@ pub trait Combine: Send {
 }
 
 /// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf: [`dispatch`] alone gives the same.
-pub const LEAF: usize = limit(16 * 1024, 128);
+pub const LEAF: usize = limit(loops::LEAF, 128);
 
-/// The cost of a fused loop that is worth a second thread: elements by cost of each. An element costs 1 where the loop
-/// reads, adds and writes it in cache. `cargo bench --bench loops -- threads` measures from what size threads pay.
-pub const WORTH_SPLITTING: usize = limit(128 * 1024, 256);
+/// The cost of a fused loop that is worth a second thread.
+pub const WORTH_SPLITTING: usize = limit(loops::WORTH_SPLITTING, 256);
 
-/// The fewest columns that [`run_columns`] leaves to a thread: some cache lines.
-const NARROWEST: usize = limit(64, 8);
+/// The fewest columns that [`run_columns`] leaves to a thread.
+const FEWEST_COLUMNS: usize = limit(loops::FEWEST_COLUMNS, 8);
 
 /// The most columns that [`run_columns`] sums at once: their sums stay in the fastest cache.
 const WIDEST: usize = limit(2048, 32);
@@ -122,9 +123,9 @@ impl Cut {
     fn of_columns(columns: usize, elements_per_column: usize, cost: usize) -> Self {
         let elements = columns.saturating_mul(elements_per_column);
         let worth = elements.saturating_mul(cost) >= WORTH_SPLITTING;
-        let sharing = if worth { threads().min(columns / NARROWEST).max(1) } else { 1 };
+        let sharing = if worth { threads().min(columns / FEWEST_COLUMNS).max(1) } else { 1 };
         let leaves = columns.div_ceil(WIDEST).next_multiple_of(sharing).max(1);
-        let leaf = columns.div_ceil(leaves).next_multiple_of(NARROWEST);
+        let leaf = columns.div_ceil(leaves).next_multiple_of(FEWEST_COLUMNS);
         Self { leaf, alone: leaf * (leaves / sharing) }
     }
 

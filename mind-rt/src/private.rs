@@ -20,8 +20,8 @@ pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
 };
 pub use crate::kernels::reduce::{
-    LANES_F32, LANES_F64, LANES_I32, LANES_I64, Reduce, add_columns, add_lanes, chain_scratch, reduce_lanes,
-    settle, settle_lanes, settled, sum, sum_columns,
+    Reduce, add_columns, add_lanes, chain_scratch, reduce_lanes, settle, settle_lanes, settled, sum,
+    sum_columns,
 };
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};
 pub use crate::knossos;

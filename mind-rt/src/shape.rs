@@ -7,7 +7,7 @@ use crate::bare::axes;
 use crate::dims::{Dim, StaticDim};
 
 /// The highest rank a shape can have.
-pub const MAX_RANK: usize = 8;
+pub const MAX_RANK: usize = mind_shape::MAX_RANK;
 
 /// A tensor's shape: a tuple of up to [`MAX_RANK`] [`Dim`]s, outermost first.
 ///

@@ -31,7 +31,7 @@
 //!
 //! The module [`extent`] has the rules on single extents and lists of axes. The compiler calls those wherever extents are
 //! literal; that its own rules, which know symbols too, agree with the ones here on every operation, message included, is what
-//! the tests `shape_rules` of `mind-core` show.
+//! the tests `shape_rules` of `mind-core` show. The module [`loops`] has the sizes that emitted loops and the run time share.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -47,6 +47,7 @@ macro_rules! attempt {
 
 pub mod extent;
 mod failure;
+pub mod loops;
 mod message;
 pub mod rules;
 mod text;

@@ -1,12 +1,12 @@
 //! Sums over axes of shapes that are values.
 
-use mind_shape::Type;
+use mind_shape::{Type, loops::CHAIN};
 
 use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
     kernels::{
         limit::limit,
-        reduce::{self, CHAIN, add_row, settle},
+        reduce::{self, add_row, settle},
         rows::sum_rows_of,
     },
     shape::MAX_RANK,

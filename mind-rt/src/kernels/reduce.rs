@@ -17,25 +17,11 @@
 
 use std::hint::black_box;
 
+use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, lanes_of};
+
 use super::check;
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
-
-/// Lanes in a sum of `f32`.
-pub const LANES_F32: usize = 32;
-/// Lanes in a sum of `f64`.
-pub const LANES_F64: usize = 16;
-/// Lanes in a sum of `i32`.
-pub const LANES_I32: usize = 32;
-/// Lanes in a sum of `i64`.
-pub const LANES_I64: usize = 16;
-
-/// So many numbers are added one after the other before their sum is settled: `n` of them are off by `(n - 1) / 2` epsilons
-/// at most, which has to stay below `4 log2(n)`.
-pub const CHAIN: usize = 32;
-
-/// The same in each of 16 lanes or more, of whose elements there are so many more.
-pub const CHAIN_IN_LANES: usize = 64;
 
 /// Adds chains to sums, one to each, with what the sums lost to rounding so far: `lost`, 0 before the first chain.
 ///
@@ -247,27 +233,27 @@ pub trait Reduce: Sized {
 }
 
 macro_rules! reduce {
-    ($($ty:ty: $lanes:expr),*) => {
+    ($($ty:ty),*) => {
         $(impl Reduce for $ty {
             #[inline(always)]
             fn lane_sum(elements: &[Self]) -> Self {
-                reduce_lanes(by_lanes::<$ty, { $lanes }>(elements))
+                reduce_lanes(by_lanes::<$ty, { lanes_of(size_of::<$ty>()) }>(elements))
             }
 
             #[inline(always)]
             fn lane_sums(elements: &[Self], lanes: &mut [Self]) {
-                lanes.copy_from_slice(&by_lanes::<$ty, { $lanes }>(elements));
+                lanes.copy_from_slice(&by_lanes::<$ty, { lanes_of(size_of::<$ty>()) }>(elements));
             }
 
             #[inline(always)]
             fn lane_dot(lhs: &[Self], rhs: &[Self]) -> Self {
-                dot_by_lanes::<$ty, { $lanes }>(lhs, rhs)
+                dot_by_lanes::<$ty, { lanes_of(size_of::<$ty>()) }>(lhs, rhs)
             }
         })*
     };
 }
 
-reduce!(f32: LANES_F32, f64: LANES_F64, i32: LANES_I32, i64: LANES_I64);
+reduce!(f32, f64, i32, i64);
 
 #[inline(always)]
 fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
@@ -327,12 +313,14 @@ mod tests {
     use super::*;
     use crate::simd::run_portable;
 
+    const LANES: usize = lanes_of(size_of::<f32>());
+
     /// The documented order, spelt out.
     fn by_definition(elements: &[f32]) -> f32 {
-        let whole = elements.len() / LANES_F32;
+        let whole = elements.len() / LANES;
         let sum_of_lane = |lane: usize| {
             let (mut sum, mut lost, mut chain) = (0.0_f32, 0.0, 0.0);
-            for (block, element) in elements.iter().skip(lane).step_by(LANES_F32).enumerate() {
+            for (block, element) in elements.iter().skip(lane).step_by(LANES).enumerate() {
                 if block > 0 && block % CHAIN_IN_LANES == 0 && block < whole {
                     let next = sum + (chain - lost);
                     (lost, sum, chain) = ((next - sum) - (chain - lost), next, 0.0);
@@ -341,7 +329,7 @@ mod tests {
             }
             sum + (chain - lost)
         };
-        tree((0..LANES_F32).map(sum_of_lane).collect())
+        tree((0..LANES).map(sum_of_lane).collect())
     }
 
     fn tree(mut lanes: Vec<f32>) -> f32 {
@@ -380,8 +368,8 @@ mod tests {
         for len in (0..100).chain([4099]) {
             let elements = uneven(len);
             let squares: Vec<f32> = elements.iter().map(|x| x * x).collect();
-            let mut lanes = vec![0.0; LANES_F32];
-            squares.iter().enumerate().for_each(|(i, square)| lanes[i % LANES_F32] += square);
+            let mut lanes = vec![0.0; LANES];
+            squares.iter().enumerate().for_each(|(i, square)| lanes[i % LANES] += square);
             let expected = tree(lanes).to_bits();
             assert_eq!(dispatch(Dot(&elements)).to_bits(), expected);
             assert_eq!(run_portable(Dot(&elements)).to_bits(), expected);

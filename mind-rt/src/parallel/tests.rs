@@ -393,7 +393,7 @@ impl Split for Columns<'_> {
 #[test]
 fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
     for (rows, columns) in
-        [(1, 1), (7, 300), (300, 5), (40, NARROWEST), (40, 2 * NARROWEST + 1), (3, 3 * WIDEST + 5)]
+        [(1, 1), (7, 300), (300, 5), (40, FEWEST_COLUMNS), (40, 2 * FEWEST_COLUMNS + 1), (3, 3 * WIDEST + 5)]
     {
         let from = uneven(rows * columns);
         let sums = |threads| {
@@ -415,7 +415,7 @@ fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
 fn columns_are_cut_where_parts_are_wide() {
     let _held = Threads::set(2);
     let cut = |columns| Cut::of_columns(columns, 1000, 1000);
-    assert_eq!(cut(NARROWEST + 1), Cut { leaf: 2 * NARROWEST, alone: 2 * NARROWEST });
+    assert_eq!(cut(FEWEST_COLUMNS + 1), Cut { leaf: 2 * FEWEST_COLUMNS, alone: 2 * FEWEST_COLUMNS });
     assert_eq!(cut(1000), Cut { leaf: 512, alone: 512 });
     assert_eq!(cut(3 * WIDEST), Cut { leaf: WIDEST * 3 / 4, alone: WIDEST * 3 / 2 });
     let little = Cut::of_columns(1000, 10, 1);

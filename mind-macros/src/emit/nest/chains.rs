@@ -1,26 +1,15 @@
 //! Chains: how many numbers a sum adds one after the other.
 //!
-//! The run time's sums add chains of at most [`CHAIN`] numbers and settle each, which is what bounds their error
-//! (`mind_rt::kernels::reduce`). Sums in nests do the same: one of the loops that add to a sum goes over chains, and after
-//! each its sums are settled.
+//! The run time's sums add chains of at most [`CHAIN`] numbers and settle each, which is what bounds their error. Sums in
+//! nests do the same: one of the loops that add to a sum goes over chains, and after each its sums are settled.
 
 use mind_core::{
     dim::Dim,
     plan::{Fold, Nest, Operand, Target, View},
 };
+use mind_shape::loops::CHAIN;
 
 use super::{Along, split::separable};
-
-/// The most numbers of a chain, as the run time has it (`reduce::CHAIN`).
-pub(super) const CHAIN: usize = 32;
-
-/// The same in each of 16 lanes or more (`reduce::CHAIN_IN_LANES`).
-const CHAIN_IN_LANES: usize = 64;
-
-/// The most numbers of a chain in each of so many lanes.
-pub(super) fn most(lanes: usize) -> usize {
-    if lanes < 16 { CHAIN } else { CHAIN_IN_LANES }
-}
 
 /// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
 /// wait for the one before to be stored.

@@ -26,15 +26,6 @@ use split::Cut;
 /// Below this many elements, known ahead, a nest runs where it stands: choosing a SIMD level would cost more.
 const WORTH_DISPATCHING: i64 = 64;
 
-/// Below this cost, known ahead, a nest is not cut: the run time would not cut it either (`parallel::WORTH_SPLITTING`).
-const WORTH_CUTTING: i64 = 128 * 1024;
-
-/// Up to so many elements, known ahead, a nest with totals is one leaf of their tree (`parallel::LEAF`).
-const LEAF: i64 = 16 * 1024;
-
-/// Fewer columns, known ahead, are summed by one thread (`parallel::NARROWEST`).
-const WIDE: i64 = 128;
-
 pub(super) fn emit(body: &mut Body<'_>, nest: &Nest) {
     if let Some((from, to)) = transposition(nest) {
         return copy(body, nest, from, to);

@@ -6,9 +6,10 @@ use mind_core::{
     dim::Dim,
     plan::{Nest, Target, View},
 };
+use mind_shape::loops::{FEWEST_COLUMNS, LEAF, WORTH_SPLITTING};
 
 use super::{
-    Body, LEAF, WIDE, WORTH_CUTTING,
+    Body,
     captures::{Field, Kind},
     grouped, known, targets,
 };
@@ -29,14 +30,16 @@ impl Cut {
     /// Nothing if the nest cannot be cut, or is known to be too small.
     pub(super) fn of(nest: &Nest) -> Option<Self> {
         let cost = cost(nest);
+        // The run time would not cut it either.
         let is_little = |elements: i64| {
-            elements.saturating_mul(cost as i64) < WORTH_CUTTING && !(has_totals(nest) && elements > LEAF)
+            elements.saturating_mul(cost as i64) < WORTH_SPLITTING as i64
+                && !(has_totals(nest) && elements > LEAF as i64)
         };
         if known(&nest.extents).is_some_and(is_little) {
             return None;
         }
         let axis = (0..nest.extents.len()).find(|axis| can_be_cut(nest, *axis))?;
-        let is_narrow = |columns: i64| axis > 0 && columns < WIDE;
+        let is_narrow = |columns: i64| axis > 0 && columns < 2 * FEWEST_COLUMNS as i64;
         if nest.extents[axis].as_literal().is_some_and(is_narrow) {
             return None;
         }

@@ -10,8 +10,9 @@ use mind_core::{
     dim::Dim,
     plan::{Fold, Nest, Pass, Store, Target, View},
 };
+use mind_shape::loops::chain_in;
 
-use super::{Body, Captures, Frame, Loops, Sum, lanes_of, most, short_rows::flat_view};
+use super::{Body, Captures, Frame, Loops, Sum, lanes_of, short_rows::flat_view};
 use crate::emit::nest::{WORTH_DISPATCHING, known};
 
 /// The loops of a nest that does nothing but sum few columns, and store elements of the same matrix.
@@ -34,7 +35,7 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
     let pass = &flat.passes[0];
     let variables = loops.variables(pass);
     let sums: Vec<Sum> =
-        pass.folds.iter().map(|_| loops.sum("lanes", dtype, lanes, most(rows), 0..1)).collect();
+        pass.folds.iter().map(|_| loops.sum("lanes", dtype, lanes, chain_in(rows), 0..1)).collect();
     loops.still_loads(&variables);
     loops.elements(pass, &variables, &sums.iter().cloned().map(Some).collect::<Vec<_>>());
     for (fold, sum) in nest.passes[0].folds.iter().zip(&sums) {

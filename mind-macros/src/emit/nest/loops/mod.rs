@@ -19,12 +19,7 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{
-    Along, Body,
-    captures::Captures,
-    chains::{MemorySum, most},
-    grouped, tuple,
-};
+use super::{Along, Body, captures::Captures, chains::MemorySum, grouped, tuple};
 use crate::emit::names::Names;
 
 use sums::{Gathered, Sum, lanes_of};

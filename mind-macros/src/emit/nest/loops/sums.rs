@@ -7,9 +7,10 @@ use mind_core::{
     plan::{Operand, Target, View},
     ty::DType,
 };
+use mind_shape::loops::{self, CHAIN, chain_in};
 
 use super::super::{
-    chains::{CHAIN, Chain, MemorySum, Place, in_memory, is_sum_of_rows, most, turns},
+    chains::{Chain, MemorySum, Place, in_memory, is_sum_of_rows, turns},
     grouped,
 };
 use super::{Loops, zero};
@@ -78,7 +79,7 @@ impl<'a> Loops<'a, '_> {
 
     /// Declares a sum along the axes from one on, of blocks of lanes along the last.
     pub(super) fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> Sum {
-        self.sum(name, dtype, lanes, most(lanes), first..self.rank())
+        self.sum(name, dtype, lanes, chain_in(lanes), first..self.rank())
     }
 
     /// Declares a sum that is added to in each turn of the loops over some axes.
@@ -323,7 +324,7 @@ impl Sum {
     }
 }
 
-/// The lanes of a sum, as the run time has them.
+/// The lanes of a sum.
 pub(super) fn lanes_of(dtype: DType) -> usize {
-    128 / dtype.bytes()
+    loops::lanes_of(dtype.bytes())
 }
