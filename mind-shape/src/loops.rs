@@ -14,10 +14,13 @@ pub const fn chain_in(lanes: usize) -> usize {
     if lanes < 16 { CHAIN } else { CHAIN_IN_LANES }
 }
 
+/// Bytes of all lanes of a sum.
+pub const LANE_BYTES: usize = 128;
+
 /// The lanes of a sum of elements of so many bytes.
 #[must_use]
 pub const fn lanes_of(bytes: usize) -> usize {
-    128 / bytes
+    LANE_BYTES / bytes
 }
 
 /// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf.

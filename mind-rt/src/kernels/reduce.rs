@@ -17,7 +17,7 @@
 
 use std::hint::black_box;
 
-use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, lanes_of};
+use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, LANE_BYTES, lanes_of};
 
 use super::check;
 use crate::element::Element;
@@ -183,10 +183,8 @@ pub(super) fn all<T: Element>(elements: &[T]) -> T {
 /// Adds up lanes as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
 #[inline(always)]
 pub fn reduce_lanes<T: Element, const L: usize>(lanes: [T; L]) -> T {
-    /// Of as many bytes come lanes that were added up in a loop; fewer are of a row shorter than that.
-    const FROM_A_LOOP: usize = 128;
-
-    add_lanes(if size_of::<[T; L]>() < FROM_A_LOOP { lanes } else { black_box(lanes) })
+    // All come from a loop; fewer are of a row shorter than that.
+    add_lanes(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
 }
 
 /// [`reduce_lanes`] of lanes that were not added up in a loop.

@@ -6,14 +6,13 @@
 //! another, and adds these. After the last step one register holds the sums. Of longer rows the lanes are such rows. The
 //! order of each sum is that of [`sum`](super::reduce::sum), so that bits are the same.
 
+use mind_shape::loops::LANE_BYTES;
+
 use super::check;
 use super::limit::limit;
 use super::reduce::add_lanes;
 use crate::element::Element;
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
-
-/// The longest row that is short, in bytes: as many as all lanes of a sum have.
-const SHORT: usize = 128;
 
 /// Longer rows, in bytes, are summed one by one: the tree is little beside what comes before.
 const LONG: usize = limit(2048, 256);
@@ -28,7 +27,7 @@ pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
     stride: usize,
     sums: &mut [T],
 ) {
-    const { assert!(LEN <= LANES && LANES.is_power_of_two() && LANES * size_of::<T>() <= SHORT) };
+    const { assert!(LEN <= LANES && LANES.is_power_of_two() && LANES * size_of::<T>() <= LANE_BYTES) };
     if T::sum_short_rows(elements, LEN, stride, sums) {
         return;
     }
@@ -69,7 +68,7 @@ macro_rules! sum_rows {
     ($($ty:ty),*) => {
         $(impl SumRows for $ty {
             fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
-                let is_short = len <= SHORT / size_of::<Self>();
+                let is_short = len <= LANE_BYTES / size_of::<Self>();
                 if is_short && Self::sum_short_rows(elements, len, stride, sums) {
                     return;
                 }
@@ -88,7 +87,7 @@ macro_rules! sum_rows {
                 let last = sums.len().checked_sub(1).map(|rows| rows.checked_mul(stride)?.checked_add(len));
                 let is_inside = |end: Option<usize>| end.is_some_and(|end| end <= elements.len());
                 check(last.is_none_or(is_inside), "rows to be summed are outside of their tensor");
-                check(len * size_of::<Self>() <= SHORT, "rows to be summed at once are not short");
+                check(len * size_of::<Self>() <= LANE_BYTES, "rows to be summed at once are not short");
                 #[cfg(target_arch = "x86_64")]
                 return x86::sum(elements, len, stride, sums);
                 #[cfg(not(target_arch = "x86_64"))]
@@ -129,7 +128,7 @@ impl<T: Element> Kernel for OneByOne<'_, T> {
     #[inline(always)]
     fn run(self) {
         match self.0.len {
-            len if len > SHORT / size_of::<T>() => self.0.each(T::lane_sum),
+            len if len > LANE_BYTES / size_of::<T>() => self.0.each(T::lane_sum),
             0..=4 => self.0.each(sum_short::<T, 4>),
             5..=8 => self.0.each(sum_short::<T, 8>),
             9..=16 => self.0.each(sum_short::<T, 16>),
@@ -149,8 +148,8 @@ impl<T: Element> Kernel for InBlocks<'_, T> {
 
     #[inline(always)]
     fn run(self) {
-        let width = const { SHORT / size_of::<T>() };
-        let mut lanes = [T::ZERO; BLOCK * SHORT / size_of::<f32>()];
+        let width = const { LANE_BYTES / size_of::<T>() };
+        let mut lanes = [T::ZERO; BLOCK * LANE_BYTES / size_of::<f32>()];
         for first in (0..self.0.sums.len()).step_by(BLOCK) {
             for (i, lanes) in lanes.chunks_exact_mut(width).enumerate().take(BLOCK) {
                 T::lane_sums(self.0.row(first + i), lanes);
@@ -171,7 +170,7 @@ mod tests {
 
     /// Sums rows of every short length, in matrices of up to 40 rows that are no longer than their rows need.
     fn rows_are_summed<T: Element>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
-        for len in 0..=SHORT / size_of::<T>() {
+        for len in 0..=LANE_BYTES / size_of::<T>() {
             for rows in 0..40 {
                 for stride in [len, len + 3, 0] {
                     let needed = if rows == 0 { 0 } else { (rows - 1) * stride + len };

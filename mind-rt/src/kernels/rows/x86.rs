@@ -4,7 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::SHORT;
+use mind_shape::loops::LANE_BYTES;
+
 use crate::kernels::prefetch::prefetch;
 use crate::simd::{SimdLevel, simd_level};
 
@@ -57,7 +58,7 @@ unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
             0..=16 => sum_of_width::<R, T, 16>(rows, sums),
             17..=32 => sum_of_width::<R, T, 32>(rows, sums),
             33..=64 => sum_of_width::<R, T, 64>(rows, sums),
-            _ => sum_of_width::<R, T, SHORT>(rows, sums),
+            _ => sum_of_width::<R, T, LANE_BYTES>(rows, sums),
         }
     }
 }
