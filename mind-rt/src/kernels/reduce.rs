@@ -166,9 +166,9 @@ pub fn sum<T: Element>(elements: &[T]) -> T {
 }
 
 pub(super) fn all<T: Element>(elements: &[T]) -> T {
-    struct Sum<'a, T>(&'a [T]);
+    struct LaneSum<'a, T>(&'a [T]);
 
-    impl<T: Element> Kernel for Sum<'_, T> {
+    impl<T: Element> Kernel for LaneSum<'_, T> {
         type Output = T;
 
         #[inline(always)]
@@ -177,7 +177,7 @@ pub(super) fn all<T: Element>(elements: &[T]) -> T {
         }
     }
 
-    dispatch(Sum(elements))
+    dispatch(LaneSum(elements))
 }
 
 /// Adds up lanes as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.

@@ -27,7 +27,7 @@ pub fn row_sum<T: Real>(row: &[T]) -> T {
     match row.len() {
         0 => T::ZERO,
         1..=SHORT => in_order(row.iter().copied()),
-        _ => dispatch(Sum { row }),
+        _ => dispatch(RowSum { row }),
     }
 }
 
@@ -52,11 +52,11 @@ impl<T: Element> Kernel for InnerProduct<'_, T> {
     }
 }
 
-struct Sum<'a, T> {
+struct RowSum<'a, T> {
     row: &'a [T],
 }
 
-impl<T: Element> Kernel for Sum<'_, T> {
+impl<T: Element> Kernel for RowSum<'_, T> {
     type Output = T;
 
     #[inline(always)]

@@ -117,7 +117,7 @@ pub fn copy<T: Element, const L: usize>(out: &mut [T], counts: [usize; L], from:
 }
 
 /// Products of so few multiplications stand where they are used.
-const FEW: usize = 256;
+const INLINED: usize = 256;
 
 /// A product of small matrices, in order.
 fn few<T: Element>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rhs: &MatRef<'_, T>) {
@@ -139,7 +139,7 @@ pub fn product<T: Element>(
     lhs: MatRef<'_, T>,
     rhs: MatRef<'_, T>,
 ) {
-    if batch.is_empty() && m * n * k <= FEW {
+    if batch.is_empty() && m * n * k <= INLINED {
         return few(out, [m, k, n], &lhs, &rhs);
     }
     let len = matmul_scratch::<T>(m, k, n);

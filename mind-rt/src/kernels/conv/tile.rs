@@ -133,24 +133,24 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
 #[inline(always)]
 unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, V::Element>) {
     /// Pixels at a time, where fewer than `P` are left.
-    const FEW: usize = 4;
+    const PIXELS_OF_REST: usize = 4;
     let Steps { count, read, write } = line.pixels;
     let mut at = 0;
     // Pixels without factors may be those of an operand without elements.
     let lhs = |at: usize| line.lhs.wrapping_add(at * read);
     // SAFETY: these are pixels of the line.
     unsafe {
-        if P > FEW {
+        if P > PIXELS_OF_REST {
             while count - at >= P {
                 pixels::<V, P, W, DOTS>(line, lhs(at), line.to.add(at * write));
                 at += P;
             }
         }
-        while at < count && count >= FEW {
+        while at < count && count >= PIXELS_OF_REST {
             // The last ones are summed with some before them, which are summed again, to the same.
-            at = at.min(count - FEW);
-            pixels::<V, FEW, W, DOTS>(line, lhs(at), line.to.add(at * write));
-            at += FEW;
+            at = at.min(count - PIXELS_OF_REST);
+            pixels::<V, PIXELS_OF_REST, W, DOTS>(line, lhs(at), line.to.add(at * write));
+            at += PIXELS_OF_REST;
         }
         while at < count {
             pixels::<V, 1, W, DOTS>(line, lhs(at), line.to.add(at * write));

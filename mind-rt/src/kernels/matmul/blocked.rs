@@ -20,7 +20,7 @@ use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
 use super::room::{Bytes, Room};
 use super::shares::{
-    DEPTH, FETCHED, FEW_ROWS, LeftRoom, RIGHT_BYTES, STACK_BYTES, Shares, WAITING_ROWS, bytes, left_pays,
+    DEPTH, FETCHED, FETCHED_ROWS, LeftRoom, RIGHT_BYTES, STACK_BYTES, Shares, WAITING_ROWS, bytes, left_pays,
     packed_len,
 };
 use super::spans::{Span, next_part, spans};
@@ -190,7 +190,7 @@ fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bo
 fn fetches_right<T>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
     // Fewer rows have less to wait for while the right operand is in L3, and more sums to load and store again.
     let far = if m > READ_OFTEN { limit(3 << 20, 1 << 10) } else { limit(8 << 20, 2 << 10) };
-    (2..=FEW_ROWS).contains(&m)
+    (2..=FETCHED_ROWS).contains(&m)
         && lhs.col_stride == 1
         && rhs.col_stride == 1
         && k.min(n) > FETCHED

@@ -14,7 +14,7 @@ use crate::kernels::limit::limit;
 use crate::kernels::tile::{MOST_VECTORS, Micro, Vectors};
 
 /// Elements of sums that an epilogue takes at once.
-const TAKEN: usize = limit(4096, 64);
+const SUMS_AT_ONCE: usize = limit(4096, 64);
 
 /// Whether this is faster than tiles: where the right operand is in no cache; or where it is not in L2 and its rows begin in
 /// the same sets of caches, and four rows do not load and store too many sums.
@@ -47,11 +47,11 @@ pub fn multiply<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, sink: Si
             combine(0, n, out.as_mut_ptr(), n);
         }
         Sink::Epilogue { epilogue, row } => {
-            let mut room = [MaybeUninit::<T>::uninit(); TAKEN];
-            let most = TAKEN / MOST_VECTORS;
+            let mut room = [MaybeUninit::<T>::uninit(); SUMS_AT_ONCE];
+            let most = SUMS_AT_ONCE / MOST_VECTORS;
             for column in (0..n).step_by(most) {
                 let columns = most.min(n - column);
-                Room { data: room.as_mut_ptr().cast::<T>(), len: TAKEN }.poison();
+                Room { data: room.as_mut_ptr().cast::<T>(), len: SUMS_AT_ONCE }.poison();
                 combine(column, columns, room.as_mut_ptr().cast(), columns);
                 // SAFETY: so many were written just now.
                 let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), m * columns) };

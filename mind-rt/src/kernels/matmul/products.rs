@@ -12,7 +12,7 @@ use crate::parallel::{join, threads};
 use crate::shape::MAX_RANK;
 
 /// The work of a thread that is worth waking it, in multiply-adds: about 20 µs of AVX-512, where waking takes a few.
-const WORTH_SPLITTING: usize = limit(2 << 20, 64);
+const WORTH_A_THREAD: usize = limit(2 << 20, 64);
 
 /// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
 /// whose rows are longer.
@@ -147,10 +147,10 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
     let [left, right] = COST_OF_READING;
     let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
     let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
-    if work < 2 * WORTH_SPLITTING {
+    if work < 2 * WORTH_A_THREAD {
         return 1;
     }
-    threads().min(work / WORTH_SPLITTING)
+    threads().min(work / WORTH_A_THREAD)
 }
 
 /// Hands over what empty sums give.

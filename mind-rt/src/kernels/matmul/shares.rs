@@ -18,7 +18,7 @@ pub(super) const WAITING_ROWS: usize = limit(512, 16);
 
 /// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
 /// read it, and packing pays.
-pub(super) const FEW_ROWS: usize = limit(16, 4) * MAX_ROWS;
+pub(super) const FETCHED_ROWS: usize = limit(16, 4) * MAX_ROWS;
 
 /// Most of `k`, and of columns, of a right block that is fetched ahead, a column a step: two blocks fit into L2.
 pub(super) const FETCHED: usize = limit(240, 16);
@@ -57,7 +57,7 @@ impl Shares {
         let depth = min(k, DEPTH);
         let width = n.saturating_add(lanes - 1) / lanes * lanes;
         let most_columns = RIGHT_BYTES / size_of::<T>() / DEPTH;
-        let most_columns = if m <= FEW_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
+        let most_columns = if m <= FETCHED_ROWS && most_columns < FETCHED { FETCHED } else { most_columns };
         Self {
             left: min(packed_len(depth, m), LEFT_BYTES / size_of::<T>()),
             right: min(packed_len(depth, width), RIGHT_BYTES / size_of::<T>()),

@@ -10,7 +10,7 @@ use mind_core::{
 
 use super::{
     At, Frame, Loops, Variables, add, grouped,
-    sums::{Gathered, Sum},
+    sums::{Gathered, LaneSum},
     zero,
 };
 use crate::emit::{
@@ -27,7 +27,7 @@ const fn register(dtype: DType) -> usize {
 const PLAIN: usize = 32;
 
 /// So few elements, known ahead, are computed one by one as fast as in a block.
-const FEW: usize = 3;
+const ONE_BY_ONE: usize = 3;
 
 impl Loops<'_, '_> {
     /// Names for what a pass reads, computes and writes.
@@ -85,13 +85,13 @@ impl Loops<'_, '_> {
         view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
     }
 
-    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>]) {
+    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>]) {
         if pass.stores.is_empty() && pass.folds.is_empty() {
             return;
         }
         let outer = self.nest.row_axes..self.rank() - 1;
         self.text.push_str("{\n");
-        let in_lanes: Vec<Sum> = sums.iter().flatten().cloned().collect();
+        let in_lanes: Vec<LaneSum> = sums.iter().flatten().cloned().collect();
         outer.clone().for_each(|axis| self.open(axis, &in_lanes));
         self.slices(variables);
         let len = self.inner_len();
@@ -104,7 +104,9 @@ impl Loops<'_, '_> {
         let width = width.or_else(|| (!is_short && self.is_padded(pass, variables, PLAIN)).then_some(PLAIN));
         match width {
             None => {
-                if self.inner_known().is_some_and(|len| FEW < len && len <= PLAIN) && reads_numbers(pass) {
+                if self.inner_known().is_some_and(|len| ONE_BY_ONE < len && len <= PLAIN)
+                    && reads_numbers(pass)
+                {
                     self.text.push_str("rt::one_by_one();\n");
                 }
                 self.open_elements("j", &len);
@@ -158,7 +160,7 @@ impl Loops<'_, '_> {
     }
 
     /// Blocks as wide as the lanes of sums, and what is left.
-    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], width: usize) {
+    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>], width: usize) {
         let (len, known) = (grouped(&self.inner_len()), self.inner_known());
         if known.is_some_and(|len| len <= width) {
             // Else rows may be put together, by gathers and scatters.
@@ -185,7 +187,7 @@ impl Loops<'_, '_> {
             let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
             let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
         }
-        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<Sum>>());
+        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneSum>>());
         let (from, to) = self.open_chains(inner, &format!("({len} / {width})"), &in_lanes);
         let _ = writeln!(self.text, "for block in {from}..{to} {{ let start = block * {width};");
         if self.frame == Frame::Block {
@@ -220,7 +222,7 @@ impl Loops<'_, '_> {
         &mut self,
         pass: &Pass,
         variables: &Variables,
-        sums: &[Option<Sum>],
+        sums: &[Option<LaneSum>],
         width: usize,
         rows: Vec<(String, bool, String)>,
     ) {
@@ -251,12 +253,12 @@ impl Loops<'_, '_> {
                         writeln!(self.text, "let mut {rest} = {chain};")
                     }
                 };
-                Sum { name: rest, chains: None, last: None, ..sum.clone() }
+                LaneSum { name: rest, chains: None, last: None, ..sum.clone() }
             }));
         }
         let rest = known.map(|len| len % width);
         let is_padded = match rest {
-            Some(rest) => rest > FEW && self.can_be_padded(pass, variables),
+            Some(rest) => rest > ONE_BY_ONE && self.can_be_padded(pass, variables),
             None => self.is_padded(pass, variables, width),
         };
         let narrow = rest.map_or(width, |rest| rest.next_power_of_two().min(width));
@@ -276,8 +278,9 @@ impl Loops<'_, '_> {
     /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
     /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
-        let is_little =
-            self.inner_known().is_some_and(|len| (len / width > 0 && len % width <= FEW) || len <= FEW);
+        let is_little = self
+            .inner_known()
+            .is_some_and(|len| (len / width > 0 && len % width <= ONE_BY_ONE) || len <= ONE_BY_ONE);
         let is_slow = |node: &Node| node.op.row().cost.is_series();
         !is_little && pass.elements.iter().any(is_slow) && self.can_be_padded(pass, variables)
     }
@@ -298,7 +301,7 @@ impl Loops<'_, '_> {
         &mut self,
         pass: &Pass,
         variables: &Variables,
-        sums: &[Option<Sum>],
+        sums: &[Option<LaneSum>],
         width: usize,
         len: &str,
         rows: &[(String, bool)],
@@ -356,7 +359,7 @@ impl Loops<'_, '_> {
     }
 
     /// Everything that happens at one element.
-    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<Sum>], at: At) {
+    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>], at: At) {
         for (node, name) in pass.elements.iter().zip(&variables.nodes) {
             let text = self.node(node, &variables.nodes, variables, at);
             let _ = writeln!(self.text, "let {name} = {text};");

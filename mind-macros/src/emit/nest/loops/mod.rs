@@ -22,7 +22,7 @@ use mind_core::{
 use super::{Along, Body, captures::Captures, chains::MemorySum, grouped, tuple};
 use crate::emit::names::Names;
 
-use sums::{Gathered, Sum, lanes_of};
+use sums::{Gathered, LaneSum, lanes_of};
 
 /// What stands in the function that takes the captured slices.
 pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> String {
@@ -66,7 +66,7 @@ struct Loops<'a, 'p> {
     /// The numbers of the row so far.
     numbers: Vec<RowNumber>,
     /// For each total, in the order of passes, what it is summed in.
-    totals: Vec<Sum>,
+    totals: Vec<LaneSum>,
     /// The sums in memory, and what each is gathered in.
     memory: Vec<(MemorySum<'a>, Gathered)>,
     /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
@@ -149,11 +149,11 @@ impl<'a, 'p> Loops<'a, 'p> {
             self.close_chains(depth, &self.totals.clone());
         }
         self.end_sums(0);
-        let totals: Vec<_> = self.totals.iter().map(Sum::value).collect();
+        let totals: Vec<_> = self.totals.iter().map(LaneSum::value).collect();
         let _ = writeln!(self.text, "{}", tuple(&totals));
     }
 
-    fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = Sum>) {
+    fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = LaneSum>) {
         let variables = self.variables(pass);
         let known = self.numbers.len();
         self.name_numbers(pass);
@@ -165,7 +165,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             return;
         }
         self.open_rows(known);
-        let sums: Vec<Option<Sum>> = pass
+        let sums: Vec<Option<LaneSum>> = pass
             .folds
             .iter()
             .map(|fold| match &fold.target {
@@ -199,7 +199,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         pass: &Pass,
         first: usize,
         variables: &Variables,
-        totals: &mut impl Iterator<Item = Sum>,
+        totals: &mut impl Iterator<Item = LaneSum>,
     ) {
         let mut number = first;
         for node in &pass.numbers {
@@ -250,7 +250,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
     }
 
-    fn open(&mut self, axis: usize, sums: &[Sum]) {
+    fn open(&mut self, axis: usize, sums: &[LaneSum]) {
         let (from, to) = self.open_chains(axis, &grouped(&self.extent(axis)), sums);
         let _ = writeln!(self.text, "for i{axis} in {from}..{to} {{");
     }

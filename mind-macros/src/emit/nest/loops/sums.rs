@@ -17,7 +17,7 @@ use super::{Loops, zero};
 
 /// A sum in an array of lanes; that of numbers of rows has one.
 #[derive(Clone)]
-pub(super) struct Sum {
+pub(super) struct LaneSum {
     pub(super) name: String,
     pub(super) lanes: usize,
     pub(super) dtype: DType,
@@ -78,7 +78,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Declares a sum along the axes from one on, of blocks of lanes along the last.
-    pub(super) fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> Sum {
+    pub(super) fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> LaneSum {
         self.sum(name, dtype, lanes, chain_in(lanes), first..self.rank())
     }
 
@@ -90,7 +90,7 @@ impl<'a> Loops<'a, '_> {
         lanes: usize,
         most: usize,
         axes: Range<usize>,
-    ) -> Sum {
+    ) -> LaneSum {
         let inner = self.rank() - 1;
         let loops = axes.clone().map(|axis| {
             let turns = turns(self.nest, self.captures.cut, axis);
@@ -112,7 +112,7 @@ impl<'a> Loops<'a, '_> {
             }
             (chain, gathered)
         });
-        Sum { name, lanes, dtype, chains, last }
+        LaneSum { name, lanes, dtype, chains, last }
     }
 
     pub(super) fn gathered(&mut self, name: &str) -> Gathered {
@@ -127,7 +127,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// The sum of the lanes that a row was summed in.
-    pub(super) fn sum_of_row(&self, sum: &Sum) -> String {
+    pub(super) fn sum_of_row(&self, sum: &LaneSum) -> String {
         match self.inner_known() {
             // Nothing is to be kept apart from a loop over blocks: there is one block.
             Some(len) if len <= sum.lanes && self.is_one_run() => format!("rt::add_lanes({})", sum.name),
@@ -203,7 +203,7 @@ impl<'a> Loops<'a, '_> {
 
     /// Goes through the turns of a loop in chains, where sums have chains of it. What is returned are the first turn and the
     /// end of the chain, or of all.
-    pub(super) fn open_chains(&mut self, axis: usize, turns: &str, sums: &[Sum]) -> (String, String) {
+    pub(super) fn open_chains(&mut self, axis: usize, turns: &str, sums: &[LaneSum]) -> (String, String) {
         let Some(most) = self.chains(axis, sums) else { return ("0".to_string(), turns.to_string()) };
         let _ = writeln!(
             self.text,
@@ -219,7 +219,7 @@ impl<'a> Loops<'a, '_> {
                 }
             };
         }
-        for Sum { name, lanes, dtype, chains, last } in sums {
+        for LaneSum { name, lanes, dtype, chains, last } in sums {
             let gathered = chains.as_ref().filter(|(chain, _)| chain.axis == axis);
             if let Some((_, Gathered { chain, lost })) = gathered {
                 let zero = zero(*dtype);
@@ -237,7 +237,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Settles the chains of a loop.
-    pub(super) fn close_chains(&mut self, axis: usize, sums: &[Sum]) {
+    pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneSum]) {
         if self.chains(axis, sums).is_none() {
             return;
         }
@@ -252,7 +252,7 @@ impl<'a> Loops<'a, '_> {
                 }
             };
         }
-        for Sum { name, chains, last, .. } in sums {
+        for LaneSum { name, chains, last, .. } in sums {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
                 let _ = match last {
@@ -266,7 +266,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// The most turns of a loop in a chain, if sums have chains of it.
-    pub(super) fn chains(&self, axis: usize, sums: &[Sum]) -> Option<usize> {
+    pub(super) fn chains(&self, axis: usize, sums: &[LaneSum]) -> Option<usize> {
         let in_memory = self.memory.iter().filter_map(|(sum, _)| sum.chain);
         let in_lanes = sums.iter().filter_map(|sum| sum.chains.as_ref().map(|(chain, _)| *chain));
         in_memory.chain(in_lanes).filter(|chain| chain.axis == axis).map(|chain| chain.turns).min()
@@ -303,7 +303,7 @@ impl<'a> Loops<'a, '_> {
     }
 }
 
-impl Sum {
+impl LaneSum {
     pub(super) fn value(&self) -> String {
         format!("rt::reduce_lanes({})", self.in_lanes())
     }
