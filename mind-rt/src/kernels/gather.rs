@@ -40,10 +40,11 @@ pub enum Indices<'a> {
 }
 
 impl Indices<'_> {
-    /// Checks that every index is within `extent`.
+    /// [`check_indices`]. Compiled with this crate, as `Compiled` is.
     ///
     /// # Errors
-    /// E6001 for the first that is not; `what` names the indices in its message.
+    /// E6001.
+    #[inline(never)]
     pub fn check(self, extent: usize, what: &'static str) -> Result<(), Error> {
         fn first_outside<I: Index>(indices: &[I], extent: usize) -> Option<(usize, i64)> {
             let position = indices.iter().position(|index| index.position() >= extent)?;
@@ -61,10 +62,10 @@ impl Indices<'_> {
     }
 }
 
-/// [`Indices::check`].
+/// Checks that every index is within `extent`.
 ///
 /// # Errors
-/// E6001.
+/// E6001 for the first that is not; `what` names the indices in its message.
 pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
     I::indices(indices).check(extent, what)
 }
