@@ -39,7 +39,7 @@ pub trait Compiled: Sized {
     fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
 
     /// [`reduce::sum`].
-    fn sum(elements: &[Self]) -> Self;
+    fn sum_all(elements: &[Self]) -> Self;
 
     /// [`reduce::sum_columns`].
     fn sum_columns(
@@ -118,7 +118,7 @@ macro_rules! compiled {
             }
 
             #[inline(never)]
-            fn sum(elements: &[Self]) -> Self {
+            fn sum_all(elements: &[Self]) -> Self {
                 reduce::all(elements)
             }
 

@@ -162,7 +162,7 @@ pub const fn chain_scratch<T>(len: usize) -> usize {
 
 /// The sum of all elements; 0 if there are none.
 pub fn sum<T: Element>(elements: &[T]) -> T {
-    T::sum(elements)
+    T::sum_all(elements)
 }
 
 pub(super) fn all<T: Element>(elements: &[T]) -> T {
