@@ -3,12 +3,18 @@
 use mind::__private::{FUNCTIONS, Function};
 use mind_core::map::{Exactness, Map, Row, Rust};
 
-/// The rows whose kernels are told how to multiply and add, with these.
+/// The rows that have kernels among the run time's functions, with these.
 fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     Map::ALL.iter().map(|map| map.row()).filter_map(|row| {
-        let Rust::By(name) = row.rust else { return None };
+        let (name, is_required) = match row.rust {
+            Rust::By(name) => (name, true),
+            // Or one of those by itself, as the rectifier.
+            Rust::Function(name) => (name, false),
+            Rust::Identity | Rust::Operator { .. } => return None,
+        };
         let function = FUNCTIONS.iter().find(|function| function.name == name);
-        Some((row, function.unwrap_or_else(|| panic!("`{}` has no kernel `{name}`", row.name))))
+        assert!(function.is_some() || !is_required, "`{}` has no kernel `{name}`", row.name);
+        Some((row, function?))
     })
 }
 

@@ -306,12 +306,14 @@ impl Calculus for Pullback<'_> {
         if row.profile <= self.profile {
             return self.push(Op::Map(map), operands);
         }
-        match (row.mnemonic, self.op().info().mnemonic) {
-            ("relu_grad", _) => {
+        match (map, self.op()) {
+            (Map::ReluGrad, _) => {
                 let mask = core_v1::positive_mask(self.builder, operands[1])?;
                 formula(self, "v * mask", &[("v", operands[0]), ("mask", mask)])
             }
-            ("div", "log") => formula(self, "v * exp(-y)", &[("v", operands[0]), ("y", self.result())]),
+            (Map::Div, Op::Map(Map::Log)) => {
+                formula(self, "v * exp(-y)", &[("v", operands[0]), ("y", self.result())])
+            }
             _ => Err(self.activity.unsupported(self.value)),
         }
     }

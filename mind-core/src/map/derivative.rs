@@ -4,7 +4,7 @@
 //! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`. It is played from left to right on
 //! whatever makes values.
 
-use super::{Map, Row};
+use super::{Map, Row, Tightness};
 
 /// What makes the values of a derivative.
 pub trait Calculus {
@@ -85,7 +85,7 @@ struct Player<'a, C: Calculus> {
 impl<C: Calculus> Player<'_, C> {
     fn sum(&mut self) -> Result<C::Value, C::Error> {
         let mut value = self.product()?;
-        while let Some(map) = self.sign(&[("+", Map::Add), ("-", Map::Sub)]) {
+        while let Some(map) = self.operator(Tightness::Sum) {
             let rhs = self.product()?;
             value = self.calculus.apply(map, &[value, rhs])?;
         }
@@ -94,7 +94,7 @@ impl<C: Calculus> Player<'_, C> {
 
     fn product(&mut self) -> Result<C::Value, C::Error> {
         let mut value = self.factor()?;
-        while let Some(map) = self.sign(&[("*", Map::Mul), ("/", Map::Div)]) {
+        while let Some(map) = self.operator(Tightness::Product) {
             let rhs = self.factor()?;
             value = self.calculus.apply(map, &[value, rhs])?;
         }
@@ -129,8 +129,9 @@ impl<C: Calculus> Player<'_, C> {
         Ok(named.unwrap_or_else(|| panic!("`{word}` has no value")).1)
     }
 
-    fn sign(&mut self, signs: &[(&str, Map)]) -> Option<Map> {
-        signs.iter().find(|(sign, _)| self.eat(sign)).map(|(_, map)| *map)
+    fn operator(&mut self, tightness: Tightness) -> Option<Map> {
+        let mut operators = Map::operators().filter(|map| map.row().infix() == Some(tightness));
+        operators.find(|map| self.eat(map.row().label))
     }
 
     fn close(&mut self) {

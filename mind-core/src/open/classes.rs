@@ -38,36 +38,8 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
 
 /// The operands that have the element type of the result.
 fn members(node: &RawNode) -> &[NodeId] {
-    match &node.op {
-        Op::Leaf(_)
-        | Op::Constant(_)
-        | Op::Map(_)
-        | Op::At
-        | Op::MatMul
-        | Op::Dot
-        | Op::Reduce { .. }
-        | Op::Reshape { .. }
-        | Op::Transpose { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { .. }
-        | Op::Subscript(_)
-        | Op::Slice { .. }
-        | Op::Conv2d(_)
-        | Op::BroadcastTo { .. }
-        | Op::FilledLike { .. }
-        | Op::CountReduced { .. }
-        | Op::SumLike
-        | Op::BroadcastLike
-        | Op::ReshapeLike
-        | Op::ProductGradLhs
-        | Op::ProductGradRhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::Conv2dGradInput(_)
-        | Op::Conv2dGradFilter(_) => &node.operands,
-        // The indices have their own, and the table, a witness, has that of the rows.
-        Op::Gather | Op::GatherGrad => &node.operands[..1],
-    }
+    // Indices have their own element type, and the table, a witness, has that of the rows.
+    if node.op.row().is_uniform { &node.operands } else { &node.operands[..1] }
 }
 
 /// Sets that are united.

@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use super::needed::{Kind, Needed, kind, read_by};
+use super::needed::{Needed, read_by};
+use super::rows::Kind;
 use super::{Fused, NodeId, Program, ShapeId, Step};
 
 /// The most operations in one loop: rustc's time and memory grow faster than the length of a function.
@@ -62,7 +63,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let step_of = vec![None; program.nodes.len()];
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
     for (id, node) in program.iter().filter(|(id, _)| needed.reads(*id)) {
-        match kind(&node.op) {
+        match node.op.row().kind {
             Kind::Given => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
             Kind::Cheap | Kind::Dear => fusion.elementwise(id),
@@ -91,7 +92,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
 
 impl Fusion<'_> {
     fn kind(&self, node: NodeId) -> Kind {
-        kind(&self.program.node(node).op)
+        self.program.node(node).op.row().kind
     }
 
     fn shape(&self, node: NodeId) -> ShapeId {

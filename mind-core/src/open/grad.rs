@@ -56,7 +56,7 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
     for node in graph.nodes.iter().enumerate().filter(|(position, _)| leads[*position]).map(|(_, node)| node)
     {
         let stops = |(position, operand): (usize, &NodeId)| {
-            active[operand.index()] && node.op.reads(position) && !flows(&node.op, position)
+            active[operand.index()] && node.op.reads(position) && !node.op.flows(position)
         };
         if node.operands.iter().enumerate().any(stops) {
             let label = label(node);
@@ -78,46 +78,13 @@ fn label(node: &RawNode) -> &'static str {
     }
 }
 
-/// Whether a result depends on this operand in a differentiable way.
-fn flows(op: &Op, position: usize) -> bool {
-    match op {
-        Op::Map(map) => map.row().flows_to(position),
-        Op::Gather | Op::GatherGrad => position == 0,
-        Op::Leaf(_)
-        | Op::Constant(_)
-        | Op::At
-        | Op::MatMul
-        | Op::Dot
-        | Op::Reduce { .. }
-        | Op::Reshape { .. }
-        | Op::Transpose { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { .. }
-        | Op::Subscript(_)
-        | Op::Slice { .. }
-        | Op::Conv2d(_)
-        | Op::BroadcastTo { .. }
-        | Op::FilledLike { .. }
-        | Op::CountReduced { .. }
-        | Op::SumLike
-        | Op::BroadcastLike
-        | Op::ReshapeLike
-        | Op::ProductGradLhs
-        | Op::ProductGradRhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::Conv2dGradInput(_)
-        | Op::Conv2dGradFilter(_) => op.reads(position),
-    }
-}
-
 /// The nodes that depend on one of `targets` in a differentiable way.
 fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
     let mut active = vec![false; graph.nodes.len()];
     targets.iter().for_each(|target| active[target.index()] = true);
     for (position, node) in graph.nodes.iter().enumerate() {
         let mut operands = node.operands.iter().enumerate();
-        active[position] |= operands.any(|(at, operand)| active[operand.index()] && flows(&node.op, at));
+        active[position] |= operands.any(|(at, operand)| active[operand.index()] && node.op.flows(at));
     }
     active
 }

@@ -416,36 +416,6 @@ pub enum Misfit {
     },
 }
 
-impl Op {
-    /// Whether the elements of this operand are read; else it is a witness.
-    pub fn reads(&self, position: usize) -> bool {
-        match self {
-            Self::Leaf(_) | Self::Constant(_) | Self::FilledLike { .. } | Self::CountReduced { .. } => false,
-            Self::Map(_)
-            | Self::At
-            | Self::MatMul
-            | Self::Dot
-            | Self::Reduce { .. }
-            | Self::Reshape { .. }
-            | Self::Transpose { .. }
-            | Self::ExpandDims { .. }
-            | Self::Squeeze { .. }
-            | Self::Subscript(_)
-            | Self::Slice { .. }
-            | Self::Gather
-            | Self::Conv2d(_)
-            | Self::BroadcastTo { .. } => true,
-            Self::SumLike
-            | Self::BroadcastLike
-            | Self::ReshapeLike
-            | Self::SubscriptGrad(_)
-            | Self::SliceGrad { .. } => position != 1,
-            Self::ProductGradLhs | Self::Conv2dGradInput(_) => position != 1,
-            Self::ProductGradRhs | Self::Conv2dGradFilter(_) | Self::GatherGrad => position != 2,
-        }
-    }
-}
-
 impl Program {
     /// A node.
     pub fn node(&self, id: NodeId) -> &Node {

@@ -19,6 +19,7 @@ mod lower;
 mod needed;
 mod plan;
 mod print;
+mod rows;
 mod shapes;
 mod typing;
 

@@ -1,6 +1,6 @@
-//! What a plan needs to know of each node: who reads it, and what kind of work it is.
+//! What a plan needs to know of each node: who reads it.
 
-use super::{NodeId, Op, Program};
+use super::{NodeId, Program};
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -54,54 +54,4 @@ pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = N
     let node = program.node(node);
     let operands = node.operands.iter().enumerate();
     operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
-}
-
-/// What kind of work an operation is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Nothing: its elements are there.
-    Given,
-    /// Nothing: its elements are those of its operand.
-    View,
-    /// For each element by itself, as fast as reading one.
-    Cheap,
-    /// For each element by itself, slower.
-    Dear,
-    /// An element read or known, at another place: computed wherever it is needed.
-    Free,
-    /// A kernel of its own.
-    Kernel,
-}
-
-pub(super) fn kind(op: &Op) -> Kind {
-    match op {
-        Op::Leaf(_) | Op::Constant(_) => Kind::Given,
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => Kind::View,
-        Op::Map(map) if map.row().cost.is_series() => Kind::Dear,
-        Op::Map(_) => Kind::Cheap,
-        Op::BroadcastTo { .. } | Op::BroadcastLike | Op::FilledLike { .. } => Kind::Free,
-        Op::At
-        | Op::MatMul
-        | Op::Dot
-        | Op::Reduce { .. }
-        | Op::Transpose { .. }
-        | Op::Subscript(_)
-        | Op::Slice { .. }
-        | Op::Gather
-        | Op::Conv2d(_)
-        | Op::CountReduced { .. }
-        | Op::SumLike
-        | Op::ProductGradLhs
-        | Op::ProductGradRhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::GatherGrad
-        | Op::Conv2dGradInput(_)
-        | Op::Conv2dGradFilter(_) => Kind::Kernel,
-    }
-}
-
-/// Whether an operation leaves the elements where they are.
-pub(super) fn is_view(op: &Op) -> bool {
-    kind(op) == Kind::View
 }

@@ -2,7 +2,8 @@
 
 use super::{
     ClassId, LeafId, NodeId, Op, Program, fuse,
-    needed::{Needed, is_view, read_by},
+    needed::{Needed, read_by},
+    rows::Kind,
 };
 
 /// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
@@ -98,7 +99,7 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Place {
         Place::Leaf(*leaf)
     } else if matches!(op, Op::Constant(_)) {
         Place::Constant
-    } else if is_view(op) {
+    } else if op.row().kind == Kind::View {
         Place::View(operands[0])
     } else {
         Place::Loop

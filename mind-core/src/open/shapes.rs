@@ -59,8 +59,10 @@ impl Default for Shapes {
 impl Shapes {
     /// The shape of the result of an operation.
     pub(super) fn of(&mut self, op: &Op, operands: &[ShapeId]) -> ShapeId {
+        if let Some(like) = op.like() {
+            return operands[like];
+        }
         match op {
-            Op::FilledLike { .. } => operands[0],
             Op::Map(map) => match (map.row().shapes, operands) {
                 (Meeting::Broadcast, [a, b]) => self.union(*a, *b),
                 (Meeting::Broadcast | Meeting::Equal, _) => operands[0],
@@ -69,14 +71,6 @@ impl Shapes {
             Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => SCALAR,
             Op::BroadcastTo { shape } => self.known(shape),
             Op::Reshape { shape } if !shape.contains(&-1) => self.known(shape),
-            Op::SumLike
-            | Op::BroadcastLike
-            | Op::ReshapeLike
-            | Op::SubscriptGrad(_)
-            | Op::SliceGrad { .. }
-            | Op::ProductGradLhs
-            | Op::Conv2dGradInput(_) => operands[1],
-            Op::ProductGradRhs | Op::Conv2dGradFilter(_) | Op::GatherGrad => operands[2],
             // The shape of one reduction is that of another.
             Op::Reduce { kind: _, axes, keepdims } => {
                 let sum = Op::Reduce { kind: super::Reduce::ALL[0], axes: axes.clone(), keepdims: *keepdims };
@@ -84,15 +78,8 @@ impl Shapes {
             }
             // Where both are possible, `@` and the functions make one shape.
             Op::At | Op::MatMul | Op::Dot => self.atom(Source::Made(Op::At, operands.to_vec())),
-            Op::Leaf(_)
-            | Op::Reshape { .. }
-            | Op::Transpose { .. }
-            | Op::ExpandDims { .. }
-            | Op::Squeeze { .. }
-            | Op::Subscript(_)
-            | Op::Slice { .. }
-            | Op::Gather
-            | Op::Conv2d(_) => self.atom(Source::Made(op.clone(), operands.to_vec())),
+            // Of what another operation makes nothing is known.
+            _ => self.atom(Source::Made(op.clone(), operands.to_vec())),
         }
     }
 

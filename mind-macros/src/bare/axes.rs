@@ -55,6 +55,9 @@ fn needed(program: &Program, nodes: &[NodeId]) -> BTreeSet<NodeId> {
 
 /// The operands that the axes of a result depend on.
 fn operands(op: &Op) -> std::ops::Range<usize> {
+    if let Some(like) = op.like() {
+        return like..like + 1;
+    }
     match op {
         Op::Leaf(_)
         | Op::Constant(_)
@@ -69,21 +72,13 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
         | Op::Squeeze { axes: Some(_) }
         | Op::Subscript(_)
         | Op::Slice { .. }
-        | Op::Conv2d(_)
-        | Op::FilledLike { .. } => 0..1,
+        | Op::Conv2d(_) => 0..1,
         Op::Map(map) => match map.row().shapes {
             Shapes::Broadcast => 0..map.row().arity(),
             Shapes::Equal => 0..1,
         },
         Op::At | Op::MatMul | Op::Dot | Op::Gather => 0..2,
-        Op::SumLike
-        | Op::BroadcastLike
-        | Op::ReshapeLike
-        | Op::ProductGradLhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::Conv2dGradInput(_) => 1..2,
-        Op::ProductGradRhs | Op::GatherGrad | Op::Conv2dGradFilter(_) => 2..3,
+        _ => unreachable!("every other operation has the shape of an operand"),
     }
 }
 
@@ -107,22 +102,8 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
             let dropped = parts.iter().filter(|part| matches!(part, Subscript::At(_))).count();
             repeat("less", dropped, of(0))
         }
-        Op::Map(_)
-        | Op::Reduce { keepdims: true, .. }
-        | Op::Transpose { .. }
-        | Op::Slice { .. }
-        | Op::Conv2d(_)
-        | Op::FilledLike { .. }
-        | Op::SumLike
-        | Op::BroadcastLike
-        | Op::ReshapeLike
-        | Op::ProductGradLhs
-        | Op::SubscriptGrad(_)
-        | Op::SliceGrad { .. }
-        | Op::Conv2dGradInput(_)
-        | Op::ProductGradRhs
-        | Op::GatherGrad
-        | Op::Conv2dGradFilter(_) => of(operands(&node.op).start),
+        // As many as the operand of its shape, or its only one.
+        op => of(operands(op).start),
     }
 }
 

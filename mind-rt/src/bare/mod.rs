@@ -40,11 +40,7 @@ pub use reduce::{mean, sum, sum_like};
 
 pub use crate::{
     dims::Const,
-    kernels::{
-        arithmetic::Arithmetic,
-        math::{MultiplyAdd, relu, relu_grad},
-        storage::TensorView,
-    },
+    kernels::{arithmetic::Arithmetic, math::*, storage::TensorView},
     workspace::{carve, slot_bytes},
 };
 use std::marker::PhantomData;

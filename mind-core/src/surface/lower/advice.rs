@@ -41,24 +41,7 @@ impl Tried {
             Op::Transpose { permutation } => Self::Transpose(permutation.clone()),
             Op::Squeeze { axes } => Self::Squeeze(axes.clone()),
             Op::Conv2d(_) => Self::Convolution(op.clone()),
-            Op::Input { .. }
-            | Op::ConstI64(_)
-            | Op::ConstF32(_)
-            | Op::ConstF64(_)
-            | Op::ConstTensor { .. }
-            | Op::Reduce(..)
-            | Op::ExpandDims { .. }
-            | Op::Index { .. }
-            | Op::Slice(_)
-            | Op::Gather
-            | Op::Map(_)
-            | Op::BroadcastTo { .. }
-            | Op::SliceGrad { .. }
-            | Op::ScatterAdd { .. }
-            | Op::Conv2dGradInput { .. }
-            | Op::Conv2dGradFilter { .. }
-            | Op::Extern { .. }
-            | Op::ExternGrad { .. } => Self::Other,
+            _ => Self::Other,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    map::Map,
+    map::{Map, Rust},
     plan::{BufferId, Nest, Operand, Plan, Target, View},
     ty::DType,
 };
@@ -154,10 +154,10 @@ impl Call<'_, '_> {
     }
 }
 
-/// Whether elements or numbers of rows are results of `exp` or `ln`.
+/// Whether elements or numbers of rows are results of functions that are told how to multiply and add.
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
-    nodes.any(|node| node.op.row().cost.is_series())
+    nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))
 }
 
 /// What is read and where it is stored, if the nest does nothing but copy elements that do not follow each other.
