@@ -1,9 +1,9 @@
 //! Static reverse-mode autodiff: from a canonical module to the module of its gradient.
 //!
 //! The gradient module begins with a copy of the primal. Then the primal's instructions are taken in reverse order; each
-//! one's rule, in its row of the table of operations, reads the cotangent of the result from a [`Pullback`] and
-//! contributes to the cotangents of the operands. One cotangent a value: contributions are summed in the order they are
-//! made. Only values on a differentiable way from a parameter to an output take part.
+//! one's rule (`rules.rs`) reads the cotangent of the result and contributes to the cotangents of the operands. One
+//! cotangent a value: contributions are summed in the order they are made. Only values on a differentiable way from a
+//! parameter to an output take part.
 //!
 //! Two profiles: [`Profile::Extended`] uses this project's extensions where they are faster; [`Profile::CoreV1`] stays
 //! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There no operation can
