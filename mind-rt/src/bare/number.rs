@@ -105,8 +105,14 @@ fn refused() -> ! {
     internal_error("an operation that its element type does not have")
 }
 
-macro_rules! casts {
+/// What every element type has of [`Number`].
+macro_rules! shared {
     ($ty:ident $of:ident $of_mut:ident) => {
+        #[inline(never)]
+        fn add_up<'a>(x: Value<'_, Self>, reduced: [bool; MAX_RANK], out: &'a mut [Self]) -> &'a mut [Self] {
+            reduce::add_up(x, reduced, out)
+        }
+
         #[inline(always)]
         fn cast<U: Number>(elements: &[Self]) -> &[U] {
             U::$of(elements)
@@ -132,16 +138,7 @@ macro_rules! casts {
 macro_rules! floats {
     ($($ty:ident $of:ident $of_mut:ident;)*) => {
         $(impl Number for $ty {
-            casts!($ty $of $of_mut);
-
-            #[inline(never)]
-            fn add_up<'a>(
-                x: Value<'_, Self>,
-                reduced: [bool; MAX_RANK],
-                out: &'a mut [Self],
-            ) -> &'a mut [Self] {
-                reduce::add_up(x, reduced, out)
-            }
+            shared!($ty $of $of_mut);
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -168,16 +165,7 @@ macro_rules! floats {
 macro_rules! integers {
     ($($ty:ident $of:ident $of_mut:ident;)*) => {
         $(impl Number for $ty {
-            casts!($ty $of $of_mut);
-
-            #[inline(never)]
-            fn add_up<'a>(
-                x: Value<'_, Self>,
-                reduced: [bool; MAX_RANK],
-                out: &'a mut [Self],
-            ) -> &'a mut [Self] {
-                reduce::add_up(x, reduced, out)
-            }
+            shared!($ty $of $of_mut);
 
             fn over(self, _: Self) -> Self {
                 refused()
