@@ -314,6 +314,7 @@ impl Calculus for Pullback<'_> {
             (Map::Div, Op::Map(Map::Log)) => {
                 formula(self, "v * exp(-y)", &[("v", operands[0]), ("y", self.result())])
             }
+            // Whatever else is an extension is refused, not skipped.
             _ => Err(self.activity.unsupported(self.value)),
         }
     }

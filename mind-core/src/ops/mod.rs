@@ -1,9 +1,8 @@
-//! The table of operations: one row an operation, one file a family, and all that is known of an operation in its row.
+//! The table of operations: one row an operation, one file a family, and all that is known of what it is in its row.
 //!
-//! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, the reference semantics, the derivative,
-//! where each result dimension comes from, the cost, the attributes as text has them, and how generated tests sample it. Everything else in the
-//! compiler asks the row and never lists operations of its own; where an operation must be told from another,
-//! the match on [`Op`] is exhaustive.
+//! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, how it is differentiated, where each result
+//! dimension comes from, the cost, the attributes as text has them, and how generated tests sample it. What an operation
+//! computes stands in [`interp`](crate::interp), what it passes back in [`grad`](crate::grad): rows lie below both.
 
 mod constant;
 mod convolution;
@@ -43,7 +42,7 @@ pub type Inferred = Result<Type, Box<OpError>>;
 /// An operand and one of its axes.
 pub type Place = (usize, usize);
 
-/// One row of the table: everything the compiler knows of an operation.
+/// One row of the table: what an operation is.
 #[derive(Clone, Copy)]
 pub struct OpInfo {
     /// As in Core IR text, `MatMul`.

@@ -3,7 +3,6 @@
 //! A literal takes its dtype from what it meets: the other operand, a declared type, a parameter. Until then it stands
 //! in a list, operands before what uses them; [`BodyLowering::materialise`] makes instructions of it.
 
-use crate::map::Map;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::BodyLowering;
@@ -15,6 +14,7 @@ use crate::data::TensorData;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Op, ValueId};
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, DimOperator, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
