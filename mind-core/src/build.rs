@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     data::TensorData,
     dim::Bindings,
-    ir::{Inst, Module, Op, Operands, ValueId},
+    ir::{Const, Inst, Module, Op, Operands, ValueId},
     ops::{OpError, check_input, infer},
     ty::{DType, Shape, Type},
 };
@@ -73,16 +73,8 @@ impl Builder {
     /// # Panics
     /// If `dtype` is `Bool`.
     pub fn constant(&mut self, dtype: DType, value: f64) -> ValueId {
-        let op = match dtype {
-            DType::F32 => Op::ConstF32((value as f32).into()),
-            DType::F64 => Op::ConstF64(value.into()),
-            DType::I64 => Op::ConstI64(value as i64),
-            DType::I32 => {
-                Op::ConstTensor { data: TensorData::I32(Arc::new([value as i32])), shape: Shape::scalar() }
-            }
-            DType::Bool => panic!("no operation takes truth values"),
-        };
-        self.push(op, &[]).expect("a single number is a valid constant")
+        let constant = Const::new(TensorData::splat(dtype, value), Shape::scalar());
+        self.push(Op::Const(constant), &[]).expect("a single number is a valid constant")
     }
 
     /// Adds all of `module` with its inputs replaced by `args` and its symbols by `bindings`; gives its outputs.

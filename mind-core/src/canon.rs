@@ -15,9 +15,8 @@
 use std::ops::Deref;
 
 use crate::{
-    data::TensorData,
     dim::Dim,
-    ir::{Inst, Module, Op, Operands, Reduction, Slice, ValueId},
+    ir::{Const, Inst, Module, Op, Operands, Reduction, Slice, ValueId},
     number::Number,
     ty::{Shape, Type},
     verify::Verified,
@@ -125,7 +124,7 @@ fn is_whole(slice: &Slice, shape: &Shape) -> bool {
 fn normal(op: Op, operands: &[&Type]) -> Op {
     match op {
         Op::Dot if operands.iter().all(|operand| operand.rank() == 2) => Op::MatMul,
-        Op::ConstTensor { ref data, ref shape } if shape.rank() == 0 => scalar(data).unwrap_or(op),
+        Op::Const(Const::Tensor { data, shape }) => Op::Const(Const::new(data, shape)),
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::ExpandDims { axes } => Op::ExpandDims { axes: ascending(axes) },
         Op::Squeeze { axes } => Op::Squeeze { axes: ascending(axes) },
@@ -142,16 +141,6 @@ fn explicit(reduction: &Reduction, rank: usize) -> Reduction {
 fn ascending(mut axes: Vec<i64>) -> Vec<i64> {
     axes.sort_unstable();
     axes
-}
-
-/// The constant operation of a single number, where its element type has one.
-fn scalar(data: &TensorData) -> Option<Op> {
-    match data {
-        TensorData::I64(elements) => Some(Op::ConstI64(elements[0])),
-        TensorData::F32(elements) => Some(Op::ConstF32(elements[0])),
-        TensorData::F64(elements) => Some(Op::ConstF64(elements[0])),
-        TensorData::I32(_) => None,
-    }
 }
 
 /// The constant that an instruction on constants gives, where every machine gives the same bits.

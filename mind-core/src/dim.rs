@@ -17,7 +17,7 @@ use limits::{Measure, PRODUCTS, TERMS, within};
 use terms::{Monomial, divide_factors, order};
 
 /// An extent, or a quantity computed from extents.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dim(Repr);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

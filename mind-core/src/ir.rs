@@ -1,6 +1,6 @@
 //! Core IR: a flat list of instructions in SSA order.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, hash::Hash, sync::Arc};
 
 use crate::{
     data::{F32, F64, TensorData},
@@ -42,40 +42,62 @@ impl fmt::Debug for ValueId {
     }
 }
 
-/// An operation with its attributes. What an operation means stands in its row of the table, [`Op::info`](Op::info).
+/// How attributes are written, and what a form of operations has beside the common ones.
+pub trait Form: Clone + fmt::Debug + Eq + Hash {
+    /// What names an input.
+    type Name: Clone + fmt::Debug + Eq + Hash;
+    /// Known values.
+    type Const: Clone + fmt::Debug + Eq + Hash;
+    /// A shape.
+    type Shape: Clone + fmt::Debug + Eq + Hash;
+    /// Axes where leaving them out means something.
+    type Axes: Clone + fmt::Debug + Eq + Hash;
+    /// The places of an index expression.
+    type Indices: Clone + fmt::Debug + Eq + Hash;
+    /// A bound of a slice.
+    type Bound: Clone + fmt::Debug + Eq + Hash;
+    /// An operation that this form alone has.
+    type Own: Clone + fmt::Debug + Eq + Hash;
+}
+
+/// The form of Core IR: nothing is left out, nothing counts from the end, and what has no value has a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resolved {}
+
+impl Form for Resolved {
+    type Name = Arc<str>;
+    type Const = Const;
+    type Shape = Shape;
+    type Axes = Vec<i64>;
+    type Indices = Vec<Dim>;
+    type Bound = Dim;
+    type Own = External;
+}
+
+/// An operation with its attributes: of Core IR, or of a program without types ([`open::Op`](crate::open::Op)). What an
+/// operation of Core IR means stands in its row of the table, [`Op::info`](Op::info).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum Op<A: Form = Resolved> {
     /// A named input of the module.
     Input {
         /// Its name, unique among the inputs.
-        name: Arc<str>,
+        name: A::Name,
     },
-    /// An `i64`.
-    ConstI64(i64),
-    /// An `f32`.
-    ConstF32(F32),
-    /// An `f64`.
-    ConstF64(F64),
-    /// A tensor of known values.
-    ConstTensor {
-        /// The values; their element type is the result's.
-        data: TensorData,
-        /// Known extents.
-        shape: Shape,
-    },
+    /// Known values.
+    Const(A::Const),
     /// A function of the elements at each index.
     Map(Map),
     /// A reduction over axes.
-    Reduce(Reduce, Reduction),
+    Reduce(Reduce, Reduction<A::Axes>),
     /// The same elements in another shape.
     Reshape {
         /// The new shape.
-        shape: Shape,
+        shape: A::Shape,
     },
     /// Axes permuted: `result.shape[i] = operand.shape[permutation[i]]`.
     Transpose {
         /// Each axis once.
-        permutation: Vec<i64>,
+        permutation: A::Axes,
     },
     /// New axes of extent 1.
     ExpandDims {
@@ -84,16 +106,16 @@ pub enum Op {
     },
     /// Axes of extent 1 removed.
     Squeeze {
-        /// Their positions in the operand; empty is the identity.
-        axes: Vec<i64>,
+        /// Their positions in the operand; in Core IR empty is the identity.
+        axes: A::Axes,
     },
-    /// A single element.
+    /// An element, or with ranges a box.
     Index {
-        /// One index an axis.
-        indices: Vec<Dim>,
+        /// In Core IR one index an axis.
+        indices: A::Indices,
     },
     /// A strided box of elements.
-    Slice(Box<Slice>),
+    Slice(Box<Slice<A::Bound>>),
     /// Rows of the first operand picked by the second, of integers.
     Gather,
     /// Inner product, matrix times vector, vector times matrix, or matrix times matrix.
@@ -105,43 +127,92 @@ pub enum Op {
     /// The operand broadcast to a shape; an extension.
     BroadcastTo {
         /// The result's shape.
-        shape: Shape,
+        shape: A::Shape,
     },
     /// Zeros of a shape with the operand placed where the slice takes from; an extension.
     SliceGrad {
         /// The shape sliced from, and the result's.
-        shape: Shape,
+        shape: A::Shape,
         /// The slice.
-        slice: Box<Slice>,
+        slice: Box<Slice<A::Bound>>,
     },
     /// Zeros of a shape with the rows of `(indices, updates)` added at the indices; an extension.
     ScatterAdd {
         /// The result's shape.
-        shape: Shape,
+        shape: A::Shape,
     },
     /// The derivative of `Conv2d` by its input, of `(dy, filter)`; an extension.
     Conv2dGradInput {
         /// The input's shape, and the result's.
-        shape: Shape,
+        shape: A::Shape,
         /// The convolution.
         convolution: Box<Convolution>,
     },
     /// The derivative of `Conv2d` by its filter, of `(input, dy)`; an extension.
     Conv2dGradFilter {
         /// The filter's shape, and the result's.
-        shape: Shape,
+        shape: A::Shape,
         /// The convolution.
         convolution: Box<Convolution>,
     },
-    /// A call of a function that is elsewhere; an extension.
-    Extern {
+    /// One that this form alone has.
+    Own(A::Own),
+}
+
+/// Known values in Core IR.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Const {
+    /// An `i64`.
+    I64(i64),
+    /// An `f32`.
+    F32(F32),
+    /// An `f64`.
+    F64(F64),
+    /// A tensor of known values.
+    Tensor {
+        /// The values; their element type is the result's.
+        data: TensorData,
+        /// Known extents.
+        shape: Shape,
+    },
+}
+
+impl Const {
+    /// The one way to write these values in canonical form.
+    pub fn new(data: TensorData, shape: Shape) -> Self {
+        match (&data, shape.rank()) {
+            (TensorData::I64(elements), 0) => Self::I64(elements[0]),
+            (TensorData::F32(elements), 0) => Self::F32(elements[0]),
+            (TensorData::F64(elements), 0) => Self::F64(elements[0]),
+            (TensorData::I64(_) | TensorData::F32(_) | TensorData::F64(_) | TensorData::I32(_), _) => {
+                Self::Tensor { data, shape }
+            }
+        }
+    }
+
+    /// The values; a single one fills the shape.
+    pub fn data(&self) -> TensorData {
+        match self {
+            Self::I64(value) => vec![*value].into(),
+            Self::F32(value) => vec![value.get()].into(),
+            Self::F64(value) => vec![value.get()].into(),
+            Self::Tensor { data, .. } => data.clone(),
+        }
+    }
+}
+
+/// A function that is elsewhere; an extension of Core IR.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum External {
+    /// A call of it.
+    Call {
         /// Its path in Rust.
         function: Arc<str>,
         /// The shape of what it gives.
         shape: Shape,
     },
-    /// What `Extern`, or its derivative, passes back to its operands of floats, one after the other; an extension.
-    ExternGrad {
+    /// What it, or its derivative, passes back to its operands of floats, one after the other.
+    Grad {
         /// The path of the function.
         function: Arc<str>,
         /// How often it is differentiated, 1 or more.
@@ -151,20 +222,20 @@ pub enum Op {
 
 /// Which axes a reduction takes away.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reduction {
+pub struct Reduction<A = Vec<i64>> {
     /// Ascending positions; empty means every axis, and then the result is a single number.
-    pub axes: Vec<i64>,
+    pub axes: A,
     /// Whether reduced axes stay with extent 1.
     pub keepdims: bool,
 }
 
 /// A strided box of elements; every list has the operand's rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Slice {
+pub struct Slice<B = Dim> {
     /// The first position of each axis.
-    pub starts: Vec<Dim>,
+    pub starts: Vec<B>,
     /// One past the last position of each axis.
-    pub ends: Vec<Dim>,
+    pub ends: Vec<B>,
     /// The distance between positions, at least 1.
     pub steps: Vec<i64>,
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     data::TensorData,
-    ir::{Inst, Op},
-    ty::{DType, Shape, Type},
+    ir::{Const, Inst, Op},
+    ty::{DType, Shape},
 };
 
 /// A single known number.
@@ -18,17 +18,8 @@ pub(crate) enum Number {
 impl Number {
     /// The number that a canonical instruction is a constant of.
     pub(crate) fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
-        if let Op::ConstI64(value) = op {
-            Some(Self::I64(*value))
-        } else if let Op::ConstF32(value) = op {
-            Some(Self::F32(value.get()))
-        } else if let Op::ConstF64(value) = op {
-            Some(Self::F64(value.get()))
-        } else if let Op::ConstTensor { data: TensorData::I32(elements), .. } = op {
-            (*ty == Type::scalar(DType::I32)).then(|| Self::I32(elements[0]))
-        } else {
-            None
-        }
+        let Op::Const(constant) = op else { return None };
+        if ty.rank() == 0 { Self::filling(&constant.data()) } else { None }
     }
 
     /// The number that fills a constant tensor, if there is one.
@@ -46,12 +37,19 @@ impl Number {
 
     /// The constant operation, unless a NaN: its sign and payload depend on the machine.
     pub(crate) fn into_op(self) -> Option<Op> {
-        match self {
-            Self::I32(value) => Some(Op::ConstTensor { data: vec![value].into(), shape: Shape::scalar() }),
-            Self::I64(value) => Some(Op::ConstI64(value)),
-            Self::F32(value) => (!value.is_nan()).then(|| Op::ConstF32(value.into())),
-            Self::F64(value) => (!value.is_nan()).then(|| Op::ConstF64(value.into())),
-        }
+        let data = match self {
+            Self::I32(value) => vec![value].into(),
+            Self::I64(value) => vec![value].into(),
+            Self::F32(value) => vec![value].into(),
+            Self::F64(value) => vec![value].into(),
+        };
+        let constant = || Op::Const(Const::new(data, Shape::scalar()));
+        (!self.is_nan()).then(constant)
+    }
+
+    fn is_nan(self) -> bool {
+        matches!(self, Self::F32(value) if value.is_nan())
+            || matches!(self, Self::F64(value) if value.is_nan())
     }
 
     /// What a function of elements gives for numbers, `operand` telling each; nothing unless every machine gives it.
@@ -76,7 +74,8 @@ impl Number {
         }
     }
 
-    fn float(self) -> Option<f64> {
+    /// A float as the widest one.
+    pub(crate) fn float(self) -> Option<f64> {
         match self {
             Self::F32(number) => Some(number.into()),
             Self::F64(number) => Some(number),

@@ -7,7 +7,7 @@ use mind_core::{
     diag::Code,
     dim::{Bindings, Dim, DimResult, Overflow},
     interp::check_requirements,
-    ir::{Module, Op},
+    ir::{Const, Module, Op},
     ops::Profile,
     opt::optimise,
     plan::{Listing, Plan, listing, plan},
@@ -62,7 +62,7 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     let (elements, bytes) = types(&outputs);
     line("results", format!("{} bytes, {}", show(bytes), several(&show(elements), "element")));
     let constants = canonical.insts().iter().map(|inst| {
-        let Op::ConstTensor { data, .. } = &inst.op else { return Ok(Dim::ZERO) };
+        let Op::Const(Const::Tensor { data, .. }) = &inst.op else { return Ok(Dim::ZERO) };
         Ok(Dim::literal((data.stored() * data.dtype().bytes()) as i64))
     });
     line("constants", format!("{} bytes", show(total(constants))));

@@ -5,6 +5,13 @@ use std::fmt;
 use super::{Atom, Dim, Term};
 
 /// As in the surface language, `2 * N + 1`; with `{:#}` without spaces, `2*N+1`.
+/// As it is written: its parts say no more.
+impl fmt::Debug for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let space = if f.alternate() { "" } else { " " };

@@ -44,6 +44,12 @@ impl<'a> Activity<'a> {
         }
     }
 
+    /// E5004 for an operation, with what is wrong.
+    pub(super) fn unsupported_shape(&self, value: ValueId, problem: String) -> AutodiffError {
+        let (name, path) = (self.module.inst(value).op.info().name, self.path(value));
+        AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
+    }
+
     /// The shortest way from an output through `value` to a parameter, `%7 Mul <- %4 Conv2d <- %0 x`; up to `value` where
     /// it does not depend on one.
     pub(super) fn path(&self, value: ValueId) -> String {

@@ -7,7 +7,7 @@ use crate::{
     build::Builder,
     data::TensorData,
     grad::{AutodiffError, push},
-    ir::{Op, Reduction, ValueId},
+    ir::{Const, Op, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -41,32 +41,15 @@ pub(super) fn zeros_like(builder: &mut Builder, x: ValueId) -> Emitted {
     formula(builder, "relu(-relu(x))", &[("x", x)])
 }
 
-/// Ones of the type of `x`, whatever `x` holds.
-pub(super) fn ones_like(builder: &mut Builder, x: ValueId) -> Emitted {
-    let zeros = zeros_like(builder, x)?;
-    formula(builder, "zeros + 1.0", &[("zeros", zeros)])
-}
-
-/// One over the product of the extents of `axes` as a single number: `exp(-log(sum(ones)))`.
-///
-/// The ones keep the reduced axes only, and one axis is summed after the other, so no sum runs past what `f32` counts
-/// exactly before an extent does.
-pub(super) fn inverse_count(builder: &mut Builder, of: ValueId, axes: &[i64]) -> Emitted {
-    let others: Vec<i64> = (0..builder.ty(of).rank() as i64).filter(|axis| !axes.contains(axis)).collect();
+/// As many ones as `of` has positions along an axis, whatever it holds.
+pub(super) fn ones_along(builder: &mut Builder, of: ValueId, axis: usize) -> Emitted {
+    let others: Vec<i64> = (0..builder.ty(of).rank() as i64).filter(|other| *other != axis as i64).collect();
     let mut zeros = zeros_like(builder, of)?;
     if !others.is_empty() {
-        zeros =
-            push(builder, Op::Reduce(Reduce::Sum, Reduction { axes: others, keepdims: false }), &[zeros])?;
+        let reduction = Reduction { axes: others, keepdims: false };
+        zeros = push(builder, Op::Reduce(Reduce::Sum, reduction), &[zeros])?;
     }
-    let mut count = formula(builder, "zeros + 1.0", &[("zeros", zeros)])?;
-    for axis in (0..axes.len() as i64).rev() {
-        count = push(
-            builder,
-            Op::Reduce(Reduce::Sum, Reduction { axes: vec![axis], keepdims: false }),
-            &[count],
-        )?;
-    }
-    formula(builder, "exp(-log(count))", &[("count", count)])
+    formula(builder, "zeros + 1.0", &[("zeros", zeros)])
 }
 
 /// The same elements in another shape, which may be the one they have.
@@ -163,7 +146,7 @@ pub(super) fn largest_index(dtype: DType) -> i64 {
 }
 
 fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {
-    push(builder, Op::ConstTensor { data, shape }, &[])
+    push(builder, Op::Const(Const::Tensor { data, shape }), &[])
 }
 
 fn floats(dtype: DType, values: impl Iterator<Item = f64>) -> TensorData {

@@ -12,13 +12,15 @@
 
 mod activity;
 mod core_v1;
+mod legal;
 mod primal;
 mod pullback;
-mod rules;
+pub(crate) mod rules;
+pub(crate) mod typed;
 
 use crate::{
     build::Builder,
-    canon::{Canonical, canonicalise},
+    canon::{Canonical, canonicalise, canonicalise_mapped},
     diag::Code,
     ir::{Module, Op, ValueId},
     map::{Calculus, Map, formula},
@@ -193,33 +195,34 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
         }
     }
+    // The primal value whose rule made each value of the gradient.
+    let mut made_for: Vec<Option<ValueId>> = Vec::new();
     for (value, inst) in primal.iter().rev() {
         let Some(cotangent) = cotangents[value.index()] else { continue };
-        let mut pullback = Pullback {
-            profile: options.profile,
-            activity: &activity,
-            value,
-            inst,
-            cotangent,
-            builder: &mut builder,
-            copies: &copies,
-            cotangents: &mut cotangents,
-        };
-        pullback.step()?;
+        made_for.resize(builder.insts().len(), None);
+        let (builder, cotangents) = (&mut builder, &mut cotangents[..]);
+        let copies = &copies;
+        let mut pullback =
+            Pullback { activity: &activity, value, inst, cotangent, builder, copies, cotangents };
+        rules::step(&mut pullback, &inst.op)?;
+        made_for.resize(pullback.builder.insts().len(), Some(value));
     }
 
     let mut outputs: Vec<_> = primal.outputs().iter().map(|output| copies[output.index()]).collect();
     for Wrt { input, zero_ok } in &options.wrt {
         outputs.push(match cotangents[input.index()] {
             Some(cotangent) => cotangent,
-            None if *zero_ok => zeros(&mut builder, copies[input.index()], options.profile)?,
+            None if *zero_ok => zeros(&mut builder, copies[input.index()])?,
             None => return Err(activity.unreached(*input, &cotangents)),
         });
     }
     let recorded =
         copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
     let recorded: Vec<_> = recorded.collect();
-    finish(builder.finish(outputs), &recorded, options)
+    let fault = |made: ValueId, fault| {
+        legal::refused(&activity, made_for.get(made.index()).copied().flatten(), fault)
+    };
+    finish(builder.finish(outputs), &recorded, options.profile, fault)
 }
 
 /// Adds a contribution to the cotangent of one value.
@@ -236,16 +239,13 @@ fn accumulate(
 }
 
 /// Zeros of the type of an input.
-fn zeros(builder: &mut Builder, input: ValueId, profile: Profile) -> Result<ValueId, AutodiffError> {
+fn zeros(builder: &mut Builder, input: ValueId) -> Result<ValueId, AutodiffError> {
     let ty = builder.ty(input).clone();
-    match (ty.shape.as_literals(), profile) {
-        (Some(_), Profile::CoreV1 | Profile::Extended) => core_v1::filled(builder, &ty, 0.0),
-        (None, Profile::CoreV1) => core_v1::zeros_like(builder, input),
-        (None, Profile::Extended) => {
-            let zero = builder.constant(ty.dtype, 0.0);
-            push(builder, Op::BroadcastTo { shape: ty.shape }, &[zero])
-        }
+    if ty.shape.as_literals().is_some() {
+        return core_v1::filled(builder, &ty, 0.0);
     }
+    let zero = builder.constant(ty.dtype, 0.0);
+    push(builder, Op::BroadcastTo { shape: ty.shape }, &[zero])
 }
 
 /// What formulas are played on where no instruction is differentiated.
@@ -263,7 +263,7 @@ impl Calculus for Builder {
 }
 
 /// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.
-fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
+pub(crate) fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
     builder.push(op, operands).map_err(|error| refused(builder, &error, operands))
 }
 
@@ -276,11 +276,13 @@ fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> Autodiff
     }
 }
 
-/// Verifies the gradient, brings it into canonical form, and follows the recorded gradients there.
+/// Verifies the gradient, brings it into canonical form in its profile, and follows the recorded gradients there. `refused`
+/// tells of a value for which Core v1 has no operation.
 fn finish(
     module: Module,
     gradients: &[(ValueId, ValueId)],
-    options: &GradientOptions,
+    profile: Profile,
+    refused: impl Fn(ValueId, legal::Fault) -> AutodiffError,
 ) -> Result<Gradient, AutodiffError> {
     // The recorded values stand among the outputs until they have their new numbers.
     let (insts, mut outputs) = module.into_parts();
@@ -288,7 +290,13 @@ fn finish(
     outputs.extend(gradients.iter().flat_map(|(value, gradient)| [value, gradient]));
     let marked = Module::from_parts(insts, outputs);
 
-    let verified = verify(marked, options.profile).map_err(|errors| unverified(&errors))?;
+    let mut verified = verify(marked, Profile::Extended).map_err(|errors| unverified(&errors))?;
+    if profile == Profile::CoreV1 {
+        let (canonical, became) = canonicalise_mapped(verified);
+        let made = |value: ValueId| became.iter().position(|new| *new == Some(value)).map(ValueId::new);
+        let legal = legal::legalise(&canonical, |value, fault| refused(made(value).unwrap_or(value), fault))?;
+        verified = verify(legal, profile).map_err(|errors| unverified(&errors))?;
+    }
     let mut recorded = Vec::new();
     let unmarked = canonicalise(verified).into_verified().rewrite(|module| {
         let (insts, mut outputs) = module.into_parts();

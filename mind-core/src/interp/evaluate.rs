@@ -5,7 +5,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Convolution, Op, Reduction, Slice},
+    ir::{Convolution, External, Op, Reduction, Slice},
     map::{self, MOST_OPERANDS},
     ops::{inverse, position},
     reduce,
@@ -29,10 +29,7 @@ pub(crate) struct Concrete<'a> {
 pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
-        Op::ConstI64(value) => filled(&vec![*value].into(), to),
-        Op::ConstF32(value) => filled(&vec![value.get()].into(), to),
-        Op::ConstF64(value) => filled(&vec![value.get()].into(), to),
-        Op::ConstTensor { data, .. } => filled(data, to),
+        Op::Const(constant) => filled(&constant.data(), to),
         Op::Map(map) => function(map.row(), operands, to),
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         // The elements stay where they are in row-major order.
@@ -92,7 +89,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
-        Op::Extern { function, .. } | Op::ExternGrad { function, .. } => {
+        Op::Own(External::Call { function, .. }) | Op::Own(External::Grad { function, .. }) => {
             let message = format!("`{function}` is a function of Rust, which only compiled programs call");
             return Err(RunError::new(Code::E6010, message));
         }

@@ -16,9 +16,9 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     let mut class_of = Vec::with_capacity(nodes.len());
     for (position, node) in nodes.iter().enumerate() {
         let root = sets.root(position);
-        let source = if let Op::Leaf(leaf) = &node.op {
+        let source = if let Op::Input { name: leaf } = &node.op {
             Some(Class::Of(*leaf))
-        } else if let (Op::Constant(constant), []) = (&node.op, &node.operands[..]) {
+        } else if let (Op::Const(constant), []) = (&node.op, &node.operands[..]) {
             Some(Class::Fixed(constant.dtype))
         } else {
             None
@@ -39,7 +39,10 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
 /// The operands that have the element type of the result.
 fn members(node: &RawNode) -> &[NodeId] {
     // Indices have their own element type, and the table, a witness, has that of the rows.
-    if node.op.row().is_uniform { &node.operands } else { &node.operands[..1] }
+    match node.op.alone() {
+        None => &node.operands,
+        Some(alone) => &node.operands[alone..=alone],
+    }
 }
 
 /// Sets that are united.

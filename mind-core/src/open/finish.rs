@@ -67,7 +67,7 @@ impl Parts {
 fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
     let mut leaves = vec![NodeId::new(0); count];
     for (position, node) in nodes.iter().enumerate() {
-        if let Op::Leaf(leaf) = node.op {
+        if let Op::Input { name: leaf } = node.op {
             leaves[leaf.index()] = NodeId::new(position);
         }
     }
@@ -77,7 +77,7 @@ fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
 /// Whether each node is a leaf, written, or leads to what is.
 fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
     let mut needed: Vec<bool> =
-        nodes.iter().map(|node| node.spot.is_some() || matches!(node.op, Op::Leaf(_))).collect();
+        nodes.iter().map(|node| node.spot.is_some() || matches!(node.op, Op::Input { .. })).collect();
     let mut need = |node: NodeId| needed[node.index()] = true;
     result.nodes().into_iter().for_each(&mut need);
     for check in checks {
@@ -96,9 +96,9 @@ fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> 
 
 /// Leaves in their order, then the others in theirs.
 fn numbered(nodes: &[RawNode], needed: &[bool]) -> Vec<Option<NodeId>> {
-    let mut next = nodes.iter().filter(|node| matches!(node.op, Op::Leaf(_))).count();
+    let mut next = nodes.iter().filter(|node| matches!(node.op, Op::Input { .. })).count();
     let number = |(node, needed): (&RawNode, &bool)| {
-        if let Op::Leaf(leaf) = node.op {
+        if let Op::Input { name: leaf } = node.op {
             return Some(NodeId::new(leaf.index()));
         }
         needed.then(|| {

@@ -63,7 +63,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let step_of = vec![None; program.nodes.len()];
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
     for (id, node) in program.iter().filter(|(id, _)| needed.reads(*id)) {
-        match node.op.row().kind {
+        match node.op.kind() {
             Kind::Given => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
             Kind::Cheap | Kind::Dear => fusion.elementwise(id),
@@ -92,7 +92,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
 
 impl Fusion<'_> {
     fn kind(&self, node: NodeId) -> Kind {
-        self.program.node(node).op.row().kind
+        self.program.node(node).op.kind()
     }
 
     fn shape(&self, node: NodeId) -> ShapeId {

@@ -1,13 +1,15 @@
 //! Reverse-mode autodiff of open programs: one cotangent a node, contributions summed in the order they are made.
 //!
-//! It is [`crate::grad`] without types. Where a rule there asks a shape, the rule here adds an operation that takes it from
-//! a witness; where shapes are the same whatever they are, nothing is summed back.
+//! The rules are those of [`crate::grad`]. Where one needs a shape, the operation here takes it from a witness; where shapes
+//! are the same whatever they are, nothing is summed back.
 
-use crate::map::{Calculus, Given, Map, formula, play};
 use std::convert::Infallible;
 
+use crate::grad::rules::{Factor, Reverse, pass, product, step};
+use crate::map::{Calculus, Map, formula};
+
 use super::graph::{Graph, MAX_NODES, RawNode};
-use super::{Constant, NodeId, Op};
+use super::{Constant, Extents, NodeId, Op, Own, Reduction, Subscript, Written};
 
 /// Why an expression has no gradient that can be told before types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,20 +27,20 @@ pub(super) fn differentiate(
 ) -> Result<Vec<Option<NodeId>>, Fault> {
     let count = graph.nodes.len();
     let active = active(graph, targets);
-    let mut pullback = Pullback { graph, active, cotangents: vec![None; count] };
-    for (output, seed) in outputs {
-        pullback.contribute(*output, *seed);
+    let mut cotangents = vec![None; count];
+    for (output, seed) in outputs.iter().filter(|(output, _)| active[output.index()]) {
+        contribute(graph, &mut cotangents, *output, *seed);
     }
-    for position in (0..count).rev() {
-        let node = NodeId::new(position);
-        if let Some(cotangent) = pullback.cotangents[position] {
-            pullback.step(node, cotangent);
-        }
-        if pullback.graph.nodes.len() > MAX_NODES {
+    for node in (0..count).rev().map(NodeId::new) {
+        let Some(cotangent) = cotangents[node.index()] else { continue };
+        let RawNode { op, operands, .. } = graph.node(node).clone();
+        let (active, cotangents, operands) = (&active[..], &mut cotangents[..], &operands[..]);
+        let Ok(()) = step(&mut Pullback { graph, active, cotangents, node, operands, cotangent }, &op);
+        if graph.nodes.len() > MAX_NODES {
             return Err(Fault::TooLarge);
         }
     }
-    Ok(targets.iter().map(|target| pullback.cotangents[target.index()]).collect())
+    Ok(targets.iter().map(|target| cotangents[target.index()]).collect())
 }
 
 /// What stands between a leaf and the outputs: the functions through which no derivative flows, in the order of the
@@ -89,158 +91,159 @@ fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
     active
 }
 
-/// Nodes on the way back.
+/// One node on the way back.
 struct Pullback<'a> {
     graph: &'a mut Graph,
     /// Whether a cotangent of a node leads to a target.
-    active: Vec<bool>,
-    cotangents: Vec<Option<NodeId>>,
+    active: &'a [bool],
+    cotangents: &'a mut [Option<NodeId>],
+    node: NodeId,
+    operands: &'a [NodeId],
+    cotangent: NodeId,
 }
 
-impl Pullback<'_> {
-    fn wants(&self, node: NodeId) -> bool {
-        self.active[node.index()]
+type Made<T = NodeId> = Result<T, Infallible>;
+
+impl Reverse for Pullback<'_> {
+    type Form = Written;
+
+    fn operand(&self, position: usize) -> NodeId {
+        self.operands[position]
     }
 
-    /// Adds `value`, of the shape of `node`, to its cotangent.
-    fn contribute(&mut self, node: NodeId, value: NodeId) {
-        if !self.wants(node) {
-            return;
+    fn operand_count(&self) -> usize {
+        self.operands.len()
+    }
+
+    fn result(&self) -> NodeId {
+        self.node
+    }
+
+    fn cotangent(&self) -> NodeId {
+        self.cotangent
+    }
+
+    fn wants(&self, position: usize) -> bool {
+        self.active[self.operands[position].index()]
+    }
+
+    fn contribute(&mut self, position: usize, value: NodeId) -> Made<()> {
+        if self.wants(position) {
+            let node = self.operand(position);
+            contribute(self.graph, self.cotangents, node, value);
         }
-        self.graph.assume_shape(value, node);
-        self.cotangents[node.index()] = Some(match self.cotangents[node.index()] {
-            Some(sum) => self.value("sum + more", &[("sum", sum), ("more", value)]),
-            None => value,
-        });
+        Ok(())
     }
 
-    /// The same where `node` may have been broadcast to the shape of `value`.
-    fn contribute_broadcast(&mut self, node: NodeId, value: NodeId) {
-        if !self.wants(node) {
-            return;
+    fn contribute_broadcast(&mut self, position: usize, value: NodeId) -> Made<()> {
+        if !self.wants(position) {
+            return Ok(());
         }
-        let summed = match self.graph.shape(value) == self.graph.shape(node) {
-            true => value,
-            false => self.graph.derive(Op::SumLike, &[value, node]),
-        };
-        self.contribute(node, summed);
+        let node = self.operand(position);
+        let is_shaped = self.graph.shape(value) == self.graph.shape(node);
+        let summed = if is_shaped { value } else { self.graph.derive(Op::Own(Own::SumLike), &[value, node]) };
+        self.contribute(position, summed)
     }
 
-    /// Adds an operation where its result is wanted, and contributes it.
-    fn push(&mut self, to: NodeId, op: Op, operands: &[NodeId]) {
-        if self.wants(to) {
-            let value = self.graph.derive(op, operands);
-            self.contribute(to, value);
+    fn emit(&mut self, op: Op, operands: &[NodeId]) -> Made {
+        Ok(self.graph.derive(op, operands))
+    }
+
+    fn emit_like(&mut self, op: impl FnOnce(Extents) -> Op, operands: &[NodeId], like: NodeId) -> Made {
+        self.emit(op(Extents::Like), &[operands, &[like]].concat())
+    }
+
+    fn average(&mut self, value: NodeId, reduction: &Reduced, of: NodeId) -> Made {
+        let count = self.emit(Op::Own(Own::CountReduced { axes: reduction.axes.clone() }), &[of])?;
+        formula(self, "value / count", &[("value", value), ("count", count)])
+    }
+
+    fn put_back(&mut self, value: NodeId, reduction: &Reduced, _: NodeId) -> Made {
+        match &reduction.axes {
+            Some(axes) if !reduction.keepdims => self.emit(Op::ExpandDims { axes: axes.clone() }, &[value]),
+            // Without axes it is a single number.
+            Some(_) | None => Ok(value),
         }
     }
 
-    /// What one node passes back.
-    fn step(&mut self, node: NodeId, dy: NodeId) {
-        let (op, operands) = {
-            let raw = self.graph.node(node);
-            (raw.op.clone(), raw.operands.clone())
-        };
-        let operand = |position: usize| operands[position];
-        match op {
-            Op::Leaf(_) | Op::Constant(_) | Op::FilledLike { .. } | Op::CountReduced { .. } => {}
-            Op::Map(map) => self.map(map, node, &operands, dy),
-            Op::At | Op::MatMul | Op::Dot => {
-                let (a, b) = (operand(0), operand(1));
-                self.push(a, Op::ProductGradLhs, &[dy, a, b]);
-                self.push(b, Op::ProductGradRhs, &[dy, a, b]);
+    fn index_grad(&mut self, value: NodeId, indices: &Vec<Subscript>, of: NodeId) -> Made {
+        self.emit(Op::Own(Own::IndexGrad(indices.clone())), &[value, of])
+    }
+
+    fn product_grad(&mut self, factor: Factor, dy: NodeId, [a, b]: [NodeId; 2]) -> Made {
+        let own = if factor == Factor::Lhs { Own::ProductGradLhs } else { Own::ProductGradRhs };
+        self.emit(Op::Own(own), &[dy, a, b])
+    }
+
+    fn inverse(permutation: &Option<Vec<i64>>) -> Option<Vec<i64>> {
+        permutation.as_deref().map(inverse)
+    }
+
+    fn own(&mut self, own: &Own) -> Made<()> {
+        let dy = self.cotangent;
+        match own {
+            Own::FilledLike { .. } | Own::CountReduced { .. } => Ok(()),
+            Own::At => product(self, dy),
+            Own::SumLike => {
+                pass(self, 0, |on| on.emit_like(|shape| Op::BroadcastTo { shape }, &[dy], on.operand(0)))
             }
-            Op::Reduce { kind, axes, keepdims } => {
-                let x = operand(0);
-                let dy = if kind.row().divides {
-                    let count = self.graph.derive(Op::CountReduced { axes: axes.clone() }, &[x]);
-                    self.value("dy / count", &[("dy", dy), ("count", count)])
-                } else {
-                    dy
-                };
-                // With the reduced axes put back it broadcasts; without axes it is a single number.
-                let dy = match axes {
-                    Some(axes) if !keepdims => self.graph.derive(Op::ExpandDims { axes }, &[dy]),
-                    Some(_) | None => dy,
-                };
-                self.push(x, Op::BroadcastLike, &[dy, x]);
+            Own::IndexGrad(indices) => {
+                pass(self, 0, |on| on.emit(Op::Index { indices: indices.clone() }, &[dy]))
             }
-            Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => {
-                self.push(operand(0), Op::ReshapeLike, &[dy, operand(0)]);
-            }
-            Op::Transpose { permutation } => {
-                let permutation = permutation.map(|permutation| inverse(&permutation));
-                self.push(operand(0), Op::Transpose { permutation }, &[dy]);
-            }
-            Op::Subscript(subscripts) => {
-                self.push(operand(0), Op::SubscriptGrad(subscripts), &[dy, operand(0)]);
-            }
-            Op::Slice { starts, ends, steps } => {
-                self.push(operand(0), Op::SliceGrad { starts, ends, steps }, &[dy, operand(0)]);
-            }
-            Op::Gather => self.push(operand(0), Op::GatherGrad, &[dy, operand(1), operand(0)]),
-            Op::Conv2d(convolution) => {
-                let (x, f) = (operand(0), operand(1));
-                self.push(x, Op::Conv2dGradInput(convolution.clone()), &[dy, x, f]);
-                self.push(f, Op::Conv2dGradFilter(convolution), &[dy, x, f]);
-            }
-            Op::BroadcastTo { .. } | Op::BroadcastLike => self.contribute_broadcast(operand(0), dy),
-            Op::SumLike => self.push(operand(0), Op::BroadcastLike, &[dy, operand(0)]),
             // The derivatives of a product are products: `dy` and the operands take turns.
-            Op::ProductGradLhs => {
-                let (dz, b) = (operand(0), operand(2));
-                self.push(dz, Op::At, &[dy, b]);
-                self.push(b, Op::ProductGradRhs, &[dz, dy, b]);
+            Own::ProductGradLhs => {
+                let (dz, b) = (self.operand(0), self.operand(2));
+                pass(self, 0, |on| on.emit(Op::Own(Own::At), &[dy, b]))?;
+                pass(self, 2, |on| on.product_grad(Factor::Rhs, dz, [dy, b]))
             }
-            Op::ProductGradRhs => {
-                let (dz, a) = (operand(0), operand(1));
-                self.push(dz, Op::At, &[a, dy]);
-                self.push(a, Op::ProductGradLhs, &[dz, a, dy]);
-            }
-            Op::SubscriptGrad(subscripts) => self.push(operand(0), Op::Subscript(subscripts), &[dy]),
-            Op::SliceGrad { starts, ends, steps } => {
-                self.push(operand(0), Op::Slice { starts, ends, steps }, &[dy]);
-            }
-            Op::GatherGrad => self.push(operand(0), Op::Gather, &[dy, operand(1)]),
-            Op::Conv2dGradInput(convolution) => {
-                let (dz, f) = (operand(0), operand(2));
-                self.push(dz, Op::Conv2d(convolution.clone()), &[dy, f]);
-                self.push(f, Op::Conv2dGradFilter(convolution), &[dz, dy, f]);
-            }
-            Op::Conv2dGradFilter(convolution) => {
-                let (dz, x) = (operand(0), operand(1));
-                self.push(dz, Op::Conv2d(convolution.clone()), &[x, dy]);
-                self.push(x, Op::Conv2dGradInput(convolution), &[dz, x, dy]);
+            Own::ProductGradRhs => {
+                let (dz, a) = (self.operand(0), self.operand(1));
+                pass(self, 0, |on| on.emit(Op::Own(Own::At), &[a, dy]))?;
+                pass(self, 1, |on| on.product_grad(Factor::Lhs, dz, [a, dy]))
             }
         }
     }
+}
 
-    fn value(&mut self, text: &'static str, names: &[(&str, NodeId)]) -> NodeId {
-        let Ok(value) = formula(self, text, names);
-        value
-    }
+/// A reduction as it is written.
+type Reduced = Reduction<Option<Vec<i64>>>;
 
-    fn map(&mut self, map: Map, y: NodeId, operands: &[NodeId], dy: NodeId) {
-        let row = map.row();
-        let given = Given { row, operands, y, dy };
-        for (position, operand) in operands.iter().enumerate() {
-            if self.wants(*operand) && row.flows_to(position) {
-                let Ok(value) = play(self, given, position);
-                self.contribute_broadcast(*operand, value);
-            }
+/// Adds `value`, of the shape of `node`, to its cotangent.
+fn contribute(graph: &mut Graph, cotangents: &mut [Option<NodeId>], node: NodeId, value: NodeId) {
+    graph.assume_shape(value, node);
+    let cotangent = &mut cotangents[node.index()];
+    *cotangent = Some(match *cotangent {
+        Some(sum) => {
+            let Ok(sum) = formula(graph, "sum + more", &[("sum", sum), ("more", value)]);
+            sum
         }
-    }
+        None => value,
+    });
 }
 
 impl Calculus for Pullback<'_> {
     type Value = NodeId;
     type Error = Infallible;
 
-    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Result<NodeId, Infallible> {
-        Ok(self.graph.derive(Op::Map(map), operands))
+    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Made {
+        self.graph.apply(map, operands)
     }
 
-    fn number(&mut self, number: f64, like: NodeId) -> Result<NodeId, Infallible> {
-        Ok(self.graph.derive(Op::Constant(Box::new(Constant::number(number))), &[like]))
+    fn number(&mut self, number: f64, like: NodeId) -> Made {
+        self.graph.number(number, like)
+    }
+}
+
+impl Calculus for Graph {
+    type Value = NodeId;
+    type Error = Infallible;
+
+    fn apply(&mut self, map: Map, operands: &[NodeId]) -> Made {
+        Ok(self.derive(Op::Map(map), operands))
+    }
+
+    fn number(&mut self, number: f64, like: NodeId) -> Made {
+        Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
     }
 }
 

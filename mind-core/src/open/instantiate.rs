@@ -3,15 +3,14 @@
 use mind_shape::rules::{permuted, reduced, subscripted};
 
 use super::typing::{rule_subscripts, to_rule};
-use super::{Constant, Node, NodeId, Op as Open, Program, Reduce, types};
+use super::{Constant, Extents, Node, NodeId, Op as Open, Own, Program, types};
 use crate::{
     build::Builder,
     data::TensorData,
     diag::{Code, Diag, Site},
     dim::Dim,
-    ir::{Module, Op, Reduction, Slice, ValueId},
-    map::{Calculus, Map, formula},
-    ops::OpError,
+    grad::{AutodiffError, push, rules::Factor, typed},
+    ir::{Const, Module, Op, Reduction, Slice, ValueId},
     ty::{Shape, Type},
 };
 
@@ -38,7 +37,7 @@ pub fn instantiate(program: &Program, leaves: &[Type]) -> Result<Module, Diag> {
     for (id, node) in program.iter() {
         let mut emitter = Emitter { program, builder: &mut builder, types: &types, values: &values, node };
         let value = emitter.value(id).map_err(|error| {
-            let message = format!("the rules and the compiler differ: [{}] {error}", error.code);
+            let message = format!("the rules and the compiler differ: [{}] {error}", error.code());
             Diag::new(Code::E5002, node.spot.as_ref().map_or(Site::Nowhere, |spot| spot.site), message)
         })?;
         values.push(value);
@@ -47,7 +46,7 @@ pub fn instantiate(program: &Program, leaves: &[Type]) -> Result<Module, Diag> {
     Ok(builder.finish(outputs))
 }
 
-type Emitted = Result<ValueId, Box<OpError>>;
+type Emitted = Result<ValueId, AutodiffError>;
 
 /// One node on its way to instructions.
 struct Emitter<'a> {
@@ -72,30 +71,28 @@ impl Emitter<'_> {
     }
 
     fn push(&mut self, op: Op, operands: &[ValueId]) -> Emitted {
-        self.builder.push(op, operands)
+        push(self.builder, op, operands)
     }
 
     fn value(&mut self, id: NodeId) -> Emitted {
         let own = self.types[id.index()].clone();
         match &self.node.op {
-            Open::Leaf(leaf) => self.input(leaf.index(), own),
-            Open::Constant(constant) => self.constant(constant, &own),
+            Open::Input { name: leaf } => self.input(leaf.index(), own),
+            Open::Const(constant) => self.constant(constant, &own),
             Open::Map(map) => {
                 let operands: Vec<_> =
                     (0..map.row().arity()).map(|position| self.operand(position)).collect();
                 self.push(Op::Map(*map), &operands)
             }
-            Open::At => self.at(self.operand(0), self.operand(1)),
+            Open::Own(Own::At) => self.at(self.operand(0), self.operand(1)),
             Open::MatMul => self.push(Op::MatMul, &[self.operand(0), self.operand(1)]),
             Open::Dot => self.push(Op::Dot, &[self.operand(0), self.operand(1)]),
-            Open::Reduce { kind, axes, keepdims } => {
+            Open::Reduce(kind, Reduction { axes, keepdims }) => {
                 let axes = self.reduced(0, axes.as_deref());
                 let reduction = Reduction { axes, keepdims: *keepdims };
                 self.push(Op::Reduce(*kind, reduction), &[self.operand(0)])
             }
-            Open::Reshape { .. } | Open::ReshapeLike => {
-                self.push(Op::Reshape { shape: own.shape }, &[self.operand(0)])
-            }
+            Open::Reshape { .. } => self.push(Op::Reshape { shape: own.shape }, &[self.operand(0)]),
             Open::Transpose { permutation } => {
                 let rank = own.rank();
                 let permutation = permuted(rank, permutation.as_deref());
@@ -118,7 +115,7 @@ impl Emitter<'_> {
                     self.push(Op::Squeeze { axes }, &[self.operand(0)])
                 }
             }
-            Open::Subscript(subscripts) => {
+            Open::Index { indices: subscripts } => {
                 let (slice, dropped) = taken(self.ty(0), subscripts);
                 let sliced = self.sliced(self.operand(0), slice)?;
                 if dropped.is_empty() {
@@ -127,48 +124,51 @@ impl Emitter<'_> {
                     self.push(Op::Squeeze { axes: dropped }, &[sliced])
                 }
             }
-            Open::Slice { starts, ends, steps } => {
-                self.push(Op::Slice(written(starts, ends, steps).into()), &[self.operand(0)])
-            }
+            Open::Slice(slice) => self.push(Op::Slice(slice.clone()), &[self.operand(0)]),
             Open::Gather => self.push(Op::Gather, &[self.operand(0), self.operand(1)]),
             Open::Conv2d(convolution) => {
                 self.push(Op::Conv2d(convolution.clone()), &[self.operand(0), self.operand(1)])
             }
-            Open::BroadcastTo { .. } => self.push(Op::BroadcastTo { shape: own.shape }, &[self.operand(0)]),
-            Open::FilledLike { one } => {
+            Open::BroadcastTo { shape: Extents::Written(_) } => {
+                self.push(Op::BroadcastTo { shape: own.shape }, &[self.operand(0)])
+            }
+            Open::Own(Own::FilledLike { one }) => {
                 self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)
             }
-            Open::CountReduced { axes } => {
+            Open::Own(Own::CountReduced { axes }) => {
                 let shape = self.shape(0);
                 let extent = |axis: &i64| shape[index(*axis)].as_literal().expect("every extent is known");
                 let count: f64 =
                     self.reduced(0, axes.as_deref()).iter().map(|axis| extent(axis) as f64).product();
                 Ok(self.builder.constant(own.dtype, count))
             }
-            Open::SumLike => self.sum_to(self.operand(0), &own.shape),
-            Open::BroadcastLike => self.broadcast_to(self.operand(0), own.shape),
-            Open::ProductGradLhs => self.product_grad_lhs(),
-            Open::ProductGradRhs => self.product_grad_rhs(),
-            Open::SubscriptGrad(subscripts) => {
+            Open::Own(Own::SumLike) => {
+                let summed = typed::sum_to(self.builder, self.operand(0), &own.shape)?;
+                Ok(summed.expect("the rule of the operation holds"))
+            }
+            Open::BroadcastTo { shape: Extents::Like } => self.broadcast_to(self.operand(0), own.shape),
+            Open::Own(Own::ProductGradLhs) => self.product_grad(Factor::Lhs),
+            Open::Own(Own::ProductGradRhs) => self.product_grad(Factor::Rhs),
+            Open::Own(Own::IndexGrad(subscripts)) => {
                 let (slice, dropped) = taken(self.ty(1), subscripts);
                 let dy = self.operand(0);
                 let dy =
                     if dropped.is_empty() { dy } else { self.push(Op::ExpandDims { axes: dropped }, &[dy])? };
-                self.slice_grad(dy, own.shape, slice)
+                self.push(Op::SliceGrad { shape: own.shape, slice: slice.into() }, &[dy])
             }
-            Open::SliceGrad { starts, ends, steps } => {
-                self.slice_grad(self.operand(0), own.shape, written(starts, ends, steps))
+            Open::SliceGrad { slice, .. } => {
+                self.push(Op::SliceGrad { shape: own.shape, slice: slice.clone() }, &[self.operand(0)])
             }
-            Open::GatherGrad => {
-                self.push(Op::ScatterAdd { shape: own.shape }, &[self.operand(1), self.operand(0)])
+            Open::ScatterAdd { .. } => {
+                self.push(Op::ScatterAdd { shape: own.shape }, &[self.operand(0), self.operand(1)])
             }
-            Open::Conv2dGradInput(convolution) => {
-                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone().into() };
-                self.push(op, &[self.operand(0), self.operand(2)])
+            Open::Conv2dGradInput { convolution, .. } => {
+                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone() };
+                self.push(op, &[self.operand(0), self.operand(1)])
             }
-            Open::Conv2dGradFilter(convolution) => {
-                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone().into() };
-                self.push(op, &[self.operand(1), self.operand(0)])
+            Open::Conv2dGradFilter { convolution, .. } => {
+                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone() };
+                self.push(op, &[self.operand(0), self.operand(1)])
             }
         }
     }
@@ -179,7 +179,8 @@ impl Emitter<'_> {
         let text = &leaves[leaf].text;
         let before = leaves[..leaf].iter().filter(|other| other.text == *text).count();
         let name = if before == 0 { text.clone() } else { format!("{text}#{before}") };
-        self.builder.input(name.as_str(), ty)
+        let input = self.builder.input(name.as_str(), ty);
+        input.map_err(|error| AutodiffError::Verification(error.to_string()))
     }
 
     fn constant(&mut self, constant: &Constant, own: &Type) -> Emitted {
@@ -188,15 +189,7 @@ impl Emitter<'_> {
     }
 
     fn filled(&mut self, data: TensorData, shape: Shape) -> Emitted {
-        let op = match (&data, shape.rank()) {
-            (TensorData::F32(data), 0) => Op::ConstF32(data[0]),
-            (TensorData::F64(data), 0) => Op::ConstF64(data[0]),
-            (TensorData::I64(data), 0) => Op::ConstI64(data[0]),
-            (TensorData::F32(_) | TensorData::F64(_) | TensorData::I64(_) | TensorData::I32(_), _) => {
-                Op::ConstTensor { data, shape }
-            }
-        };
-        self.push(op, &[])
+        self.push(Op::Const(Const::new(data, shape)), &[])
     }
 
     /// The axes that a reduction of an operand takes away, ascending.
@@ -220,10 +213,6 @@ impl Emitter<'_> {
         if whole { Ok(value) } else { self.push(Op::Slice(slice.into()), &[value]) }
     }
 
-    fn slice_grad(&mut self, dy: ValueId, shape: Shape, slice: Slice) -> Emitted {
-        self.push(Op::SliceGrad { shape, slice: slice.into() }, &[dy])
-    }
-
     fn broadcast_to(&mut self, value: ValueId, shape: Shape) -> Emitted {
         if self.builder.ty(value).shape == shape {
             return Ok(value);
@@ -231,81 +220,9 @@ impl Emitter<'_> {
         self.push(Op::BroadcastTo { shape }, &[value])
     }
 
-    /// The sum over the axes that broadcasting `shape` to that of the value adds or stretches.
-    fn sum_to(&mut self, value: ValueId, shape: &Shape) -> Emitted {
-        let from = self.builder.ty(value).shape.clone();
-        let added = from.rank() - shape.rank();
-        let is_summed = |axis: &usize| *axis < added || from[*axis] != shape[*axis - added];
-        let axes: Vec<i64> = (0..from.rank()).filter(is_summed).map(position).collect();
-        if axes.is_empty() {
-            return Ok(value);
-        }
-        let stretched = axes.len() > added;
-        let sum = self.push(Op::Reduce(Reduce::Sum, Reduction { axes, keepdims: stretched }), &[value])?;
-        if stretched && added > 0 {
-            self.push(Op::Squeeze { axes: (0..added).map(position).collect() }, &[sum])
-        } else {
-            Ok(sum)
-        }
-    }
-
-    fn transposed(&mut self, value: ValueId) -> Emitted {
-        let rank = self.builder.ty(value).rank();
-        let mut permutation: Vec<i64> = (0..rank).map(position).collect();
-        permutation.swap(rank - 2, rank - 1);
-        self.push(Op::Transpose { permutation }, &[value])
-    }
-
-    fn product(&mut self, a: ValueId, b: ValueId) -> Emitted {
-        formula(self, "a * b", &[("a", a), ("b", b)])
-    }
-
-    /// The matrix of all products of two vectors.
-    fn outer(&mut self, rows: ValueId, columns: ValueId) -> Emitted {
-        let rows = self.push(Op::ExpandDims { axes: vec![1] }, &[rows])?;
-        let columns = self.push(Op::ExpandDims { axes: vec![0] }, &[columns])?;
-        self.product(rows, columns)
-    }
-
-    fn product_grad_lhs(&mut self) -> Emitted {
-        let (dy, b) = (self.operand(0), self.operand(2));
-        match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.product(dy, b),
-            (1, _) => self.push(Op::Dot, &[b, dy]),
-            (_, 1) => self.outer(dy, b),
-            (_, _) => {
-                let b = self.transposed(b)?;
-                let value = self.push(Op::MatMul, &[dy, b])?;
-                self.sum_to(value, &self.shape(1))
-            }
-        }
-    }
-
-    fn product_grad_rhs(&mut self) -> Emitted {
-        let (dy, a) = (self.operand(0), self.operand(1));
-        match (self.ty(1).rank(), self.ty(2).rank()) {
-            (1, 1) => self.product(dy, a),
-            (_, 1) => self.push(Op::Dot, &[dy, a]),
-            (1, _) => self.outer(a, dy),
-            (_, _) => {
-                let a = self.transposed(a)?;
-                let value = self.push(Op::MatMul, &[a, dy])?;
-                self.sum_to(value, &self.shape(2))
-            }
-        }
-    }
-}
-
-impl Calculus for Emitter<'_> {
-    type Value = ValueId;
-    type Error = Box<OpError>;
-
-    fn apply(&mut self, map: Map, operands: &[ValueId]) -> Emitted {
-        self.push(Op::Map(map), operands)
-    }
-
-    fn number(&mut self, number: f64, like: ValueId) -> Emitted {
-        Ok(self.builder.constant(self.builder.ty(like).dtype, number))
+    fn product_grad(&mut self, factor: Factor) -> Emitted {
+        let [dy, a, b] = [0, 1, 2].map(|position| self.operand(position));
+        typed::product_grad(self.builder, factor, dy, [a, b])
     }
 }
 
@@ -335,11 +252,6 @@ fn taken(ty: &Type, subscripts: &[super::Subscript]) -> (Slice, Vec<i64>) {
     };
     let dropped = (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect();
     (slice, dropped)
-}
-
-fn written(starts: &[i64], ends: &[i64], steps: &[i64]) -> Slice {
-    let dims = |bounds: &[i64]| bounds.iter().copied().map(Dim::literal).collect();
-    Slice { starts: dims(starts), ends: dims(ends), steps: steps.to_vec() }
 }
 
 fn position(axis: usize) -> i64 {

@@ -1,14 +1,17 @@
 //! The open program: leaves, nodes, element-type classes, checks.
 
+use std::fmt;
+
 use proc_macro2::TokenStream;
 
 use super::ShapeId;
-pub use crate::ir::{Convolution, Padding};
+pub use crate::ir::{Convolution, Padding, Reduction, Slice};
 pub use crate::reduce::Reduce;
 use crate::{
     data::TensorData,
     diag::{Code, Site},
-    map::Map,
+    dim::Dim,
+    ir::{self, Form},
     surface::{ast::TransformKind, lower},
     ty::{DType, Type},
 };
@@ -207,72 +210,57 @@ pub enum CheckKind {
     Is(Type),
 }
 
-/// An operation; its operands are those of the node.
+/// The form of programs without types: attributes as they are written, and shapes that are those of a witness.
 ///
 /// A *witness* is an operand of which only the type is read, see [`Op::reads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Written {}
+
+impl Form for Written {
+    type Name = LeafId;
+    /// Its element type is that of the witness, if it has one, or [`Constant::dtype`].
+    type Const = Box<Constant>;
+    type Shape = Extents;
+    /// Negative ones count from the end; left out they mean every axis, of a squeeze every one of extent 1, of a
+    /// transposition all in reverse.
+    type Axes = Option<Vec<i64>>;
+    type Indices = Vec<Subscript>;
+    type Bound = Dim;
+    type Own = Own;
+}
+
+/// An operation; its operands are those of the node.
+pub type Op = ir::Op<Written>;
+
+/// A shape as it is known without types.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Extents {
+    /// As written; of a reshape one may be -1.
+    Written(Vec<Dim>),
+    /// That of the last operand, a witness.
+    Like,
+}
+
+/// `[2, -1]`, or `like`.
+impl fmt::Debug for Extents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written(dims) => literals(dims).fmt(f),
+            Self::Like => f.write_str("like"),
+        }
+    }
+}
+
+/// Extents and bounds as numbers: no symbol stands in an expression.
+pub fn literals(dims: &[Dim]) -> Vec<i64> {
+    dims.iter().map(|dim| dim.as_literal().expect("no symbol stands in an expression")).collect()
+}
+
+/// What only programs without types have: where operands or the shape decide, the operation says so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// `()`: a leaf.
-    Leaf(LeafId),
-    /// `()` or `(like)`: numbers. Their element type is that of the witness, or [`Constant::dtype`] without one.
-    Constant(Box<Constant>),
-    /// `(x)` or `(a, b)`: a function of the elements at each index.
-    Map(Map),
+pub enum Own {
     /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
     At,
-    /// `(a, b)`: `matmul(a, b)`.
-    MatMul,
-    /// `(a, b)`: `dot(a, b)`.
-    Dot,
-    /// `(x)`: the sum or mean over axes.
-    Reduce {
-        /// Which.
-        kind: Reduce,
-        /// As written, negative ones from the end; every axis without.
-        axes: Option<Vec<i64>>,
-        /// Whether reduced axes stay with extent 1.
-        keepdims: bool,
-    },
-    /// `(x)`: the same elements in another shape.
-    Reshape {
-        /// As written: one may be -1.
-        shape: Vec<i64>,
-    },
-    /// `(x)`: axes permuted.
-    Transpose {
-        /// As written, negative ones from the end; all axes reversed without.
-        permutation: Option<Vec<i64>>,
-    },
-    /// `(x)`: new axes of extent 1.
-    ExpandDims {
-        /// Positions in the result as written, negative ones from the end.
-        axes: Vec<i64>,
-    },
-    /// `(x)`: axes of extent 1 removed.
-    Squeeze {
-        /// As written, negative ones from the end; every axis of extent 1 without.
-        axes: Option<Vec<i64>>,
-    },
-    /// `(x)`: `x[0, 1..3, ..]`.
-    Subscript(Vec<Subscript>),
-    /// `(x)`: `slice(x, starts = […], ends = […], steps = […])`.
-    Slice {
-        /// The first position of each axis.
-        starts: Vec<i64>,
-        /// One past the last position of each axis.
-        ends: Vec<i64>,
-        /// The distance between positions.
-        steps: Vec<i64>,
-    },
-    /// `(t, i)`: rows of `t` picked by `i`.
-    Gather,
-    /// `(x, f)`: a convolution.
-    Conv2d(Convolution),
-    /// `(x)`: broadcast to a shape.
-    BroadcastTo {
-        /// The shape.
-        shape: Vec<i64>,
-    },
     /// `(like)`: zeros or ones of the type of the witness.
     FilledLike {
         /// Whether they are ones.
@@ -280,36 +268,17 @@ pub enum Op {
     },
     /// `(like)`: how many elements of the witness a reduction takes together, as a single number of its element type.
     CountReduced {
-        /// As in [`Op::Reduce`].
+        /// As in a reduction.
         axes: Option<Vec<i64>>,
     },
     /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
     SumLike,
-    /// `(v, like)`: `v` broadcast to the shape of the witness.
-    BroadcastLike,
-    /// `(v, like)`: the elements of `v` in the shape of the witness.
-    ReshapeLike,
     /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
     ProductGradLhs,
     /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.
     ProductGradRhs,
     /// `(dy, x)`: zeros of the shape of the witness with `dy` where the subscripts take from.
-    SubscriptGrad(Vec<Subscript>),
-    /// `(dy, x)`: zeros of the shape of the witness with `dy` where the slice takes from.
-    SliceGrad {
-        /// As in [`Op::Slice`].
-        starts: Vec<i64>,
-        /// As in [`Op::Slice`].
-        ends: Vec<i64>,
-        /// As in [`Op::Slice`].
-        steps: Vec<i64>,
-    },
-    /// `(dy, i, t)`: zeros of the shape of the witness `t` with the rows of `dy` added at `i`.
-    GatherGrad,
-    /// `(dy, x, f)`: what a convolution passes back to its input `x`, which is a witness.
-    Conv2dGradInput(Convolution),
-    /// `(dy, x, f)`: what a convolution passes back to its filter `f`, which is a witness.
-    Conv2dGradFilter(Convolution),
+    IndexGrad(Vec<Subscript>),
 }
 
 /// One position of an index expression.

@@ -25,8 +25,9 @@ mod typing;
 
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Check, CheckKind, Class, ClassId, Constant, Convolution, Leaf, LeafId, Misfit, Node, NodeId,
-    NumberKind, Op, Operand, Padding, Program, Reduce, Spot, Structure, Subscript,
+    Annotation, Check, CheckKind, Class, ClassId, Constant, Convolution, Extents, Leaf, LeafId, Misfit, Node,
+    NodeId, NumberKind, Op, Operand, Own, Padding, Program, Reduce, Reduction, Slice, Spot, Structure,
+    Subscript, Written, literals,
 };
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};

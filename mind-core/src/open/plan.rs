@@ -1,7 +1,7 @@
 //! What runs and where results lie.
 
 use super::{
-    ClassId, LeafId, NodeId, Op, Program, fuse,
+    ClassId, LeafId, NodeId, Op, Own, Program, fuse,
     needed::{Needed, read_by},
     rows::Kind,
 };
@@ -95,11 +95,11 @@ pub fn plan(program: &Program) -> Plan {
 
 /// Where a node lies that no step stores.
 fn place_of(op: &Op, operands: &[NodeId]) -> Place {
-    if let Op::Leaf(leaf) = op {
+    if let Op::Input { name: leaf } = op {
         Place::Leaf(*leaf)
-    } else if matches!(op, Op::Constant(_)) {
+    } else if matches!(op, Op::Const(_)) {
         Place::Constant
-    } else if op.row().kind == Kind::View {
+    } else if op.kind() == Kind::View {
         Place::View(operands[0])
     } else {
         Place::Loop
@@ -152,7 +152,7 @@ fn last_reads(
     // What is summed over no axis may be left where it is, so it lives as long as the sum.
     for step in steps.iter().rev() {
         if let Step::Kernel(node) = step
-            && matches!(program.node(*node).op, Op::SumLike)
+            && matches!(program.node(*node).op, Op::Own(Own::SumLike))
         {
             let operand = source(program.node(*node).operands[0]).index();
             last[operand] = last[operand].max(last[node.index()]);

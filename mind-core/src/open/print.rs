@@ -10,8 +10,9 @@ impl fmt::Display for Program {
         for (id, node) in self.iter() {
             write!(f, "{id} = ")?;
             match &node.op {
-                Op::Leaf(leaf) => write!(f, "{}", self.leaves[leaf.index()].text)?,
-                Op::Constant(constant) => write!(f, "{}", constant.text.trim_matches('`'))?,
+                Op::Input { name: leaf } => write!(f, "{}", self.leaves[leaf.index()].text)?,
+                Op::Const(constant) => write!(f, "{}", constant.text.trim_matches('`'))?,
+                Op::Own(own) => write!(f, "{own:?}")?,
                 op => write!(f, "{op:?}")?,
             }
             for (position, operand) in node.operands.iter().enumerate() {

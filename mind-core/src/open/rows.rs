@@ -1,18 +1,16 @@
 //! What is known of each operation of open programs: one row an operation.
 
-use super::Op;
+use super::{Extents, Op, Own};
 
 /// What is known of an operation.
-pub(super) struct Row {
-    /// What kind of work it is.
-    pub(super) kind: Kind,
+struct Row {
+    kind: Kind,
     /// The operand that is a *witness*: only its type is read.
-    pub(super) witness: Option<usize>,
-    /// Whether all operands have the element type of the result; else the first alone has it, and a derivative flows to no
-    /// other.
-    pub(super) is_uniform: bool,
+    witness: Option<usize>,
+    /// The operand that has the element type of the result where not all have it.
+    alone: Option<usize>,
     /// The operand whose shape the result has.
-    pub(super) like: Option<usize>,
+    like: Option<usize>,
 }
 
 /// What kind of work an operation is.
@@ -34,7 +32,7 @@ pub(super) enum Kind {
 
 impl Row {
     const fn of(kind: Kind) -> Self {
-        Self { kind, witness: None, is_uniform: true, like: None }
+        Self { kind, witness: None, alone: None, like: None }
     }
 
     /// Of the shape of an operand of which nothing else is read.
@@ -42,52 +40,71 @@ impl Row {
         Self { witness: Some(witness), like: Some(witness), ..self }
     }
 
-    /// With an operand of indices.
-    const fn indexed(self) -> Self {
-        Self { is_uniform: false, ..self }
+    /// Of this shape, which may be that of the operand here.
+    const fn shaped(self, shape: &Extents, witness: usize) -> Self {
+        match shape {
+            Extents::Written(_) => self,
+            Extents::Like => self.like(witness),
+        }
+    }
+
+    /// With an operand of indices, or more: only this one has the element type of the result.
+    const fn alone(self, operand: usize) -> Self {
+        Self { alone: Some(operand), ..self }
+    }
+}
+
+/// What is known of an operation.
+fn row(op: &Op) -> Row {
+    match op {
+        Op::Input { .. } => Row::of(Kind::Given),
+        Op::Const(_) => Row { witness: Some(0), ..Row::of(Kind::Given) },
+        Op::Map(map) => Row::of(if map.row().cost.is_series() { Kind::Dear } else { Kind::Cheap }),
+        Op::Reshape { shape } => Row::of(Kind::View).shaped(shape, 1),
+        Op::ExpandDims { .. } | Op::Squeeze { .. } => Row::of(Kind::View),
+        Op::BroadcastTo { shape } => Row::of(Kind::Free).shaped(shape, 1),
+        Op::Dot
+        | Op::MatMul
+        | Op::Reduce(..)
+        | Op::Transpose { .. }
+        | Op::Index { .. }
+        | Op::Slice(_)
+        | Op::Conv2d(_) => Row::of(Kind::Kernel),
+        Op::Gather => Row::of(Kind::Kernel).alone(0),
+        Op::SliceGrad { shape, .. } => Row::of(Kind::Kernel).shaped(shape, 1),
+        Op::ScatterAdd { shape } => Row::of(Kind::Kernel).alone(1).shaped(shape, 2),
+        Op::Conv2dGradInput { shape, .. } | Op::Conv2dGradFilter { shape, .. } => {
+            Row::of(Kind::Kernel).shaped(shape, 2)
+        }
+        Op::Own(own) => match own {
+            Own::At => Row::of(Kind::Kernel),
+            Own::FilledLike { .. } => Row::of(Kind::Free).like(0),
+            Own::CountReduced { .. } => Row { witness: Some(0), ..Row::of(Kind::Kernel) },
+            Own::SumLike | Own::IndexGrad(_) | Own::ProductGradLhs => Row::of(Kind::Kernel).like(1),
+            Own::ProductGradRhs => Row::of(Kind::Kernel).like(2),
+        },
     }
 }
 
 impl Op {
-    /// What is known of it.
-    pub(super) fn row(&self) -> Row {
-        match self {
-            Self::Leaf(_) => Row::of(Kind::Given),
-            Self::Constant(_) => Row { witness: Some(0), ..Row::of(Kind::Given) },
-            Self::Map(map) => Row::of(if map.row().cost.is_series() { Kind::Dear } else { Kind::Cheap }),
-            Self::Reshape { .. } | Self::ExpandDims { .. } | Self::Squeeze { .. } => Row::of(Kind::View),
-            Self::ReshapeLike => Row::of(Kind::View).like(1),
-            Self::BroadcastTo { .. } => Row::of(Kind::Free),
-            Self::BroadcastLike => Row::of(Kind::Free).like(1),
-            Self::FilledLike { .. } => Row::of(Kind::Free).like(0),
-            Self::At
-            | Self::MatMul
-            | Self::Dot
-            | Self::Reduce { .. }
-            | Self::Transpose { .. }
-            | Self::Subscript(_)
-            | Self::Slice { .. }
-            | Self::Conv2d(_) => Row::of(Kind::Kernel),
-            Self::Gather => Row::of(Kind::Kernel).indexed(),
-            Self::CountReduced { .. } => Row { witness: Some(0), ..Row::of(Kind::Kernel) },
-            Self::SumLike
-            | Self::SubscriptGrad(_)
-            | Self::SliceGrad { .. }
-            | Self::ProductGradLhs
-            | Self::Conv2dGradInput(_) => Row::of(Kind::Kernel).like(1),
-            Self::ProductGradRhs | Self::Conv2dGradFilter(_) => Row::of(Kind::Kernel).like(2),
-            Self::GatherGrad => Row::of(Kind::Kernel).like(2).indexed(),
-        }
-    }
-
     /// Whether the elements of this operand are read; else it is a witness.
     pub fn reads(&self, position: usize) -> bool {
-        self.row().witness != Some(position)
+        row(self).witness != Some(position)
     }
 
     /// The operand whose shape the result has, whatever it is.
     pub fn like(&self) -> Option<usize> {
-        self.row().like
+        row(self).like
+    }
+
+    /// What kind of work it is.
+    pub(super) fn kind(&self) -> Kind {
+        row(self).kind
+    }
+
+    /// The operand that has the element type of the result where not all have it, and alone has a derivative.
+    pub(super) fn alone(&self) -> Option<usize> {
+        row(self).alone
     }
 
     /// Whether a result depends on this operand in a differentiable way.
@@ -95,6 +112,6 @@ impl Op {
         if let Self::Map(map) = self {
             return map.row().flows_to(position);
         }
-        self.reads(position) && (self.row().is_uniform || position == 0)
+        self.reads(position) && self.alone().is_none_or(|alone| alone == position)
     }
 }

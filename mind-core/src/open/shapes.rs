@@ -7,7 +7,8 @@
 use crate::map::Shapes as Meeting;
 use std::collections::HashMap;
 
-use super::Op;
+use super::{Extents, Op, Own, Reduction, literals};
+use crate::dim::Dim;
 
 /// What is known of a shape before there are types: nodes with equal ones have equal shapes, whatever the leaves are. Of
 /// different ones nothing follows.
@@ -67,17 +68,23 @@ impl Shapes {
                 (Meeting::Broadcast, [a, b]) => self.union(*a, *b),
                 (Meeting::Broadcast | Meeting::Equal, _) => operands[0],
             },
-            Op::Constant(constant) => self.known(&constant.shape),
-            Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => SCALAR,
-            Op::BroadcastTo { shape } => self.known(shape),
-            Op::Reshape { shape } if !shape.contains(&-1) => self.known(shape),
+            Op::Const(constant) => self.known(&constant.shape),
+            Op::Own(Own::CountReduced { .. }) | Op::Reduce(_, Reduction { axes: None, keepdims: false }) => {
+                SCALAR
+            }
+            Op::BroadcastTo { shape: Extents::Written(shape) } => self.known(&literals(shape)),
+            Op::Reshape { shape: Extents::Written(shape) } if !shape.contains(&Dim::literal(-1)) => {
+                self.known(&literals(shape))
+            }
             // The shape of one reduction is that of another.
-            Op::Reduce { kind: _, axes, keepdims } => {
-                let sum = Op::Reduce { kind: super::Reduce::ALL[0], axes: axes.clone(), keepdims: *keepdims };
+            Op::Reduce(_, reduction) => {
+                let sum = Op::Reduce(super::Reduce::ALL[0], reduction.clone());
                 self.atom(Source::Made(sum, operands.to_vec()))
             }
             // Where both are possible, `@` and the functions make one shape.
-            Op::At | Op::MatMul | Op::Dot => self.atom(Source::Made(Op::At, operands.to_vec())),
+            Op::Own(Own::At) | Op::MatMul | Op::Dot => {
+                self.atom(Source::Made(Op::Own(Own::At), operands.to_vec()))
+            }
             // Of what another operation makes nothing is known.
             _ => self.atom(Source::Made(op.clone(), operands.to_vec())),
         }

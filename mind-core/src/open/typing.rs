@@ -5,7 +5,10 @@ use mind_shape::{
     rules::{self, Fit, Literal},
 };
 
-use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Padding, Program, Spot};
+use super::{
+    Check, CheckKind, Constant, Extents, Misfit, Node, NodeId, Op, Own, Padding, Program, Reduction, Spot,
+    literals,
+};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
@@ -82,8 +85,8 @@ impl Known<'_> {
     fn result(&self) -> Result<RuleType, Diag> {
         let (x, y, z) = (|| self.operand(0), || self.operand(1), || self.operand(2));
         match &self.node.op {
-            Op::Leaf(leaf) => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
-            Op::Constant(constant) => self.constant(constant),
+            Op::Input { name: leaf } => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
+            Op::Const(constant) => self.constant(constant),
             Op::Map(map) => {
                 let Row { takes, shapes, .. } = *map.row();
                 self.told(match (map.row().arity(), shapes) {
@@ -92,45 +95,55 @@ impl Known<'_> {
                     (_, Shapes::Equal) => rules::alike(takes, x(), y()),
                 })
             }
-            Op::At => self.told(rules::at(x(), y())),
+            Op::Own(Own::At) => self.told(rules::at(x(), y())),
             Op::MatMul => self.told(rules::matmul(x(), y())),
             Op::Dot => self.told(rules::dot(x(), y())),
-            Op::Reduce { kind, axes, keepdims } => {
+            Op::Reduce(kind, Reduction { axes, keepdims }) => {
                 self.told(rules::reduce(kind.row().takes, x(), axes.as_deref(), *keepdims))
             }
-            Op::Reshape { shape } => self.told(rules::reshape(x(), shape)),
+            Op::Reshape { shape: Extents::Written(shape) } => {
+                self.told(rules::reshape(x(), &literals(shape)))
+            }
+            Op::Reshape { shape: Extents::Like } => self.told(rules::reshape_like(x(), y())),
             Op::Transpose { permutation } => self.told(rules::transpose(x(), permutation.as_deref())),
             Op::ExpandDims { axes } => self.told(rules::expand_dims(x(), axes)),
             Op::Squeeze { axes } => self.told(rules::squeeze(x(), axes.as_deref())),
-            Op::Subscript(subscripts) => self.told(rules::subscript(x(), &rule_subscripts(subscripts))),
-            Op::Slice { starts, ends, steps } => self.told(rules::slice(x(), starts, ends, Some(steps))),
+            Op::Index { indices: subscripts } => {
+                self.told(rules::subscript(x(), &rule_subscripts(subscripts)))
+            }
+            Op::Slice(slice) => {
+                let (starts, ends) = (literals(&slice.starts), literals(&slice.ends));
+                self.told(rules::slice(x(), &starts, &ends, Some(&slice.steps)))
+            }
             Op::Gather => self.told(rules::gather(x(), y())),
             Op::Conv2d(convolution) => {
                 let padding = rule_padding(&convolution.padding);
                 self.told(rules::conv2d(x(), y(), &convolution.strides, padding))
             }
-            Op::BroadcastTo { shape } => self.told(rules::broadcast_to(x(), shape)),
-            Op::FilledLike { .. } => self.told(rules::like(x())),
-            Op::CountReduced { .. } => self.told(rules::scalar_like(x())),
-            Op::SumLike => self.told(rules::sum_like(x(), y())),
-            Op::BroadcastLike => self.told(rules::broadcast_like(x(), y())),
-            Op::ReshapeLike => self.told(rules::reshape_like(x(), y())),
-            Op::ProductGradLhs => self.told(rules::product_grad_lhs(x(), y(), z())),
-            Op::ProductGradRhs => self.told(rules::product_grad_rhs(x(), y(), z())),
-            Op::SubscriptGrad(subscripts) => {
+            Op::BroadcastTo { shape: Extents::Written(shape) } => {
+                self.told(rules::broadcast_to(x(), &literals(shape)))
+            }
+            Op::BroadcastTo { shape: Extents::Like } => self.told(rules::broadcast_like(x(), y())),
+            Op::Own(Own::FilledLike { .. }) => self.told(rules::like(x())),
+            Op::Own(Own::CountReduced { .. }) => self.told(rules::scalar_like(x())),
+            Op::Own(Own::SumLike) => self.told(rules::sum_like(x(), y())),
+            Op::Own(Own::ProductGradLhs) => self.told(rules::product_grad_lhs(x(), y(), z())),
+            Op::Own(Own::ProductGradRhs) => self.told(rules::product_grad_rhs(x(), y(), z())),
+            Op::Own(Own::IndexGrad(subscripts)) => {
                 self.told(rules::scatter_subscript(x(), y(), &rule_subscripts(subscripts)))
             }
-            Op::SliceGrad { starts, ends, steps } => {
-                self.told(rules::scatter_slice(x(), y(), starts, ends, Some(steps)))
+            Op::SliceGrad { slice, .. } => {
+                let (starts, ends) = (literals(&slice.starts), literals(&slice.ends));
+                self.told(rules::scatter_slice(x(), y(), &starts, &ends, Some(&slice.steps)))
             }
-            Op::GatherGrad => self.told(rules::gather_back(x(), y(), z())),
-            Op::Conv2dGradInput(convolution) => {
+            Op::ScatterAdd { .. } => self.told(rules::gather_back(y(), x(), z())),
+            Op::Conv2dGradInput { convolution, .. } => {
                 let padding = rule_padding(&convolution.padding);
-                self.told(rules::conv2d_grad_input(x(), y(), z(), &convolution.strides, padding))
+                self.told(rules::conv2d_grad_input(x(), z(), y(), &convolution.strides, padding))
             }
-            Op::Conv2dGradFilter(convolution) => {
+            Op::Conv2dGradFilter { convolution, .. } => {
                 let padding = rule_padding(&convolution.padding);
-                self.told(rules::conv2d_grad_filter(x(), y(), z(), &convolution.strides, padding))
+                self.told(rules::conv2d_grad_filter(y(), x(), z(), &convolution.strides, padding))
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::Code,
-    ir::Op,
+    ir::{Const, Op},
     ty::{DType, Shape, Type},
 };
 
@@ -63,12 +63,12 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::I64)),
     fields: &[Field::place("value", FieldKind::I64)],
     attributes: |op| {
-        let Op::ConstI64(value) = op else { foreign(op) };
+        let Op::Const(Const::I64(value)) = op else { foreign(op) };
         [Some(Attribute::I64(*value)), None, None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::I64(value)), None, None] = attributes else { not_these_fields() };
-        Op::ConstI64(value)
+        Op::Const(Const::I64(value))
     }),
     ..NULLARY
 };
@@ -89,12 +89,12 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::F32)),
     fields: &[Field::place("value", FieldKind::F32)],
     attributes: |op| {
-        let Op::ConstF32(value) = op else { foreign(op) };
+        let Op::Const(Const::F32(value)) = op else { foreign(op) };
         [Some(Attribute::F32(*value)), None, None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::F32(value)), None, None] = attributes else { not_these_fields() };
-        Op::ConstF32(value)
+        Op::Const(Const::F32(value))
     }),
     ..NULLARY
 };
@@ -115,12 +115,12 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::F64)),
     fields: &[Field::place("value", FieldKind::F64)],
     attributes: |op| {
-        let Op::ConstF64(value) = op else { foreign(op) };
+        let Op::Const(Const::F64(value)) = op else { foreign(op) };
         [Some(Attribute::F64(*value)), None, None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::F64(value)), None, None] = attributes else { not_these_fields() };
-        Op::ConstF64(value)
+        Op::Const(Const::F64(value))
     }),
     ..NULLARY
 };
@@ -146,7 +146,7 @@ pub(super) static CONST_TENSOR: OpInfo = OpInfo {
         Field::of_type("shape", FieldKind::Dims),
     ],
     attributes: |op| {
-        let Op::ConstTensor { data, shape } = op else { foreign(op) };
+        let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };
         [
             Some(Attribute::Data(data.clone())),
             Some(Attribute::DType(data.dtype())),
@@ -159,13 +159,13 @@ pub(super) static CONST_TENSOR: OpInfo = OpInfo {
         else {
             not_these_fields()
         };
-        Op::ConstTensor { data, shape: Shape::new(shape) }
+        Op::Const(Const::Tensor { data, shape: Shape::new(shape) })
     }),
     ..NULLARY
 };
 
 fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
-    let Op::ConstTensor { data, shape } = op else { foreign(op) };
+    let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };
     let fault = |code, problem: String| {
         Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("shape")).into())
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     data::{F32, F64, TensorData},
-    dim::Dim,
+    dim::{Bindings, Dim, Overflow},
     ir::{Padding, Slice},
     ty::DType,
 };
@@ -87,6 +87,49 @@ pub enum Attribute {
     Padding(Padding),
     /// The axis gathered from, always 0.
     LeadingAxis,
+}
+
+impl Attribute {
+    /// Calls `visit` with each dim in it.
+    pub(super) fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
+        match self {
+            Self::Dims(dims) => dims.iter().for_each(visit),
+            Self::Slice(slice) => slice.starts.iter().chain(&slice.ends).for_each(visit),
+            Self::Text(_)
+            | Self::Flag(_)
+            | Self::I64(_)
+            | Self::F32(_)
+            | Self::F64(_)
+            | Self::DType(_)
+            | Self::Integers(_)
+            | Self::Data(_)
+            | Self::Padding(_)
+            | Self::LeadingAxis => {}
+        }
+    }
+
+    /// With every bound symbol replaced.
+    pub(super) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
+        let replaced =
+            |dims: &[Dim]| dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<Vec<_>, _>>();
+        Ok(match self {
+            Self::Dims(dims) => Self::Dims(replaced(dims)?),
+            Self::Slice(slice) => {
+                let (starts, ends) = (replaced(&slice.starts)?, replaced(&slice.ends)?);
+                Self::Slice(Slice { starts, ends, steps: slice.steps.clone() }.into())
+            }
+            Self::Text(_)
+            | Self::Flag(_)
+            | Self::I64(_)
+            | Self::F32(_)
+            | Self::F64(_)
+            | Self::DType(_)
+            | Self::Integers(_)
+            | Self::Data(_)
+            | Self::Padding(_)
+            | Self::LeadingAxis => self.clone(),
+        })
+    }
 }
 
 /// The values of a row's fields, in their order; no row has more than these.

@@ -26,10 +26,10 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    ir::{Convolution, Op, Operands, Reduction, Slice},
+    ir::{Const, External, Op, Operands},
     map::Map,
     reduce::Reduce,
-    ty::{DType, Shape, Type, type_fault},
+    ty::{DType, Type, type_fault},
 };
 
 pub use crate::profile::Profile;
@@ -222,10 +222,10 @@ pub static TABLE: &[&OpInfo] = &{
 
 table! {
     Op::Input { .. } => constant::INPUT,
-    Op::ConstI64(_) => constant::CONST_I64,
-    Op::ConstF32(_) => constant::CONST_F32,
-    Op::ConstF64(_) => constant::CONST_F64,
-    Op::ConstTensor { .. } => constant::CONST_TENSOR,
+    Op::Const(Const::I64(_)) => constant::CONST_I64,
+    Op::Const(Const::F32(_)) => constant::CONST_F32,
+    Op::Const(Const::F64(_)) => constant::CONST_F64,
+    Op::Const(Const::Tensor { .. }) => constant::CONST_TENSOR,
     Op::Reshape { .. } => shape::RESHAPE,
     Op::Transpose { .. } => shape::TRANSPOSE,
     Op::ExpandDims { .. } => shape::EXPAND_DIMS,
@@ -241,8 +241,8 @@ table! {
     Op::ScatterAdd { .. } => gathering::SCATTER_ADD,
     Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
     Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
-    Op::Extern { .. } => external::EXTERN,
-    Op::ExternGrad { .. } => external::EXTERN_GRAD,
+    Op::Own(External::Call { .. }) => external::EXTERN,
+    Op::Own(External::Grad { .. }) => external::EXTERN_GRAD,
 }
 
 /// The type of the result of `op` on operands of these types: the one inference that builder and verifier share.
@@ -316,33 +316,11 @@ impl Op {
 
     /// Calls `visit` with each dim of the attributes.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
-        match self {
-            Self::Index { indices } => indices.iter().for_each(&mut *visit),
-            Self::Reshape { shape }
-            | Self::BroadcastTo { shape }
-            | Self::ScatterAdd { shape }
-            | Self::Conv2dGradInput { shape, .. }
-            | Self::Conv2dGradFilter { shape, .. }
-            | Self::Extern { shape, .. }
-            | Self::ConstTensor { shape, .. } => shape.iter().for_each(&mut *visit),
-            Self::Slice(slice) => slice.starts.iter().chain(&slice.ends).for_each(&mut *visit),
-            Self::SliceGrad { shape, slice } => {
-                shape.iter().chain(&slice.starts).chain(&slice.ends).for_each(&mut *visit)
-            }
-            Self::Input { .. }
-            | Self::ConstI64(_)
-            | Self::ConstF32(_)
-            | Self::ConstF64(_)
-            | Self::Map(_)
-            | Self::Reduce(_, Reduction { .. })
-            | Self::Transpose { .. }
-            | Self::ExpandDims { .. }
-            | Self::Squeeze { .. }
-            | Self::Gather
-            | Self::Dot
-            | Self::MatMul
-            | Self::Conv2d(Convolution { .. })
-            | Self::ExternGrad { .. } => {}
+        if self.has_dims() {
+            (self.info().attributes)(self)
+                .iter()
+                .flatten()
+                .for_each(|attribute| attribute.for_each_dim(visit));
         }
     }
 
@@ -351,50 +329,19 @@ impl Op {
     /// # Errors
     /// If a dim leaves 64 bits.
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
-        let dims =
-            |dims: &[Dim]| dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<Vec<_>, _>>();
-        let slice = |slice: &Slice| -> Result<Box<Slice>, Overflow> {
-            Ok(Box::new(Slice {
-                starts: dims(&slice.starts)?,
-                ends: dims(&slice.ends)?,
-                steps: slice.steps.clone(),
-            }))
-        };
-        let shape = |shape: &Shape| shape.substitute(bindings);
-        Ok(match self {
-            Self::Reshape { shape: s } => Self::Reshape { shape: shape(s)? },
-            Self::BroadcastTo { shape: s } => Self::BroadcastTo { shape: shape(s)? },
-            Self::ScatterAdd { shape: s } => Self::ScatterAdd { shape: shape(s)? },
-            Self::Extern { function, shape: s } => {
-                Self::Extern { function: function.clone(), shape: shape(s)? }
-            }
-            Self::Index { indices } => Self::Index { indices: dims(indices)? },
-            Self::Slice(s) => Self::Slice(slice(s)?),
-            Self::SliceGrad { shape: to, slice: s } => {
-                Self::SliceGrad { shape: shape(to)?, slice: slice(s)? }
-            }
-            Self::Conv2dGradInput { shape: s, convolution } => {
-                Self::Conv2dGradInput { shape: shape(s)?, convolution: convolution.clone() }
-            }
-            Self::Conv2dGradFilter { shape: s, convolution } => {
-                Self::Conv2dGradFilter { shape: shape(s)?, convolution: convolution.clone() }
-            }
-            Self::Input { .. }
-            | Self::ConstI64(_)
-            | Self::ConstF32(_)
-            | Self::ConstF64(_)
-            | Self::Map(_)
-            | Self::ConstTensor { .. }
-            | Self::Reduce(_, Reduction { .. })
-            | Self::Transpose { .. }
-            | Self::ExpandDims { .. }
-            | Self::Squeeze { .. }
-            | Self::Gather
-            | Self::Dot
-            | Self::MatMul
-            | Self::Conv2d(Convolution { .. })
-            | Self::ExternGrad { .. } => self.clone(),
-        })
+        // What a constant holds has no symbols.
+        if !self.has_dims() || matches!(self, Self::Const(_)) {
+            return Ok(self.clone());
+        }
+        let mut attributes = (self.info().attributes)(self);
+        for attribute in attributes.iter_mut().flatten() {
+            *attribute = attribute.substitute(bindings)?;
+        }
+        Ok(self.info().op(attributes))
+    }
+
+    fn has_dims(&self) -> bool {
+        self.info().fields.iter().any(|field| matches!(field.kind, FieldKind::Dims | FieldKind::Slice))
     }
 }
 

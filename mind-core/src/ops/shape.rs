@@ -93,7 +93,7 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
 /// - **Dtype**: the operand's.
 /// - **Semantics**: the same elements.
 /// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent squeezed.
+/// - **Derivative**: the cotangent in the operand's shape.
 /// - **Constraints**: 1. positions within the rank of the result (E3004). 2. Each once (E3005).
 /// - **Example**: `%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1, 4]`.
 pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
@@ -131,7 +131,7 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
 /// - **Dtype**: the operand's.
 /// - **Semantics**: the same elements; the identity where `axes` is empty.
 /// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent with the axes put back.
+/// - **Derivative**: the cotangent in the operand's shape.
 /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Each of extent 1, whatever the symbols
 ///   are (E3009).
 /// - **Example**: `%1 = Squeeze (%0) {axes=[0, 2]} : f32[3, 4]`.

@@ -38,10 +38,7 @@ pub(super) struct Known<'k> {
 /// The number that fills the result of an instruction.
 pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
     match op {
-        Op::ConstI64(value) => Some(Number::I64(*value)),
-        Op::ConstF32(value) => Some(Number::F32(value.get())),
-        Op::ConstF64(value) => Some(Number::F64(value.get())),
-        Op::ConstTensor { data, .. } => Number::filling(data),
+        Op::Const(constant) => Number::filling(&constant.data()),
         Op::BroadcastTo { .. }
         | Op::Reshape { .. }
         | Op::ExpandDims { .. }

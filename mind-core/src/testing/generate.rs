@@ -5,7 +5,7 @@ use crate::{
     build::Builder,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
+    ir::{Const, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
     map::{Map, Row, Shapes},
     ops::Profile,
     reduce::Reduce,
@@ -308,7 +308,7 @@ impl Generator {
         } else {
             indices.into_iter().map(|index| index as i64).collect::<Vec<_>>().into()
         };
-        self.builder.push(Op::ConstTensor { data, shape: Shape::literal(shape) }, &[]).ok()
+        self.builder.push(Op::Const(Const::Tensor { data, shape: Shape::literal(shape) }), &[]).ok()
     }
 
     pub(super) fn product(&mut self, x: ValueId) -> Option<Proposal> {
@@ -366,9 +366,9 @@ impl Generator {
     fn constant(&mut self, dtype: DType) -> Op {
         let number = self.random.below(9) as f64 / 2.0 - 2.0;
         match (dtype, self.random.once_in(3)) {
-            (DType::F32, false) => Op::ConstF32((number as f32).into()),
-            (DType::F64, false) => Op::ConstF64(number.into()),
-            (DType::I64, false) => Op::ConstI64(number as i64),
+            (DType::F32, false) => Op::Const(Const::F32((number as f32).into())),
+            (DType::F64, false) => Op::Const(Const::F64(number.into())),
+            (DType::I64, false) => Op::Const(Const::I64(number as i64)),
             (DType::Bool | DType::I32 | DType::I64 | DType::F32 | DType::F64, _) => {
                 let shape: Vec<i64> =
                     (0..self.random.below(3)).map(|_| 1 + self.random.below(3) as i64).collect();
@@ -383,7 +383,7 @@ impl Generator {
                         numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into()
                     }
                 };
-                Op::ConstTensor { data, shape: Shape::literal(&shape) }
+                Op::Const(Const::Tensor { data, shape: Shape::literal(&shape) })
             }
         }
     }

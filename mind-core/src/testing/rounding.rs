@@ -9,7 +9,7 @@
 use crate::{
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Inst, Op},
+    ir::{External, Inst, Op},
     map::{Exactness, Row},
     ty::DType,
     verify::Verified,
@@ -143,14 +143,12 @@ struct Step<'a> {
 impl Step<'_> {
     fn bounds(&self) -> Result<Vec<f64>, RunError> {
         let bounds = match &self.inst.op {
-            Op::Input { .. }
-            | Op::ConstI64(_)
-            | Op::ConstF32(_)
-            | Op::ConstF64(_)
-            | Op::ConstTensor { .. } => {
+            Op::Input { .. } | Op::Const(_) => {
                 vec![0.0; self.result.elements.len()]
             }
-            Op::Extern { .. } | Op::ExternGrad { .. } => unreachable!("the interpreter does not run these"),
+            Op::Own(External::Call { .. }) | Op::Own(External::Grad { .. }) => {
+                unreachable!("the interpreter does not run these")
+            }
             Op::Map(map) => self.function(map.row()),
             Op::Reshape { .. }
             | Op::Transpose { .. }

@@ -5,7 +5,7 @@ use mind_core::{
     canon::{Canonical, canonicalise},
     data::TensorData,
     dim::Dim,
-    ir::{Module, Op, Reduction, Slice, ValueId},
+    ir::{Const, Module, Op, Reduction, Slice, ValueId},
     map::Map,
     ops::OpError,
     reduce::Reduce,
@@ -55,7 +55,7 @@ fn dot_of_matrices_is_matmul() {
 #[test]
 fn single_numbers_have_their_own_constants() {
     let module = canonical(|b| {
-        let constant = |data: TensorData| Op::ConstTensor { data, shape: Shape::scalar() };
+        let constant = |data: TensorData| Op::Const(Const::Tensor { data, shape: Shape::scalar() });
         ["f32", "f64", "i64", "i32"]
             .map(|dtype| match dtype {
                 "f32" => constant(vec![-0.0f32].into()),

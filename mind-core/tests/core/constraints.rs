@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     data::TensorData,
     diag::Code::{self, *},
-    ir::{Convolution, Op, Padding, Reduction, Slice},
+    ir::{Const, Convolution, External, Op, Padding, Reduction, Slice},
     map::Map,
     ops::Focus,
     reduce::Reduce,
@@ -60,7 +60,7 @@ fn input_c1() {
     assert_eq!(input_code(&[("", ty("f32"))]), E4004);
     assert_eq!(input_code(&[("x", ty("f32")), ("x", ty("f32"))]), E4004);
     let mut b = Builder::new();
-    b.push(Op::ConstI64(1), &[]).unwrap();
+    b.push(Op::Const(Const::I64(1)), &[]).unwrap();
     assert_eq!(b.input("x", ty("f32")).unwrap_err().code, E4004);
 }
 
@@ -76,16 +76,16 @@ fn input_c2() {
 
 #[test]
 fn const_tensor_c1() {
-    let constant = |shape: Shape| Op::ConstTensor { data: vec![1.0f32, 2.0].into(), shape };
+    let constant = |shape: Shape| Op::Const(Const::Tensor { data: vec![1.0f32, 2.0].into(), shape });
     assert_eq!(code(&constant(shape("3")), &[]), E4005);
     assert_eq!(code(&constant(shape("N")), &[]), E4005);
     let none = TensorData::from(Vec::<i64>::new());
-    assert_eq!(code(&Op::ConstTensor { data: none, shape: shape("1") }, &[]), E4005);
+    assert_eq!(code(&Op::Const(Const::Tensor { data: none, shape: shape("1") }), &[]), E4005);
 }
 
 #[test]
 fn const_tensor_c2() {
-    assert_eq!(code(&Op::ConstTensor { data: vec![1i64].into(), shape: shape("0") }, &[]), E3006);
+    assert_eq!(code(&Op::Const(Const::Tensor { data: vec![1i64].into(), shape: shape("0") }), &[]), E3006);
 }
 
 #[test]
@@ -548,7 +548,7 @@ fn arithmetic_on_dims_that_leaves_64_bits_is_an_error() {
 }
 
 fn external(function: &str) -> Op {
-    Op::Extern { function: function.into(), shape: shape("2") }
+    Op::Own(External::Call { function: function.into(), shape: shape("2") })
 }
 
 #[test]
@@ -577,7 +577,7 @@ fn external_back(function: &str) -> Op {
 }
 
 fn external_back_again(function: &str, order: i64) -> Op {
-    Op::ExternGrad { function: function.into(), order }
+    Op::Own(External::Grad { function: function.into(), order })
 }
 
 #[test]

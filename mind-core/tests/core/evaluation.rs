@@ -4,7 +4,7 @@ use mind_core::{
     data::TensorData,
     dim::Dim,
     interp::{Elements, Value},
-    ir::{Convolution, Op, Padding, Reduction, Slice},
+    ir::{Const, Convolution, Op, Padding, Reduction, Slice},
     map::Map,
     reduce::Reduce,
 };
@@ -171,13 +171,13 @@ fn convolution_gradients_are_its_transposes() {
 #[test]
 fn constants_are_their_elements() {
     let run = |op: Op| mind_core::interp::run(&verified(single(&op, &[])), &[]).unwrap().remove(0);
-    assert_eq!(run(Op::ConstI64(-3)), i64s(&[], &[-3]));
-    assert_eq!(run(Op::ConstF32((0.5).into())), f32s(&[], &[0.5]));
-    assert_eq!(run(Op::ConstF64((0.5).into())), Value::new([], vec![0.5f64]));
+    assert_eq!(run(Op::Const(Const::I64(-3))), i64s(&[], &[-3]));
+    assert_eq!(run(Op::Const(Const::F32((0.5).into()))), f32s(&[], &[0.5]));
+    assert_eq!(run(Op::Const(Const::F64((0.5).into()))), Value::new([], vec![0.5f64]));
     let data = TensorData::from(vec![1i32, 2]);
-    assert_eq!(run(Op::ConstTensor { data, shape: shape("2") }), Value::new([2], vec![1i32, 2]));
+    assert_eq!(run(Op::Const(Const::Tensor { data, shape: shape("2") })), Value::new([2], vec![1i32, 2]));
     let splat = TensorData::from(vec![4.0f32, 4.0]);
     assert_eq!(splat.stored(), 1);
-    assert_eq!(run(Op::ConstTensor { data: splat, shape: shape("2, 2") }), f32s(&[2, 2], &[4.; 4]));
+    assert_eq!(run(Op::Const(Const::Tensor { data: splat, shape: shape("2, 2") })), f32s(&[2, 2], &[4.; 4]));
     assert_eq!(ty("f32[2, N]").to_string(), "f32[2, N]");
 }

@@ -3,7 +3,7 @@
 use mind_core::{
     data::{F32, F64, TensorData},
     diag::{Code, Site},
-    ir::{Module, Op, ValueId},
+    ir::{Const, Module, Op, ValueId},
     ops::{Profile, TABLE},
     testing::{Random, random_module},
     text::{Form, Limits, core_ir, json, mic, report},
@@ -62,11 +62,11 @@ fn with_special_floats(module: Module, seed: u64) -> Module {
     };
     let (mut insts, outputs) = module.into_parts();
     for inst in &mut insts {
-        if let Op::ConstF32(value) = &mut inst.op {
+        if let Op::Const(Const::F32(value)) = &mut inst.op {
             *value = float32();
-        } else if let Op::ConstF64(value) = &mut inst.op {
+        } else if let Op::Const(Const::F64(value)) = &mut inst.op {
             *value = float64();
-        } else if let Op::ConstTensor { data, .. } = &mut inst.op {
+        } else if let Op::Const(Const::Tensor { data, .. }) = &mut inst.op {
             if let TensorData::F32(elements) = data {
                 *data = elements.iter().map(|_| float32().get()).collect::<Vec<_>>().into();
             } else if let TensorData::F64(elements) = data {
@@ -114,7 +114,7 @@ fn each_limit_is_kept() {
 fn a_number_fills_a_tensor_of_any_size_as_one_element() {
     let text = "mic@1\nT0 [f64;1000000,1000000,1000000]\nN1 const.tensor 0.5 T0\nO N1\n";
     let module = mic::parse(text, &Limits::default()).unwrap();
-    assert!(matches!(&module.insts()[0].op, Op::ConstTensor { data, .. } if data.stored() == 1));
+    assert!(matches!(&module.insts()[0].op, Op::Const(Const::Tensor { data, .. }) if data.stored() == 1));
     assert_eq!(mic::print(&module), text);
 }
 

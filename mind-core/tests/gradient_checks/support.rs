@@ -7,7 +7,7 @@ use mind_core::{
     dim::{Bindings, Dim, Symbol},
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     interp::{self, Elements, Value},
-    ir::{Module, Op, ValueId},
+    ir::{Const, Module, Op, ValueId},
     map::Map,
     ops::{
         Profile,
@@ -188,10 +188,12 @@ pub fn in_f64(module: &Module) -> Canonical {
                 let dtype = if inst.ty.dtype == DType::F32 { DType::F64 } else { inst.ty.dtype };
                 builder.input(name.clone(), Type::new(dtype, inst.ty.shape.clone())).expect("was valid")
             }
-            Op::ConstF32(number) => push(&mut builder, Op::ConstF64(f64::from(number.get()).into()), &[]),
-            Op::ConstTensor { data: TensorData::F32(data), shape } => {
+            Op::Const(Const::F32(number)) => {
+                push(&mut builder, Op::Const(Const::F64(f64::from(number.get()).into())), &[])
+            }
+            Op::Const(Const::Tensor { data: TensorData::F32(data), shape }) => {
                 let data: Vec<f64> = data.iter().map(|element| f64::from(element.get())).collect();
-                push(&mut builder, Op::ConstTensor { data: data.into(), shape: shape.clone() }, &[])
+                push(&mut builder, Op::Const(Const::Tensor { data: data.into(), shape: shape.clone() }), &[])
             }
             op => push(&mut builder, op.clone(), &operands),
         });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mind_core::map::Shapes;
-use mind_core::open::{Node, NodeId, Op, Program, ShapeId, Subscript};
+use mind_core::open::{Extents, Node, NodeId, Op, Own, Program, Reduction, ShapeId, Subscript};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -25,7 +25,7 @@ impl Bindings {
                 continue;
             }
             let name = format_ident!("axes_{}", id.index());
-            if !matches!(node.op, Op::Leaf(_)) {
+            if !matches!(node.op, Op::Input { .. }) {
                 let of = |position: usize| names[&program.node(node.operands[position]).shape].to_string();
                 let value = parse(&axes(node, of));
                 statements.extend(quote! { let #name = #value; });
@@ -59,25 +59,25 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
         return like..like + 1;
     }
     match op {
-        Op::Leaf(_)
-        | Op::Constant(_)
-        | Op::CountReduced { .. }
-        | Op::Reduce { axes: None, keepdims: false, .. }
+        Op::Input { .. }
+        | Op::Const(_)
+        | Op::Own(Own::CountReduced { .. })
+        | Op::Reduce(_, Reduction { axes: None, keepdims: false })
         | Op::Reshape { .. }
         | Op::Squeeze { axes: None }
         | Op::BroadcastTo { .. } => 0..0,
-        Op::Reduce { .. }
+        Op::Reduce(..)
         | Op::Transpose { .. }
         | Op::ExpandDims { .. }
         | Op::Squeeze { axes: Some(_) }
-        | Op::Subscript(_)
-        | Op::Slice { .. }
+        | Op::Index { .. }
+        | Op::Slice(_)
         | Op::Conv2d(_) => 0..1,
         Op::Map(map) => match map.row().shapes {
             Shapes::Broadcast => 0..map.row().arity(),
             Shapes::Equal => 0..1,
         },
-        Op::At | Op::MatMul | Op::Dot | Op::Gather => 0..2,
+        Op::Own(Own::At) | Op::MatMul | Op::Dot | Op::Gather => 0..2,
         _ => unreachable!("every other operation has the shape of an operand"),
     }
 }
@@ -85,20 +85,23 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
 /// The axes of a node's result from those of its operands.
 fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
     match &node.op {
-        Op::Leaf(_) => unreachable!("the axes of a leaf are bound"),
-        Op::CountReduced { .. } | Op::Reduce { axes: None, keepdims: false, .. } => known(0),
-        Op::Constant(constant) => known(constant.shape.len()),
-        Op::Reshape { shape } | Op::BroadcastTo { shape } => known(shape.len()),
+        Op::Input { .. } => unreachable!("the axes of a leaf are bound"),
+        Op::Own(Own::CountReduced { .. }) | Op::Reduce(_, Reduction { axes: None, keepdims: false }) => {
+            known(0)
+        }
+        Op::Const(constant) => known(constant.shape.len()),
+        Op::Reshape { shape: Extents::Written(shape) }
+        | Op::BroadcastTo { shape: Extents::Written(shape) } => known(shape.len()),
         // Which axes go depends on the extents that the Rust types tell.
         Op::Squeeze { axes: None } => "rt::axes::any()".to_string(),
         Op::Map(_) if operands(&node.op).len() == 2 => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
-        Op::At | Op::MatMul | Op::Dot => format!("rt::axes::at({}, {})", of(0), of(1)),
+        Op::Own(Own::At) | Op::MatMul | Op::Dot => format!("rt::axes::at({}, {})", of(0), of(1)),
         Op::Gather => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
-        Op::Reduce { axes: Some(axes), keepdims: false, .. } | Op::Squeeze { axes: Some(axes) } => {
+        Op::Reduce(_, Reduction { axes: Some(axes), keepdims: false }) | Op::Squeeze { axes: Some(axes) } => {
             repeat("less", axes.len(), of(0))
         }
         Op::ExpandDims { axes } => repeat("more", axes.len(), of(0)),
-        Op::Subscript(parts) => {
+        Op::Index { indices: parts } => {
             let dropped = parts.iter().filter(|part| matches!(part, Subscript::At(_))).count();
             repeat("less", dropped, of(0))
         }

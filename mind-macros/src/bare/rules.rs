@@ -4,7 +4,10 @@
 use mind_core::{
     diag::Site,
     map::Shapes,
-    open::{Check, CheckKind, Constant, Convolution, Misfit, Node, NodeId, Op, Padding, Program, Subscript},
+    open::{
+        Check, CheckKind, Constant, Convolution, Extents, Misfit, Node, NodeId, Op, Own, Padding, Program,
+        Reduction, Slice, Subscript, literals,
+    },
     ty::{DType, Type},
 };
 use proc_macro2::TokenStream;
@@ -44,7 +47,7 @@ pub(super) fn statements(program: &Program) -> TokenStream {
 }
 
 fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
-    if let Op::Leaf(leaf) = &node.op {
+    if let Op::Input { name: leaf } = &node.op {
         let known = format!("known_{}", leaf.index());
         let leaf = &program.leaves[leaf.index()];
         let input = format!("input({known})");
@@ -65,7 +68,7 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     let rule = rule(node);
     let Some(spot) = &node.spot else { return parse(&format!("rt::holds(rt::rules::{rule})")) };
     let mut operands: Vec<String> = Vec::new();
-    if let Op::Constant(constant) = &node.op {
+    if let Op::Const(constant) = &node.op {
         let own = format!("rt::Type::new({}, {})", dtype(constant.dtype), list(&constant.shape));
         operands.push(operand(&constant.text, constant.text.trim_matches('`'), &own));
     }
@@ -117,8 +120,8 @@ fn rule(node: &Node) -> String {
     let operands: Vec<String> = node.operands.iter().map(|operand| format!("n{}", operand.index())).collect();
     let all = operands.join(", ");
     match &node.op {
-        Op::Leaf(_) => unreachable!("leaves have no operands"),
-        Op::Constant(constant) => match operands.first() {
+        Op::Input { .. } => unreachable!("leaves have no operands"),
+        Op::Const(constant) => match operands.first() {
             Some(like) => {
                 format!("literal({}, {like}.dtype(), {})", literal(constant), list(&constant.shape))
             }
@@ -138,41 +141,56 @@ fn rule(node: &Node) -> String {
             };
             format!("{rule}(rt::rules::Takes::{:?}, {all})", row.takes)
         }
-        Op::At => format!("at({all})"),
+        Op::Own(Own::At) => format!("at({all})"),
         Op::MatMul => format!("matmul({all})"),
         Op::Dot => format!("dot({all})"),
-        Op::Reduce { kind, axes, keepdims } => {
+        Op::Reduce(kind, Reduction { axes, keepdims }) => {
             let axes = optional_list(axes.as_deref());
             format!("reduce(rt::rules::Takes::{:?}, {all}, {axes}, {keepdims})", kind.row().takes)
         }
-        Op::Reshape { shape } => format!("reshape({all}, {})", list(shape)),
+        Op::Reshape { shape: Extents::Written(shape) } => {
+            format!("reshape({all}, {})", list(&literals(shape)))
+        }
+        Op::Reshape { shape: Extents::Like } => format!("reshape_like({all})"),
         Op::Transpose { permutation } => {
             format!("transpose({all}, {})", optional_list(permutation.as_deref()))
         }
         Op::ExpandDims { axes } => format!("expand_dims({all}, {})", list(axes)),
         Op::Squeeze { axes } => format!("squeeze({all}, {})", optional_list(axes.as_deref())),
-        Op::Subscript(parts) => format!("subscript({all}, {})", subscripts(parts)),
-        Op::Slice { starts, ends, steps } => {
-            format!("slice({all}, {}, {}, Some({}))", list(starts), list(ends), list(steps))
-        }
+        Op::Index { indices: parts } => format!("subscript({all}, {})", subscripts(parts)),
+        Op::Slice(slice) => format!("slice({all}, {})", bounds(slice)),
         Op::Gather => format!("gather({all})"),
         Op::Conv2d(c) => format!("conv2d({all}, {}, {})", list(&c.strides), padding(c)),
-        Op::BroadcastTo { shape } => format!("broadcast_to({all}, {})", list(shape)),
-        Op::FilledLike { .. } => format!("like({all})"),
-        Op::CountReduced { .. } => format!("like(rt::Type::scalar({all}.dtype()))"),
-        Op::SumLike => format!("sum_like({all})"),
-        Op::BroadcastLike => format!("broadcast_like({all})"),
-        Op::ReshapeLike => format!("reshape_like({all})"),
-        Op::ProductGradLhs => format!("product_grad_lhs({all})"),
-        Op::ProductGradRhs => format!("product_grad_rhs({all})"),
-        Op::SubscriptGrad(parts) => format!("scatter_subscript({all}, {})", subscripts(parts)),
-        Op::SliceGrad { starts, ends, steps } => {
-            format!("scatter_slice({all}, {}, {}, Some({}))", list(starts), list(ends), list(steps))
+        Op::BroadcastTo { shape: Extents::Written(shape) } => {
+            format!("broadcast_to({all}, {})", list(&literals(shape)))
         }
-        Op::GatherGrad => format!("gather_back({all})"),
-        Op::Conv2dGradInput(c) => format!("conv2d_grad_input({all}, {}, {})", list(&c.strides), padding(c)),
-        Op::Conv2dGradFilter(c) => format!("conv2d_grad_filter({all}, {}, {})", list(&c.strides), padding(c)),
+        Op::BroadcastTo { shape: Extents::Like } => format!("broadcast_like({all})"),
+        Op::Own(Own::FilledLike { .. }) => format!("like({all})"),
+        Op::Own(Own::CountReduced { .. }) => format!("like(rt::Type::scalar({all}.dtype()))"),
+        Op::Own(Own::SumLike) => format!("sum_like({all})"),
+        Op::Own(Own::ProductGradLhs) => format!("product_grad_lhs({all})"),
+        Op::Own(Own::ProductGradRhs) => format!("product_grad_rhs({all})"),
+        Op::Own(Own::IndexGrad(parts)) => format!("scatter_subscript({all}, {})", subscripts(parts)),
+        Op::SliceGrad { slice, .. } => format!("scatter_slice({all}, {})", bounds(slice)),
+        Op::ScatterAdd { .. } => {
+            let [indices, updates, table] = [0, 1, 2].map(|position| &operands[position]);
+            format!("gather_back({updates}, {indices}, {table})")
+        }
+        Op::Conv2dGradInput { convolution: c, .. } => {
+            let [dy, filter, image] = [0, 1, 2].map(|position| &operands[position]);
+            format!("conv2d_grad_input({dy}, {image}, {filter}, {}, {})", list(&c.strides), padding(c))
+        }
+        Op::Conv2dGradFilter { convolution: c, .. } => {
+            let [image, dy, filter] = [0, 1, 2].map(|position| &operands[position]);
+            format!("conv2d_grad_filter({dy}, {image}, {filter}, {}, {})", list(&c.strides), padding(c))
+        }
     }
+}
+
+/// The bounds and steps of a slice as rules take them.
+fn bounds(slice: &Slice) -> String {
+    let (starts, ends) = (literals(&slice.starts), literals(&slice.ends));
+    format!("{}, {}, Some({})", list(&starts), list(&ends), list(&slice.steps))
 }
 
 /// A literal as the rules know it.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{NodeId, Op, Place, Plan, Program, Step};
+use mind_core::open::{NodeId, Op, Own, Place, Plan, Program, Reduction, Slice, Step, literals};
 
 use super::{
     fused,
@@ -142,6 +142,11 @@ fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
     format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
 }
 
+/// The bounds and steps of a slice as kernels take them.
+fn bounds(slice: &Slice) -> String {
+    format!("{}, {}, {}", list(&literals(&slice.starts)), list(&literals(&slice.ends)), list(&slice.steps))
+}
+
 /// The call of a node's kernel.
 fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut String) {
     let known = program.node(node);
@@ -150,70 +155,67 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
     let ty = |position: usize| format!("&__nodes[{}]", known.operands[position].index());
     let own = format!("&__nodes[{}]", node.index());
     let call = match &known.op {
-        Op::At | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
-        Op::Reduce { kind, axes, .. } => {
+        Op::Own(Own::At) | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
+        Op::Reduce(kind, Reduction { axes, .. }) => {
             format!("{}({}, {}, {out})", kind.row().function, value(0), optional_list(axes.as_deref()))
         }
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } | Op::ReshapeLike => {
+        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
             format!("copy({}, {out})", value(0))
         }
-        Op::Constant(_) => unreachable!("a constant is not computed"),
+        Op::Const(_) => unreachable!("a constant is not computed"),
         Op::Map(map) if map.row().is_identity() => format!("copy({}, {out})", value(0)),
         Op::Transpose { permutation } => {
             format!("transpose({}, {}, {out})", value(0), optional_list(permutation.as_deref()))
         }
-        Op::Subscript(parts) => format!("subscript({}, {}, {out})", value(0), subscripts(parts)),
-        Op::SubscriptGrad(parts) => {
+        Op::Index { indices: parts } => format!("subscript({}, {}, {out})", value(0), subscripts(parts)),
+        Op::Own(Own::IndexGrad(parts)) => {
             format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), subscripts(parts))
         }
-        Op::Slice { starts, ends, steps } => {
-            format!("slice({}, {}, {}, {}, {out})", value(0), list(starts), list(ends), list(steps))
+        Op::Slice(slice) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
+        Op::SliceGrad { slice, .. } => {
+            format!("slice_grad({}, {}, {}, {out})", value(0), ty(1), bounds(slice))
         }
-        Op::SliceGrad { starts, ends, steps } => format!(
-            "slice_grad({}, {}, {}, {}, {}, {out})",
-            value(0),
-            ty(1),
-            list(starts),
-            list(ends),
-            list(steps)
-        ),
         Op::Gather => {
             let what = known.spot.as_ref().and_then(|spot| Some(spot.operands.get(1)?.operand_text.clone()));
             format!("gather({}, {}, {:?}, {out})", value(0), value(1), what.unwrap_or_default())
         }
-        Op::GatherGrad => format!("gather_grad({}, {}, {}, {out})", value(0), value(1), ty(2)),
+        Op::ScatterAdd { .. } => format!("gather_grad({}, {}, {}, {out})", value(1), value(0), ty(2)),
         Op::Conv2d(c) => {
             format!("conv2d({}, {}, {}, {}, {own}, {out})", value(0), value(1), list(&c.strides), padding(c))
         }
-        Op::Conv2dGradInput(c) => format!(
+        Op::Conv2dGradInput { convolution: c, .. } => format!(
             "conv2d_grad_input({}, {}, {}, {}, {}, {out})",
             value(0),
-            ty(1),
-            value(2),
+            ty(2),
+            value(1),
             list(&c.strides),
             padding(c)
         ),
-        Op::Conv2dGradFilter(c) => format!(
+        Op::Conv2dGradFilter { convolution: c, .. } => format!(
             "conv2d_grad_filter({}, {}, {}, {}, {}, {out})",
-            value(0),
             value(1),
+            value(0),
             ty(2),
             list(&c.strides),
             padding(c)
         ),
-        Op::BroadcastTo { .. } | Op::BroadcastLike => format!("broadcast_like({}, {own}, {out})", value(0)),
-        Op::FilledLike { one } => {
+        Op::BroadcastTo { .. } => format!("broadcast_like({}, {own}, {out})", value(0)),
+        Op::Own(Own::FilledLike { one }) => {
             let element = values.element_of(node);
             let name = if *one { "ONE" } else { "ZERO" };
             format!("filled({own}, <{element} as rt::Arithmetic>::{name}, {out})")
         }
-        Op::CountReduced { axes } => {
+        Op::Own(Own::CountReduced { axes }) => {
             format!("count_reduced({}, {}, {out})", ty(0), optional_list(axes.as_deref()))
         }
-        Op::SumLike => format!("sum_like({}, {}, {out})", value(0), ty(1)),
-        Op::ProductGradLhs => format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2)),
-        Op::ProductGradRhs => format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2)),
-        Op::Leaf(_) | Op::Map(_) => {
+        Op::Own(Own::SumLike) => format!("sum_like({}, {}, {out})", value(0), ty(1)),
+        Op::Own(Own::ProductGradLhs) => {
+            format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2))
+        }
+        Op::Own(Own::ProductGradRhs) => {
+            format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2))
+        }
+        Op::Input { .. } | Op::Map(_) => {
             unreachable!("a leaf is not computed, and elementwise operations are fused")
         }
     };

@@ -168,19 +168,19 @@ impl<'a> Values<'a> {
 
 /// Whether a constant is a tensor of one number, which is written out only where a kernel reads it.
 pub(super) fn is_filled(program: &Program, node: NodeId) -> bool {
-    let has_axes = matches!(&program.node(node).op, Op::Constant(constant) if !constant.shape.is_empty());
+    let has_axes = matches!(&program.node(node).op, Op::Const(constant) if !constant.shape.is_empty());
     has_axes && is_uniform(program, node)
 }
 
 /// Whether a constant is one number everywhere, in every element type that it can have.
 pub(super) fn is_uniform(program: &Program, node: NodeId) -> bool {
-    let Op::Constant(constant) = &program.node(node).op else { return false };
+    let Op::Const(constant) = &program.node(node).op else { return false };
     constant.values.iter().flatten().all(|data| data.stored() == 1)
 }
 
 /// The elements of a constant as a slice of `element`; one where it is uniform.
 pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String {
-    let Op::Constant(constant) = &program.node(node).op else {
+    let Op::Const(constant) = &program.node(node).op else {
         unreachable!("only constants lie in the program")
     };
     let uniform = is_uniform(program, node);

@@ -6,8 +6,7 @@ use proc_macro2::Ident;
 use super::Lowering;
 use super::constants::{Meeting, binary};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::Dim;
-use crate::open::{NodeId, Op, Spot, Subscript};
+use crate::open::{Extents, NodeId, Op, Own, Reduction, Slice, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
 use crate::surface::lower::attributes::Attributes;
@@ -99,10 +98,10 @@ impl Lowering<'_> {
             Call::Reduce { reduce: kind, x, axes, keepdims } => {
                 let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
                 let axes = axes.map(|written| written.axes);
-                self.unary(Op::Reduce { kind, axes, keepdims }, x, spot)
+                self.unary(Op::Reduce(kind, Reduction { axes, keepdims }), x, spot)
             }
             Call::Reshape { x, shape } => {
-                let shape = literals(&shape);
+                let shape = Extents::Written(shape);
                 let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
                 self.unary(Op::Reshape { shape }, x, spot)
             }
@@ -121,10 +120,9 @@ impl Lowering<'_> {
                 self.unary(Op::Squeeze { axes }, x, spot)
             }
             Call::Slice { x, starts, ends, steps } => {
-                let (starts, ends) = (literals(&starts), literals(&ends));
                 let attributes = &[("starts", 1), ("ends", 2), ("steps", 3)];
                 let spot = self.attributes(given, spot(self, &[x]), attributes);
-                self.unary(Op::Slice { starts, ends, steps }, x, spot)
+                self.unary(Op::Slice(Slice { starts, ends, steps }.into()), x, spot)
             }
             Call::Gather { t, i } => {
                 let operands = [self.tensor(t)?, self.tensor(i)?];
@@ -154,12 +152,12 @@ impl Lowering<'_> {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
                 let spot = self.attributes(given, spot(self, &[value]), &[("shape", 0)]);
-                self.unary(Op::BroadcastTo { shape: literals(&shape) }, value, spot)
+                self.unary(Op::BroadcastTo { shape: Extents::Written(shape) }, value, spot)
             }
-            Call::FilledLike { one, x } => self.unary(Op::FilledLike { one }, x, spot(self, &[x])),
+            Call::FilledLike { one, x } => self.unary(Op::Own(Own::FilledLike { one }), x, spot(self, &[x])),
             Call::BroadcastTo { x, shape } => {
                 let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
-                self.unary(Op::BroadcastTo { shape: literals(&shape) }, x, spot)
+                self.unary(Op::BroadcastTo { shape: Extents::Written(shape) }, x, spot)
             }
         }
     }
@@ -251,7 +249,7 @@ impl Lowering<'_> {
             });
             spot = spot.attribute("subscript", *site);
         }
-        Ok(Value::Tensor(self.emit(Op::Subscript(read), &[operand], spot)))
+        Ok(Value::Tensor(self.emit(Op::Index { indices: read }, &[operand], spot)))
     }
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<i64> {
@@ -264,10 +262,4 @@ impl Lowering<'_> {
         }
         self.integer_attribute(place)
     }
-}
-
-/// Extents and bounds, which hold no symbols here.
-fn literals(dims: &[Dim]) -> Vec<i64> {
-    let literal = |dim: &Dim| dim.as_literal().expect("no symbol stands in an expression");
-    dims.iter().map(literal).collect()
 }

@@ -6,7 +6,7 @@ use mind_shape::{DType as RuleDType, rules};
 use super::Lowering;
 use crate::diag::Site;
 use crate::open::typing::diag;
-use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Spot};
+use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
 use crate::surface::ast::{BinaryOp, ExprId};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::literals::{Class, LiteralId, LiteralKind, ReadLiterals};
@@ -98,7 +98,7 @@ impl Lowering<'_> {
             Some(site) => spot.attribute("shape", site),
             None => spot,
         };
-        Ok(self.emit(Op::Constant(Box::new(constant)), &operands, spot))
+        Ok(self.emit(Op::Const(Box::new(constant)), &operands, spot))
     }
 
     /// The literal in each element type.
@@ -153,6 +153,6 @@ impl Lowering<'_> {
 pub(super) fn binary(op: BinaryOp) -> Op {
     match op {
         BinaryOp::Map(map) => Op::Map(map),
-        BinaryOp::MatMul => Op::At,
+        BinaryOp::MatMul => Op::Own(Own::At),
     }
 }

@@ -4,7 +4,7 @@ use super::Lowering;
 use super::constants::Meeting;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, differentiate};
-use crate::open::{Check, CheckKind, Constant, NodeId, Op};
+use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::names::nearest;
@@ -31,7 +31,7 @@ impl Lowering<'_> {
                 let (text, site) = (self.text(*value), *site);
                 self.checks.push(Check { kind: CheckKind::Scalar(*kind), node: output, text, site });
                 self.graph.assume_scalar(output);
-                vec![self.graph.derive(Op::Constant(Box::new(Constant::number(1.0))), &[output])]
+                vec![self.graph.derive(Op::Const(Box::new(Constant::number(1.0))), &[output])]
             }
         };
         let seeded: Vec<_> = outputs.iter().copied().zip(seeds).collect();
@@ -46,7 +46,9 @@ impl Lowering<'_> {
             self.checks.push(check);
             gradients.push(match gradient {
                 Some(gradient) => gradient,
-                None if target.zero_ok => self.graph.derive(Op::FilledLike { one: false }, &[*node]),
+                None if target.zero_ok => {
+                    self.graph.derive(Op::Own(Own::FilledLike { one: false }), &[*node])
+                }
                 None => {
                     let message = format!("`{label}`: {}", self.unreached(*node, target, &outputs));
                     let diag = Diag::new(Code::E5005, *wrt_site, message);
@@ -97,7 +99,7 @@ impl Lowering<'_> {
     /// The leaf that a place is.
     fn target(&mut self, target: &WrtPlace) -> Lowered<NodeId> {
         let node = self.tensor(target.place)?;
-        if matches!(self.graph.node(node).op, Op::Leaf(_)) {
+        if matches!(self.graph.node(node).op, Op::Input { .. }) {
             return Ok(node);
         }
         let text = self.text(target.place);
@@ -154,7 +156,7 @@ impl Lowering<'_> {
             return diag
                 .help(format!("write `zero_ok {}` for a gradient of zeros", self.short_text(target.place)));
         }
-        let Op::Leaf(own) = self.graph.node(leaf).op else { return diag };
+        let Op::Input { name: own } = self.graph.node(leaf).op else { return diag };
         let others = self
             .leaves
             .iter()

@@ -139,7 +139,7 @@ impl Expressions for Lowering<'_> {
             // An element of a tuple of Rust's, not one that a `let` has bound.
             NodeKind::Field { .. } => matches!(
                 self.values.get(expr.index()),
-                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Leaf(_))
+                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Input { .. })
             ),
             NodeKind::Unread
             | NodeKind::Number(_)

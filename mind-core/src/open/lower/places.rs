@@ -164,7 +164,7 @@ impl Lowering<'_> {
     fn leaf(&mut self, leaf: Leaf) -> NodeId {
         let id = LeafId::new(self.leaves.len());
         self.leaves.push(leaf);
-        self.graph.derive(Op::Leaf(id), &[])
+        self.graph.derive(Op::Input { name: id }, &[])
     }
 
     /// Gives a leaf its type.
@@ -176,7 +176,7 @@ impl Lowering<'_> {
             }
             return self.expected("a variable before `:`", operand);
         };
-        let Op::Leaf(leaf) = self.graph.node(node).op else {
+        let Op::Input { name: leaf } = self.graph.node(node).op else {
             let message =
                 format!("{} is bound by `let`, expected a Rust variable before `:`", self.text(operand));
             return Err(Diag::new(Code::E2001, self.site(operand), message)

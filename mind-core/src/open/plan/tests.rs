@@ -68,32 +68,32 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
         Some(Place::Result(result)) => written[result] = Some(node),
         place => panic!("{node} is stored at {place:?}"),
     };
-    let run = |fused: &Fused,
-               slots: &mut Vec<Option<NodeId>>,
-               written: &mut Vec<Option<NodeId>>,
-               alike: bool| {
-        fused.inputs.iter().for_each(|input| read(*input, slots, written));
-        let space = program.node(*fused.outputs.last().expect("a loop stores something"));
-        for (position, node) in fused.nodes.iter().enumerate() {
-            let known = |operand: NodeId| {
-                fused.nodes[..position].contains(&operand) || fused.inputs.contains(&operand)
-            };
-            assert!(read_by(program, *node).all(known), "{node}");
-            let op = &program.node(*node).op;
-            let elementwise =
-                matches!(op, Op::Map(_) | Op::BroadcastLike | Op::BroadcastTo { .. } | Op::FilledLike { .. });
-            assert!(elementwise, "{node}");
-            // What is slower than reading it is computed once an element of its own.
-            let is_dear = matches!(op, Op::Map(map) if map.row().cost.is_series());
-            assert!(alike || !is_dear || program.node(*node).shape == space.shape, "{node}");
-        }
-        for output in &fused.outputs {
-            assert!(fused.nodes.contains(output));
-            assert_eq!(program.node(*output).shape, space.shape);
-            write(*output, slots, written);
-        }
-        assert!(fused.nodes.len() <= 256);
-    };
+    let run =
+        |fused: &Fused, slots: &mut Vec<Option<NodeId>>, written: &mut Vec<Option<NodeId>>, alike: bool| {
+            fused.inputs.iter().for_each(|input| read(*input, slots, written));
+            let space = program.node(*fused.outputs.last().expect("a loop stores something"));
+            for (position, node) in fused.nodes.iter().enumerate() {
+                let known = |operand: NodeId| {
+                    fused.nodes[..position].contains(&operand) || fused.inputs.contains(&operand)
+                };
+                assert!(read_by(program, *node).all(known), "{node}");
+                let op = &program.node(*node).op;
+                let elementwise = matches!(
+                    op,
+                    Op::Map(_) | Op::BroadcastTo { .. } | Op::Own(crate::open::Own::FilledLike { .. })
+                );
+                assert!(elementwise, "{node}");
+                // What is slower than reading it is computed once an element of its own.
+                let is_dear = matches!(op, Op::Map(map) if map.row().cost.is_series());
+                assert!(alike || !is_dear || program.node(*node).shape == space.shape, "{node}");
+            }
+            for output in &fused.outputs {
+                assert!(fused.nodes.contains(output));
+                assert_eq!(program.node(*output).shape, space.shape);
+                write(*output, slots, written);
+            }
+            assert!(fused.nodes.len() <= 256);
+        };
     for step in &plan.steps {
         match step {
             Step::Kernel(node) => {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Convolution, Inst, Module, Op, Reduction, ValueId},
+    ir::{Convolution, External, Inst, Module, Op, Reduction, ValueId},
     map::Map,
     ops::Class,
     plan::{BufferId, ConvKind, Scalar, Source, Update, View},
@@ -59,14 +59,12 @@ impl<'m> Arranger<'m> {
         match &inst.op {
             Op::Input { .. } if shape.rank() == 0 => View::scalar(Scalar::Input(value.index()), shape),
             Op::Input { .. } => self.whole(value, Work::Input(value.index()), Vec::new(), &inst.ty),
-            Op::ConstI64(number) => View::scalar(Scalar::Constant(vec![*number].into()), shape),
-            Op::ConstF32(number) => View::scalar(Scalar::Constant(vec![number.get()].into()), shape),
-            Op::ConstF64(number) => View::scalar(Scalar::Constant(vec![number.get()].into()), shape),
-            Op::ConstTensor { data, .. } if data.stored() == 1 => {
-                View::scalar(Scalar::Constant(data.clone()), shape)
-            }
-            Op::ConstTensor { data, .. } => {
-                self.whole(value, Work::Constant(data.clone()), Vec::new(), &inst.ty)
+            Op::Const(constant) => {
+                let data = constant.data();
+                match data.stored() {
+                    1 => View::scalar(Scalar::Constant(data), shape),
+                    _ => self.whole(value, Work::Constant(data), Vec::new(), &inst.ty),
+                }
             }
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
@@ -103,8 +101,8 @@ impl<'m> Arranger<'m> {
                 let work = Work::SliceGrad { part, slice: (**slice).clone() };
                 self.whole(value, work, vec![updates], &inst.ty)
             }
-            Op::Extern { function, .. } => self.external(value, inst, function, 0),
-            Op::ExternGrad { function, order } => self.external(value, inst, function, *order),
+            Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
+            Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
             Op::ScatterAdd { .. } => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
                 let updates = self.contiguous(inst.operands[1]);

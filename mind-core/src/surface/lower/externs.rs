@@ -7,7 +7,7 @@ use super::signature::{Signature, function_signature};
 use super::types::{DimNames, Structure};
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Op, Operands};
+use crate::ir::{External, Op, Operands};
 use crate::surface::ast::Extern;
 use crate::ty::Type;
 
@@ -52,7 +52,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
             "declare a function for each of them, as `(def first Float (x : Float) (get$1$2 (both x)))`",
         )
     })?;
-    let op = Op::Extern { function: item.path.as_str().into(), shape: result.shape.clone() };
+    let op = Op::Own(External::Call { function: item.path.as_str().into(), shape: result.shape.clone() });
     let value = builder.push(op, &values).map_err(|error| {
         let of = |position: usize| {
             let parameter = &signature.parameters[position];

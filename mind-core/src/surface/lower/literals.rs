@@ -13,7 +13,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::data::TensorData;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::{Op, ValueId};
+use crate::ir::{Const, Op, ValueId};
 use crate::map::Map;
 use crate::surface::ast::{BinaryOp, DimOperator, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
@@ -498,7 +498,7 @@ impl BodyLowering<'_> {
                     let op = match kind {
                         LiteralKind::Array(_) => {
                             let shape = Shape::literal(&extents);
-                            Op::ConstTensor { data: self.literal_data(part, dtype)?, shape }
+                            Op::Const(Const::Tensor { data: self.literal_data(part, dtype)?, shape })
                         }
                         LiteralKind::Number(_)
                         | LiteralKind::Dim(_)
@@ -522,7 +522,7 @@ impl BodyLowering<'_> {
                 (LiteralKind::Filled { value, shape }, None) => match shape.as_literals() {
                     Some(_) => {
                         let data = self.literal_data(part, dtype)?;
-                        self.emit(&spot, Op::ConstTensor { data, shape }, &[])?
+                        self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
                     }
                     None => {
                         let operand = operand(self, value);

@@ -1,7 +1,7 @@
 //! Single numbers in their dtype's own arithmetic.
 
 use crate::data::TensorData;
-use crate::ir::Op;
+use crate::ir::{Const, Op};
 use crate::surface::ast::{BinaryOp, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
@@ -38,12 +38,7 @@ impl Scalar {
     }
 
     pub(crate) fn constant(self) -> Op {
-        match self {
-            Self::F32(value) => Op::ConstF32(value.into()),
-            Self::F64(value) => Op::ConstF64(value.into()),
-            Self::I32(_) => Op::ConstTensor { data: self.data(), shape: Shape::scalar() },
-            Self::I64(value) => Op::ConstI64(value),
-        }
+        Op::Const(Const::new(self.data(), Shape::scalar()))
     }
 
     pub(crate) fn neg(self) -> Self {

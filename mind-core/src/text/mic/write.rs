@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 use super::HEADER;
 use crate::{
     dim::Dim,
-    ir::{Inst, Module, Op, Padding, Slice, ValueId},
+    ir::{External, Inst, Module, Op, Padding, Slice, ValueId},
     ops::{Attribute, InMic},
     text::{Above, Comment, write},
     ty::Type,
@@ -27,8 +27,8 @@ pub(super) fn text(
     for inst in module.insts() {
         let symbol = match &inst.op {
             Op::Input { name: text }
-            | Op::Extern { function: text, .. }
-            | Op::ExternGrad { function: text, .. } => symbols.intern(text),
+            | Op::Own(External::Call { function: text, .. })
+            | Op::Own(External::Grad { function: text, .. }) => symbols.intern(text),
             _ => 0,
         };
         uses.push((symbol, types.intern(&inst.ty)));

@@ -1,0 +1,235 @@
+//! Core v1 gradients: what rules make of extensions, in operations of the specification alone.
+//!
+//! It is a pass over a finished gradient, so no rule knows of profiles.
+
+use crate::{
+    build::Builder,
+    dim::Dim,
+    grad::{AutodiffError, activity::Activity, core_v1, push},
+    ir::{Module, Op, Slice, ValueId},
+    map::{Map, formula},
+    number::Number,
+    ops::Profile,
+    reduce::Reduce,
+    ty::{Shape, Type},
+};
+
+/// Why an operation cannot be had in Core v1.
+pub(super) enum Fault {
+    /// E5001: it is an extension that nothing in Core v1 makes up for.
+    Extension,
+    /// E5004: the shape stands in the way.
+    Shape(String),
+    /// What it is made of failed.
+    Made(AutodiffError),
+}
+
+impl From<AutodiffError> for Fault {
+    fn from(error: AutodiffError) -> Self {
+        Self::Made(error)
+    }
+}
+
+type Legal = Result<ValueId, Fault>;
+
+/// The fault of a value that the rule of `primal` made, as an error that shows where in the primal that stands.
+pub(super) fn refused(activity: &Activity<'_>, primal: Option<ValueId>, fault: Fault) -> AutodiffError {
+    match (fault, primal) {
+        (Fault::Made(error), _) => error,
+        (Fault::Extension, Some(value)) => activity.unsupported(value),
+        (Fault::Shape(problem), Some(value)) => activity.unsupported_shape(value, problem),
+        (Fault::Shape(problem), None) => AutodiffError::UnsupportedShape(problem),
+        (Fault::Extension, None) => {
+            AutodiffError::Verification("no rule made an extension that Core v1 does not have".to_owned())
+        }
+    }
+}
+
+/// The module with every extension replaced; `refused` tells of one that cannot be.
+pub(super) fn legalise(
+    module: &Module,
+    refused: impl Fn(ValueId, Fault) -> AutodiffError,
+) -> Result<Module, AutodiffError> {
+    let mut legal = Legaliser { module, builder: Builder::new(), values: Vec::new() };
+    for (value, inst) in module.iter() {
+        let made = match &inst.op {
+            Op::Input { name } => legal
+                .builder
+                .input(name.clone(), inst.ty.clone())
+                .map_err(|error| AutodiffError::Verification(error.to_string()))?,
+            _ => legal.value(value).map_err(|fault| refused(value, fault))?,
+        };
+        let found = legal.builder.ty(made);
+        if *found != inst.ty {
+            let problem = format!("`{}` of {} became {found} in Core v1", inst.op.info().name, inst.ty);
+            return Err(AutodiffError::Verification(problem));
+        }
+        legal.values.push(made);
+    }
+    let outputs: Vec<_> = module.outputs().iter().map(|output| legal.values[output.index()]).collect();
+    Ok(legal.builder.finish(outputs))
+}
+
+struct Legaliser<'a> {
+    module: &'a Module,
+    builder: Builder,
+    /// What each value of the module so far became.
+    values: Vec<ValueId>,
+}
+
+impl Legaliser<'_> {
+    fn value(&mut self, value: ValueId) -> Legal {
+        let inst = self.module.inst(value);
+        let operand = |position: usize| self.values[inst.operands[position].index()];
+        if inst.op.info().profile == Profile::CoreV1 {
+            let operands: Vec<_> = (0..inst.operands.len()).map(operand).collect();
+            return Ok(push(&mut self.builder, inst.op.clone(), &operands)?);
+        }
+        match &inst.op {
+            Op::Map(Map::ReluGrad) => {
+                let (dy, x) = (operand(0), operand(1));
+                let mask = core_v1::positive_mask(&mut self.builder, x)?;
+                Ok(formula(&mut self.builder, "dy * mask", &[("dy", dy), ("mask", mask)])?)
+            }
+            Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
+            Op::BroadcastTo { shape } => self.broadcast(operand(0), inst.operands[0], shape),
+            Op::SliceGrad { shape, slice } => self.slice_grad(operand(0), shape, slice),
+            Op::ScatterAdd { shape } => self.scatter_add(operand(0), operand(1), shape),
+            // Whatever else is an extension is refused, not skipped.
+            _ => Err(Fault::Extension),
+        }
+    }
+
+    /// A quotient by a number, by what the module has the logarithm of, or by a number of elements.
+    fn quotient(&mut self, dividend: ValueId, divisor: ValueId) -> Legal {
+        if let Some(number) = Number::of(self.module.inst(divisor)).and_then(Number::float) {
+            let inverse = self.builder.constant(self.module.ty(divisor).dtype, 1.0 / number);
+            let names = [("dividend", dividend), ("inverse", inverse)];
+            return Ok(formula(&mut self.builder, "dividend * inverse", &names)?);
+        }
+        let is_log = |known: &ValueId| {
+            let inst = self.module.inst(*known);
+            inst.op == Op::Map(Map::Log) && inst.operands[0] == divisor
+        };
+        let log = (0..self.values.len()).map(ValueId::new).find(is_log);
+        let names = match log {
+            Some(log) => [("v", dividend), ("log", self.values[log.index()])],
+            None if self.is_count(divisor) => {
+                let log = formula(&mut self.builder, "log(n)", &[("n", self.values[divisor.index()])])?;
+                [("v", dividend), ("log", log)]
+            }
+            None => return Err(Fault::Extension),
+        };
+        Ok(formula(&mut self.builder, "v * exp(-log)", &names)?)
+    }
+
+    /// Whether a value is a number of elements: positive, whatever the inputs are.
+    fn is_count(&self, value: ValueId) -> bool {
+        let inst = self.module.inst(value);
+        match &inst.op {
+            Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
+            Op::BroadcastTo { .. } | Op::Reduce(Reduce::Sum, _) => self.is_count(inst.operands[0]),
+            Op::Map(Map::Mul) => inst.operands.iter().all(|operand| self.is_count(*operand)),
+            _ => false,
+        }
+    }
+
+    /// `value`, which was `from`, times ones.
+    fn broadcast(&mut self, value: ValueId, from: ValueId, shape: &Shape) -> Legal {
+        let ty = self.builder.ty(value).with_shape(shape.clone());
+        let number = Number::of(self.module.inst(from)).and_then(Number::float);
+        let known = shape.as_literals().is_some();
+        if let (Some(number), true) = (number, known) {
+            return Ok(core_v1::filled(&mut self.builder, &ty, number)?);
+        }
+        if known {
+            let ones = core_v1::filled(&mut self.builder, &ty, 1.0)?;
+            return Ok(formula(&mut self.builder, "value * ones", &[("value", value), ("ones", ones)])?);
+        }
+        if let Some(witness) = self.find(|known| *known == ty) {
+            let zeros = core_v1::zeros_like(&mut self.builder, witness)?;
+            return Ok(match number {
+                Some(0.0) => zeros,
+                Some(_) => formula(&mut self.builder, "zeros + c", &[("zeros", zeros), ("c", value)])?,
+                None => {
+                    let names = [("value", value), ("zeros", zeros)];
+                    formula(&mut self.builder, "value * (zeros + 1.0)", &names)?
+                }
+            });
+        }
+        self.broadcast_by_axis(value, number, shape)
+    }
+
+    /// `value` times ones along each axis that it lacks; of a one the ones alone.
+    fn broadcast_by_axis(&mut self, value: ValueId, number: Option<f64>, shape: &Shape) -> Legal {
+        let from = self.builder.ty(value).shape.clone();
+        let added = shape.rank() - from.rank();
+        let mut broadcast = (number != Some(1.0)).then_some(value);
+        for axis in (0..shape.rank()).rev() {
+            if axis >= added && from[axis - added] == shape[axis] {
+                continue;
+            }
+            let ones = self.ones_along(&shape[axis], value)?;
+            let behind: Vec<i64> = (1..(shape.rank() - axis) as i64).collect();
+            let ones = if behind.is_empty() {
+                ones
+            } else {
+                push(&mut self.builder, Op::ExpandDims { axes: behind }, &[ones])?
+            };
+            broadcast = Some(match broadcast {
+                Some(value) => {
+                    formula(&mut self.builder, "value * ones", &[("value", value), ("ones", ones)])?
+                }
+                None => ones,
+            });
+        }
+        Ok(broadcast.unwrap_or(value))
+    }
+
+    /// So many ones of the element type of `like`: known ones, or made of whatever has an axis of that extent.
+    fn ones_along(&mut self, extent: &Dim, like: ValueId) -> Legal {
+        let dtype = self.builder.ty(like).dtype;
+        let ty = Type::new(dtype, [extent.clone()].into_iter().collect());
+        if extent.as_literal().is_some() {
+            return Ok(core_v1::filled(&mut self.builder, &ty, 1.0)?);
+        }
+        let along = |ty: &Type| ty.shape.iter().position(|other| other == extent);
+        let Some(witness) = self.find(|ty| ty.dtype == dtype && along(ty).is_some()) else {
+            return Err(Fault::Shape(format!(
+                "no value at hand has an axis of extent {extent} to broadcast to"
+            )));
+        };
+        let axis = along(self.builder.ty(witness)).expect("it was found by this axis");
+        Ok(core_v1::ones_along(&mut self.builder, witness, axis)?)
+    }
+
+    fn find(&self, is_wanted: impl Fn(&Type) -> bool) -> Option<ValueId> {
+        let all = (0..self.builder.insts().len()).map(ValueId::new);
+        { all }.find(|value| is_wanted(self.builder.ty(*value)))
+    }
+
+    fn slice_grad(&mut self, dy: ValueId, shape: &Shape, slice: &Slice) -> Legal {
+        let extents = known(shape, shape)?;
+        let (starts, ends) = (known(&slice.starts, shape)?, known(&slice.ends, shape)?);
+        Ok(core_v1::place(&mut self.builder, dy, &extents, (&starts, &ends, &slice.steps))?)
+    }
+
+    fn scatter_add(&mut self, indices: ValueId, updates: ValueId, shape: &Shape) -> Legal {
+        let rows = self.builder.ty(updates).clone();
+        let extents = known(shape, shape)?;
+        known(&self.builder.ty(indices).shape, &rows.shape)?;
+        if extents.first().is_some_and(|rows_of| *rows_of > core_v1::largest_index(rows.dtype)) {
+            let problem = format!("{} does not hold every index of {shape} exactly", rows.dtype);
+            return Err(Fault::Shape(problem));
+        }
+        Ok(core_v1::scatter_add(&mut self.builder, indices, updates, &extents)?)
+    }
+}
+
+/// The numbers that `dims` are, which Core v1 needs to differentiate what has `shape`.
+fn known(dims: &[Dim], shape: &Shape) -> Result<Vec<i64>, Fault> {
+    let numbers: Option<_> = dims.iter().map(Dim::as_literal).collect();
+    numbers.ok_or_else(|| {
+        Fault::Shape(format!("its derivative in Core v1 needs known extents and bounds, found {shape}"))
+    })
+}

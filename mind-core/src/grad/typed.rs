@@ -1,0 +1,126 @@
+//! Parts of gradients that types decide, in operations of Core IR.
+
+use crate::{
+    build::Builder,
+    dim::Dim,
+    grad::{AutodiffError, push, rules::Factor},
+    ir::{Op, Reduction, ValueId},
+    map::formula,
+    reduce::Reduce,
+    ty::Shape,
+};
+
+type Emitted = Result<ValueId, AutodiffError>;
+
+/// `value` summed over the axes that broadcasting `shape` to its shape adds or stretches; nothing if it does not broadcast.
+pub(crate) fn sum_to(
+    builder: &mut Builder,
+    value: ValueId,
+    shape: &Shape,
+) -> Result<Option<ValueId>, AutodiffError> {
+    let from = &builder.ty(value).shape;
+    let Some(axes) = reduced_axes(from, shape) else { return Ok(None) };
+    if axes.is_empty() {
+        return Ok(Some(value));
+    }
+    let added = from.rank() - shape.rank();
+    let stretched = axes.len() > added;
+    let reduction = Reduction { axes, keepdims: stretched };
+    let sum = push(builder, Op::Reduce(Reduce::Sum, reduction), &[value])?;
+    if stretched && added > 0 {
+        return push(builder, Op::Squeeze { axes: (0..added as i64).collect() }, &[sum]).map(Some);
+    }
+    Ok(Some(sum))
+}
+
+/// The axes of `from` that broadcasting `to` to it adds or stretches, ascending; nothing if it does not broadcast.
+fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
+    let added = from.rank().checked_sub(to.rank())?;
+    let mut axes: Vec<i64> = (0..added as i64).collect();
+    for (axis, (from, to)) in from[added..].iter().zip(to.iter()).enumerate() {
+        if from == to {
+            continue;
+        }
+        if !to.is_one() {
+            return None;
+        }
+        axes.push((added + axis) as i64);
+    }
+    Some(axes)
+}
+
+/// The product of the extents of `axes` as a single number of the element type of `like`; nothing where it is 1.
+///
+/// It is a product of one sum an axis, so no sum runs past what `f32` counts exactly before an extent does.
+pub(crate) fn count(
+    builder: &mut Builder,
+    like: ValueId,
+    shape: &Shape,
+    axes: &[i64],
+) -> Result<Option<ValueId>, AutodiffError> {
+    let dtype = builder.ty(like).dtype;
+    let extents = axes.iter().map(|axis| &shape[*axis as usize]);
+    let known: f64 = extents.clone().filter_map(Dim::as_literal).map(|extent| extent as f64).product();
+    let mut count = (known != 1.0).then(|| builder.constant(dtype, known));
+    for extent in extents.filter(|extent| extent.as_literal().is_none()) {
+        let one = builder.constant(dtype, 1.0);
+        let axis = Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() };
+        let ones = push(builder, axis, &[one])?;
+        let whole = Reduction { axes: vec![0], keepdims: false };
+        let sum = push(builder, Op::Reduce(Reduce::Sum, whole), &[ones])?;
+        count = Some(match count {
+            Some(count) => formula(builder, "count * sum", &[("count", count), ("sum", sum)])?,
+            None => sum,
+        });
+    }
+    Ok(count)
+}
+
+/// What the product `a @ b` with the cotangent `dy` passes back to one of its factors: products with the other one
+/// transposed, summed over what of the batch was broadcast.
+pub(crate) fn product_grad(
+    builder: &mut Builder,
+    factor: Factor,
+    dy: ValueId,
+    [a, b]: [ValueId; 2],
+) -> Emitted {
+    let own = if factor == Factor::Lhs { a } else { b };
+    match (factor, builder.ty(a).rank(), builder.ty(b).rank()) {
+        (Factor::Lhs, 1, 1) => formula(builder, "dy * b", &[("dy", dy), ("b", b)]),
+        (Factor::Rhs, 1, 1) => formula(builder, "dy * a", &[("dy", dy), ("a", a)]),
+        (Factor::Lhs, 1, _) => push(builder, Op::Dot, &[b, dy]),
+        (Factor::Rhs, 1, _) => outer(builder, a, dy),
+        (Factor::Lhs, _, 1) => outer(builder, dy, b),
+        (Factor::Rhs, _, 1) => push(builder, Op::Dot, &[dy, a]),
+        (factor, _, _) => {
+            let value = match factor {
+                Factor::Lhs => {
+                    let b = transposed(builder, b)?;
+                    push(builder, Op::MatMul, &[dy, b])?
+                }
+                Factor::Rhs => {
+                    let a = transposed(builder, a)?;
+                    push(builder, Op::MatMul, &[a, dy])?
+                }
+            };
+            let shape = builder.ty(own).shape.clone();
+            let summed = sum_to(builder, value, &shape)?;
+            Ok(summed.expect("the batch of a factor broadcasts to that of the product"))
+        }
+    }
+}
+
+/// The last two axes swapped.
+fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
+    let rank = builder.ty(value).rank();
+    let mut permutation: Vec<i64> = (0..rank as i64).collect();
+    permutation.swap(rank - 2, rank - 1);
+    push(builder, Op::Transpose { permutation }, &[value])
+}
+
+/// The matrix of all products of two vectors.
+fn outer(builder: &mut Builder, rows: ValueId, columns: ValueId) -> Emitted {
+    let rows = push(builder, Op::ExpandDims { axes: vec![1] }, &[rows])?;
+    let columns = push(builder, Op::ExpandDims { axes: vec![0] }, &[columns])?;
+    formula(builder, "rows * columns", &[("rows", rows), ("columns", columns)])
+}
