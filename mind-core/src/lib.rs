@@ -113,3 +113,4 @@ pub mod testing;
 pub mod text;
 pub mod ty;
 pub mod verify;
+pub mod written;

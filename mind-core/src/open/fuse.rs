@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::needed::{Needed, read_by};
-use super::rows::Kind;
 use super::{Fused, NodeId, Program, ShapeId, Step};
+use crate::written::Kind;
 
 /// The most operations in one loop: rustc's time and memory grow faster than the length of a function.
 const LONGEST: usize = 128;

@@ -1,17 +1,18 @@
 //! Open programs with types for their leaves, as Core IR.
 
-use mind_shape::rules::{permuted, reduced, subscripted};
+use mind_shape::rules::{reduced, subscripted};
 
 use super::typing::{rule_subscripts, to_rule};
-use super::{Constant, Extents, Node, NodeId, Op as Open, Own, Program, types};
+use super::{Constant, Node, NodeId, Op as Open, Own, Program, types};
 use crate::{
     build::Builder,
     data::TensorData,
     diag::{Code, Diag, Site},
     dim::Dim,
     grad::{AutodiffError, push, rules::Factor, typed},
-    ir::{Const, Module, Op, Reduction, Slice, ValueId},
+    ir::{Const, Module, Op, Slice, ValueId},
     ty::{Shape, Type},
+    written::resolve,
 };
 
 /// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
@@ -79,42 +80,6 @@ impl Emitter<'_> {
         match &self.node.op {
             Open::Input { name: leaf } => self.input(leaf.index(), own),
             Open::Const(constant) => self.constant(constant, &own),
-            Open::Map(map) => {
-                let operands: Vec<_> =
-                    (0..map.row().arity()).map(|position| self.operand(position)).collect();
-                self.push(Op::Map(*map), &operands)
-            }
-            Open::Own(Own::At) => self.at(self.operand(0), self.operand(1)),
-            Open::MatMul => self.push(Op::MatMul, &[self.operand(0), self.operand(1)]),
-            Open::Dot => self.push(Op::Dot, &[self.operand(0), self.operand(1)]),
-            Open::Reduce(kind, Reduction { axes, keepdims }) => {
-                let axes = self.reduced(0, axes.as_deref());
-                let reduction = Reduction { axes, keepdims: *keepdims };
-                self.push(Op::Reduce(*kind, reduction), &[self.operand(0)])
-            }
-            Open::Reshape { .. } => self.push(Op::Reshape { shape: own.shape }, &[self.operand(0)]),
-            Open::Transpose { permutation } => {
-                let rank = own.rank();
-                let permutation = permuted(rank, permutation.as_deref());
-                let permutation = permutation[..rank].iter().map(|axis| position(*axis)).collect();
-                self.push(Op::Transpose { permutation }, &[self.operand(0)])
-            }
-            Open::ExpandDims { axes } => {
-                let axes = resolved(axes, own.rank());
-                self.push(Op::ExpandDims { axes }, &[self.operand(0)])
-            }
-            Open::Squeeze { axes } => {
-                let shape = self.shape(0);
-                let axes = match axes {
-                    Some(axes) => resolved(axes, shape.rank()),
-                    None => (0..shape.rank()).filter(|axis| shape[*axis].is_one()).map(position).collect(),
-                };
-                if axes.is_empty() {
-                    Ok(self.operand(0))
-                } else {
-                    self.push(Op::Squeeze { axes }, &[self.operand(0)])
-                }
-            }
             Open::Index { indices: subscripts } => {
                 let (slice, dropped) = taken(self.ty(0), subscripts);
                 let sliced = self.sliced(self.operand(0), slice)?;
@@ -123,14 +88,6 @@ impl Emitter<'_> {
                 } else {
                     self.push(Op::Squeeze { axes: dropped }, &[sliced])
                 }
-            }
-            Open::Slice(slice) => self.push(Op::Slice(slice.clone()), &[self.operand(0)]),
-            Open::Gather => self.push(Op::Gather, &[self.operand(0), self.operand(1)]),
-            Open::Conv2d(convolution) => {
-                self.push(Op::Conv2d(convolution.clone()), &[self.operand(0), self.operand(1)])
-            }
-            Open::BroadcastTo { shape: Extents::Written(_) } => {
-                self.push(Op::BroadcastTo { shape: own.shape }, &[self.operand(0)])
             }
             Open::Own(Own::FilledLike { one }) => {
                 self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)
@@ -146,7 +103,7 @@ impl Emitter<'_> {
                 let summed = typed::sum_to(self.builder, self.operand(0), &own.shape)?;
                 Ok(summed.expect("the rule of the operation holds"))
             }
-            Open::BroadcastTo { shape: Extents::Like } => self.broadcast_to(self.operand(0), own.shape),
+            Open::Own(Own::At) => self.at(self.operand(0), self.operand(1)),
             Open::Own(Own::ProductGradLhs) => self.product_grad(Factor::Lhs),
             Open::Own(Own::ProductGradRhs) => self.product_grad(Factor::Rhs),
             Open::Own(Own::IndexGrad(subscripts)) => {
@@ -156,19 +113,15 @@ impl Emitter<'_> {
                     if dropped.is_empty() { dy } else { self.push(Op::ExpandDims { axes: dropped }, &[dy])? };
                 self.push(Op::SliceGrad { shape: own.shape, slice: slice.into() }, &[dy])
             }
-            Open::SliceGrad { slice, .. } => {
-                self.push(Op::SliceGrad { shape: own.shape, slice: slice.clone() }, &[self.operand(0)])
-            }
-            Open::ScatterAdd { .. } => {
-                self.push(Op::ScatterAdd { shape: own.shape }, &[self.operand(0), self.operand(1)])
-            }
-            Open::Conv2dGradInput { convolution, .. } => {
-                let op = Op::Conv2dGradInput { shape: own.shape, convolution: convolution.clone() };
-                self.push(op, &[self.operand(0), self.operand(1)])
-            }
-            Open::Conv2dGradFilter { convolution, .. } => {
-                let op = Op::Conv2dGradFilter { shape: own.shape, convolution: convolution.clone() };
-                self.push(op, &[self.operand(0), self.operand(1)])
+            op => {
+                let types: Vec<_> = (0..self.node.operands.len()).map(|position| self.ty(position)).collect();
+                let resolved = resolve(op, &types);
+                let read = (0..types.len()).filter(|position| op.reads(*position));
+                let operands: Vec<_> = read.map(|position| self.operand(position)).collect();
+                match resolved.expect("the rule of the operation holds") {
+                    Some(op) => self.push(op, &operands),
+                    None => Ok(operands[0]),
+                }
             }
         }
     }
@@ -213,25 +166,10 @@ impl Emitter<'_> {
         if whole { Ok(value) } else { self.push(Op::Slice(slice.into()), &[value]) }
     }
 
-    fn broadcast_to(&mut self, value: ValueId, shape: Shape) -> Emitted {
-        if self.builder.ty(value).shape == shape {
-            return Ok(value);
-        }
-        self.push(Op::BroadcastTo { shape }, &[value])
-    }
-
     fn product_grad(&mut self, factor: Factor) -> Emitted {
         let [dy, a, b] = [0, 1, 2].map(|position| self.operand(position));
         typed::product_grad(self.builder, factor, dy, [a, b])
     }
-}
-
-/// Written axes as positions, ascending.
-fn resolved(axes: &[i64], rank: usize) -> Vec<i64> {
-    let mut axes: Vec<_> =
-        axes.iter().map(|axis| if *axis < 0 { axis + position(rank) } else { *axis }).collect();
-    axes.sort_unstable();
-    axes
 }
 
 /// What an index expression takes, and the axes that it drops.

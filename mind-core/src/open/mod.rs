@@ -19,17 +19,20 @@ mod lower;
 mod needed;
 mod plan;
 mod print;
-mod rows;
 mod shapes;
 mod typing;
 
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Check, CheckKind, Class, ClassId, Constant, Convolution, Extents, Leaf, LeafId, Misfit, Node,
-    NodeId, NumberKind, Op, Operand, Own, Padding, Program, Reduce, Reduction, Slice, Spot, Structure,
-    Subscript, Written, literals,
+    Annotation, Check, CheckKind, Class, ClassId, Leaf, Node, NodeId, Operand, Program, Spot, Structure,
 };
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};
 pub use shapes::ShapeId;
 pub use typing::{check_annotated, types};
+
+pub use crate::ir::{Convolution, Padding, Reduction, Slice};
+pub use crate::reduce::Reduce;
+pub use crate::written::{
+    Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written, literals,
+};

@@ -3,8 +3,8 @@
 use super::{
     ClassId, LeafId, NodeId, Op, Own, Program, fuse,
     needed::{Needed, read_by},
-    rows::Kind,
 };
+use crate::written::Kind;
 
 /// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
 /// spaces to run time.

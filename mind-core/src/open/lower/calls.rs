@@ -6,11 +6,11 @@ use proc_macro2::Ident;
 use super::Lowering;
 use super::constants::{Meeting, binary};
 use crate::diag::{Code, Diag, Site};
-use crate::open::{Extents, NodeId, Op, Own, Reduction, Slice, Spot, Subscript};
+use crate::open::{Extents, NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
 use crate::surface::lower::attributes::Attributes;
-use crate::surface::lower::builtins::{self, Call, Given, ReadCalls, Written};
+use crate::surface::lower::builtins::{self, Call, Given, ReadCalls};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::literals::ReadLiterals;
@@ -87,52 +87,8 @@ impl Lowering<'_> {
             return Err(self.undefined_function(callee, (arguments, method), expr));
         };
         let (call, given) = self.read_call(builtin, arguments, expr)?;
-        let given = &given;
-        let spot = |lowering: &Self, operands: &[ExprId]| lowering.spot(given.name, expr, operands);
         match call {
-            Call::MatMul(a, b) => self.product(given, Op::MatMul, a, b, &[]),
-            Call::Dot(a, b) => self.product(given, Op::Dot, a, b, &[]),
-            Call::Conv2d { x, f, convolution } => {
-                self.product(given, Op::Conv2d(convolution), x, f, &[("strides", 2), ("padding", 3)])
-            }
-            Call::Reduce { reduce: kind, x, axes, keepdims } => {
-                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
-                let axes = axes.map(|written| written.axes);
-                self.unary(Op::Reduce(kind, Reduction { axes, keepdims }), x, spot)
-            }
-            Call::Reshape { x, shape } => {
-                let shape = Extents::Written(shape);
-                let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
-                self.unary(Op::Reshape { shape }, x, spot)
-            }
-            Call::Transpose { x, permutation } => {
-                let permutation = permutation.map(|written| written.axes);
-                let spot = self.attributes(given, spot(self, &[x]), &[("permutation", 1)]);
-                self.unary(Op::Transpose { permutation }, x, spot)
-            }
-            Call::ExpandDims { x, axes: Written { axes, .. } } => {
-                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
-                self.unary(Op::ExpandDims { axes }, x, spot)
-            }
-            Call::Squeeze { x, axes } => {
-                let axes = axes.map(|written| written.axes);
-                let spot = self.attributes(given, spot(self, &[x]), &[("axes", 1)]);
-                self.unary(Op::Squeeze { axes }, x, spot)
-            }
-            Call::Slice { x, starts, ends, steps } => {
-                let attributes = &[("starts", 1), ("ends", 2), ("steps", 3)];
-                let spot = self.attributes(given, spot(self, &[x]), attributes);
-                self.unary(Op::Slice(Slice { starts, ends, steps }.into()), x, spot)
-            }
-            Call::Gather { t, i } => {
-                let operands = [self.tensor(t)?, self.tensor(i)?];
-                let spot = spot(self, &[t, i]);
-                Ok(Value::Tensor(self.emit(Op::Gather, &operands, spot)))
-            }
-            Call::Map { map, operands } => match operands[..] {
-                [a, b] => self.product(given, Op::Map(map), a, b, &[]),
-                _ => self.unary(Op::Map(map), operands[0], spot(self, &operands)),
-            },
+            Call::Operation(op, operands) => self.operation(&given, op, &operands),
             Call::Neg(x) => match *self.value(x) {
                 Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
                 Value::Poison
@@ -140,7 +96,7 @@ impl Lowering<'_> {
                 | Value::Tuple(_)
                 | Value::Struct(_)
                 | Value::Bool(_)
-                | Value::Word(_) => self.unary(Op::Map(Map::SIGN), x, spot(self, &[x])),
+                | Value::Word(_) => self.operation(&given, Op::Map(Map::SIGN), &[x]),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
@@ -151,38 +107,23 @@ impl Lowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                let spot = self.attributes(given, spot(self, &[value]), &[("shape", 0)]);
-                self.unary(Op::BroadcastTo { shape: Extents::Written(shape) }, value, spot)
-            }
-            Call::FilledLike { one, x } => self.unary(Op::Own(Own::FilledLike { one }), x, spot(self, &[x])),
-            Call::BroadcastTo { x, shape } => {
-                let spot = self.attributes(given, spot(self, &[x]), &[("shape", 1)]);
-                self.unary(Op::BroadcastTo { shape: Extents::Written(shape) }, x, spot)
+                self.operation(&given, Op::BroadcastTo { shape: Extents::Written(shape) }, &[value])
             }
         }
     }
 
-    /// A product of two tensors of one element type.
-    fn product(
-        &mut self,
-        given: &Given,
-        op: Op,
-        a: ExprId,
-        b: ExprId,
-        attributes: &[(&'static str, usize)],
-    ) -> Lowered<Value<NodeId>> {
-        let operands = self.pair(given.name, (self.site(a), self.site(b)), false, a, b)?;
-        let spot = self.spot(given.name, given.expr, &[a, b]);
-        let spot = self.attributes(given, spot, attributes);
-        Ok(Value::Tensor(self.emit(op, &operands, spot)))
-    }
-
-    /// Adds the places of a call's attributes: the rules' names and the positions of the arguments.
-    fn attributes(&self, given: &Given, spot: Spot, attributes: &[(&'static str, usize)]) -> Spot {
-        attributes.iter().fold(spot, |spot, (name, position)| match given.arguments[*position] {
-            Some(argument) => spot.attribute(name, self.site(argument)),
-            None => spot,
-        })
+    /// An operation on tensors, of which those that have one element type are brought together.
+    fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
+        let values: Vec<NodeId> = match operands {
+            [a, b] if op.alone().is_none() => {
+                self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.into()
+            }
+            _ => operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<_>>()?,
+        };
+        let spot = self.spot(given.name, given.expr, operands);
+        let spot =
+            given.named().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)));
+        Ok(Value::Tensor(self.emit(op, &values, spot)))
     }
 
     /// The spot of a literal, which may be a call as `zeros([3])`.

@@ -1,10 +1,8 @@
 //! Arguments that are attributes: lists of integers and dimensions, axes, flags.
 
-use super::body::BodyLowering;
 use super::expressions::Expressions;
 use super::literals::{LiteralId, ReadLiterals};
-use super::report::Operand;
-use super::values::{Lowered, Stop, Value, Word};
+use super::values::{Lowered, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::Padding;
@@ -113,55 +111,3 @@ pub(crate) trait Attributes: ReadLiterals {
 }
 
 impl<E: Expressions> Attributes for E {}
-
-impl BodyLowering<'_> {
-    /// Written axes of a result or operand of this rank, ascending, negative ones counted from the end; `operand` is what
-    /// messages show.
-    pub(super) fn resolved_axes(
-        &self,
-        label: &str,
-        (written, expr): (&[i64], ExprId),
-        rank: Rank,
-        operand: Operand,
-    ) -> Lowered<Vec<i64>> {
-        let rank = match rank {
-            Rank::Is(rank) => rank,
-            Rank::GrowsFrom(rank) => rank + written.len(),
-        };
-        let fault = |code, problem: String, help: String| {
-            let (value, operand) = operand;
-            let message =
-                format!("`{label}`: {problem}: {} is {}", self.text(operand), self.builder.ty(value));
-            Stop::from(Diag::new(code, self.site(expr), message).help(help))
-        };
-        let count = i64::try_from(rank).expect("a rank and a written list are small");
-        let mut axes = Vec::new();
-        for axis in written.iter().copied() {
-            let position = if axis < 0 { axis.saturating_add(count) } else { axis };
-            if !(0..count).contains(&position) {
-                let help = match (axis, count) {
-                    (_, 0) => format!("{} is a single number: leave the call out", self.text(operand.1)),
-                    (..0, _) => "the first axis is `0`".to_owned(),
-                    (_, _) => "axes count from 0: the last is `-1`".to_owned(),
-                };
-                return Err(fault(Code::E3004, format!("axis {axis} is out of range for rank {rank}"), help));
-            }
-            if axes.contains(&position) {
-                let problem = format!("axis {axis} stands twice in {}", self.text(expr));
-                return Err(fault(Code::E3005, problem, format!("write `{axes:?}`")));
-            }
-            axes.push(position);
-        }
-        axes.sort_unstable();
-        Ok(axes)
-    }
-}
-
-/// The rank that axes are positions in.
-#[derive(Clone, Copy)]
-pub(super) enum Rank {
-    /// This one.
-    Is(usize),
-    /// This one, grown by the number of axes.
-    GrowsFrom(usize),
-}

@@ -6,10 +6,11 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::values::Lowered;
 use crate::dim::Dim;
-use crate::ir::{Convolution, Padding};
+use crate::ir::{Convolution, Padding, Reduction, Slice};
 use crate::map::Map;
 use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId};
+use crate::written::{Extents, Op, Own};
 
 /// A function of the language.
 pub(crate) struct Builtin {
@@ -42,55 +43,24 @@ pub(crate) enum Function {
     BroadcastTo,
 }
 
-/// A call of a function of the language: tensors as expressions, attributes as they are written.
+/// A call of a function of the language.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
-    /// `matmul(a, b)`
-    MatMul(ExprId, ExprId),
-    /// `dot(a, b)`
-    Dot(ExprId, ExprId),
-    /// `sum(x, axes = …, keepdims = …)`: a reduction
-    Reduce { reduce: Reduce, x: ExprId, axes: Option<Written>, keepdims: bool },
-    /// `reshape(x, shape)`, of which one extent may be -1
-    Reshape { x: ExprId, shape: Vec<Dim> },
-    /// `transpose(x, permutation)`; without it all axes are reversed
-    Transpose { x: ExprId, permutation: Option<Written> },
-    /// `expand_dims(x, axes)`
-    ExpandDims { x: ExprId, axes: Written },
-    /// `squeeze(x, axes)`; without them every axis of extent 1
-    Squeeze { x: ExprId, axes: Option<Written> },
-    /// `slice(x, starts, ends, steps)`
-    Slice { x: ExprId, starts: Vec<Dim>, ends: Vec<Dim>, steps: Vec<i64> },
-    /// `gather(t, i)`
-    Gather { t: ExprId, i: ExprId },
-    /// `conv2d(x, f, strides, padding)`
-    Conv2d { x: ExprId, f: ExprId, convolution: Convolution },
-    /// `exp(x)`: a function of elements
-    Map { map: Map, operands: Vec<ExprId> },
+    /// An operation on tensors.
+    Operation(Op, Vec<ExprId>),
     /// `neg(x)`, which is a literal of a literal
     Neg(ExprId),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`
     Full { shape: Vec<Dim>, value: ExprId },
-    /// `zeros_like(x)` or `ones_like(x)`
-    FilledLike { one: bool, x: ExprId },
-    /// `broadcast_to(x, shape)`
-    BroadcastTo { x: ExprId, shape: Vec<Dim> },
-}
-
-/// Axes as they are written: negative ones count from the end.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    pub(crate) axes: Vec<i64>,
-    /// The argument.
-    pub(crate) expr: ExprId,
 }
 
 /// The arguments of a call, one place a formal.
 pub(crate) struct Given {
     pub(crate) name: &'static str,
-    pub(crate) arguments: Vec<Option<ExprId>>,
+    formals: &'static [&'static str],
+    arguments: Vec<Option<ExprId>>,
     pub(crate) expr: ExprId,
 }
 
@@ -171,6 +141,12 @@ impl Given {
     fn required(&self, position: usize) -> ExprId {
         self.arguments[position].expect("arguments were matched with what is required")
     }
+
+    /// The arguments that are given, by the names of their formals, which are those that rules have for attributes.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
+        let named = self.formals.iter().zip(&self.arguments);
+        named.filter_map(|(formal, argument)| Some((*formal, (*argument)?)))
+    }
 }
 
 /// What calls of functions of the language say.
@@ -186,7 +162,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let read = || {
             let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
             let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
-            let given = Given { name, arguments, expr };
+            let given = Given { name, formals, arguments, expr };
             let call = self.call_of(*function, &given)?;
             Ok((call, given))
         };
@@ -194,69 +170,58 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 
     fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
-        let x = given.required(0);
-        Ok(match function {
-            Function::MatMul => Call::MatMul(x, given.required(1)),
-            Function::Dot => Call::Dot(x, given.required(1)),
-            Function::Reduce(reduce) => self.reduction(reduce, given)?,
-            Function::Reshape => Call::Reshape { x, shape: self.dims_attribute(given.required(1))? },
-            Function::Transpose => {
-                let permutation = given.arguments[1];
-                let written =
-                    |expr| -> Lowered<_> { Ok(Written { axes: self.integers_attribute(expr)?, expr }) };
-                Call::Transpose { x, permutation: permutation.map(written).transpose()? }
+        let [x, y] = [0, 1].map(|position| given.arguments.get(position).copied().flatten());
+        let x = x.expect("every function has a required argument");
+        let both = || vec![x, given.required(1)];
+        let integers = |position: usize| -> Lowered<Option<Vec<i64>>> {
+            given.arguments[position].map(|list| self.integers_attribute(list)).transpose()
+        };
+        let axes = |axes: Option<ExprId>| axes.map(|axes| self.axes_attribute(axes)).transpose();
+        let shape = |position: usize| self.dims_attribute(given.required(position)).map(Extents::Written);
+        let (op, operands) = match function {
+            Function::MatMul => (Op::MatMul, both()),
+            Function::Dot => (Op::Dot, both()),
+            Function::Reduce(reduce) => {
+                let axes = axes(y)?;
+                let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
+                let keepdims = keepdims.transpose()?.unwrap_or_default();
+                (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
             }
-            Function::ExpandDims => Call::ExpandDims { x, axes: self.written(given.required(1))? },
-            Function::Squeeze => {
-                let axes = given.arguments[1].map(|axes| self.written(axes)).transpose()?;
-                Call::Squeeze { x, axes }
+            Function::Reshape => (Op::Reshape { shape: shape(1)? }, vec![x]),
+            Function::Transpose => (Op::Transpose { permutation: integers(1)? }, vec![x]),
+            Function::ExpandDims => {
+                (Op::ExpandDims { axes: self.axes_attribute(given.required(1))? }, vec![x])
             }
+            Function::Squeeze => (Op::Squeeze { axes: axes(y)? }, vec![x]),
             Function::Slice => {
                 let starts = self.dims_attribute(given.required(1))?;
                 let ends = self.dims_attribute(given.required(2))?;
-                let steps = match given.arguments[3] {
-                    Some(steps) => self.integers_attribute(steps)?,
-                    None => vec![1; starts.len()],
-                };
-                Call::Slice { x, starts, ends, steps }
+                let steps = integers(3)?.unwrap_or_else(|| vec![1; starts.len()]);
+                (Op::Slice(Slice { starts, ends, steps }.into()), vec![x])
             }
-            Function::Gather => Call::Gather { t: x, i: given.required(1) },
+            Function::Gather => (Op::Gather, both()),
             Function::Conv2d => {
-                let strides = match given.arguments[2] {
-                    Some(strides) => self.integers_attribute(strides)?,
-                    None => vec![1, 1],
-                };
-                let padding = match given.arguments[3] {
-                    Some(padding) => self.padding_attribute(padding)?,
-                    None => Padding::Valid,
-                };
-                Call::Conv2d { x, f: given.required(1), convolution: Convolution { strides, padding } }
+                let strides = integers(2)?.unwrap_or_else(|| vec![1, 1]);
+                let padding =
+                    given.arguments[3].map(|padding| self.padding_attribute(padding)).transpose()?;
+                let padding = padding.unwrap_or(Padding::Valid);
+                (Op::Conv2d(Convolution { strides, padding }), both())
             }
-            Function::Map(Map::SIGN) => Call::Neg(x),
+            Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
             Function::Map(map) => {
                 let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
-                Call::Map { map, operands }
+                (Op::Map(map), operands)
             }
-            Function::Zeros => Call::Filled { one: false, shape: self.dims_attribute(x)? },
-            Function::Ones => Call::Filled { one: true, shape: self.dims_attribute(x)? },
-            Function::Full => Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) },
-            Function::ZerosLike => Call::FilledLike { one: false, x },
-            Function::OnesLike => Call::FilledLike { one: true, x },
-            Function::BroadcastTo => Call::BroadcastTo { x, shape: self.dims_attribute(given.required(1))? },
-        })
-    }
-
-    fn reduction(&self, reduce: Reduce, given: &Given) -> Lowered<Call> {
-        let axes = given.arguments[1].map(|axes| self.written(axes)).transpose()?;
-        let keepdims = match given.arguments[2] {
-            Some(keepdims) => self.flag_attribute(keepdims)?,
-            None => false,
+            Function::Zeros => return Ok(Call::Filled { one: false, shape: self.dims_attribute(x)? }),
+            Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),
+            Function::Full => {
+                return Ok(Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            }
+            Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
+            Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
+            Function::BroadcastTo => (Op::BroadcastTo { shape: shape(1)? }, vec![x]),
         };
-        Ok(Call::Reduce { reduce, x: given.required(0), axes, keepdims })
-    }
-
-    fn written(&self, expr: ExprId) -> Lowered<Written> {
-        Ok(Written { axes: self.axes_attribute(expr)?, expr })
+        Ok(Call::Operation(op, operands))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is known of each operation of open programs: one row an operation.
+//! What is known of each operation before there are types: one row an operation.
 
 use super::{Extents, Op, Own};
 
@@ -15,7 +15,7 @@ struct Row {
 
 /// What kind of work an operation is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Nothing: its elements are there.
     Given,
     /// Nothing: its elements are those of its operand.
@@ -98,17 +98,17 @@ impl Op {
     }
 
     /// What kind of work it is.
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         row(self).kind
     }
 
     /// The operand that has the element type of the result where not all have it, and alone has a derivative.
-    pub(super) fn alone(&self) -> Option<usize> {
+    pub(crate) fn alone(&self) -> Option<usize> {
         row(self).alone
     }
 
     /// Whether a result depends on this operand in a differentiable way.
-    pub(super) fn flows(&self, position: usize) -> bool {
+    pub(crate) fn flows(&self, position: usize) -> bool {
         if let Self::Map(map) = self {
             return map.row().flows_to(position);
         }

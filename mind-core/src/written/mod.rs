@@ -1,0 +1,137 @@
+//! Operations as expressions have them before there are types: [`Op<Written>`](crate::ir::Op).
+//!
+//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. [`resolve()`] makes
+//! operations of Core IR of them where types are known.
+
+mod constant;
+mod resolve;
+mod rows;
+
+use std::fmt;
+
+use crate::{
+    dim::Dim,
+    ir::{self, Form},
+};
+
+pub use constant::{Constant, Misfit, NumberKind};
+pub(crate) use resolve::{Unresolved, resolve};
+pub(crate) use rows::Kind;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The one at this position.
+            ///
+            /// # Panics
+            /// If the position exceeds 32 bits, which no program that fits in memory reaches.
+            pub fn new(position: usize) -> Self {
+                Self(u32::try_from(position).expect("a program has fewer than 2^32 parts"))
+            }
+
+            /// Its position.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )+};
+}
+pub(crate) use ids;
+
+ids! {
+    /// What an input is read from: the leaf of a program at this position.
+    LeafId
+}
+
+/// The form of programs without types: attributes as they are written, and shapes that are those of a witness.
+///
+/// A *witness* is an operand of which only the type is read, see [`Op::reads`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Written {}
+
+impl Form for Written {
+    type Name = LeafId;
+    /// Its element type is that of the witness, if it has one, or [`Constant::dtype`].
+    type Const = Box<Constant>;
+    type Shape = Extents;
+    /// Negative ones count from the end; left out they mean every axis, of a squeeze every one of extent 1, of a
+    /// transposition all in reverse.
+    type Axes = Option<Vec<i64>>;
+    type Indices = Vec<Subscript>;
+    type Bound = Dim;
+    type Own = Own;
+}
+
+/// An operation; its operands are those of the node.
+pub type Op = ir::Op<Written>;
+
+/// A shape as it is known without types.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Extents {
+    /// As written; of a reshape one may be -1.
+    Written(Vec<Dim>),
+    /// That of the last operand, a witness.
+    Like,
+}
+
+/// `[2, -1]`, or `like`.
+impl fmt::Debug for Extents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written(dims) => literals(dims).fmt(f),
+            Self::Like => f.write_str("like"),
+        }
+    }
+}
+
+/// Extents and bounds as numbers: no symbol stands in an expression.
+pub fn literals(dims: &[Dim]) -> Vec<i64> {
+    dims.iter().map(|dim| dim.as_literal().expect("no symbol stands in an expression")).collect()
+}
+
+/// What only programs without types have: where operands or the shape decide, the operation says so.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Own {
+    /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
+    At,
+    /// `(like)`: zeros or ones of the type of the witness.
+    FilledLike {
+        /// Whether they are ones.
+        one: bool,
+    },
+    /// `(like)`: how many elements of the witness a reduction takes together, as a single number of its element type.
+    CountReduced {
+        /// As in a reduction.
+        axes: Option<Vec<i64>>,
+    },
+    /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
+    SumLike,
+    /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
+    ProductGradLhs,
+    /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.
+    ProductGradRhs,
+    /// `(dy, x)`: zeros of the shape of the witness with `dy` where the subscripts take from.
+    IndexGrad(Vec<Subscript>),
+}
+
+/// One position of an index expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subscript {
+    /// One place, dropping the axis; a negative one counts from the end.
+    At(i64),
+    /// `start..end;step`, bounds as written: negative ones count from the end.
+    Range {
+        /// The first place; that of the axis without.
+        start: Option<i64>,
+        /// One past the last place; the extent without.
+        end: Option<i64>,
+        /// The distance between places; 1 without.
+        step: Option<i64>,
+    },
+    /// As many whole axes as are not written.
+    Rest,
+}
