@@ -4,32 +4,36 @@
 //! most lines are still well formed.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
+#[path = "../../tests/support/sample.rs"]
+mod sample;
+
 use mind_core::{
     ir::Module,
     testing::{Random, knossos::random_program, properties, random_module},
     text::{core_ir, mic},
 };
+use sample::sample;
 
 const TEXTS: u64 = 3_000;
 const MODULES: u64 = 2_000;
 
 #[test]
 fn core_ir_text_is_read_or_refused() {
-    for seed in 0..TEXTS {
+    for seed in sample("texts", 0..TEXTS) {
         properties::core_ir_text_is_read_or_refused(&mutated(seed, core_ir::print));
     }
 }
 
 #[test]
 fn mic_text_is_read_or_refused() {
-    for seed in 0..TEXTS {
+    for seed in sample("texts", 0..TEXTS) {
         properties::mic_text_is_read_or_refused(&mutated(seed, mic::print));
     }
 }
 
 #[test]
 fn every_phase_takes_what_the_one_before_makes() {
-    for seed in 0..MODULES {
+    for seed in sample("texts of modules", 0..MODULES) {
         let text = if seed % 2 == 0 { mutated(seed, mic::print) } else { mutated(seed, core_ir::print) };
         properties::every_phase_takes_what_the_one_before_makes(&text);
     }
@@ -38,7 +42,7 @@ fn every_phase_takes_what_the_one_before_makes() {
 #[test]
 fn modules_keep_their_meaning() {
     let mut random = Random::new(4);
-    for _ in 0..MODULES {
+    for _ in sample("modules", 0..MODULES) {
         let bytes: Vec<u8> = (0..8 + random.below(200)).map(|_| random.bits() as u8).collect();
         properties::modules_keep_their_meaning(&bytes);
     }
@@ -58,7 +62,7 @@ fn surface_text_is_read_or_refused() {
         "let z = x - y; grad({ let q = z * z; sum(q) / 2.0 }, wrt = (x, zero_ok y))",
         "|x: f32[2, 4], i: i64[5]| conv2d(reshape(gather(x, i), [1, 5, -1, 1]), [[[[0.5]]]], padding = same)[0, .., 1..3, 0]",
     ];
-    for seed in 0..TEXTS {
+    for seed in sample("texts", 0..TEXTS) {
         let mut random = Random::new(seed ^ 0x7375_7266);
         let mut text = random.pick(SOURCES).as_bytes().to_vec();
         for _ in 0..random.below(5) {
@@ -70,7 +74,7 @@ fn surface_text_is_read_or_refused() {
 
 #[test]
 fn knossos_text_is_read_or_refused() {
-    for seed in 0..TEXTS / 4 {
+    for seed in sample("texts in Knossos", 0..TEXTS / 4) {
         let mut random = Random::new(seed ^ 0x6b73);
         let mut text = random_program(seed, 1 + random.below(20)).to_string().into_bytes();
         text.extend_from_slice(b"(def main Float () ([rev sin] 1.0 2.0))");

@@ -11,6 +11,8 @@ mod limits;
 mod memory;
 mod properties;
 mod runs;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod support;
 mod table;
 mod text;

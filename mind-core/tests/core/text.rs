@@ -10,10 +10,12 @@ use mind_core::{
     ty::DType,
 };
 
+use crate::sample::sample;
+
 #[test]
 fn round_trip_of_random_modules() {
     let limits = Limits::default();
-    for seed in 0..10_000 {
+    for seed in sample("random modules", 0..10_000) {
         let module = with_special_floats(random_module(seed, 5 + (seed % 40) as usize), seed);
         let text = core_ir::print(&module);
         match core_ir::parse(&text, &limits) {

@@ -4,5 +4,7 @@
 mod forms;
 mod gradients;
 mod random;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod soup;
 mod support;

@@ -11,12 +11,15 @@ use mind_core::{
     verify::verify,
 };
 
+use crate::sample::sample;
 use crate::support::{arguments_of, evaluate, module, program, results, sampled};
 
 #[test]
 fn gradients_are_those_of_the_instantiated_program() {
     let (mut equal, mut unsupported) = (0, 0);
-    for seed in 0..2_000 {
+    let seeds = sample("random expressions", 0..2_000);
+    let count = seeds.len();
+    for seed in seeds {
         let dtype = if seed % 2 == 0 { DType::F64 } else { DType::F32 };
         let expression = random_expression(seed, 1 + (seed % 9) as usize, dtype);
         match compare(seed, &expression) {
@@ -26,7 +29,10 @@ fn gradients_are_those_of_the_instantiated_program() {
         }
     }
     // Core IR drops operations that do nothing before it differentiates, which may change the order of a sum.
-    assert!(equal >= 1_950, "{equal} are equal to the bit; {unsupported} have no derivative in Core IR");
+    assert!(
+        equal * 40 >= count * 39,
+        "{equal} are equal to the bit; {unsupported} have no derivative in Core IR"
+    );
 }
 
 /// Differentiates the program in both forms, by every float leaf that it reads; says whether gradients are equal to the
