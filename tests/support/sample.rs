@@ -9,7 +9,8 @@ use std::{
 const ONE_IN: usize = 5;
 
 /// Some of the cases, from the first to the last, or with `MIND_TESTS=all` in the environment every one: for cases that each
-/// take a process or much of the compiler's time, and for seeds of which there are thousands. How many there are is said even of a test that passes.
+/// take a process or much of the compiler's time, and for seeds of which there are thousands. How many there are
+/// is said even of a test that passes.
 pub fn sample<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let cases: Vec<T> = cases.into_iter().collect();
     let count = cases.len();
