@@ -10,6 +10,7 @@ use mind_core::{
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
 };
+use mind_tests::sample;
 
 /// Programs a run; each is a seed, so a failure names the program.
 const PROGRAMS: u64 = 2_000;
@@ -134,7 +135,7 @@ fn functions(program: &str) -> impl Iterator<Item = (String, Module)> {
 
 /// Runs a check on every program; a failing one is made as small as it still fails.
 fn check_all(check: &dyn Fn(&Module) -> Result<(), String>) {
-    for seed in 0..PROGRAMS {
+    for seed in sample("random programs", 0..PROGRAMS) {
         let mut module = random_module(seed, 4 + (seed % 12) as usize);
         let Err(mut why) = check(&module) else { continue };
         while let Some((smaller, reason)) =
