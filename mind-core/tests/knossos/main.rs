@@ -9,5 +9,7 @@ mod limits;
 mod messages;
 mod optimiser;
 mod random;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod types;
 mod verifier;
