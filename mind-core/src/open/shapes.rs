@@ -4,11 +4,10 @@
 //! shape is a set of atoms, the empty set for a single number, and the shape of a broadcast result is the union. An atom is
 //! a shape of which no more is known than the operation and the shapes that it comes from.
 
-use crate::map::Shapes as Meeting;
 use std::collections::HashMap;
 
-use super::{Extents, Op, Own, Reduction, literals};
-use crate::dim::Dim;
+use super::{Op, Own, Reduce};
+use crate::written::Axes;
 
 /// What is known of a shape before there are types: nodes with equal ones have equal shapes, whatever the leaves are. Of
 /// different ones nothing follows.
@@ -63,30 +62,22 @@ impl Shapes {
         if let Some(like) = op.like() {
             return operands[like];
         }
-        match op {
-            Op::Map(map) => match (map.row().shapes, operands) {
-                (Meeting::Broadcast, [a, b]) => self.union(*a, *b),
-                (Meeting::Broadcast | Meeting::Equal, _) => operands[0],
-            },
-            Op::Const(constant) => self.known(&constant.shape),
-            Op::Own(Own::CountReduced { .. }) | Op::Reduce(_, Reduction { axes: None, keepdims: false }) => {
-                SCALAR
-            }
-            Op::BroadcastTo { shape: Extents::Written(shape) } => self.known(&literals(shape)),
-            Op::Reshape { shape: Extents::Written(shape) } if !shape.contains(&Dim::literal(-1)) => {
-                self.known(&literals(shape))
-            }
+        if let Some(extents) = op.extents().filter(|extents| !extents.contains(&-1)) {
+            return self.known(&extents);
+        }
+        match (op.axes(), op) {
+            (Some(Axes::Known(0)), _) => SCALAR,
+            (Some(Axes::Broadcast), _) => self.union(operands[0], operands[1]),
+            (_, Op::Map(_)) => operands[0],
             // The shape of one reduction is that of another.
-            Op::Reduce(_, reduction) => {
-                let sum = Op::Reduce(super::Reduce::ALL[0], reduction.clone());
+            (_, Op::Reduce(_, reduction)) => {
+                let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());
                 self.atom(Source::Made(sum, operands.to_vec()))
             }
             // Where both are possible, `@` and the functions make one shape.
-            Op::Own(Own::At) | Op::MatMul | Op::Dot => {
-                self.atom(Source::Made(Op::Own(Own::At), operands.to_vec()))
-            }
+            (Some(Axes::Product), _) => self.atom(Source::Made(Op::Own(Own::At), operands.to_vec())),
             // Of what another operation makes nothing is known.
-            _ => self.atom(Source::Made(op.clone(), operands.to_vec())),
+            (_, op) => self.atom(Source::Made(op.clone(), operands.to_vec())),
         }
     }
 

@@ -5,15 +5,12 @@ use mind_shape::{
     rules::{self, Fit, Literal},
 };
 
-use super::{
-    Check, CheckKind, Constant, Extents, Misfit, Node, NodeId, Op, Own, Padding, Program, Reduction, Spot,
-    literals,
-};
+use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
-    map::{Row, Shapes},
     ty::{DType, Shape, Type},
+    written::rule,
 };
 
 /// The type of each node.
@@ -77,73 +74,14 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    fn operand(&self, position: usize) -> RuleType {
-        self.types[self.node.operands[position].index()]
-    }
-
     /// The type of the node, or what is wrong in the user's words.
     fn result(&self) -> Result<RuleType, Diag> {
-        let (x, y, z) = (|| self.operand(0), || self.operand(1), || self.operand(2));
         match &self.node.op {
             Op::Input { name: leaf } => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
             Op::Const(constant) => self.constant(constant),
-            Op::Map(map) => {
-                let Row { takes, shapes, .. } = *map.row();
-                self.told(match (map.row().arity(), shapes) {
-                    (1, _) => rules::unary(takes, x()),
-                    (_, Shapes::Broadcast) => rules::binary(takes, x(), y()),
-                    (_, Shapes::Equal) => rules::alike(takes, x(), y()),
-                })
-            }
-            Op::Own(Own::At) => self.told(rules::at(x(), y())),
-            Op::MatMul => self.told(rules::matmul(x(), y())),
-            Op::Dot => self.told(rules::dot(x(), y())),
-            Op::Reduce(kind, Reduction { axes, keepdims }) => {
-                self.told(rules::reduce(kind.row().takes, x(), axes.as_deref(), *keepdims))
-            }
-            Op::Reshape { shape: Extents::Written(shape) } => {
-                self.told(rules::reshape(x(), &literals(shape)))
-            }
-            Op::Reshape { shape: Extents::Like } => self.told(rules::reshape_like(x(), y())),
-            Op::Transpose { permutation } => self.told(rules::transpose(x(), permutation.as_deref())),
-            Op::ExpandDims { axes } => self.told(rules::expand_dims(x(), axes)),
-            Op::Squeeze { axes } => self.told(rules::squeeze(x(), axes.as_deref())),
-            Op::Index { indices: subscripts } => {
-                self.told(rules::subscript(x(), &rule_subscripts(subscripts)))
-            }
-            Op::Slice(slice) => {
-                let (starts, ends) = (literals(&slice.starts), literals(&slice.ends));
-                self.told(rules::slice(x(), &starts, &ends, Some(&slice.steps)))
-            }
-            Op::Gather => self.told(rules::gather(x(), y())),
-            Op::Conv2d(convolution) => {
-                let padding = rule_padding(&convolution.padding);
-                self.told(rules::conv2d(x(), y(), &convolution.strides, padding))
-            }
-            Op::BroadcastTo { shape: Extents::Written(shape) } => {
-                self.told(rules::broadcast_to(x(), &literals(shape)))
-            }
-            Op::BroadcastTo { shape: Extents::Like } => self.told(rules::broadcast_like(x(), y())),
-            Op::Own(Own::FilledLike { .. }) => self.told(rules::like(x())),
-            Op::Own(Own::CountReduced { .. }) => self.told(rules::scalar_like(x())),
-            Op::Own(Own::SumLike) => self.told(rules::sum_like(x(), y())),
-            Op::Own(Own::ProductGradLhs) => self.told(rules::product_grad_lhs(x(), y(), z())),
-            Op::Own(Own::ProductGradRhs) => self.told(rules::product_grad_rhs(x(), y(), z())),
-            Op::Own(Own::IndexGrad(subscripts)) => {
-                self.told(rules::scatter_subscript(x(), y(), &rule_subscripts(subscripts)))
-            }
-            Op::SliceGrad { slice, .. } => {
-                let (starts, ends) = (literals(&slice.starts), literals(&slice.ends));
-                self.told(rules::scatter_slice(x(), y(), &starts, &ends, Some(&slice.steps)))
-            }
-            Op::ScatterAdd { .. } => self.told(rules::gather_back(y(), x(), z())),
-            Op::Conv2dGradInput { convolution, .. } => {
-                let padding = rule_padding(&convolution.padding);
-                self.told(rules::conv2d_grad_input(x(), z(), y(), &convolution.strides, padding))
-            }
-            Op::Conv2dGradFilter { convolution, .. } => {
-                let padding = rule_padding(&convolution.padding);
-                self.told(rules::conv2d_grad_filter(y(), x(), z(), &convolution.strides, padding))
+            op => {
+                let operands = self.node.operands.iter().map(|operand| self.types[operand.index()]);
+                rule(op, &operands.collect::<Vec<_>>(), |result| self.told(result))
             }
         }
     }
@@ -255,23 +193,6 @@ impl Spot {
             Some((_, site)) if !self.is_operator || matches!(code, Code::E1005 | Code::E2005) => *site,
             Some(_) | None => self.site,
         }
-    }
-}
-
-pub(super) fn rule_subscripts(subscripts: &[super::Subscript]) -> Vec<rules::Subscript> {
-    let rule = |subscript: &super::Subscript| match *subscript {
-        super::Subscript::At(index) => rules::Subscript::At(index),
-        super::Subscript::Range { start, end, step } => rules::Subscript::Range { start, end, step },
-        super::Subscript::Rest => rules::Subscript::Rest,
-    };
-    subscripts.iter().map(rule).collect()
-}
-
-fn rule_padding(padding: &Padding) -> rules::Padding<'_> {
-    match padding {
-        Padding::Valid => rules::Padding::Valid,
-        Padding::Same => rules::Padding::Same,
-        Padding::Custom(pairs) => rules::Padding::Pairs(pairs),
     }
 }
 

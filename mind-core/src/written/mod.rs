@@ -6,6 +6,7 @@
 mod constant;
 mod resolve;
 mod rows;
+mod rules;
 
 use std::fmt;
 
@@ -16,7 +17,10 @@ use crate::{
 
 pub use constant::{Constant, Misfit, NumberKind};
 pub(crate) use resolve::{Unresolved, resolve};
+pub use rows::Axes;
 pub(crate) use rows::Kind;
+pub(crate) use rules::rule;
+pub use rules::{Argument, rule_text, subscripts};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)+) => {$(

@@ -1,6 +1,7 @@
 //! What is known of each operation before there are types: one row an operation.
 
-use super::{Extents, Op, Own};
+use super::{Extents, Op, Own, Subscript, literals};
+use crate::{ir::Reduction, map::Shapes};
 
 /// What is known of an operation.
 struct Row {
@@ -11,6 +12,27 @@ struct Row {
     alone: Option<usize>,
     /// The operand whose shape the result has.
     like: Option<usize>,
+}
+
+/// How many axes a result has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axes {
+    /// So many.
+    Known(usize),
+    /// As many as this operand.
+    Of(usize),
+    /// So many less than the first operand.
+    Less(usize),
+    /// So many more than the first operand.
+    More(usize),
+    /// As the first two operands, broadcast.
+    Broadcast,
+    /// As the product of the first two operands.
+    Product,
+    /// As the second operand, and one less than the first.
+    Picked,
+    /// Extents decide.
+    Any,
 }
 
 /// What kind of work an operation is.
@@ -105,6 +127,44 @@ impl Op {
     /// The operand that has the element type of the result where not all have it, and alone has a derivative.
     pub(crate) fn alone(&self) -> Option<usize> {
         row(self).alone
+    }
+
+    /// How many axes the result has; nothing of an input.
+    pub fn axes(&self) -> Option<Axes> {
+        if let Some(like) = self.like() {
+            return Some(Axes::Of(like));
+        }
+        Some(match self {
+            Self::Input { .. } => return None,
+            Self::Const(constant) => Axes::Known(constant.shape.len()),
+            Self::Map(map) if map.row().arity() > 1 && map.row().shapes == Shapes::Broadcast => {
+                Axes::Broadcast
+            }
+            Self::Reduce(_, Reduction { axes: None, keepdims: false })
+            | Self::Own(Own::CountReduced { .. }) => Axes::Known(0),
+            Self::Reduce(_, Reduction { axes: Some(axes), keepdims: false }) => Axes::Less(axes.len()),
+            Self::Squeeze { axes } => axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len())),
+            Self::ExpandDims { axes } => Axes::More(axes.len()),
+            Self::Index { indices } => {
+                Axes::Less(indices.iter().filter(|part| matches!(part, Subscript::At(_))).count())
+            }
+            Self::Dot | Self::MatMul | Self::Own(Own::At) => Axes::Product,
+            Self::Gather => Axes::Picked,
+            _ => match self.extents() {
+                Some(extents) => Axes::Known(extents.len()),
+                None => Axes::Of(0),
+            },
+        })
+    }
+
+    /// The extents of the result as they are written, if they are; one may be -1.
+    pub(crate) fn extents(&self) -> Option<Vec<i64>> {
+        match self {
+            Self::Const(constant) => Some(constant.shape.clone()),
+            Self::Reshape { shape: Extents::Written(shape) }
+            | Self::BroadcastTo { shape: Extents::Written(shape) } => Some(literals(shape)),
+            _ => None,
+        }
     }
 
     /// Whether a result depends on this operand in a differentiable way.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mind_core::map::Shapes;
-use mind_core::open::{Extents, Node, NodeId, Op, Own, Program, Reduction, ShapeId, Subscript};
+use mind_core::open::{Node, NodeId, Op, Program, ShapeId};
+use mind_core::written::Axes;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -55,58 +55,26 @@ fn needed(program: &Program, nodes: &[NodeId]) -> BTreeSet<NodeId> {
 
 /// The operands that the axes of a result depend on.
 fn operands(op: &Op) -> std::ops::Range<usize> {
-    if let Some(like) = op.like() {
-        return like..like + 1;
-    }
-    match op {
-        Op::Input { .. }
-        | Op::Const(_)
-        | Op::Own(Own::CountReduced { .. })
-        | Op::Reduce(_, Reduction { axes: None, keepdims: false })
-        | Op::Reshape { .. }
-        | Op::Squeeze { axes: None }
-        | Op::BroadcastTo { .. } => 0..0,
-        Op::Reduce(..)
-        | Op::Transpose { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { axes: Some(_) }
-        | Op::Index { .. }
-        | Op::Slice(_)
-        | Op::Conv2d(_) => 0..1,
-        Op::Map(map) => match map.row().shapes {
-            Shapes::Broadcast => 0..map.row().arity(),
-            Shapes::Equal => 0..1,
-        },
-        Op::Own(Own::At) | Op::MatMul | Op::Dot | Op::Gather => 0..2,
-        _ => unreachable!("every other operation has the shape of an operand"),
+    match op.axes() {
+        None | Some(Axes::Known(_) | Axes::Any) => 0..0,
+        Some(Axes::Of(operand)) => operand..operand + 1,
+        Some(Axes::Less(_) | Axes::More(_)) => 0..1,
+        Some(Axes::Broadcast | Axes::Product | Axes::Picked) => 0..2,
     }
 }
 
 /// The axes of a node's result from those of its operands.
 fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
-    match &node.op {
-        Op::Input { .. } => unreachable!("the axes of a leaf are bound"),
-        Op::Own(Own::CountReduced { .. }) | Op::Reduce(_, Reduction { axes: None, keepdims: false }) => {
-            known(0)
-        }
-        Op::Const(constant) => known(constant.shape.len()),
-        Op::Reshape { shape: Extents::Written(shape) }
-        | Op::BroadcastTo { shape: Extents::Written(shape) } => known(shape.len()),
-        // Which axes go depends on the extents that the Rust types tell.
-        Op::Squeeze { axes: None } => "rt::axes::any()".to_string(),
-        Op::Map(_) if operands(&node.op).len() == 2 => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
-        Op::Own(Own::At) | Op::MatMul | Op::Dot => format!("rt::axes::at({}, {})", of(0), of(1)),
-        Op::Gather => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
-        Op::Reduce(_, Reduction { axes: Some(axes), keepdims: false }) | Op::Squeeze { axes: Some(axes) } => {
-            repeat("less", axes.len(), of(0))
-        }
-        Op::ExpandDims { axes } => repeat("more", axes.len(), of(0)),
-        Op::Index { indices: parts } => {
-            let dropped = parts.iter().filter(|part| matches!(part, Subscript::At(_))).count();
-            repeat("less", dropped, of(0))
-        }
-        // As many as the operand of its shape, or its only one.
-        op => of(operands(op).start),
+    match node.op.axes().expect("the axes of a leaf are bound") {
+        Axes::Known(rank) => known(rank),
+        Axes::Of(operand) => of(operand),
+        Axes::Less(count) => repeat("less", count, of(0)),
+        Axes::More(count) => repeat("more", count, of(0)),
+        Axes::Broadcast => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
+        Axes::Product => format!("rt::axes::at({}, {})", of(0), of(1)),
+        Axes::Picked => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
+        // The Rust types tell the extents, and so how many axes are left.
+        Axes::Any => "rt::axes::any()".to_string(),
     }
 }
 

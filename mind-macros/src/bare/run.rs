@@ -3,10 +3,11 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::open::{NodeId, Op, Own, Place, Plan, Program, Reduction, Slice, Step, literals};
+use mind_core::written::subscripts;
 
 use super::{
     fused,
-    rules::{list, optional_list, padding, subscripts},
+    rules::argument,
     values::{Values, constant, is_filled},
 };
 
@@ -144,7 +145,12 @@ fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
 
 /// The bounds and steps of a slice as kernels take them.
 fn bounds(slice: &Slice) -> String {
-    format!("{}, {}, {}", list(&literals(&slice.starts)), list(&literals(&slice.ends)), list(&slice.steps))
+    format!(
+        "{}, {}, {}",
+        argument(&literals(&slice.starts)),
+        argument(&literals(&slice.ends)),
+        argument(&slice.steps)
+    )
 }
 
 /// The call of a node's kernel.
@@ -157,7 +163,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
     let call = match &known.op {
         Op::Own(Own::At) | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
         Op::Reduce(kind, Reduction { axes, .. }) => {
-            format!("{}({}, {}, {out})", kind.row().function, value(0), optional_list(axes.as_deref()))
+            format!("{}({}, {}, {out})", kind.row().function, value(0), argument(axes))
         }
         Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
             format!("copy({}, {out})", value(0))
@@ -165,11 +171,13 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
         Op::Const(_) => unreachable!("a constant is not computed"),
         Op::Map(map) if map.row().is_identity() => format!("copy({}, {out})", value(0)),
         Op::Transpose { permutation } => {
-            format!("transpose({}, {}, {out})", value(0), optional_list(permutation.as_deref()))
+            format!("transpose({}, {}, {out})", value(0), argument(permutation))
         }
-        Op::Index { indices: parts } => format!("subscript({}, {}, {out})", value(0), subscripts(parts)),
+        Op::Index { indices: parts } => {
+            format!("subscript({}, {}, {out})", value(0), argument(&subscripts(parts)))
+        }
         Op::Own(Own::IndexGrad(parts)) => {
-            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), subscripts(parts))
+            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), argument(&subscripts(parts)))
         }
         Op::Slice(slice) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
         Op::SliceGrad { slice, .. } => {
@@ -181,23 +189,29 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
         }
         Op::ScatterAdd { .. } => format!("gather_grad({}, {}, {}, {out})", value(1), value(0), ty(2)),
         Op::Conv2d(c) => {
-            format!("conv2d({}, {}, {}, {}, {own}, {out})", value(0), value(1), list(&c.strides), padding(c))
+            format!(
+                "conv2d({}, {}, {}, {}, {own}, {out})",
+                value(0),
+                value(1),
+                argument(&c.strides),
+                argument(&c.padding)
+            )
         }
         Op::Conv2dGradInput { convolution: c, .. } => format!(
             "conv2d_grad_input({}, {}, {}, {}, {}, {out})",
             value(0),
             ty(2),
             value(1),
-            list(&c.strides),
-            padding(c)
+            argument(&c.strides),
+            argument(&c.padding)
         ),
         Op::Conv2dGradFilter { convolution: c, .. } => format!(
             "conv2d_grad_filter({}, {}, {}, {}, {}, {out})",
             value(1),
             value(0),
             ty(2),
-            list(&c.strides),
-            padding(c)
+            argument(&c.strides),
+            argument(&c.padding)
         ),
         Op::BroadcastTo { .. } => format!("broadcast_like({}, {own}, {out})", value(0)),
         Op::Own(Own::FilledLike { one }) => {
@@ -206,7 +220,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             format!("filled({own}, <{element} as rt::Arithmetic>::{name}, {out})")
         }
         Op::Own(Own::CountReduced { axes }) => {
-            format!("count_reduced({}, {}, {out})", ty(0), optional_list(axes.as_deref()))
+            format!("count_reduced({}, {}, {out})", ty(0), argument(axes))
         }
         Op::Own(Own::SumLike) => format!("sum_like({}, {}, {out})", value(0), ty(1)),
         Op::Own(Own::ProductGradLhs) => {
