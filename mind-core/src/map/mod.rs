@@ -144,6 +144,8 @@ pub enum Domain {
     Positive,
     /// From -2 to 2 and at least 0.1 from 0: where the derivative jumps there.
     NonZero,
+    /// From -2 to 2 and at least 0.1 from every multiple of a half: where the function jumps at some.
+    OffHalves,
 }
 
 impl Row {

@@ -77,6 +77,17 @@ const OPERATOR: Row = Row {
     ..FLOATS
 };
 
+/// What the functions share that are constant but for jumps.
+const STEP: Row = Row {
+    profile: Profile::Extended,
+    cost: Cost::Addition,
+    exactness: Exactness::Exact,
+    // No derivative flows.
+    derivative: &[],
+    domain: Domain::OffHalves,
+    ..FLOATS
+};
+
 rows! {
     /// `Add(lhs, rhs)`: the sum.
     ///
@@ -299,6 +310,88 @@ rows! {
         derivative: &["relu_grad(dy, x) - relu_grad(dy, -x)"],
         domain: Domain::NonZero,
         ..FLOATS
+    };
+    /// `Sign(x)`: the sign of a number; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: 1 above 0, -1 below; zeros keep their sign, and NaN stays.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant but for a jump at 0.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = Sign (%0) : f32[2, 3]`.
+    Sign = Row {
+        mnemonic: "sign",
+        label: "sign",
+        takes: Takes::Numbers,
+        rust: Rust::Function("sign"),
+        float: |x| if x[0] == 0.0 || x[0].is_nan() { x[0] } else { x[0].signum() },
+        integer: |x| x[0].signum(),
+        ..STEP
+    };
+    /// `Floor(x)`: rounded down; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the largest integer that is at most `x`, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Floor (%0) : f32[2, 3]`.
+    Floor = Row {
+        mnemonic: "floor",
+        label: "floor",
+        rust: Rust::Function("floor"),
+        float: |x| x[0].floor(),
+        ..STEP
+    };
+    /// `Ceil(x)`: rounded up; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the least integer that is at least `x`, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Ceil (%0) : f32[2, 3]`.
+    Ceil = Row {
+        mnemonic: "ceil",
+        label: "ceil",
+        rust: Rust::Function("ceil"),
+        float: |x| x[0].ceil(),
+        ..STEP
+    };
+    /// `Round(x)`: rounded to the nearest integer; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the nearest integer, of two the even one, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Round (%0) : f32[2, 3]`.
+    Round = Row {
+        mnemonic: "round",
+        label: "round",
+        rust: Rust::Function("round"),
+        float: |x| x[0].round_ties_even(),
+        ..STEP
+    };
+    /// `Trunc(x)`: rounded towards 0; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `x` without its fraction, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Trunc (%0) : f32[2, 3]`.
+    Trunc = Row {
+        mnemonic: "trunc",
+        label: "trunc",
+        rust: Rust::Function("trunc"),
+        float: |x| x[0].trunc(),
+        ..STEP
     };
     /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
     ///

@@ -141,7 +141,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["sinh"], formula("0.5 * (exp({=0}) - exp(-{0}))")),
     (&["cosh"], formula("0.5 * (exp({=0}) + exp(-{0}))")),
     // Pieces of lines.
-    (&["absolute", "fabs"], formula("relu({=0}) + relu(-{0})")),
+    (&["absolute", "fabs"], Way::Named("abs")),
     (&["maximum", "fmax"], formula("{0} + relu({1} - {0})")),
     (&["minimum", "fmin"], formula("{0} - relu({0} - {1})")),
     (&["clip", "clamp", "clip_by_value"], formula("{1} + relu({0} - {1}) - relu({0} - {2})")),
@@ -244,9 +244,12 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Formula { text: "{0} * {1} + (1.0 - {0}) * {2}", when: ", with zeros and ones to choose by" },
     ),
     (
-        &["heaviside", "sign", "signum", "floor", "ceil", "round", "trunc"],
-        Way::Words("there are no steps: compute it in Rust and pass it as a parameter, as `sign: f32[…]`"),
+        &["heaviside"],
+        Way::Words("there is no step: compute it in Rust and pass it as a parameter, as `step: f32[…]`"),
     ),
+    (&["signum", "sgn"], Way::Named("sign")),
+    (&["fix", "truncate"], Way::Named("trunc")),
+    (&["rint", "round_ties_even", "around"], Way::Named("round")),
     // Products.
     (&["outer", "ger"], formula("expand_dims({=0}, axes = [1]) * {1}")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),

@@ -343,6 +343,10 @@ impl Rng {
         match domain {
             Domain::Any => self.between(-2.0, 2.0),
             Domain::Positive => self.between(0.5, 2.0),
+            Domain::OffHalves => {
+                let half = self.next() % 8;
+                half as f64 * 0.5 - 2.0 + self.between(0.1, 0.4)
+            }
             Domain::NonZero => {
                 let size = self.between(0.1, 2.0);
                 if self.next().is_multiple_of(2) { size } else { -size }

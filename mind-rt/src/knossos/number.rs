@@ -9,7 +9,7 @@ use crate::kernels::math::Float;
 /// `f32` or `f64`. What is not computed in the type itself is computed in `f64` and rounded.
 pub trait Real: Float + PartialOrd {
     /// The nearest number.
-    fn round(value: f64) -> Self;
+    fn rounded(value: f64) -> Self;
 
     /// The same number.
     fn wide(self) -> f64;
@@ -17,7 +17,7 @@ pub trait Real: Float + PartialOrd {
 
 impl Real for f64 {
     #[inline(always)]
-    fn round(value: f64) -> Self {
+    fn rounded(value: f64) -> Self {
         value
     }
 
@@ -29,7 +29,7 @@ impl Real for f64 {
 
 impl Real for f32 {
     #[inline(always)]
-    fn round(value: f64) -> Self {
+    fn rounded(value: f64) -> Self {
         value as Self
     }
 
@@ -73,7 +73,7 @@ pub fn total<S: Extents>(size: S, at: At) -> Result<usize, Fault> {
 /// The nearest number.
 #[inline(always)]
 pub fn from_integer<F: Real>(value: i64) -> F {
-    F::round(value as f64)
+    F::rounded(value as f64)
 }
 
 /// The greater; the first where they are equal.

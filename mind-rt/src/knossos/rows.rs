@@ -35,7 +35,7 @@ pub fn row_sum<T: Real>(row: &[T]) -> T {
 #[inline(always)]
 fn in_order<T: Real>(numbers: impl Iterator<Item = T>) -> T {
     // What is added to it is left as it is, down to the sign of a zero.
-    numbers.fold(T::round(-0.0), Arithmetic::plus)
+    numbers.fold(T::rounded(-0.0), Arithmetic::plus)
 }
 
 struct InnerProduct<'a, T> {

@@ -117,7 +117,7 @@ where
     F: Turn<T, X, Y, S>,
 {
     // What is added to it is left as it is, down to the sign of a zero.
-    let mut lanes = [[T::round(-0.0); LANES]; S];
+    let mut lanes = [[T::rounded(-0.0); LANES]; S];
     let y_rows: [&[T]; Y] = std::array::from_fn(|k| &y[k][..count]);
     for block in 0..count / LANES {
         let x_block = x.map(|row| &row.as_chunks::<LANES>().0[block]);

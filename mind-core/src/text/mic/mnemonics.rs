@@ -8,14 +8,16 @@ use crate::{
 /// The operation of the mnemonic that stands here, where it is one.
 #[inline(always)]
 pub(super) fn mnemonic(cursor: &mut Cursor<'_>) -> Option<&'static OpInfo> {
-    if let Some((key, length)) = cursor.word().and_then(short_name)
-        && let Some((known, row)) = SHORT[place_of(key)]
-        && key == known
-        // A key that ends in zeros may be of a name that does.
-        && length == row.mnemonic.len()
-    {
-        cursor.advance(length);
-        return Some(row);
+    if let Some((key, length)) = cursor.word().and_then(short_name) {
+        let mut place = place_of(key);
+        while let Some((known, row)) = SHORT[place] {
+            // A key that ends in zeros may be of a name that does.
+            if key == known && length == row.mnemonic.len() {
+                cursor.advance(length);
+                return Some(row);
+            }
+            place = after(place);
+        }
     }
     let (row, end) = any_mnemonic(*cursor);
     cursor.rewind(end);
@@ -44,12 +46,18 @@ const fn place_of(key: u64) -> usize {
     (key.wrapping_mul(MULTIPLIER) >> (64 - PLACES.ilog2())) as usize
 }
 
-const PLACES: usize = 256;
+/// The place that is tried where one is taken.
+const fn after(place: usize) -> usize {
+    (place + 1) % PLACES
+}
 
-/// Puts every short mnemonic into a place of its own, which the compiler checks.
+/// So many that most are empty: a search ends at an empty one.
+const PLACES: usize = (4 * TABLE.len()).next_power_of_two();
+
+/// 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The operations whose mnemonics have at most seven bytes, by their places.
+/// The operations whose mnemonics have at most seven bytes, each at its place or the next empty one.
 static SHORT: [Option<(u64, &OpInfo)>; PLACES] = {
     let mut places: [Option<(u64, &OpInfo)>; PLACES] = [None; PLACES];
     let mut row = 0;
@@ -64,8 +72,10 @@ static SHORT: [Option<(u64, &OpInfo)>; PLACES] = {
             key |= (name[byte] as u64) << (8 * byte);
             byte += 1;
         }
-        let place = place_of(key);
-        assert!(places[place].is_none(), "another multiplier is needed");
+        let mut place = place_of(key);
+        while places[place].is_some() {
+            place = after(place);
+        }
         places[place] = Some((key, TABLE[row - 1]));
     }
     places

@@ -124,6 +124,25 @@ functions! {
 
     /// `x` without its sign; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), x.wrapping_abs() }
+
+    /// 1 above 0 and -1 below; zeros and NaN stay.
+    sign(x) {
+        if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x },
+        if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x },
+        x.signum()
+    }
+
+    /// The largest integer that is at most `x`.
+    floor(x) { x.floor(), x.floor(), refused() }
+
+    /// The least integer that is at least `x`.
+    ceil(x) { x.ceil(), x.ceil(), refused() }
+
+    /// The nearest integer, of two the even one.
+    round(x) { x.round_ties_even(), x.round_ties_even(), refused() }
+
+    /// `x` without its fraction.
+    trunc(x) { x.trunc(), x.trunc(), refused() }
 }
 
 #[cold]

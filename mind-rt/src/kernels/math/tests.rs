@@ -212,3 +212,24 @@ fn results_are_the_same_to_the_bit_wherever_multiplications_are_fused() {
     let data: Vec<f64> = sample_f64(16).filter(|x| *x >= 0.0).collect();
     same_at_every_level(&data, |x| x.to_bits());
 }
+
+#[test]
+fn steps_keep_zeros_infinities_and_what_is_not_a_number() {
+    type Step = fn(f32) -> f32;
+    let steps: [(Step, [f32; 8]); 5] = [
+        (sign, [-1.0, -1.0, -1.0, -0.0, 0.0, 1.0, 1.0, 1.0]),
+        (floor, [f32::NEG_INFINITY, -3.0, -1.0, -0.0, 0.0, 0.0, 1.0, 2.0]),
+        (ceil, [f32::NEG_INFINITY, -2.0, -0.0, -0.0, 0.0, 1.0, 2.0, 3.0]),
+        (round, [f32::NEG_INFINITY, -2.0, -0.0, -0.0, 0.0, 0.0, 2.0, 2.0]),
+        (trunc, [f32::NEG_INFINITY, -2.0, -0.0, -0.0, 0.0, 0.0, 1.0, 2.0]),
+    ];
+    let at = [f32::NEG_INFINITY, -2.5, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5];
+    for (step, expected) in steps {
+        assert_eq!(at.map(|x| step(x).to_bits()), expected.map(f32::to_bits));
+        assert!(step(f32::NAN).is_nan());
+    }
+    assert_eq!(
+        [sign(-7i32), sign(0), sign(i32::MAX), sign(i32::MIN)],
+        [-1, 0, 1, -1]
+    );
+}
