@@ -220,6 +220,15 @@ pub enum External {
     },
 }
 
+impl External {
+    /// The path of the function in Rust.
+    pub const fn function(&self) -> &Arc<str> {
+        match self {
+            Self::Call { function, .. } | Self::Grad { function, .. } => function,
+        }
+    }
+}
+
 /// Which axes a reduction takes away.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction<A = Vec<i64>> {

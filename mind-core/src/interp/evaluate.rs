@@ -5,7 +5,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Convolution, External, Op, Reduction, Slice},
+    ir::{Convolution, Op, Reduction, Slice},
     map::{self, MOST_OPERANDS},
     ops::{inverse, position},
     reduce,
@@ -89,7 +89,8 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
-        Op::Own(External::Call { function, .. }) | Op::Own(External::Grad { function, .. }) => {
+        Op::Own(external) => {
+            let function = external.function();
             let message = format!("`{function}` is a function of Rust, which only compiled programs call");
             return Err(RunError::new(Code::E6010, message));
         }

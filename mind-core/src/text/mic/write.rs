@@ -5,7 +5,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 use super::HEADER;
 use crate::{
     dim::Dim,
-    ir::{External, Inst, Module, Op, Padding, Slice, ValueId},
+    ir::{Inst, Module, Op, Padding, Slice, ValueId},
     ops::{Attribute, InMic},
     text::{Above, Comment, write},
     ty::Type,
@@ -26,9 +26,8 @@ pub(super) fn text(
     let mut uses = Vec::with_capacity(module.insts().len());
     for inst in module.insts() {
         let symbol = match &inst.op {
-            Op::Input { name: text }
-            | Op::Own(External::Call { function: text, .. })
-            | Op::Own(External::Grad { function: text, .. }) => symbols.intern(text),
+            Op::Input { name } => symbols.intern(name),
+            Op::Own(external) => symbols.intern(external.function()),
             _ => 0,
         };
         uses.push((symbol, types.intern(&inst.ty)));

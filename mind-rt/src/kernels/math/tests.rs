@@ -228,8 +228,5 @@ fn steps_keep_zeros_infinities_and_what_is_not_a_number() {
         assert_eq!(at.map(|x| step(x).to_bits()), expected.map(f32::to_bits));
         assert!(step(f32::NAN).is_nan());
     }
-    assert_eq!(
-        [sign(-7i32), sign(0), sign(i32::MAX), sign(i32::MIN)],
-        [-1, 0, 1, -1]
-    );
+    assert_eq!([sign(-7i32), sign(0), sign(i32::MAX), sign(i32::MIN)], [-1, 0, 1, -1]);
 }
