@@ -204,9 +204,9 @@
 //! | --- | --- |
 //! | `a + b`, `a - b`, `a * b`, `a / b`, `-a` | elementwise, broadcast as in NumPy; `/` on floats only |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
-//! | `sum(x, axes = [0], keepdims = true)`, `mean(…)` | reductions; without `axes` over all |
+//! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
-//! | `neg` `abs` `sign` | elementwise, on all numbers |
+//! | `neg` `abs` `sign` `maximum` `minimum` | elementwise, on all numbers |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement |
 //! | `x[0, 1..3, .., -1]`, `slice(…)`, `gather(table, indices)` | parts |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |

@@ -2,7 +2,10 @@
 //!
 //! As those of [`map`](crate::map), rows are data without arrows to what is done with them.
 
-use crate::map::Takes;
+use crate::{
+    map::{Calculus, Map, Takes, formula},
+    profile::Profile,
+};
 
 /// What is known of a reduction.
 pub struct Row {
@@ -10,10 +13,82 @@ pub struct Row {
     pub name: &'static str,
     /// As in MIC, as users call it and as messages name it, and the run time's function: `sum`.
     pub function: &'static str,
+    /// Core v1 or an extension.
+    pub profile: Profile,
     /// The element types that it takes. The result's is the same.
     pub takes: Takes,
-    /// Whether the sum is divided by the number of elements that are summed.
+    /// What puts elements together.
+    pub monoid: &'static Monoid,
+    /// Whether what that gives is divided by the number of elements.
     pub divides: bool,
+    /// What a cotangent adds to that of the operand: values that are made one after the other, the last one of them; the
+    /// cotangent itself if there are none. See [`play`].
+    pub adjoint: &'static [Step],
+}
+
+/// How elements are put together: an operation that is associative, but for rounding, and what changes nothing.
+#[derive(Debug, PartialEq)]
+pub struct Monoid {
+    /// As listings of plans name what it gives.
+    pub label: &'static str,
+    /// What two elements are as one.
+    pub combine: Map,
+    /// What changes no element that it is combined with. Lanes begin with it, so that those without elements do not count.
+    pub neutral: Neutral,
+    /// Whether elements are combined in chains that are settled with what was lost to rounding before.
+    pub settles: bool,
+    /// The run time's type for it.
+    pub rust: &'static str,
+}
+
+/// An element that changes no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Neutral {
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+    /// Negative infinity, or the least integer.
+    Least,
+    /// Infinity, or the greatest integer.
+    Greatest,
+}
+
+/// A value that an adjoint is made of.
+pub struct Step {
+    /// What later steps call it by.
+    pub name: &'static str,
+    /// A [`formula`] over the values before, and over the operand `x`, the result `y` and its cotangent `dy`, both of these
+    /// broadcast to the operand's shape.
+    pub text: &'static str,
+    /// The reduction, over the same axes, of which the value is the result, broadcast likewise; nothing if it is the formula's.
+    pub over: Option<Reduce>,
+}
+
+/// What a cotangent adds to that of the operand, of what [`Step::text`] names. `over` reduces a value and broadcasts the
+/// result.
+///
+/// # Errors
+/// As the calculus.
+///
+/// # Panics
+/// If a text of the row cannot be read, which a test of all rows excludes.
+pub fn play<C: Calculus>(
+    calculus: &mut C,
+    row: &Row,
+    [x, y, dy]: [C::Value; 3],
+    mut over: impl FnMut(&mut C, Reduce, C::Value) -> Result<C::Value, C::Error>,
+) -> Result<C::Value, C::Error> {
+    let mut names = vec![("x", x), ("y", y), ("dy", dy)];
+    let mut last = dy;
+    for step in row.adjoint {
+        last = formula(calculus, step.text, &names)?;
+        if let Some(reduce) = step.over {
+            last = over(calculus, reduce, last)?;
+        }
+        names.push((step.name, last));
+    }
+    Ok(last)
 }
 
 macro_rules! rows {
@@ -40,7 +115,55 @@ impl Reduce {
     }
 }
 
-const SUM: Row = Row { name: "", function: "sum", takes: Takes::Numbers, divides: false };
+/// Addition.
+static SUMS: Monoid =
+    Monoid { label: "sum", combine: Map::Add, neutral: Neutral::Zero, settles: true, rust: "Sum" };
+
+/// The larger one.
+static MAXIMA: Monoid =
+    Monoid { label: "max", combine: Map::Maximum, neutral: Neutral::Least, settles: false, rust: "Max" };
+
+/// The smaller one.
+static MINIMA: Monoid =
+    Monoid { label: "min", combine: Map::Minimum, neutral: Neutral::Greatest, settles: false, rust: "Min" };
+
+/// Multiplication.
+static PRODUCTS: Monoid =
+    Monoid { label: "prod", combine: Map::Mul, neutral: Neutral::One, settles: false, rust: "Product" };
+
+const SUM: Row = Row {
+    name: "",
+    function: "sum",
+    profile: Profile::CoreV1,
+    takes: Takes::Numbers,
+    monoid: &SUMS,
+    divides: false,
+    adjoint: &[],
+};
+
+/// What the largest and the smallest pass back: to each of the elements that are it an equal share.
+const SHARES: &[Step] = &[
+    Step { name: "is", text: "same(x, y)", over: None },
+    Step { name: "count", text: "is", over: Some(Reduce::Sum) },
+    Step { name: "share", text: "relu_grad(dy / count, is)", over: None },
+];
+
+/// What products pass back: to each element the product of the others. That is `y / x` but for zeros. To a lone zero it is the
+/// product with 1 in its place, and to each of two zeros that times the other zero: 0, but not so its derivative.
+const OTHERS: &[Step] = &[
+    Step { name: "zero", text: "same(x, 0.0)", over: None },
+    Step { name: "zeros", text: "zero", over: Some(Reduce::Sum) },
+    Step { name: "filled", text: "x + zero", over: None },
+    Step { name: "rest", text: "filled", over: Some(Reduce::Prod) },
+    Step { name: "both", text: "relu_grad(x, zero)", over: Some(Reduce::Sum) },
+    Step {
+        name: "others",
+        text: "relu_grad(y / filled, 1.0 - zero) + relu_grad(rest / filled, same(zeros, 1.0) * zero) \
+            + relu_grad((both - x) * rest, same(zeros, 2.0) * zero)",
+        over: None,
+    },
+    Step { name: "dx", text: "dy * others", over: None },
+];
 
 rows! {
     /// `Sum(x; axes, keepdims)`: the sum over axes.
@@ -67,4 +190,53 @@ rows! {
     /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Floats (E2005).
     /// - **Example**: `%1 = Mean (%0) {axes=[1], keepdims=false} : f32[2]`.
     Mean = Row { function: "mean", takes: Takes::Floats, divides: true, ..SUM };
+    /// `Max(x; axes, keepdims)`: the largest over axes; an extension.
+    ///
+    /// - **Shape**: as `Sum`.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: the largest element, +0 being above -0; NaN if any is.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent to the largest element; where several are equal an equal share to each.
+    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Example**: `%1 = Max (%0) {axes=[1], keepdims=false} : f32[2]`.
+    Max = Row {
+        function: "max",
+        profile: Profile::Extended,
+        monoid: &MAXIMA,
+        adjoint: SHARES,
+        ..SUM
+    };
+    /// `Min(x; axes, keepdims)`: the smallest over axes; an extension.
+    ///
+    /// - **Shape**: as `Sum`.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: the smallest element, -0 being below +0; NaN if any is.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent to the smallest element; where several are equal an equal share to each.
+    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Example**: `%1 = Min (%0) {axes=[1], keepdims=false} : f32[2]`.
+    Min = Row {
+        function: "min",
+        profile: Profile::Extended,
+        monoid: &MINIMA,
+        adjoint: SHARES,
+        ..SUM
+    };
+    /// `Prod(x; axes, keepdims)`: the product over axes; an extension.
+    ///
+    /// - **Shape**: as `Sum`.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: the product, rounded at each multiplication, in an order that is fixed; integers wrap. What is
+    ///   multiplied on the way may overflow or underflow where the product itself would not.
+    /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
+    /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros; its own derivative too.
+    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Example**: `%1 = Prod (%0) {axes=[1], keepdims=false} : f32[2]`.
+    Prod = Row {
+        function: "prod",
+        profile: Profile::Extended,
+        monoid: &PRODUCTS,
+        adjoint: OTHERS,
+        ..SUM
+    };
 }

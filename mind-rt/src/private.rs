@@ -19,8 +19,9 @@ pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
 };
+pub use crate::kernels::monoid::{Folded, Max, Min, Monoid, Product, Sum};
 pub use crate::kernels::reduce::{
-    Reduce, add_columns, add_lanes, chain_scratch, reduce_lanes, settle, settle_lanes, settled, sum,
+    Reduce, chain_scratch, combine_columns, combine_lanes, reduce_lanes, settle, settle_lanes, settled, sum,
     sum_columns,
 };
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};

@@ -12,6 +12,7 @@ use mind_core::{
         Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, MatMul, Nest, Node, Operand, Parameter, Pass,
         Place, Plan, Returned, Scalar, Step, Store, Target, View,
     },
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -116,7 +117,7 @@ fn constant(number: f32) -> Operand {
 }
 
 fn fold(operand: Operand, count: Option<Dim>, target: Target) -> Fold {
-    Fold { operand, count, dtype: DType::F32, target }
+    Fold { monoid: Reduce::Sum.row().monoid, operand, count, dtype: DType::F32, target }
 }
 
 /// The view with stride 0 along an axis put in front or behind.

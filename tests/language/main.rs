@@ -9,6 +9,7 @@ mod arithmetic;
 mod constants;
 mod convolution;
 mod dimensions;
+mod folds;
 mod forms;
 mod gather;
 mod gradients;

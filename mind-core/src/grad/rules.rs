@@ -7,7 +7,7 @@
 use crate::{
     ir::{Form, Op, Reduction},
     map::{Calculus, Given, Map, play},
-    reduce::Reduce,
+    reduce::{self, Reduce},
 };
 
 /// One operation on the way back: what its rule sees, and where contributions go.
@@ -187,12 +187,24 @@ fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     Ok(())
 }
 
-/// The cotangent, divided as the sum was, at every element that was summed.
+/// The cotangent, divided where the result was, at every element that was put together; then what the row makes of it.
 fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -> Result<R::Value, R::Error> {
-    let (dy, x) = (on.cotangent(), on.operand(0));
-    let dy = if reduce.row().divides { on.average(dy, reduction, x)? } else { dy };
-    let dy = on.put_back(dy, reduction, x)?;
-    on.emit_like(|shape| Op::BroadcastTo { shape }, &[dy], x)
+    let (x, y, dy) = (on.operand(0), on.result(), on.cotangent());
+    let row = reduce.row();
+    let dy = if row.divides { on.average(dy, reduction, x)? } else { dy };
+    let spread = |on: &mut R, value| {
+        let value = on.put_back(value, reduction, x)?;
+        on.emit_like(|shape| Op::BroadcastTo { shape }, &[value], x)
+    };
+    let dy = spread(on, dy)?;
+    if row.adjoint.is_empty() {
+        return Ok(dy);
+    }
+    let y = spread(on, y)?;
+    reduce::play(on, row, [x, y, dy], |on, reduce, value| {
+        let value = on.emit(Op::Reduce(reduce, reduction.clone()), &[value])?;
+        spread(on, value)
+    })
 }
 
 /// What a product passes back to its factors.

@@ -147,11 +147,25 @@ fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {
 }
 
 fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+    if !row.monoid.settles {
+        return with_number!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
+    }
     if row.divides {
         with_float!(to.dtype, T => totals::<T>(reduction, operand, to, T::average))
     } else {
         with_number!(to.dtype, T => totals::<T>(reduction, operand, to, |total, _| T::narrow(total)))
     }
+}
+
+/// The elements of each group put together, one after the other.
+fn folded<T: Number>(combine: &map::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+    let combine = |all: Option<T>, element: T| match all {
+        None => Some(element),
+        Some(all) => Some(T::apply(combine, &[all, element])),
+    };
+    let (all, _) = groups(reduction, operand, to, None, combine);
+    let all = all.into_iter().map(|all| all.expect("an extent is at least 1"));
+    Value::new(to.shape, T::wrap(all.collect()))
 }
 
 /// The total of each group of elements, finished with the number of elements of a group.
@@ -161,17 +175,30 @@ fn totals<T: Number>(
     to: &Concrete<'_>,
     finish: impl Fn(T::Total, usize) -> T,
 ) -> Value {
+    let add = |total, element: T| element.accumulate(total);
+    let (totals, count) = groups(reduction, operand, to, T::NOTHING, add);
+    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
+}
+
+/// What the elements of each group give one after the other, and how many there are in a group.
+fn groups<T: Number, A: Copy>(
+    reduction: &Reduction,
+    operand: &Value,
+    to: &Concrete<'_>,
+    nothing: A,
+    add: impl Fn(A, T) -> A,
+) -> (Vec<A>, usize) {
     let rank = operand.shape.len();
     let reduced = reduction.positions(rank);
     let count = reduced.iter().map(|axis| operand.shape[*axis]).product();
-    let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+    let mut groups = vec![nothing; to.shape.iter().product()];
     for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
         let kept = (0..rank).filter(|axis| reduction.keeps() || !reduced.contains(axis));
         let at: Vec<_> = kept.map(|axis| if reduced.contains(&axis) { 0 } else { position[axis] }).collect();
-        let total = &mut totals[offset(to.shape, &at)];
-        *total = element.accumulate(*total);
+        let group = &mut groups[offset(to.shape, &at)];
+        *group = add(*group, *element);
     }
-    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
+    (groups, count)
 }
 
 /// The elements of a value at the places that `place` gives for those of the result.

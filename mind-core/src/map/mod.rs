@@ -42,6 +42,8 @@ pub struct Row {
     pub exactness: Exactness,
     /// The operand for which it has a pole at 0.
     pub pole: Option<usize>,
+    /// Whether the result is another where both operands are equal than it is close to that.
+    pub jumps_where_equal: bool,
     /// The operand of which only matters whether it is above 0.
     pub mask: Option<usize>,
     /// Whether the result is above 0 exactly where the operand is.
@@ -146,6 +148,8 @@ pub enum Domain {
     NonZero,
     /// From -2 to 2 and at least 0.1 from every multiple of a half: where the function jumps at some.
     OffHalves,
+    /// From -2 to 2, the elements of an operand apart from each other: where the derivative jumps between equal ones.
+    Apart,
 }
 
 impl Row {

@@ -1,5 +1,7 @@
 //! The rows of functions of elements.
 
+use std::cmp::Ordering;
+
 use super::{Cost, Domain, Exactness, Row, Rust, Shapes, Takes, Tightness, Written};
 use crate::profile::Profile;
 
@@ -58,6 +60,7 @@ pub(super) const FLOATS: Row = Row {
     cost: Cost::Series,
     exactness: Exactness::Within([1, 2]),
     pole: None,
+    jumps_where_equal: false,
     mask: None,
     keeps_positive: false,
     rust: Rust::Identity,
@@ -85,6 +88,21 @@ const STEP: Row = Row {
     // No derivative flows.
     derivative: &[],
     domain: Domain::OffHalves,
+    ..FLOATS
+};
+
+/// What the larger and the smaller one share.
+const EXTREME: Row = Row {
+    formals: &["lhs", "rhs"],
+    profile: Profile::Extended,
+    takes: Takes::Numbers,
+    commutative: true,
+    cost: Cost::Addition,
+    exactness: Exactness::Exact,
+    derivative: &[
+        "relu_grad(dy, same(lhs, y)) / (same(lhs, y) + same(rhs, y))",
+        "relu_grad(dy, same(rhs, y)) / (same(lhs, y) + same(rhs, y))",
+    ],
     ..FLOATS
 };
 
@@ -392,6 +410,73 @@ rows! {
         rust: Rust::Function("trunc"),
         float: |x| x[0].trunc(),
         ..STEP
+    };
+    /// `Maximum(lhs, rhs)`: the larger one; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: the larger one, +0 being above -0; NaN if either is.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent to the larger operand, half of it to each of two equal ones.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Maximum (%0, %1) : f32[2, 3]`.
+    Maximum = Row {
+        mnemonic: "maximum",
+        label: "maximum",
+        rust: Rust::Function("maximum"),
+        float: |x| match x[0].partial_cmp(&x[1]) {
+            None => f64::NAN,
+            Some(Ordering::Equal) if x[0].is_sign_negative() => x[1],
+            Some(Ordering::Less) => x[1],
+            Some(Ordering::Equal | Ordering::Greater) => x[0],
+        },
+        integer: |x| x[0].max(x[1]),
+        ..EXTREME
+    };
+    /// `Minimum(lhs, rhs)`: the smaller one; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: the smaller one, -0 being below +0; NaN if either is.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent to the smaller operand, half of it to each of two equal ones.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Minimum (%0, %1) : f32[2, 3]`.
+    Minimum = Row {
+        mnemonic: "minimum",
+        label: "minimum",
+        rust: Rust::Function("minimum"),
+        float: |x| match x[0].partial_cmp(&x[1]) {
+            None => f64::NAN,
+            Some(Ordering::Equal) if x[0].is_sign_negative() => x[0],
+            Some(Ordering::Less) => x[0],
+            Some(Ordering::Equal | Ordering::Greater) => x[1],
+        },
+        integer: |x| x[0].min(x[1]),
+        ..EXTREME
+    };
+    /// `Same(lhs, rhs)`: which elements are equal, for gradients; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: 1 where both are equal or both NaN, else 0.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: zero.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Same (%0, %1) : f32[2, 3]`.
+    Same = Row {
+        mnemonic: "same",
+        label: "same",
+        written: Written::Never,
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        commutative: true,
+        cost: Cost::Addition,
+        exactness: Exactness::Exact,
+        jumps_where_equal: true,
+        rust: Rust::Function("same"),
+        float: |x| if x[0] == x[1] || (x[0].is_nan() && x[1].is_nan()) { 1.0 } else { 0.0 },
+        ..FLOATS
     };
     /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
     ///

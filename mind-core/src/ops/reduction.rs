@@ -9,7 +9,7 @@ use super::{
 use crate::{
     dim::{Dim, Overflow},
     ir::{Op, Reduction},
-    map::{Takes, admits},
+    map::{Exactness, Takes, admits},
     reduce::{Reduce, Row},
     ty::{DType, Type},
 };
@@ -34,19 +34,25 @@ static ROWS: [OpInfo; Reduce::ALL.len()] = {
 
 const fn of(reduce: Reduce) -> OpInfo {
     let row = reduce.row();
+    // What chooses one element has a derivative that jumps where two are equal.
+    let domain = match row.monoid.combine.row().exactness {
+        Exactness::Exact => Domain::Apart,
+        Exactness::Rounded | Exactness::Within(_) => Domain::Any,
+    };
     OpInfo {
         name: row.name,
         mnemonic: row.function,
+        profile: row.profile,
         label: row.function,
         make: Make::Reduce(reduce),
         class: Class::Reduction,
         infer,
         origin,
-        derivative: Derivative::Linear,
+        derivative: if row.adjoint.is_empty() { Derivative::Linear } else { Derivative::Rule },
         flops,
         fields: FIELDS,
         attributes,
-        sample: Sampling { cases, domain: Domain::Any, tolerance: (1e-2, 1e-6) },
+        sample: Sampling { cases, domain, tolerance: (1e-2, 1e-6) },
         ..KERNEL
     }
 }

@@ -224,7 +224,7 @@ impl<'g> Planner<'g> {
                 slice: slice.clone(),
                 result: self.stored(id),
             },
-            Work::Elementwise(_) | Work::Sum { .. } | Work::MatMul { .. } | Work::Conv2d(_) => {
+            Work::Elementwise(_) | Work::Fold { .. } | Work::MatMul { .. } | Work::Conv2d(_) => {
                 unreachable!("these have a space")
             }
         })

@@ -68,7 +68,7 @@ impl Space {
             return None;
         };
         let (row_axes, sums) = match &item.work {
-            Work::Sum { reduced, .. } => (row_axes(reduced), vec![id]),
+            Work::Fold { reduced, .. } => (row_axes(reduced), vec![id]),
             _ => (None, Vec::new()),
         };
         Some(Self { kernel, dtype: item.dtype, extents, row_axes, sums, feeds_check: item.feeds_check })
@@ -84,7 +84,7 @@ impl Space {
     /// How many axes count rows: those before the ones that a sum takes away, or enough for sums over rows.
     pub(super) fn rows(&self, graph: &Graph) -> usize {
         let last = |item: &ItemId| match &graph.items[*item].work {
-            Work::Sum { reduced, .. } if reduced.contains(&false) => {
+            Work::Fold { reduced, .. } if reduced.contains(&false) => {
                 reduced.iter().rposition(|reduced| *reduced).map(|last| last + 1)
             }
             _ => None,
@@ -263,7 +263,7 @@ impl<'g> Fusion<'g> {
 
     /// Whether a sum can be computed in a nest with these rows.
     fn sum_fits(&self, sum: ItemId, space: &Space) -> bool {
-        let Work::Sum { reduced, .. } = &self.graph.items[sum].work else { return false };
+        let Work::Fold { reduced, .. } = &self.graph.items[sum].work else { return false };
         match space.row_axes {
             Some(rows) if reduced.len() == space.extents.len() => {
                 let elements = &reduced[rows..];
@@ -365,13 +365,13 @@ pub(super) fn reads_in_place(
             && view.strides[..axes] == expected[..]
             && view.strides[axes..].iter().all(|stride| *stride == Dim::ZERO)
     };
-    let is_element = made == space.extents && !matches!(item.work, Work::Sum { .. });
+    let is_element = made == space.extents && !matches!(item.work, Work::Fold { .. });
     if is_element && reader.space == space.extents && in_order(made.len()) {
         return Some(InPlace::Element);
     }
     let rows = space.row_axes?;
     let is_number = match &item.work {
-        Work::Sum { reduced, .. } => {
+        Work::Fold { reduced, .. } => {
             item.space == space.extents
                 && !reduced[..rows].contains(&true)
                 && !reduced[rows..].contains(&false)

@@ -170,7 +170,7 @@ impl Listing<'_> {
     }
 
     fn fold(&self, fold: &Fold, operand: &dyn Fn(&Operand) -> String) -> String {
-        let sum = if fold.count.is_some() { "mean" } else { "sum" };
+        let sum = if fold.count.is_some() { "mean" } else { fold.monoid.label };
         let operand = operand(&fold.operand);
         match &fold.target {
             Target::Number(value) => format!("    {} = {sum} of {operand}, over the row", self.name(*value)),

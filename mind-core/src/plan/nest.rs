@@ -5,6 +5,7 @@ use crate::{
     ir::ValueId,
     map::Map,
     plan::{Scalar, View},
+    reduce::Monoid,
     ty::DType,
 };
 
@@ -84,12 +85,14 @@ pub struct Store {
     pub target: View,
 }
 
-/// A sum.
+/// What becomes one of many elements: a sum, a largest one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// What is summed.
+    /// What puts elements together.
+    pub monoid: &'static Monoid,
+    /// What is put together.
     pub operand: Operand,
-    /// For a mean, the number of elements summed.
+    /// For a mean, the number of elements, by which the sum is divided.
     pub count: Option<Dim>,
     /// The element type.
     pub dtype: DType,

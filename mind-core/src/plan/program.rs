@@ -59,16 +59,16 @@ fn nest_of_rows(cluster: &Cluster<'_>, row_axes: usize) -> Option<Nest> {
 enum Role {
     /// Computed at each index.
     Element,
-    /// A sum over the elements of a row, which is a number of the row.
-    RowSum,
+    /// A fold over the elements of a row, which is a number of the row.
+    RowFold,
     /// Computed once a row.
     Number,
-    /// A sum of elements over rows, or over everything.
-    Sum,
-    /// A sum of elements over the row and then over rows.
-    SumOfRowSums,
-    /// A sum of numbers over rows.
-    SumOfNumbers,
+    /// A fold of elements over rows, or over everything.
+    Fold,
+    /// A fold of elements over the row and then over rows.
+    FoldOfRowFolds,
+    /// A fold of numbers over rows.
+    FoldOfNumbers,
 }
 
 struct Builder<'a> {
@@ -108,18 +108,18 @@ impl<'a> Builder<'a> {
         let (extents, item) = (&self.cluster.space.extents, &self.cluster.graph.items[item]);
         let of_elements = item.space == *extents;
         match &item.work {
-            Work::Sum { reduced, .. } if of_elements => {
+            Work::Fold { reduced, .. } if of_elements => {
                 let (rows, elements) = reduced.split_at(self.row_axes);
                 // Everything at once, or over rows.
                 let is_total = item.shape.rank() == 0;
                 match (rows.contains(&true), elements.contains(&true)) {
-                    _ if is_total => Role::Sum,
-                    (_, false) => Role::Sum,
-                    (false, true) => Role::RowSum,
-                    (true, true) => Role::SumOfRowSums,
+                    _ if is_total => Role::Fold,
+                    (_, false) => Role::Fold,
+                    (false, true) => Role::RowFold,
+                    (true, true) => Role::FoldOfRowFolds,
                 }
             }
-            Work::Sum { .. } => Role::SumOfNumbers,
+            Work::Fold { .. } => Role::FoldOfNumbers,
             _ if of_elements => Role::Element,
             _ => Role::Number,
         }
@@ -127,8 +127,8 @@ impl<'a> Builder<'a> {
 
     fn makes_numbers_only(&self) -> bool {
         self.roles.iter().zip(&self.sinks).all(|(role, sink)| match role {
-            Role::Number | Role::SumOfNumbers => true,
-            Role::Element | Role::RowSum | Role::Sum | Role::SumOfRowSums => sink.is_none(),
+            Role::Number | Role::FoldOfNumbers => true,
+            Role::Element | Role::RowFold | Role::Fold | Role::FoldOfRowFolds => sink.is_none(),
         })
     }
 
@@ -162,8 +162,8 @@ impl<'a> Builder<'a> {
                     Some((other, InPlace::Number)) => {
                         // A number is there when the pass is over.
                         let after = match self.roles[member] {
-                            Role::Number | Role::SumOfNumbers => 0,
-                            Role::Element | Role::RowSum | Role::Sum | Role::SumOfRowSums => 1,
+                            Role::Number | Role::FoldOfNumbers => 0,
+                            Role::Element | Role::RowFold | Role::Fold | Role::FoldOfRowFolds => 1,
                         };
                         pass.max(self.first[other] + after)
                     }
@@ -172,7 +172,9 @@ impl<'a> Builder<'a> {
             self.first[member] = pass;
             let is_sink = match self.roles[member] {
                 Role::Element => self.cluster.buffers[member].is_some(),
-                Role::RowSum | Role::Number | Role::Sum | Role::SumOfRowSums | Role::SumOfNumbers => true,
+                Role::RowFold | Role::Number | Role::Fold | Role::FoldOfRowFolds | Role::FoldOfNumbers => {
+                    true
+                }
             };
             self.sinks[member] = is_sink.then_some(pass);
         }
@@ -187,8 +189,8 @@ impl<'a> Builder<'a> {
                     self.needs[pass][member] |= self.sinks[member] == Some(pass) || keeps;
                     self.needs[pass][member]
                 }
-                Role::RowSum | Role::Sum | Role::SumOfRowSums => self.sinks[member] == Some(pass),
-                Role::Number | Role::SumOfNumbers => false,
+                Role::RowFold | Role::Fold | Role::FoldOfRowFolds => self.sinks[member] == Some(pass),
+                Role::Number | Role::FoldOfNumbers => false,
             };
             if !here {
                 continue;
@@ -251,16 +253,16 @@ impl<'a> Builder<'a> {
                     pass.numbers.push(self.node(member, &nodes));
                     self.store_number(member, item.value, &mut pass);
                 }
-                Role::RowSum if is_sink => {
+                Role::RowFold if is_sink => {
                     let target = Target::Number(item.value);
                     pass.folds.push(self.fold(member, &nodes, target));
                     self.store_number(member, item.value, &mut pass);
                 }
-                Role::Sum if is_sink => {
+                Role::Fold if is_sink => {
                     let target = self.sum_target(member);
                     pass.folds.push(self.fold(member, &nodes, target));
                 }
-                Role::SumOfRowSums if is_sink => {
+                Role::FoldOfRowFolds if is_sink => {
                     let fold = self.fold(member, &nodes, Target::Number(item.value));
                     pass.row_folds.push(Fold {
                         operand: Operand::Number(item.value),
@@ -269,11 +271,11 @@ impl<'a> Builder<'a> {
                     });
                     pass.folds.push(Fold { count: None, ..fold });
                 }
-                Role::SumOfNumbers if is_sink => {
+                Role::FoldOfNumbers if is_sink => {
                     let target = self.sum_target(member);
                     pass.row_folds.push(self.fold(member, &nodes, target));
                 }
-                Role::Number | Role::RowSum | Role::Sum | Role::SumOfRowSums | Role::SumOfNumbers => {}
+                Role::Number | Role::RowFold | Role::Fold | Role::FoldOfRowFolds | Role::FoldOfNumbers => {}
             }
         }
         pass
@@ -295,9 +297,9 @@ impl<'a> Builder<'a> {
 
     fn fold(&mut self, member: usize, nodes: &[Option<usize>], target: Target) -> Fold {
         let item = &self.cluster.graph.items[self.cluster.members[member]];
-        let Work::Sum { count, .. } = &item.work else { unreachable!("only sums are folds") };
+        let Work::Fold { count, monoid, .. } = &item.work else { unreachable!("only folds are folds") };
         let operand = self.operand(member, &item.reads[0], nodes);
-        Fold { operand, count: count.clone(), dtype: item.dtype, target }
+        Fold { monoid, operand, count: count.clone(), dtype: item.dtype, target }
     }
 
     fn operand(&mut self, member: usize, read: &Read, nodes: &[Option<usize>]) -> Operand {
@@ -342,7 +344,7 @@ impl<'a> Builder<'a> {
         let buffer = self.cluster.buffers[member].expect("only what is read elsewhere is stored");
         let item = &self.cluster.graph.items[self.cluster.members[member]];
         let mut strides = match &item.work {
-            Work::Sum { reduced, .. } => {
+            Work::Fold { reduced, .. } => {
                 let mut kept = row_major(&Shape::new(item.stripped())).into_iter();
                 let stride = |reduced: &bool| if *reduced { None } else { kept.next() };
                 reduced.iter().map(stride).map(|stride| stride.unwrap_or(Dim::ZERO)).collect()
@@ -362,7 +364,8 @@ impl<'a> Builder<'a> {
     fn finish(mut self, mut passes: Vec<Pass>) -> Nest {
         let mut extents = self.cluster.space.extents.clone();
         let mut loads = std::mem::take(&mut self.loads);
-        let sums_over_rows = self.roles.iter().any(|role| *role == Role::Sum || *role == Role::SumOfNumbers);
+        let sums_over_rows =
+            self.roles.iter().any(|role| *role == Role::Fold || *role == Role::FoldOfNumbers);
         let has_rows = self.row_axes > 0 && (sums_over_rows || self.cluster.space.row_axes.is_some());
         let mut is_row: Vec<bool> = (0..extents.len()).map(|axis| has_rows && axis < self.row_axes).collect();
         let mut views: Vec<&mut View> = loads.iter_mut().collect();
@@ -386,7 +389,7 @@ impl<'a> Builder<'a> {
             }
         }
         let sums_whole_rows =
-            self.roles.iter().any(|role| *role == Role::RowSum || *role == Role::SumOfRowSums);
+            self.roles.iter().any(|role| *role == Role::RowFold || *role == Role::FoldOfRowFolds);
         let row_axes = if has_rows {
             is_row.iter().filter(|is_row| **is_row).count()
         } else if sums_whole_rows || self.stores_nothing() {

@@ -90,6 +90,11 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["permute", "permute_dims", "permuted_axes"], Way::Named("transpose")),
     (&["expand", "expand_as"], Way::Named("broadcast_to")),
     (&["reduce_sum", "sum_axis"], Way::Named("sum")),
+    (&["amax", "reduce_max"], Way::Named("max")),
+    (&["amin", "reduce_min"], Way::Named("min")),
+    (&["product", "reduce_prod"], Way::Named("prod")),
+    (&["fmax"], Way::Named("maximum")),
+    (&["fmin"], Way::Named("minimum")),
     (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
     (&["empty"], Way::Named("zeros")),
     (&["take", "embedding", "index_select", "select"], Way::Named("gather")),
@@ -142,8 +147,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["cosh"], formula("0.5 * (exp({=0}) + exp(-{0}))")),
     // Pieces of lines.
     (&["absolute", "fabs"], Way::Named("abs")),
-    (&["maximum", "fmax"], formula("{0} + relu({1} - {0})")),
-    (&["minimum", "fmin"], formula("{0} - relu({0} - {1})")),
     (&["clip", "clamp", "clip_by_value"], formula("{1} + relu({0} - {1}) - relu({0} - {2})")),
     (&["relu6"], formula("relu({=0}) - relu({0} - 6.0)")),
     (&["leaky_relu", "leakyrelu"], formula("relu({=0}) - 0.01 * relu(-{0})")),
@@ -176,14 +179,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Along { whole: "log(sum(exp({=0})))", along: "log(sum(exp({=0}), axes = {axes}))", when: "" },
     ),
     (
-        &["prod", "product", "reduce_prod"],
-        Way::Along {
-            whole: "exp(sum(log({=0})))",
-            along: "exp(sum(log({=0}), axes = {axes}))",
-            when: ABOVE_ZERO,
-        },
-    ),
-    (
         &["var", "variance", "reduce_variance"],
         Way::Along {
             whole: "mean(({0} - mean({=0})) * ({0} - mean({=0})))",
@@ -211,12 +206,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
     (
-        &["max", "amax", "reduce_max", "min", "amin", "reduce_min", "topk", "median"],
-        Way::Words(
-            "there is no maximum over an axis; a smooth one is `log(sum(exp(…), …))`; of two tensors it is `… + relu(… - …)`",
-        ),
+        &["topk", "median", "argmax", "argmin", "argsort", "sort", "unique", "nonzero", "count_nonzero"],
+        Way::Words(IN_RUST),
     ),
-    (&["argmax", "argmin", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
         &["cumsum", "cumprod"],
         Way::Words(

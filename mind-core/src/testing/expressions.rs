@@ -112,7 +112,9 @@ impl Generator {
         let row = *self.random.pick(&rows);
         let name = row.function().expect("what has one operand is called by a name");
         match row.domain {
-            Domain::Any | Domain::NonZero | Domain::OffHalves => format!("{name}({x} * 0.25)"),
+            Domain::Any | Domain::NonZero | Domain::OffHalves | Domain::Apart => {
+                format!("{name}({x} * 0.25)")
+            }
             Domain::Positive => format!("{name}({x} * {x} + 1.0)"),
         }
     }

@@ -151,14 +151,7 @@ impl Generator {
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
-                (
-                    if self.random.once_in(2) {
-                        Op::Reduce(Reduce::Sum, reduction)
-                    } else {
-                        Op::Reduce(Reduce::Mean, reduction)
-                    },
-                    vec![x],
-                )
+                (Op::Reduce(*self.random.pick(Reduce::ALL), reduction), vec![x])
             }
             9 | 10 => (Op::Reshape { shape: self.reshaped(&ty.shape)? }, vec![x]),
             11 => (Op::Transpose { permutation: self.permutation(rank) }, vec![x]),

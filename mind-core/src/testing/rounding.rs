@@ -9,8 +9,9 @@
 use crate::{
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Inst, Op},
+    ir::{Inst, Op, Reduction},
     map::{Exactness, Row},
+    reduce::Reduce,
     ty::DType,
     verify::Verified,
 };
@@ -157,6 +158,9 @@ impl Step<'_> {
             | Op::BroadcastTo { .. }
             | Op::SliceGrad { .. }
             | Op::Gather => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
+                self.fold(reduce.row().monoid.combine.row(), reduction)?
+            }
             Op::Reduce(..) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
@@ -201,12 +205,44 @@ impl Step<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
+    /// Bounds of folds: the largest of those of the elements if what combines them is exact, else those of products.
+    fn fold(&self, combine: &Row, reduction: &Reduction) -> Result<Vec<f64>, RunError> {
+        let of = |reduce, stands_for: fn(Near) -> f64| {
+            self.evaluate(&Op::Reduce(reduce, reduction.clone()), [stands_for; 2])
+        };
+        if combine.exactness == Exactness::Exact {
+            return of(Reduce::Max, |x| x.bound);
+        }
+        let magnitudes = of(Reduce::Prod, Near::magnitude)?;
+        let reached = of(Reduce::Prod, |x| x.magnitude() + x.bound)?;
+        // What factors give on the way is between these.
+        let most = of(Reduce::Prod, |x| (x.magnitude() + x.bound).max(1.0))?;
+        let least = of(Reduce::Prod, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
+        let roundings = (self.length(0) / self.result.elements.len()) as f64;
+        let Format { epsilon, smallest, largest } = self.format;
+        let bounds = (0..magnitudes.len()).map(|at| {
+            if most[at] > largest / 2.0 {
+                return f64::INFINITY;
+            }
+            let inherited = reached[at] - magnitudes[at];
+            let underflow =
+                if least[at] < smallest / epsilon { smallest * roundings * most[at] } else { 0.0 };
+            underflow + self.bound(&Error { inherited, magnitude: magnitudes[at], roundings })
+        });
+        Ok(bounds.collect())
+    }
+
     fn float_operands(&self) -> usize {
         self.operands.iter().filter(|operand| operand.value.dtype().is_float()).count()
     }
 
     /// The operation on other numbers: what stands for an element of each float operand. It has to be linear in each.
     fn apply(&self, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
+        self.evaluate(&self.inst.op, stands_for)
+    }
+
+    /// Another operation of the same result type on such numbers.
+    fn evaluate(&self, op: &Op, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
         let mut stands_for = stands_for.into_iter();
         let operands = self.operands.iter().map(|operand| {
             if !operand.value.dtype().is_float() {
@@ -218,7 +254,7 @@ impl Step<'_> {
         });
         let operands: Vec<Value> = operands.collect();
         let to = Concrete { dtype: DType::F64, shape: &self.result.shape, bindings: self.bindings };
-        let value = evaluate(&self.inst.op, &operands.iter().collect::<Vec<_>>(), &to)?;
+        let value = evaluate(op, &operands.iter().collect::<Vec<_>>(), &to)?;
         let Elements::F64(elements) = value.elements else { unreachable!("the operands are of f64") };
         Ok(elements)
     }
@@ -256,7 +292,12 @@ impl Step<'_> {
                 if distance.is_nan() { f64::INFINITY } else { most.max(distance) }
             };
             let crosses = row.pole.is_some_and(|operand| near[operand].magnitude() <= near[operand].bound);
-            let inherited = if crosses { f64::INFINITY } else { corners.fold(0.0, far) };
+            let may_be_equal = |[a, b]: [Near; 2]| {
+                let apart = a.bound + b.bound;
+                apart > 0.0 && (a.element - b.element).abs() <= apart
+            };
+            let jumps = row.jumps_where_equal && may_be_equal([near[0], near[1]]);
+            let inherited = if crosses || jumps { f64::INFINITY } else { corners.fold(0.0, far) };
             let magnitude = if roundings > 0.0 { result.abs() } else { 0.0 };
             self.bound(&Error { inherited, magnitude, roundings })
         });

@@ -162,7 +162,7 @@ fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
         let fit = if let Op::Map(map) = inst.op {
             let row = map.row();
             match (row.domain, row.pole) {
-                (Domain::Any, _) => true,
+                (Domain::Any | Domain::Apart, _) => true,
                 (Domain::NonZero, _) => all(at(row.mask.unwrap_or(0)), |x| x.abs() > 0.05),
                 (Domain::OffHalves, _) => all(at(0), |x| (x * 2.0 - (x * 2.0).round()).abs() > 0.02),
                 (Domain::Positive, Some(pole)) => all(at(pole), |x| x.abs() > 0.1),

@@ -222,8 +222,14 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .iter()
         .map(|ty| {
             let shape = bound(&ty.shape);
-            filled(ty.dtype, &shape, |_| {
-                if ty.dtype.is_float() { rng.float(domain) } else { rng.below(index_bound) as f64 }
+            let first = if domain == Domain::Apart { rng.between(0.0, 1.0) } else { 0.0 };
+            filled(ty.dtype, &shape, |at| match (ty.dtype.is_float(), domain) {
+                // Multiples of the golden ratio, of which none is near another one modulo 1.
+                (true, Domain::Apart) => {
+                    f64::from(((first + at as f64 * 0.618_033_988_75).fract() * 4.0 - 2.0) as f32)
+                }
+                (true, _) => rng.float(domain),
+                (false, _) => rng.below(index_bound) as f64,
             })
         })
         .collect()
@@ -341,7 +347,7 @@ impl Rng {
 
     pub fn float(&mut self, domain: Domain) -> f64 {
         match domain {
-            Domain::Any => self.between(-2.0, 2.0),
+            Domain::Any | Domain::Apart => self.between(-2.0, 2.0),
             Domain::Positive => self.between(0.5, 2.0),
             Domain::OffHalves => {
                 let half = self.next() % 8;

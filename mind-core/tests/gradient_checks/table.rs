@@ -86,7 +86,14 @@ fn operations_without_a_derivative_are_e5001() {
 fn operations_of_zero_derivative_give_zeros() {
     for row in ops::TABLE.iter().filter(|row| row.arity > 0) {
         if let Derivative::Zero = row.derivative {
-            for case in float_cases(row, DType::F64) {
+            // Where the first operand has the shape of the result, it has the whole of its gradient at each place.
+            let is_whole = |case: &Case| {
+                let module = single(&case.op, &case.operands);
+                *module.ty(module.outputs()[0]) == case.operands[0]
+            };
+            let cases: Vec<_> = float_cases(row, DType::F64).into_iter().filter(is_whole).collect();
+            assert!(!cases.is_empty(), "{}", row.name);
+            for case in cases {
                 // Beside an operand that has a gradient, to see that nothing of the other path is lost.
                 let module = build(&case.operands, |b, inputs| {
                     let stopped = push(b, case.op.clone(), inputs);

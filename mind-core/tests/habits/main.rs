@@ -131,8 +131,8 @@ fn what_stands_for_a_function_computes_it() {
         }
     }
     let pairs: &[(&str, OfTwo)] = &[
-        ("maximum(x, y)", f64::max),
-        ("minimum(x, y)", f64::min),
+        ("fmax(x, y)", f64::max),
+        ("fmin(x, y)", f64::min),
         ("clip(x, y, 2.0)", |x, y| x.clamp(y, 2.0)),
         ("logaddexp(x, y)", |x, y| (x.exp() + y.exp()).ln()),
         ("where(1.0 - 0.0, x, y)", |x, _| x),

@@ -36,7 +36,7 @@ pub use ops::{
     gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
 };
 pub use product::{product, product_grad_lhs, product_grad_rhs};
-pub use reduce::{mean, sum, sum_like};
+pub use reduce::{max, mean, min, prod, sum, sum_like};
 
 pub use crate::{
     dims::Const,

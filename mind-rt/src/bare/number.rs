@@ -1,6 +1,6 @@
 //! What generic loops ask of an element type.
 
-use super::{Value, reduce};
+use super::{Value, reduce::Over};
 use crate::{
     element::DType,
     kernels::{
@@ -42,9 +42,13 @@ pub trait Number: Functions {
     /// These as indices. Integers only.
     fn indices(indices: &[Self]) -> Indices<'_>;
 
-    /// The sum over `reduced` axes. Compiled with this crate, as `Compiled` is.
+    /// What the elements along `reduced` axes are as one. Compiled with this crate, as `Compiled` is.
     #[doc(hidden)]
-    fn add_up<'a>(x: Value<'_, Self>, reduced: [bool; MAX_RANK], out: &'a mut [Self]) -> &'a mut [Self];
+    fn fold<'a, M: Over>(
+        x: Value<'_, Self>,
+        reduced: [bool; MAX_RANK],
+        out: &'a mut [Self],
+    ) -> &'a mut [Self];
 
     /// The same elements as those of the equal element type `U`.
     fn cast<U: Number>(elements: &[Self]) -> &[U];
@@ -108,9 +112,13 @@ fn refused() -> ! {
 /// What every element type has of [`Number`].
 macro_rules! shared {
     ($ty:ident $of:ident $of_mut:ident) => {
-        #[inline(never)]
-        fn add_up<'a>(x: Value<'_, Self>, reduced: [bool; MAX_RANK], out: &'a mut [Self]) -> &'a mut [Self] {
-            reduce::add_up(x, reduced, out)
+        #[inline(always)]
+        fn fold<'a, M: Over>(
+            x: Value<'_, Self>,
+            reduced: [bool; MAX_RANK],
+            out: &'a mut [Self],
+        ) -> &'a mut [Self] {
+            M::$of(x, reduced, out)
         }
 
         #[inline(always)]

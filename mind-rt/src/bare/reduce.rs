@@ -1,4 +1,6 @@
-//! Sums over axes of shapes that are values.
+//! Folds over axes of shapes that are values.
+
+use std::marker::PhantomData;
 
 use mind_shape::{Type, loops::CHAIN};
 
@@ -6,8 +8,8 @@ use super::{Value, axis_of, count, extent, number::Number};
 use crate::{
     kernels::{
         limit::limit,
-        reduce::{self, add_row, settle},
-        rows::sum_rows_of,
+        monoid::{Folds, Max, Min, Monoid, Product, Sum},
+        reduce::{self, combine_row, settle},
     },
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
@@ -15,13 +17,28 @@ use crate::{
 
 /// The sum over `axes`, or over every axis.
 pub fn sum<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    T::add_up(x, reduced(x.ty, axes), out);
+    T::fold::<Sum>(x, reduced(x.ty, axes), out);
+}
+
+/// The largest over `axes`, or over every axis.
+pub fn max<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+    T::fold::<Max>(x, reduced(x.ty, axes), out);
+}
+
+/// The smallest over `axes`, or over every axis.
+pub fn min<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+    T::fold::<Min>(x, reduced(x.ty, axes), out);
+}
+
+/// The product over `axes`, or over every axis.
+pub fn prod<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+    T::fold::<Product>(x, reduced(x.ty, axes), out);
 }
 
 /// The arithmetic mean over `axes`, or over every axis.
 pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
     let axes = reduced(x.ty, axes);
-    let out = T::add_up(x, axes, out);
+    let out = T::fold::<Sum>(x, axes, out);
     let things = T::count((0..x.ty.rank()).filter(|axis| axes[*axis]).map(|axis| x.extent(axis)).product());
     out.iter_mut().for_each(|sum| *sum = sum.over(things));
 }
@@ -32,7 +49,7 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
     let mut axes = [false; MAX_RANK];
     (0..x.ty.rank()).for_each(|axis| axes[axis] = stretched(axis));
-    T::add_up(x, axes, out);
+    T::fold::<Sum>(x, axes, out);
 }
 
 fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
@@ -52,7 +69,36 @@ struct Axis {
     stride: usize,
 }
 
-pub(super) fn add_up<'a, T: Number>(
+/// A monoid on every element type, whose folds are compiled with this crate, as `Compiled` is.
+pub trait Over {
+    #[doc(hidden)]
+    fn of_f32<'a>(x: Value<'_, f32>, reduced: [bool; MAX_RANK], out: &'a mut [f32]) -> &'a mut [f32];
+
+    #[doc(hidden)]
+    fn of_f64<'a>(x: Value<'_, f64>, reduced: [bool; MAX_RANK], out: &'a mut [f64]) -> &'a mut [f64];
+
+    #[doc(hidden)]
+    fn of_i32<'a>(x: Value<'_, i32>, reduced: [bool; MAX_RANK], out: &'a mut [i32]) -> &'a mut [i32];
+
+    #[doc(hidden)]
+    fn of_i64<'a>(x: Value<'_, i64>, reduced: [bool; MAX_RANK], out: &'a mut [i64]) -> &'a mut [i64];
+}
+
+macro_rules! over {
+    ($($monoid:ident)+) => { $(over!($monoid: f32 of_f32, f64 of_f64, i32 of_i32, i64 of_i64);)+ };
+    ($monoid:ident: $($ty:ident $of:ident),+) => {
+        impl Over for $monoid {
+            $(#[inline(never)]
+            fn $of<'a>(x: Value<'_, $ty>, reduced: [bool; MAX_RANK], out: &'a mut [$ty]) -> &'a mut [$ty] {
+                fold::<Self, $ty>(x, reduced, out)
+            })+
+        }
+    };
+}
+
+over!(Sum Max Min Product);
+
+fn fold<'a, M: Folds<T>, T: Number>(
     x: Value<'_, T>,
     reduced: [bool; MAX_RANK],
     out: &'a mut [T],
@@ -78,12 +124,16 @@ pub(super) fn add_up<'a, T: Number>(
     let out = &mut out[..kept.product()];
     match &axes[..rank] {
         [] => out.copy_from_slice(x.elements),
-        [only] if only.reduced => out[0] = reduce::sum(x.elements),
+        [only] if only.reduced => out[0] = reduce::all::<M, T>(x.elements),
         [_] => out.copy_from_slice(x.elements),
-        [_, inner] if inner.reduced => sum_rows_of(x.elements, inner.extent, inner.extent, out),
+        [_, inner] if inner.reduced => M::rows(x.elements, inner.extent, out),
         [outer @ .., inner] => {
             let width = if inner.reduced { 1 } else { inner.extent };
-            let rows = Rows { x: x.elements, outer, inner, out: &mut *out };
+            let rows = Rows { x: x.elements, outer, inner, out: &mut *out, by: PhantomData::<M> };
+            if !M::SETTLES {
+                dispatch(InTurn(rows));
+                return out;
+            }
             // Clearing what is not used would cost more than a small sum.
             match width {
                 0..=32 => dispatch(InChains { rows, chain: &mut [T::ZERO; 32], lost: &mut [T::ZERO; 32] }),
@@ -100,30 +150,81 @@ pub(super) fn add_up<'a, T: Number>(
 /// The most columns that are summed at a time: their sums stay in the fastest cache.
 const WIDEST: usize = limit(1024, 16);
 
-/// Sums over outer axes: of rows, or of the sums of rows.
-struct Rows<'a, T> {
+/// Folds over outer axes: of rows, or of what rows are as one.
+struct Rows<'a, M, T> {
     x: &'a [T],
     outer: &'a [Axis],
     inner: &'a Axis,
     out: &'a mut [T],
+    by: PhantomData<M>,
 }
 
-struct InChains<'a, T> {
-    rows: Rows<'a, T>,
+impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
+    /// How many rows become one.
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.outer.iter().filter(|axis| axis.reduced).map(|axis| axis.extent).product()
+    }
+
+    /// How wide a row of results is.
+    #[inline(always)]
+    fn width(&self) -> usize {
+        if self.inner.reduced { 1 } else { self.inner.extent }
+    }
+
+    /// Puts the row that begins here together with others.
+    #[inline(always)]
+    fn combine(x: &[T], inner: &Axis, all: &mut [T]) {
+        if inner.reduced {
+            all[0] = M::combine(all[0], T::lane_fold::<M>(&x[..inner.extent]));
+        } else {
+            combine_row::<M, T>(all, x);
+        }
+    }
+}
+
+/// Row after row.
+struct InTurn<'a, M, T>(Rows<'a, M, T>);
+
+impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (count, width) = (self.0.count(), self.0.width());
+        let Rows { x, outer, inner, out, .. } = self.0;
+        let mut at = Odometer::new(outer, |axis| !axis.reduced);
+        for out in out.chunks_exact_mut(width) {
+            for (part, out) in out.chunks_mut(WIDEST).enumerate() {
+                let first = at.position + part * WIDEST;
+                let mut row = Odometer::new(outer, |axis| axis.reduced);
+                out.fill(M::NEUTRAL);
+                for _ in 0..count {
+                    Rows::<M, T>::combine(&x[first + row.position..], inner, out);
+                    row.advance();
+                }
+            }
+            at.advance();
+        }
+    }
+}
+
+/// In chains that are settled: sums.
+struct InChains<'a, M, T> {
+    rows: Rows<'a, M, T>,
     /// What a chain is gathered in, for so many columns at a time.
     chain: &'a mut [T],
     /// What the sums lost to rounding.
     lost: &'a mut [T],
 }
 
-impl<T: Number> Kernel for InChains<'_, T> {
+impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { rows: Rows { x, outer, inner, out }, chain, lost } = self;
-        let rows: usize = outer.iter().filter(|axis| axis.reduced).map(|axis| axis.extent).product();
-        let width = if inner.reduced { 1 } else { inner.extent };
+        let (rows, width) = (self.rows.count(), self.rows.width());
+        let Self { rows: Rows { x, outer, inner, out, .. }, chain, lost } = self;
         let mut at = Odometer::new(outer, |axis| !axis.reduced);
         for out in out.chunks_exact_mut(width) {
             let strip = chain.len();
@@ -140,12 +241,7 @@ impl<T: Number> Kernel for InChains<'_, T> {
                 for start in (0..rows).step_by(CHAIN) {
                     chain.fill(T::ZERO);
                     for _ in 0..CHAIN.min(rows - start) {
-                        let row_at = first + row.position;
-                        if inner.reduced {
-                            chain[0] = chain[0].plus(T::lane_sum(&x[row_at..][..inner.extent]));
-                        } else {
-                            add_row(chain, &x[row_at..]);
-                        }
+                        Rows::<M, T>::combine(&x[first + row.position..], inner, chain);
                         row.advance();
                     }
                     settle(out, lost, chain);

@@ -27,6 +27,10 @@ pub trait Arithmetic:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// What no number is below: negative infinity, or the least integer.
+    const LEAST: Self;
+    /// What no number is above: infinity, or the greatest integer.
+    const GREATEST: Self;
 
     /// The sum.
     #[must_use]
@@ -50,6 +54,8 @@ macro_rules! float {
         $(impl Arithmetic for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const LEAST: Self = Self::NEG_INFINITY;
+            const GREATEST: Self = Self::INFINITY;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -83,6 +89,8 @@ macro_rules! integer {
         $(impl Arithmetic for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const LEAST: Self = Self::MIN;
+            const GREATEST: Self = Self::MAX;
 
             #[inline(always)]
             fn plus(self, other: Self) -> Self {

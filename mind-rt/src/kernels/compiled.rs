@@ -6,6 +6,7 @@
 //! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
 
 use super::gather::{self, Indices};
+use super::monoid::Sum;
 use super::{copy, reduce};
 
 /// The kernels of an element type.
@@ -119,7 +120,7 @@ macro_rules! compiled {
 
             #[inline(never)]
             fn sum_all(elements: &[Self]) -> Self {
-                reduce::all(elements)
+                reduce::all::<Sum, Self>(elements)
             }
 
             #[inline(never)]

@@ -18,6 +18,7 @@ pub mod math;
 pub mod matmul;
 mod matvec;
 mod memory;
+pub mod monoid;
 #[cfg(feature = "threads")]
 pub(crate) mod pool;
 mod prefetch;

@@ -1,4 +1,5 @@
-//! Sums in a fixed order, whose error hardly grows with their length.
+//! Folds in a fixed order: sums, whose error hardly grows with their length, and those by another
+//! [monoid](super::monoid), whose lanes are a chain each.
 //!
 //! Element `i` of a sum goes to lane `i % LANES`; the lanes are then added as a tree. A lane adds chains of
 //! [`CHAIN_IN_LANES`] elements in order, and [`settle`]s each, which adds it with what was lost to rounding before; the last
@@ -15,11 +16,12 @@
 //!   memory through the main loop.
 //! - [`reduce_lanes`] takes its lanes from memory, so that the compiler does not pair them in the loop as the tree does.
 
-use std::hint::black_box;
+use std::{hint::black_box, marker::PhantomData};
 
 use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, LANE_BYTES, lanes_of};
 
 use super::check;
+use super::monoid::{Monoid, Sum};
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
 
@@ -127,7 +129,7 @@ fn columns_at_level<T: Element>(
             add_rows(chain, std::array::from_fn(|next| row(i + next)));
         }
         for i in whole..rows {
-            add_row(chain, row(i));
+            combine_row::<Sum, _>(chain, row(i));
         }
         settle(sums, lost, chain);
     }
@@ -144,12 +146,12 @@ fn add_rows<T: Element>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
     }
 }
 
-/// Adds one row to a chain.
+/// Puts one row together with a chain.
 #[inline(always)]
-pub fn add_row<T: Element>(chain: &mut [T], row: &[T]) {
+pub fn combine_row<M: Monoid<T>, T: Element>(chain: &mut [T], row: &[T]) {
     let row = &row[..chain.len()];
-    for (sum, element) in chain.iter_mut().zip(row) {
-        *sum = sum.plus(*element);
+    for (all, element) in chain.iter_mut().zip(row) {
+        *all = M::combine(*all, *element);
     }
 }
 
@@ -165,53 +167,56 @@ pub fn sum<T: Element>(elements: &[T]) -> T {
     T::sum_all(elements)
 }
 
-pub(super) fn all<T: Element>(elements: &[T]) -> T {
-    struct LaneSum<'a, T>(&'a [T]);
+/// All elements as one.
+pub fn all<M: Monoid<T>, T: Element>(elements: &[T]) -> T {
+    struct LaneFold<'a, M, T>(&'a [T], PhantomData<M>);
 
-    impl<T: Element> Kernel for LaneSum<'_, T> {
+    impl<M: Monoid<T>, T: Element> Kernel for LaneFold<'_, M, T> {
         type Output = T;
 
         #[inline(always)]
         fn run(self) -> T {
-            T::lane_sum(self.0)
+            T::lane_fold::<M>(self.0)
         }
     }
 
-    dispatch(LaneSum(elements))
+    dispatch(LaneFold::<M, T>(elements, PhantomData))
 }
 
-/// Adds up lanes as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
+/// Puts lanes together as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
 #[inline(always)]
-pub fn reduce_lanes<T: Element, const L: usize>(lanes: [T; L]) -> T {
+pub fn reduce_lanes<M: Monoid<T>, T: Element, const L: usize>(lanes: [T; L]) -> T {
     // All come from a loop; fewer are of a row shorter than that.
-    add_lanes(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
+    combine_lanes::<M, T, L>(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
 }
 
-/// [`reduce_lanes`] of lanes that were not added up in a loop.
+/// [`reduce_lanes`] of lanes that were not gathered in a loop.
 #[inline(always)]
-pub fn add_lanes<T: Element, const L: usize>(mut lanes: [T; L]) -> T {
+pub fn combine_lanes<M: Monoid<T>, T: Element, const L: usize>(mut lanes: [T; L]) -> T {
     const { assert!(L.is_power_of_two()) };
     let mut half = L / 2;
     while half > 0 {
         for lane in 0..half {
-            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+            lanes[lane] = M::combine(lanes[lane], lanes[lane + half]);
         }
         half /= 2;
     }
     lanes[0]
 }
 
-/// Adds up the lanes of `COLUMNS` columns, one row of them after the other, as a tree each: rows `i` and `i + R / 2` of `R`
-/// first, which must be a power of two.
+/// Puts the lanes of `COLUMNS` columns together, one row of them after the other, as a tree each: rows `i` and `i + R / 2`
+/// of `R` first, which must be a power of two.
 #[inline(always)]
-pub fn add_columns<T: Element, const L: usize, const COLUMNS: usize>(lanes: [T; L]) -> [T; COLUMNS] {
+pub fn combine_columns<M: Monoid<T>, T: Element, const L: usize, const COLUMNS: usize>(
+    lanes: [T; L],
+) -> [T; COLUMNS] {
     const { assert!(L.is_multiple_of(COLUMNS) && (L / COLUMNS).is_power_of_two()) };
-    // They were added up in a loop.
+    // They were gathered in a loop.
     let mut lanes = black_box(lanes);
     let mut half = L / 2;
     while half >= COLUMNS {
         for lane in 0..half {
-            lanes[lane] = lanes[lane].plus(lanes[lane + half]);
+            lanes[lane] = M::combine(lanes[lane], lanes[lane + half]);
         }
         half /= 2;
     }
@@ -220,6 +225,9 @@ pub fn add_columns<T: Element, const L: usize, const COLUMNS: usize>(lanes: [T; 
 
 /// Reductions with the lane count of the type. To be called from a [`Kernel`].
 pub trait Reduce: Sized {
+    /// All elements as one.
+    fn lane_fold<M: Monoid<Self>>(elements: &[Self]) -> Self;
+
     /// The sum.
     fn lane_sum(elements: &[Self]) -> Self;
 
@@ -234,13 +242,18 @@ macro_rules! reduce {
     ($($ty:ty),*) => {
         $(impl Reduce for $ty {
             #[inline(always)]
+            fn lane_fold<M: Monoid<Self>>(elements: &[Self]) -> Self {
+                reduce_lanes::<M, _, _>(by_lanes::<M, $ty, { lanes_of(size_of::<$ty>()) }>(elements))
+            }
+
+            #[inline(always)]
             fn lane_sum(elements: &[Self]) -> Self {
-                reduce_lanes(by_lanes::<$ty, { lanes_of(size_of::<$ty>()) }>(elements))
+                Self::lane_fold::<Sum>(elements)
             }
 
             #[inline(always)]
             fn lane_sums(elements: &[Self], lanes: &mut [Self]) {
-                lanes.copy_from_slice(&by_lanes::<$ty, { lanes_of(size_of::<$ty>()) }>(elements));
+                lanes.copy_from_slice(&by_lanes::<Sum, $ty, { lanes_of(size_of::<$ty>()) }>(elements));
             }
 
             #[inline(always)]
@@ -254,35 +267,35 @@ macro_rules! reduce {
 reduce!(f32, f64, i32, i64);
 
 #[inline(always)]
-fn by_lanes<T: Element, const L: usize>(elements: &[T]) -> [T; L] {
+fn by_lanes<M: Monoid<T>, T: Element, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
-    if blocks.len() <= CHAIN_IN_LANES {
-        return plus_rest(chain_by_lanes(blocks), rest);
+    if !M::SETTLES || blocks.len() <= CHAIN_IN_LANES {
+        return with_rest::<M, T, L>(chain_by_lanes::<M, T, L>(blocks), rest);
     }
     let (mut sums, mut lost, mut last) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
             settle(&mut sums, &mut lost, &last);
         }
-        last = chain_by_lanes(blocks);
+        last = chain_by_lanes::<M, T, L>(blocks);
     }
-    settled(sums, lost, plus_rest(last, rest))
+    settled(sums, lost, with_rest::<M, T, L>(last, rest))
 }
 
 #[inline(always)]
-fn plus_rest<T: Element, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
+fn with_rest<M: Monoid<T>, T: Element, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
     for (lane, element) in lanes.iter_mut().zip(rest) {
-        *lane = lane.plus(*element);
+        *lane = M::combine(*lane, *element);
     }
     lanes
 }
 
 #[inline(always)]
-fn chain_by_lanes<T: Element, const L: usize>(blocks: &[[T; L]]) -> [T; L] {
-    let mut lanes = [T::ZERO; L];
+fn chain_by_lanes<M: Monoid<T>, T: Element, const L: usize>(blocks: &[[T; L]]) -> [T; L] {
+    let mut lanes = [M::NEUTRAL; L];
     for block in blocks {
         for lane in 0..L {
-            lanes[lane] = lanes[lane].plus(block[lane]);
+            lanes[lane] = M::combine(lanes[lane], block[lane]);
         }
     }
     lanes
@@ -303,7 +316,7 @@ fn dot_by_lanes<T: Element, const L: usize>(lhs: &[T], rhs: &[T]) -> T {
     for (lane, (x, y)) in last.iter_mut().zip(lhs_rest.iter().zip(rhs_rest)) {
         *lane = lane.plus(x.times(*y));
     }
-    reduce_lanes(last)
+    reduce_lanes::<Sum, _, _>(last)
 }
 
 #[cfg(test)]
@@ -389,14 +402,14 @@ mod tests {
 
     #[test]
     fn lanes_of_columns_add_up_as_a_tree_each() {
-        assert_eq!(add_columns::<f32, 3, 3>([1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        assert_eq!(combine_columns::<Sum, f32, 3, 3>([1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
         let lanes = [1e30_f32, 1.0, 1.0, 10.0, -1e30, 100.0, 1.0, 1000.0];
-        assert_eq!(add_columns::<f32, 8, 2>(lanes), [2.0, 1111.0]);
+        assert_eq!(combine_columns::<Sum, f32, 8, 2>(lanes), [2.0, 1111.0]);
     }
 
     #[test]
     fn lanes_add_up_as_a_tree() {
-        assert_eq!(reduce_lanes([1.0_f32]), 1.0);
-        assert_eq!(reduce_lanes([1e30_f32, 1.0, -1e30, 1.0]), 2.0);
+        assert_eq!(reduce_lanes::<Sum, _, _>([1.0_f32]), 1.0);
+        assert_eq!(reduce_lanes::<Sum, _, _>([1e30_f32, 1.0, -1e30, 1.0]), 2.0);
     }
 }

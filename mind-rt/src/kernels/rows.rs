@@ -6,11 +6,14 @@
 //! another, and adds these. After the last step one register holds the sums. Of longer rows the lanes are such rows. The
 //! order of each sum is that of [`sum`](super::reduce::sum), so that bits are the same.
 
+use std::marker::PhantomData;
+
 use mind_shape::loops::LANE_BYTES;
 
 use super::check;
 use super::limit::limit;
-use super::reduce::add_lanes;
+use super::monoid::{Monoid, Sum};
+use super::reduce::combine_lanes;
 use crate::element::Element;
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
@@ -44,7 +47,7 @@ fn sum_short<T: Element, const LANES: usize>(row: &[T]) -> T {
     for (lane, element) in lanes.iter_mut().zip(row) {
         *lane = lane.plus(*element);
     }
-    add_lanes(lanes)
+    combine_lanes::<Sum, _, _>(lanes)
 }
 
 /// The sums of rows of `len` elements: `sums[i]` is that of what begins at `elements[i * stride]`.
@@ -53,6 +56,25 @@ fn sum_short<T: Element, const LANES: usize>(row: &[T]) -> T {
 /// If a row is not inside `elements`.
 pub fn sum_rows_of<T: Element>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) {
     T::sum_rows_of(elements, len, stride, sums);
+}
+
+/// Rows of `len` elements as one each, one after the other: `out[i]` is that of what begins at `elements[i * len]`.
+///
+/// # Panics
+/// If a row is not inside `elements`.
+pub(super) fn fold_rows<M: Monoid<T>, T: Element>(elements: &[T], len: usize, out: &mut [T]) {
+    struct EachRow<'a, M, T>(Rows<'a, T>, PhantomData<M>);
+
+    impl<M: Monoid<T>, T: Element> Kernel for EachRow<'_, M, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            self.0.each(T::lane_fold::<M>);
+        }
+    }
+
+    dispatch(EachRow::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
 }
 
 /// Sums of short rows by the registers of the SIMD level in use.

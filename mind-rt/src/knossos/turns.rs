@@ -4,6 +4,7 @@ use super::number::Real;
 use crate::{
     kernels::{
         math::{MultiplyAdd, Separate},
+        monoid::Sum,
         reduce::reduce_lanes,
     },
     simd::{Kernel, dispatch, run_portable},
@@ -138,7 +139,7 @@ where
             last[s][lane] = last[s][lane].plus(terms[s]);
         }
     }
-    last.map(reduce_lanes)
+    last.map(reduce_lanes::<Sum, _, _>)
 }
 
 /// What one turn adds to the sums.

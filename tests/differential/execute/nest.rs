@@ -45,7 +45,7 @@ impl Run<'_> {
             let sums = sums.take(fold).unwrap_or_else(|| panic!("{fold:?} sums nothing"));
             let count = fold.count.as_ref().map(|count| self.size(count));
             for (at, elements) in sums {
-                let sum = T::total(&elements);
+                let sum = T::total(fold.monoid, &elements);
                 let sum = count.map_or(sum, |count| sum.divided_by(count));
                 match &fold.target {
                     Target::Memory(view) => self.write(view, at, sum),
@@ -86,7 +86,7 @@ impl Run<'_> {
         for (fold, elements) in pass.folds.iter().zip(row_sums) {
             if let Target::Number(number) = fold.target {
                 let count = fold.count.as_ref().map(|count| self.size(count));
-                let sum = T::total(&elements);
+                let sum = T::total(fold.monoid, &elements);
                 numbers.insert(number, count.map_or(sum, |count| sum.divided_by(count)));
             }
         }

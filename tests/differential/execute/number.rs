@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use mind::__private as rt;
-use mind_core::{data::TensorData, interp::Elements, map::Map, ty::DType};
+use mind_core::{data::TensorData, interp::Elements, map::Map, reduce::Monoid, ty::DType};
 
 /// Calls `$body` with `$vec` bound to the elements' vector, whatever their type.
 macro_rules! each_type {
@@ -24,7 +24,7 @@ pub trait Number: rt::Element {
     /// What no kernel computes by chance.
     const UNWRITTEN: Self;
     fn apply(op: Map, operands: &[Self]) -> Self;
-    fn total(elements: &[Self]) -> Self;
+    fn total(monoid: &Monoid, elements: &[Self]) -> Self;
     fn divided_by(self, count: usize) -> Self;
 }
 
@@ -50,8 +50,12 @@ macro_rules! number {
             fn apply(op: Map, operands: &[Self]) -> Self {
                 $apply(op, operands)
             }
-            fn total(elements: &[Self]) -> Self {
-                rt::sum(elements)
+            fn total(monoid: &Monoid, elements: &[Self]) -> Self {
+                if monoid.settles {
+                    return rt::sum(elements);
+                }
+                let all = elements.iter().copied().reduce(|a, b| Self::apply(monoid.combine, &[a, b]));
+                all.expect("an extent is at least 1")
             }
             fn divided_by(self, count: usize) -> Self {
                 $divide(self, count)

@@ -9,6 +9,7 @@ use crate::{
     map::Map,
     ops::Class,
     plan::{BufferId, ConvKind, Scalar, Source, Update, View},
+    reduce::Row,
     ty::{DType, Shape, Type},
 };
 
@@ -68,7 +69,7 @@ impl<'m> Arranger<'m> {
             }
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
-            Op::Reduce(reduce, reduction) => self.sum(value, inst, reduction, reduce.row().divides),
+            Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
             Op::Reshape { shape } => self.part(inst.operands[0], |view| view.reshape(shape)),
             Op::Transpose { permutation } => self.view(inst.operands[0]).transpose(permutation),
             Op::ExpandDims { .. } | Op::Squeeze { .. } => {
@@ -184,20 +185,20 @@ impl<'m> Arranger<'m> {
         View::contiguous(BufferId(item), shape)
     }
 
-    fn sum(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, divides: bool) -> View {
+    fn fold(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, row: &Row) -> View {
         let operand = self.view(inst.operands[0]);
         let every = reduction.axes.is_empty();
         let marked = |axis: usize| every || reduction.axes.contains(&(axis as i64));
         let axes = || operand.shape.iter().enumerate().filter(|(_, extent)| !extent.is_one());
         let reduced: Vec<bool> = axes().map(|(axis, _)| marked(axis)).collect();
         if !reduced.contains(&true) {
-            // Sums of one element each.
+            // Folds of one element each.
             let view = operand.insert_or_remove_ones(&inst.ty.shape);
             return view;
         }
         let count = axes().filter(|(axis, _)| marked(*axis)).map(|(_, extent)| extent.clone());
-        let count = divides.then(|| count.collect::<Shape>().element_count().expect(COUNTABLE));
-        let work = Work::Sum { reduced, count };
+        let count = row.divides.then(|| count.collect::<Shape>().element_count().expect(COUNTABLE));
+        let work = Work::Fold { monoid: row.monoid, reduced, count };
         let (space, reads) = (without_ones(&operand.shape), vec![read(&operand)]);
         if inst.ty.rank() == 0 {
             return self.number(value, work, reads, inst.ty.dtype, space);

@@ -10,6 +10,7 @@ use crate::{
     ir::{Convolution, Slice, ValueId},
     map::Map,
     plan::{Scalar, Update, View},
+    reduce::Monoid,
     ty::{DType, Shape, Type},
 };
 
@@ -72,8 +73,9 @@ pub(super) enum Work {
     Elementwise(Map),
     /// The elements of a view put in order.
     Copy,
-    /// A sum over the axes of the index space that are marked; over all axes and with a shape of rank 0 it is a number.
-    Sum { reduced: Vec<bool>, count: Option<Dim> },
+    /// A fold over the axes of the index space that are marked, divided by the count if there is one; over all axes and with a
+    /// shape of rank 0 it is a number.
+    Fold { monoid: &'static Monoid, reduced: Vec<bool>, count: Option<Dim> },
     /// A single number from single numbers.
     Scalar(Map),
     /// A single number from memory.
@@ -129,7 +131,7 @@ impl Item {
 
     /// Whether it is computed at each index of a space.
     pub(super) fn is_looped(&self) -> bool {
-        matches!(self.work, Work::Elementwise(_) | Work::Sum { .. })
+        matches!(self.work, Work::Elementwise(_) | Work::Fold { .. })
     }
 
     /// Whether it can fail.

@@ -4,7 +4,7 @@ use super::attributes::Attributes;
 use super::calls::match_arguments;
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::values::Lowered;
+use super::values::{Lowered, Stop};
 use crate::dim::Dim;
 use crate::ir::{Convolution, Padding, Reduction, Slice};
 use crate::map::Map;
@@ -182,7 +182,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             Function::MatMul => (Op::MatMul, both()),
             Function::Dot => (Op::Dot, both()),
             Function::Reduce(reduce) => {
-                let axes = axes(y)?;
+                let axes = self.reduced_axes(reduce, given)?;
                 let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
                 let keepdims = keepdims.transpose()?.unwrap_or_default();
                 (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
@@ -222,6 +222,25 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             Function::BroadcastTo => (Op::BroadcastTo { shape: shape(1)? }, vec![x]),
         };
         Ok(Call::Operation(op, operands))
+    }
+
+    /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.
+    fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
+        let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
+        axes.map_err(|stop| match stop {
+            Stop::Mistake(mut diag) => {
+                diag.help = self.of_two(reduce, given).or(diag.help);
+                Stop::Mistake(diag)
+            }
+            Stop::Poisoned => Stop::Poisoned,
+        })
+    }
+
+    /// What is the same of two tensors, if that is a function.
+    fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
+        let function = reduce.row().monoid.combine.row().function()?;
+        let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.text(operand));
+        Some(format!("of two tensors write `{function}({a}, {b})`"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use mind_core::{
     dim::Dim,
     plan::{BufferId, Nest, Operand, Place, Scalar, Target, View},
+    reduce::Monoid,
     ty::DType,
 };
 
@@ -52,9 +53,10 @@ pub(super) enum Kind {
     Steps,
 }
 
-/// A sum over everything.
+/// A fold over everything.
 pub(super) struct Total {
     pub(super) name: String,
+    pub(super) monoid: &'static Monoid,
     pub(super) dtype: DType,
     /// For a mean, the number of elements.
     pub(super) count: Option<Dim>,
@@ -218,7 +220,12 @@ impl Captures {
             for fold in pass.folds.iter().chain(&pass.row_folds) {
                 if let Target::Total(value) = &fold.target {
                     let name = body.name_local(*value);
-                    self.totals.push(Total { name, dtype: fold.dtype, count: fold.count.clone() });
+                    self.totals.push(Total {
+                        name,
+                        monoid: fold.monoid,
+                        dtype: fold.dtype,
+                        count: fold.count.clone(),
+                    });
                 }
             }
         }

@@ -71,6 +71,7 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
         let depth = depth(nest, view);
         let added = (depth..nest.row_axes).filter(|axis| view.strides[*axis] == Dim::ZERO);
         let chain = Chain::of(CHAIN, added.map(|axis| (axis, turns(nest, cut, axis))));
+        let chain = chain.filter(|_| fold.monoid.settles);
         let place = match (few(nest, cut, view, depth), chain) {
             (Some(len), _) => Place::Arrays(len),
             (None, None) => Place::Target,

@@ -36,7 +36,7 @@ pub(super) fn emit(body: &mut Body<'_>, nest: &Nest) {
     let call = Call { body, nest, cut: cut.as_ref(), captures: &captures };
     let item = call.item(&text);
     let _ = writeln!(body.text, "{item}");
-    for Total { name, dtype, count } in &captures.totals {
+    for Total { name, dtype, count, .. } in &captures.totals {
         if let Some(count) = count {
             let count = grouped(&body.extent(count));
             let _ = writeln!(body.text, "let {name} = {name} / ({count} as {dtype});");
@@ -77,7 +77,8 @@ impl Call<'_, '_> {
         let (declared, of_any, bounds) =
             (generics("'a", &bounds), generics("'_", &symbols), bounds.join(", "));
         let totals = &self.captures.totals;
-        let output = tuple(&totals.iter().map(|total| total.dtype.to_string()).collect::<Vec<_>>());
+        let part = |total: &Total| format!("rt::Folded<rt::{}, {}>", total.monoid.rust, total.dtype);
+        let output = tuple(&totals.iter().map(part).collect::<Vec<_>>());
         let mut sizes = String::new();
         let [mut declaration, mut names, mut construction, mut parameters] = [(); 4].map(|()| String::new());
         if !symbols.is_empty() {
@@ -133,7 +134,12 @@ impl Call<'_, '_> {
                 true => String::new(),
                 false => format!(
                     "let {} = ",
-                    tuple(&totals.iter().map(|total| total.name.clone()).collect::<Vec<_>>())
+                    tuple(
+                        &totals
+                            .iter()
+                            .map(|total| format!("rt::Folded {{ value: {}, .. }}", total.name))
+                            .collect::<Vec<_>>()
+                    )
                 ),
             },
             split = split.unwrap_or_default(),

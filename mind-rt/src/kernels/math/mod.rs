@@ -43,6 +43,17 @@ pub struct Function {
     pub f64: [fn(&[f64]) -> f64; 2],
 }
 
+/// The larger float, or the smaller one, by selections alone: NaN if either is. Equal floats differ in the sign of a zero at
+/// most, which both must have, or either.
+macro_rules! extreme {
+    ($x:ident $beats:tt $y:ident, $sign:tt) => {{
+        let equal = Self::from_bits($x.to_bits() $sign $y.to_bits());
+        let chosen = if $x $beats $y { $x } else { $y };
+        let chosen = if $x == $y { equal } else { chosen };
+        if $x.is_nan() { $x } else { chosen }
+    }};
+}
+
 /// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
@@ -143,6 +154,12 @@ functions! {
 
     /// `x` without its fraction.
     trunc(x) { x.trunc(), x.trunc(), refused() }
+
+    /// The larger one: NaN if either is, and +0 of two zeros.
+    maximum(x, y) { extreme!(x > y, &), extreme!(x > y, &), x.max(y) }
+
+    /// The smaller one: NaN if either is, and -0 of two zeros.
+    minimum(x, y) { extreme!(x < y, |), extreme!(x < y, |), x.min(y) }
 }
 
 #[cold]
@@ -193,6 +210,13 @@ pub fn relu<T: Element>(x: T) -> T {
 #[inline(always)]
 pub fn relu_grad<T: Element>(dy: T, x: T) -> T {
     if x > T::ZERO { dy } else { T::ZERO }
+}
+
+/// 1 where both are equal or both NaN, else 0.
+#[inline(always)]
+pub fn same<T: Element>(x: T, y: T) -> T {
+    let is_nan = |x: T| x.partial_cmp(&x).is_none();
+    if x == y || (is_nan(x) && is_nan(y)) { T::ONE } else { T::ZERO }
 }
 
 /// Evaluates a polynomial, coefficients from the highest power down.

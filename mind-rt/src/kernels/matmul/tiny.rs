@@ -3,6 +3,7 @@
 use super::MatRef;
 use crate::element::Element;
 use crate::kernels::check;
+use crate::kernels::monoid::Sum;
 use crate::kernels::reduce::reduce_lanes;
 
 /// The product of an `M` by `K` and a `K` by `N` matrix, whose rows are computed where they are asked for: no dispatch and
@@ -76,6 +77,6 @@ impl<'a, T: Element, const M: usize, const K: usize, const N: usize> TinyProduct
                 }
             }
         }
-        std::array::from_fn(|j| reduce_lanes::<T, P>(std::array::from_fn(|p| parts[p][j])))
+        std::array::from_fn(|j| reduce_lanes::<Sum, T, P>(std::array::from_fn(|p| parts[p][j])))
     }
 }

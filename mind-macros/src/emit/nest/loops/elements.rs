@@ -9,9 +9,8 @@ use mind_core::{
 };
 
 use super::{
-    At, Frame, Loops, Variables, add, grouped,
+    At, Frame, Loops, Variables, combined, grouped,
     sums::{Gathered, LaneSum},
-    zero,
 };
 use crate::emit::{
     body::expression,
@@ -245,7 +244,7 @@ impl Loops<'_, '_> {
                     // It is a chain of its own.
                     Some((_, Gathered { lost, .. })) => {
                         let _ = write!(back, "rt::settle_lanes(&mut {}, &mut {lost}, {rest}); ", sum.name);
-                        writeln!(self.text, "let mut {rest} = [{}; {}];", zero(sum.dtype), sum.lanes)
+                        writeln!(self.text, "let mut {rest} = [{}; {}];", sum.of.neutral(), sum.lanes)
                     }
                     None => {
                         let chain = sum.last.as_deref().unwrap_or(sum.chain());
@@ -403,7 +402,7 @@ impl Loops<'_, '_> {
                 (_, Some(sum)) => format!("{}[lane % {}]", sum.chain(), sum.lanes),
                 (_, None) => unreachable!("sums along a row have lanes"),
             };
-            let sum = add(&place, &value, fold.dtype);
+            let sum = combined(&place, &value, fold);
             let _ = match at {
                 At::Row | At::Block => writeln!(self.text, "{place} = {sum};"),
                 At::Padded => writeln!(self.text, "{place} = if counts {{ {sum} }} else {{ {place} }};"),

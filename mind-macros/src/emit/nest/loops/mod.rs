@@ -16,11 +16,12 @@ use mind_core::{
     dim::Dim,
     ir::ValueId,
     plan::{Fold, Nest, Pass, Store, Target, View},
+    reduce::{Monoid, Neutral},
     ty::DType,
 };
 
 use super::{Along, Body, captures::Captures, chains::MemorySum, grouped, tuple};
-use crate::emit::names::Names;
+use crate::emit::{body::expression, names::Names};
 
 use sums::{Gathered, LaneSum, lanes_of};
 
@@ -149,7 +150,7 @@ impl<'a, 'p> Loops<'a, 'p> {
             self.close_chains(depth, &self.totals.clone());
         }
         self.end_sums(0);
-        let totals: Vec<_> = self.totals.iter().map(LaneSum::value).collect();
+        let totals: Vec<_> = self.totals.iter().map(LaneSum::part).collect();
         let _ = writeln!(self.text, "{}", tuple(&totals));
     }
 
@@ -172,7 +173,7 @@ impl<'a, 'p> Loops<'a, 'p> {
                 Target::Total(_) => totals.next(),
                 Target::Number(_) => {
                     let (lanes, first) = (self.lanes(fold.dtype), self.nest.row_axes);
-                    Some(self.sum_in_lanes("lanes", fold.dtype, lanes, first))
+                    Some(self.sum_in_lanes("lanes", Element::of(fold), lanes, first))
                 }
                 Target::Memory(_) => None,
             })
@@ -228,7 +229,7 @@ impl<'a, 'p> Loops<'a, 'p> {
                 }
                 Target::Number(_) => unreachable!("sums over rows are no numbers of a row"),
             };
-            let _ = writeln!(self.text, "{sum} = {};", add(&sum, &value, fold.dtype));
+            let _ = writeln!(self.text, "{sum} = {};", combined(&sum, &value, fold));
         }
         if self.rows_at_once().is_some() {
             self.text.push_str("}\n");
@@ -340,6 +341,34 @@ fn zero(dtype: DType) -> String {
     if dtype.is_float() { format!("0.0_{dtype}") } else { format!("0_{dtype}") }
 }
 
-fn add(sum: &str, value: &str, dtype: DType) -> String {
-    if dtype.is_float() { format!("{sum} + {value}") } else { format!("{sum}.wrapping_add({value})") }
+/// An element of a fold with one more.
+fn combined(all: &str, value: &str, fold: &Fold) -> String {
+    expression(fold.monoid.combine, &[all.to_string(), value.to_string()], fold.dtype, "rt")
+}
+
+/// What is put together, and by what.
+#[derive(Clone, Copy)]
+struct Element {
+    monoid: &'static Monoid,
+    dtype: DType,
+}
+
+impl Element {
+    fn of(fold: &Fold) -> Self {
+        Self { monoid: fold.monoid, dtype: fold.dtype }
+    }
+
+    /// What changes no element.
+    fn neutral(self) -> String {
+        let dtype = self.dtype;
+        match (self.monoid.neutral, dtype.is_float()) {
+            (Neutral::Zero, _) => zero(dtype),
+            (Neutral::One, true) => format!("1.0_{dtype}"),
+            (Neutral::One, false) => format!("1_{dtype}"),
+            (Neutral::Least, true) => format!("{dtype}::NEG_INFINITY"),
+            (Neutral::Least, false) => format!("{dtype}::MIN"),
+            (Neutral::Greatest, true) => format!("{dtype}::INFINITY"),
+            (Neutral::Greatest, false) => format!("{dtype}::MAX"),
+        }
+    }
 }

@@ -60,7 +60,7 @@ impl<'a> Loops<'a, '_> {
         self.frame == Frame::Nest
             && self.nest.row_axes + 1 == self.rank()
             && self.nest.row_axes > 0
-            && len.is_some_and(|len| folds.all(|fold| len <= lanes_of(fold.dtype)))
+            && len.is_some_and(|len| folds.all(|fold| is_sum(fold) && len <= lanes_of(fold.dtype)))
     }
 
     /// The sums of rows that a nest stores, if it does nothing else and rows, and sums, follow each other in memory.
@@ -78,7 +78,7 @@ impl<'a> Loops<'a, '_> {
         }
         let sums = pass.row_stores.iter().map(|store| {
             let sum = |fold: &&Fold| matches!(&fold.target, Target::Number(value) if store.operand == Operand::Number(*value));
-            let fold = pass.folds.iter().find(sum)?;
+            let fold = pass.folds.iter().find(sum).filter(|fold| is_sum(fold))?;
             let Operand::Load(load) = fold.operand else { return None };
             let follows = matches!(Along::of(&self.nest.loads[load], axis + 1), Along::Consecutive)
                 && matches!(Along::of(&store.target, axis), Along::Consecutive);
@@ -217,6 +217,11 @@ pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option
     let stride = if follows { Dim::ONE } else { Dim::ZERO };
     let strides = outer.iter().cloned().chain([stride]).collect();
     (follows || is_still).then(|| View { strides, shape: Shape::from_slice(extents), ..view.clone() })
+}
+
+/// Whether the run time has kernels for a fold of many rows at once.
+fn is_sum(fold: &Fold) -> bool {
+    fold.monoid.settles
 }
 
 /// Elements that lie in memory.

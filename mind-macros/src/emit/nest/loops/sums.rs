@@ -1,4 +1,4 @@
-//! What sums are gathered in: lanes, arrays or scratch memory, chain by chain, which are settled.
+//! What sums, and other folds, are gathered in: lanes, arrays or scratch memory, chain by chain, which are settled.
 
 use std::{fmt::Write, ops::Range};
 
@@ -13,14 +13,14 @@ use super::super::{
     chains::{Chain, MemorySum, Place, in_memory, is_sum_of_rows, turns},
     grouped,
 };
-use super::{Loops, zero};
+use super::{Element, Loops};
 
 /// A sum in an array of lanes; that of numbers of rows has one.
 #[derive(Clone)]
 pub(super) struct LaneSum {
     pub(super) name: String,
     pub(super) lanes: usize,
-    pub(super) dtype: DType,
+    pub(super) of: Element,
     /// If there is more than one chain, where they end, and what each is gathered in.
     pub(super) chains: Option<(Chain, Gathered)>,
     /// If the loop of which it has chains is the only one that adds to it, the chain before the one under way: it is settled
@@ -68,9 +68,10 @@ impl<'a> Loops<'a, '_> {
                 if !matches!(fold.target, Target::Total(_)) {
                     continue;
                 }
+                let of = Element::of(fold);
                 let sum = match of_elements {
-                    true => self.sum_in_lanes("total", fold.dtype, self.lanes(fold.dtype), 0),
-                    false => self.sum("total", fold.dtype, 1, CHAIN, 0..self.nest.row_axes),
+                    true => self.sum_in_lanes("total", of, self.lanes(fold.dtype), 0),
+                    false => self.sum("total", of, 1, CHAIN, 0..self.nest.row_axes),
                 };
                 self.totals.push(sum);
             }
@@ -78,15 +79,15 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Declares a sum along the axes from one on, of blocks of lanes along the last.
-    pub(super) fn sum_in_lanes(&mut self, name: &str, dtype: DType, lanes: usize, first: usize) -> LaneSum {
-        self.sum(name, dtype, lanes, chain_in(lanes), first..self.rank())
+    pub(super) fn sum_in_lanes(&mut self, name: &str, of: Element, lanes: usize, first: usize) -> LaneSum {
+        self.sum(name, of, lanes, chain_in(lanes), first..self.rank())
     }
 
     /// Declares a sum that is added to in each turn of the loops over some axes.
     pub(super) fn sum(
         &mut self,
         name: &str,
-        dtype: DType,
+        of: Element,
         lanes: usize,
         most: usize,
         axes: Range<usize>,
@@ -98,9 +99,9 @@ impl<'a> Loops<'a, '_> {
         });
         let is_one_run = axes.clone().eq(inner..inner + 1);
         let mut last = None;
-        let chain = Chain::of(most, loops);
+        let chain = Chain::of(most, loops).filter(|_| of.monoid.settles);
         let name = self.names.fresh(name);
-        let zero = zero(dtype);
+        let zero = of.neutral();
         let _ = writeln!(self.text, "let mut {name} = [{zero}; {lanes}];");
         let chains = chain.map(|chain| {
             let gathered = self.gathered(&name);
@@ -112,7 +113,7 @@ impl<'a> Loops<'a, '_> {
             }
             (chain, gathered)
         });
-        LaneSum { name, lanes, dtype, chains, last }
+        LaneSum { name, lanes, of, chains, last }
     }
 
     pub(super) fn gathered(&mut self, name: &str) -> Gathered {
@@ -120,7 +121,7 @@ impl<'a> Loops<'a, '_> {
         Gathered { chain, lost }
     }
 
-    /// The lanes of a sum along the row. Lanes that stay 0 change no sum: fewer of them give the same bits.
+    /// The lanes of a sum along the row. Lanes without elements change nothing: fewer of them give the same bits.
     pub(super) fn lanes(&self, dtype: DType) -> usize {
         let of_type = lanes_of(dtype);
         self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
@@ -130,7 +131,9 @@ impl<'a> Loops<'a, '_> {
     pub(super) fn sum_of_row(&self, sum: &LaneSum) -> String {
         match self.inner_known() {
             // Nothing is to be kept apart from a loop over blocks: there is one block.
-            Some(len) if len <= sum.lanes && self.is_one_run() => format!("rt::add_lanes({})", sum.name),
+            Some(len) if len <= sum.lanes && self.is_one_run() => {
+                format!("rt::combine_lanes::<rt::{}, _, _>({})", sum.of.monoid.rust, sum.name)
+            }
             Some(_) | None => sum.value(),
         }
     }
@@ -163,7 +166,7 @@ impl<'a> Loops<'a, '_> {
         for (MemorySum { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
             self.sums_from(depth)
         {
-            let (zero, sums) = (zero(fold.dtype), self.sums(view, depth));
+            let (zero, sums) = (Element::of(fold).neutral(), self.sums(view, depth));
             let _ = match (place, chain) {
                 (Place::Arrays(len), None) => writeln!(text, "let mut {array} = [{zero}; {len}];"),
                 (Place::Arrays(len), Some(_)) => {
@@ -211,7 +214,7 @@ impl<'a> Loops<'a, '_> {
         );
         let mut text = String::new();
         for (MemorySum { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
-            let zero = zero(fold.dtype);
+            let zero = Element::of(fold).neutral();
             let _ = match place {
                 Place::Arrays(len) => writeln!(text, "let mut {chain} = [{zero}; {len}];"),
                 Place::Scratch | Place::Target => {
@@ -219,10 +222,10 @@ impl<'a> Loops<'a, '_> {
                 }
             };
         }
-        for LaneSum { name, lanes, dtype, chains, last } in sums {
+        for LaneSum { name, lanes, of, chains, last } in sums {
             let gathered = chains.as_ref().filter(|(chain, _)| chain.axis == axis);
             if let Some((_, Gathered { chain, lost })) = gathered {
-                let zero = zero(*dtype);
+                let zero = of.neutral();
                 if let Some(last) = last {
                     let _ = writeln!(
                         text,
@@ -305,7 +308,12 @@ impl<'a> Loops<'a, '_> {
 
 impl LaneSum {
     pub(super) fn value(&self) -> String {
-        format!("rt::reduce_lanes({})", self.in_lanes())
+        format!("rt::reduce_lanes::<rt::{}, _, _>({})", self.of.monoid.rust, self.in_lanes())
+    }
+
+    /// What the loops yield of a fold over everything, whose parts are put together as its elements are.
+    pub(super) fn part(&self) -> String {
+        format!("rt::Folded::new({})", self.value())
     }
 
     /// The lanes when all is added.

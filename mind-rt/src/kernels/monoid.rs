@@ -1,0 +1,116 @@
+//! What folds put elements together by.
+
+use std::marker::PhantomData;
+
+use super::arithmetic::Arithmetic;
+use super::math::{Functions, maximum, minimum};
+use super::rows::{fold_rows, sum_rows_of};
+use crate::element::Element;
+use crate::parallel::Combine;
+
+/// How two elements become one, whatever is put together first but for rounding.
+pub trait Monoid<T>: Send + Sized + 'static {
+    /// What changes no element that it is put together with.
+    const NEUTRAL: T;
+
+    /// Whether elements are put together in chains that are [settled](reduce::settle), as those of sums are.
+    const SETTLES: bool = false;
+
+    /// Both as one.
+    #[must_use]
+    fn combine(a: T, b: T) -> T;
+}
+
+/// Addition.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+/// The larger one: NaN wins, and +0 over -0.
+#[derive(Clone, Copy, Debug)]
+pub struct Max;
+
+/// The smaller one: NaN wins, and -0 over +0.
+#[derive(Clone, Copy, Debug)]
+pub struct Min;
+
+/// Multiplication.
+#[derive(Clone, Copy, Debug)]
+pub struct Product;
+
+impl<T: Arithmetic> Monoid<T> for Sum {
+    const NEUTRAL: T = T::ZERO;
+    const SETTLES: bool = true;
+
+    #[inline(always)]
+    fn combine(a: T, b: T) -> T {
+        a.plus(b)
+    }
+}
+
+impl<T: Functions> Monoid<T> for Max {
+    const NEUTRAL: T = T::LEAST;
+
+    #[inline(always)]
+    fn combine(a: T, b: T) -> T {
+        maximum(a, b)
+    }
+}
+
+impl<T: Functions> Monoid<T> for Min {
+    const NEUTRAL: T = T::GREATEST;
+
+    #[inline(always)]
+    fn combine(a: T, b: T) -> T {
+        minimum(a, b)
+    }
+}
+
+impl<T: Arithmetic> Monoid<T> for Product {
+    const NEUTRAL: T = T::ONE;
+
+    #[inline(always)]
+    fn combine(a: T, b: T) -> T {
+        a.times(b)
+    }
+}
+
+/// What a part of a fold over everything yields.
+#[derive(Clone, Copy, Debug)]
+pub struct Folded<M, T> {
+    /// What its elements are as one.
+    pub value: T,
+    by: PhantomData<M>,
+}
+
+impl<M, T> Folded<M, T> {
+    /// Of a part.
+    #[inline(always)]
+    pub fn new(value: T) -> Self {
+        Self { value, by: PhantomData }
+    }
+}
+
+impl<M: Monoid<T>, T: Element> Combine for Folded<M, T> {
+    #[inline(always)]
+    fn combine(self, later: Self) -> Self {
+        Self::new(M::combine(self.value, later.value))
+    }
+}
+
+/// How rows are folded.
+pub trait Folds<T: Element>: Monoid<T> {
+    /// Each row of `len` elements as one: `out[i]` is that of what begins at `elements[i * len]`.
+    fn rows(elements: &[T], len: usize, out: &mut [T]) {
+        fold_rows::<Self, T>(elements, len, out);
+    }
+}
+
+impl<T: Element> Folds<T> for Sum {
+    fn rows(elements: &[T], len: usize, out: &mut [T]) {
+        sum_rows_of(elements, len, len, out);
+    }
+}
+
+impl<T: Functions> Folds<T> for Max {}
+impl<T: Functions> Folds<T> for Min {}
+impl<T: Functions> Folds<T> for Product {}
