@@ -244,7 +244,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
                         Rows::<M, T>::combine(&x[first + row.position..], inner, chain);
                         row.advance();
                     }
-                    settle(out, lost, chain);
+                    settle::<M, T>(out, lost, chain);
                 }
             }
             at.advance();

@@ -19,6 +19,20 @@ pub trait Monoid<T>: Send + Sized + 'static {
     /// Both as one.
     #[must_use]
     fn combine(a: T, b: T) -> T;
+
+    /// What a chain makes of what is there, which so much was lost of to rounding, and what is lost then.
+    #[must_use]
+    #[inline(always)]
+    fn settle(all: T, lost: T, chain: T) -> (T, T) {
+        (Self::combine(all, chain), lost)
+    }
+
+    /// The same with the last chain, after which nothing has to be settled any more.
+    #[must_use]
+    #[inline(always)]
+    fn settled(all: T, _lost: T, chain: T) -> T {
+        Self::combine(all, chain)
+    }
 }
 
 /// Addition.
@@ -44,6 +58,16 @@ impl<T: Arithmetic> Monoid<T> for Sum {
     #[inline(always)]
     fn combine(a: T, b: T) -> T {
         a.plus(b)
+    }
+
+    #[inline(always)]
+    fn settle(all: T, lost: T, chain: T) -> (T, T) {
+        all.plus_chain(lost, chain)
+    }
+
+    #[inline(always)]
+    fn settled(all: T, lost: T, chain: T) -> T {
+        all.plus(chain.minus(lost))
     }
 }
 

@@ -25,25 +25,30 @@ use super::monoid::{Monoid, Sum};
 use crate::element::Element;
 use crate::simd::{Kernel, dispatch};
 
-/// Adds chains to sums, one to each, with what the sums lost to rounding so far: `lost`, 0 before the first chain.
+/// Puts chains together with what is there, one with each, and with what was lost of it to rounding so far: `lost`, 0 before the
+/// first chain.
 ///
-/// This is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham, *Accuracy and
+/// Of sums this is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham, *Accuracy and
 /// Stability of Numerical Algorithms*, 2nd edition, section 4.3).
 ///
 /// # Panics
 /// If there are not as many of each.
 #[inline(always)]
-pub fn settle<T: Element>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+pub fn settle<M: Monoid<T>, T: Element>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
     for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
-        (*sum, *lost) = sum.plus_chain(*lost, *chain);
+        (*sum, *lost) = M::settle(*sum, *lost, *chain);
     }
 }
 
 /// [`settle`] for chains that were added up in registers, and stay there through their loop.
 #[inline(always)]
-pub fn settle_lanes<T: Element, const L: usize>(sums: &mut [T], lost: &mut [T; L], chains: [T; L]) {
-    settle(sums, lost, &from_registers(chains));
+pub fn settle_lanes<M: Monoid<T>, T: Element, const L: usize>(
+    sums: &mut [T],
+    lost: &mut [T; L],
+    chains: [T; L],
+) {
+    settle::<M, T>(sums, lost, &from_registers(chains));
 }
 
 /// Lanes that were added up in a loop, in memory: whatever is done with them, the loop has them in registers.
@@ -54,9 +59,13 @@ fn from_registers<T: Element, const L: usize>(lanes: [T; L]) -> [T; L] {
 
 /// The sums with their last chains, which need not be settled any more.
 #[inline(always)]
-pub fn settled<T: Element, const L: usize>(mut sums: [T; L], lost: [T; L], chains: [T; L]) -> [T; L] {
+pub fn settled<M: Monoid<T>, T: Element, const L: usize>(
+    mut sums: [T; L],
+    lost: [T; L],
+    chains: [T; L],
+) -> [T; L] {
     for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
-        *sum = sum.plus(chain.minus(lost));
+        *sum = M::settled(*sum, lost, chain);
     }
     sums
 }
@@ -131,7 +140,7 @@ fn columns_at_level<T: Element>(
         for i in whole..rows {
             combine_row::<Sum, _>(chain, row(i));
         }
-        settle(sums, lost, chain);
+        settle::<Sum, T>(sums, lost, chain);
     }
 }
 
@@ -275,11 +284,11 @@ fn by_lanes<M: Monoid<T>, T: Element, const L: usize>(elements: &[T]) -> [T; L] 
     let (mut sums, mut lost, mut last) = ([T::ZERO; L], [T::ZERO; L], [T::ZERO; L]);
     for (i, blocks) in blocks.chunks(CHAIN_IN_LANES).enumerate() {
         if i > 0 {
-            settle(&mut sums, &mut lost, &last);
+            settle::<M, T>(&mut sums, &mut lost, &last);
         }
         last = chain_by_lanes::<M, T, L>(blocks);
     }
-    settled(sums, lost, with_rest::<M, T, L>(last, rest))
+    settled::<M, T, L>(sums, lost, with_rest::<M, T, L>(last, rest))
 }
 
 #[inline(always)]

@@ -36,18 +36,18 @@ pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
     }
     for (i, sum) in sums.iter_mut().enumerate() {
         let row: &[T; LEN] = elements[i * stride..].first_chunk().expect("the rows are inside");
-        *sum = sum_short::<T, LANES>(row);
+        *sum = fold_short::<Sum, T, LANES>(row);
     }
 }
 
-/// The sum of a row no longer than its lanes.
+/// A row no longer than its lanes as one.
 #[inline(always)]
-fn sum_short<T: Element, const LANES: usize>(row: &[T]) -> T {
-    let mut lanes = [T::ZERO; LANES];
+fn fold_short<M: Monoid<T>, T: Element, const LANES: usize>(row: &[T]) -> T {
+    let mut lanes = [M::NEUTRAL; LANES];
     for (lane, element) in lanes.iter_mut().zip(row) {
-        *lane = lane.plus(*element);
+        *lane = M::combine(*lane, *element);
     }
-    combine_lanes::<Sum, _, _>(lanes)
+    combine_lanes::<M, _, _>(lanes)
 }
 
 /// The sums of rows of `len` elements: `sums[i]` is that of what begins at `elements[i * stride]`.
@@ -63,18 +63,7 @@ pub fn sum_rows_of<T: Element>(elements: &[T], len: usize, stride: usize, sums: 
 /// # Panics
 /// If a row is not inside `elements`.
 pub(super) fn fold_rows<M: Monoid<T>, T: Element>(elements: &[T], len: usize, out: &mut [T]) {
-    struct EachRow<'a, M, T>(Rows<'a, T>, PhantomData<M>);
-
-    impl<M: Monoid<T>, T: Element> Kernel for EachRow<'_, M, T> {
-        type Output = ();
-
-        #[inline(always)]
-        fn run(self) {
-            self.0.each(T::lane_fold::<M>);
-        }
-    }
-
-    dispatch(EachRow::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
+    dispatch(OneByOne::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
 }
 
 /// Sums of short rows by the registers of the SIMD level in use.
@@ -101,7 +90,8 @@ macro_rules! sum_rows {
                     dispatch(InBlocks(Rows { elements, len, stride, sums: first }));
                 }
                 if !rest.is_empty() {
-                    dispatch(OneByOne(Rows { elements: &elements[blocks * stride..], len, stride, sums: rest }));
+                    let rows = Rows { elements: &elements[blocks * stride..], len, stride, sums: rest };
+                    dispatch(OneByOne::<Sum, _>(rows, PhantomData));
                 }
             }
 
@@ -142,19 +132,19 @@ impl<T> Rows<'_, T> {
     }
 }
 
-struct OneByOne<'a, T>(Rows<'a, T>);
+struct OneByOne<'a, M, T>(Rows<'a, T>, PhantomData<M>);
 
-impl<T: Element> Kernel for OneByOne<'_, T> {
+impl<M: Monoid<T>, T: Element> Kernel for OneByOne<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         match self.0.len {
-            len if len > LANE_BYTES / size_of::<T>() => self.0.each(T::lane_sum),
-            0..=4 => self.0.each(sum_short::<T, 4>),
-            5..=8 => self.0.each(sum_short::<T, 8>),
-            9..=16 => self.0.each(sum_short::<T, 16>),
-            _ => self.0.each(sum_short::<T, 32>),
+            len if len > LANE_BYTES / size_of::<T>() => self.0.each(T::lane_fold::<M>),
+            0..=4 => self.0.each(fold_short::<M, T, 4>),
+            5..=8 => self.0.each(fold_short::<M, T, 8>),
+            9..=16 => self.0.each(fold_short::<M, T, 16>),
+            _ => self.0.each(fold_short::<M, T, 32>),
         }
     }
 }

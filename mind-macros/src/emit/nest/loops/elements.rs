@@ -243,7 +243,11 @@ impl Loops<'_, '_> {
                 {
                     // It is a chain of its own.
                     Some((_, Gathered { lost, .. })) => {
-                        let _ = write!(back, "rt::settle_lanes(&mut {}, &mut {lost}, {rest}); ", sum.name);
+                        let (monoid, name) = (sum.of.monoid.rust, &sum.name);
+                        let _ = write!(
+                            back,
+                            "rt::settle_lanes::<rt::{monoid}, _, _>(&mut {name}, &mut {lost}, {rest}); "
+                        );
                         writeln!(self.text, "let mut {rest} = [{}; {}];", sum.of.neutral(), sum.lanes)
                     }
                     None => {

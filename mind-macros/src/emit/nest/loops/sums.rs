@@ -99,7 +99,7 @@ impl<'a> Loops<'a, '_> {
         });
         let is_one_run = axes.clone().eq(inner..inner + 1);
         let mut last = None;
-        let chain = Chain::of(most, loops).filter(|_| of.monoid.settles);
+        let chain = Chain::of(most, loops);
         let name = self.names.fresh(name);
         let zero = of.neutral();
         let _ = writeln!(self.text, "let mut {name} = [{zero}; {lanes}];");
@@ -229,7 +229,8 @@ impl<'a> Loops<'a, '_> {
                 if let Some(last) = last {
                     let _ = writeln!(
                         text,
-                        "if chain{axis} > 0 {{ rt::settle(&mut {name}, &mut {lost}, &{last}); }}"
+                        "if chain{axis} > 0 {{ rt::settle::<rt::{}, _>(&mut {name}, &mut {lost}, &{last}); }}",
+                        of.monoid.rust
                     );
                 }
                 let _ = writeln!(text, "let mut {chain} = [{zero}; {lanes}];");
@@ -245,22 +246,30 @@ impl<'a> Loops<'a, '_> {
             return;
         }
         let mut text = String::new();
-        for (MemorySum { view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
+        for (MemorySum { fold, view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
+            let monoid = fold.monoid.rust;
             let sums = self.part(self.captures.target(view), view, axis);
             let _ = match place {
-                Place::Arrays(_) => writeln!(text, "rt::settle_lanes(&mut {sums}, &mut {lost}, {chain});"),
+                Place::Arrays(_) => writeln!(
+                    text,
+                    "rt::settle_lanes::<rt::{monoid}, _, _>(&mut {sums}, &mut {lost}, {chain});"
+                ),
                 Place::Scratch | Place::Target => {
                     let [chain, lost] = [chain, lost].map(|name| self.part(name, view, axis));
-                    writeln!(text, "rt::settle(&mut {sums}, &mut {lost}, &{chain});")
+                    writeln!(text, "rt::settle::<rt::{monoid}, _>(&mut {sums}, &mut {lost}, &{chain});")
                 }
             };
         }
-        for LaneSum { name, chains, last, .. } in sums {
+        for LaneSum { name, of, chains, last, .. } in sums {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
                 let _ = match last {
                     Some(last) => writeln!(text, "{last} = {chain};"),
-                    None => writeln!(text, "rt::settle_lanes(&mut {name}, &mut {lost}, {chain});"),
+                    None => writeln!(
+                        text,
+                        "rt::settle_lanes::<rt::{}, _, _>(&mut {name}, &mut {lost}, {chain});",
+                        of.monoid.rust
+                    ),
                 };
             }
         }
@@ -320,7 +329,7 @@ impl LaneSum {
     pub(super) fn in_lanes(&self) -> String {
         match (&self.chains, &self.last) {
             (Some((_, Gathered { lost, .. })), Some(last)) => {
-                format!("rt::settled({}, {lost}, {last})", self.name)
+                format!("rt::settled::<rt::{}, _, _>({}, {lost}, {last})", self.of.monoid.rust, self.name)
             }
             (Some(_) | None, _) => self.name.clone(),
         }
