@@ -9,11 +9,12 @@ use crate::diag::{Code, Diag, Site};
 use crate::open::{Extents, NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
+use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::attributes::Attributes;
-use crate::surface::lower::builtins::{self, Call, Given, ReadCalls};
+use crate::surface::lower::builtin_calls::{Call, Given, ReadCalls};
+use crate::surface::lower::builtins;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::Foreign;
-use crate::surface::lower::literals::ReadLiterals;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
 

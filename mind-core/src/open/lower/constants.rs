@@ -8,8 +8,9 @@ use crate::diag::Site;
 use crate::open::typing::diag;
 use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
 use crate::surface::ast::{BinaryOp, ExprId};
+use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::literals::{Class, LiteralId, LiteralKind, ReadLiterals};
+use crate::surface::lower::literals::{Class, LiteralId, LiteralKind};
 use crate::surface::lower::values::{Lowered, Stop};
 use crate::ty::DType;
 

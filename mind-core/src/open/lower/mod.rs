@@ -12,9 +12,10 @@ use super::{Annotation, Check, CheckKind, Leaf, NodeId, Op, Program, Structure, 
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{Argument, Body, ExprId, Expression, NodeKind, Pattern, TypeExpr};
 use crate::surface::lower::Structure as TypeStructure;
+use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::expressions::{Bound, Expressions};
 use crate::surface::lower::foreign::{self, Foreign};
-use crate::surface::lower::literals::{Literals, ReadLiterals};
+use crate::surface::lower::literals::Literals;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
     Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value,

@@ -1,10 +1,10 @@
 //! What was probably meant where a rule is broken: the change that makes the shapes fit, tried by the rules themselves.
 
-use super::body::BodyLowering;
+use super::arithmetic::ReadLiterals;
 use super::builtins;
 use super::foreign::Foreign;
-use super::literals::{LiteralId, ReadLiterals};
-use super::report::Operand;
+use super::literals::LiteralId;
+use super::lowering::{BodyLowering, Operand};
 use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;

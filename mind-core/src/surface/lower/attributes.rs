@@ -1,7 +1,8 @@
 //! Arguments that are attributes: lists of integers and dimensions, axes, flags.
 
+use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
-use super::literals::{LiteralId, ReadLiterals};
+use super::literals::LiteralId;
 use super::values::{Lowered, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;

@@ -4,53 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 
-use super::Source;
-use super::block::Scope;
+use super::arithmetic::ReadLiterals;
 use super::expressions::{Bound, Expressions};
 use super::foreign::Foreign;
-use super::literals::{Literals, ReadLiterals};
+use super::literals::Literals;
+use super::lowered::Source;
+use super::lowering::BodyLowering;
 use super::names::undefined;
-use super::records::Place;
 use super::signature::Signature;
-use super::types::Structure;
-use super::values::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
+use super::structure::Structure;
+use super::table::{Compiled, Scope};
+use super::values::{Binding, Lowered, Names, Stop, Value};
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Op, ValueId};
-use crate::surface::ast::{Argument, BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::ir::ValueId;
+use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
 use crate::surface::habits;
-
-/// A body on its way to a module.
-pub(super) struct BodyLowering<'a> {
-    pub(super) table: Scope<'a>,
-    pub(super) signature: &'a Signature,
-    pub(super) body: &'a Body,
-    pub(super) builder: Builder,
-    /// The expression that each instruction was emitted for; nothing for an input.
-    pub(super) made: Vec<Option<ExprId>>,
-    /// What each node of the body stands for.
-    pub(super) values: Vec<Value>,
-    pub(super) literals: Literals,
-    names: Names,
-    /// The current version of each parameter.
-    pub(super) versions: Vec<Value>,
-    /// Whether each input has been assigned to.
-    pub(super) updated: Vec<bool>,
-    diags: Diags,
-    /// The mistakes that have been told and are not told again: undefined names.
-    reported: BTreeSet<String>,
-    /// What the program calls a value.
-    value_names: BTreeMap<ValueId, String>,
-    /// Whether it calls a function that has a mistake, which is told there.
-    pub(super) incomplete: bool,
-}
-
-/// A body that has been lowered.
-pub(super) struct Compiled {
-    pub(super) source: Source,
-    pub(super) result: Structure,
-    pub(super) updates: Vec<usize>,
-}
 
 /// Lowers a body; nothing where it has a mistake.
 pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
@@ -108,44 +77,6 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
     (compiled, diags)
 }
 
-impl Expressions for BodyLowering<'_> {
-    type Tensor = ValueId;
-
-    fn body(&self) -> &Body {
-        self.body
-    }
-
-    fn value(&self, expr: ExprId) -> &Value {
-        &self.values[expr.index()]
-    }
-
-    fn literals(&self) -> &Literals {
-        &self.literals
-    }
-
-    fn literals_mut(&mut self) -> &mut Literals {
-        &mut self.literals
-    }
-
-    fn tensor_type(&self, tensor: ValueId) -> Option<String> {
-        Some(self.builder.ty(tensor).to_string())
-    }
-}
-
-impl Foreign for BodyLowering<'_> {
-    fn is_unbound(&self, name: &str) -> bool {
-        self.names.get(name).is_none() && self.signature.dims.get(name).is_none()
-    }
-
-    fn is_own_function(&self, name: &str) -> bool {
-        self.table.position(name).is_some() || self.table.is_unread(name)
-    }
-
-    fn is_call_of_library(&self, _: &Ident, arguments: &[Argument]) -> bool {
-        arguments.first().is_some_and(|receiver| self.is_library(receiver.value))
-    }
-}
-
 impl BodyLowering<'_> {
     fn declare_parameters(&mut self) {
         let signature = self.signature;
@@ -161,27 +92,6 @@ impl BodyLowering<'_> {
             self.versions.push(value);
             self.names.bind(parameter.name.clone(), Binding::Parameter(position));
         }
-    }
-
-    fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
-        match value {
-            Ok(value) => value,
-            Err(Stop::Poisoned) => Value::Poison,
-            Err(Stop::Mistake(diag)) => {
-                self.diags.push(*diag);
-                Value::Poison
-            }
-        }
-    }
-
-    /// Reports a mistake and goes on.
-    pub(super) fn report(&mut self, stop: Stop) {
-        self.value_or_poison(Err(stop));
-    }
-
-    /// A mistake that is told once, however often it is made: an undefined name.
-    pub(super) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
-        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
     }
 
     fn node(&mut self, index: usize) -> Lowered<Value> {
@@ -271,20 +181,6 @@ impl BodyLowering<'_> {
         Err(self.once(text, || diag))
     }
 
-    pub(super) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
-        if let Some(tuple) = Value::tuple(elements) {
-            return Ok(tuple);
-        }
-        let site = self.body[expr].site;
-        // Once: what is beyond the limits is often built on what was.
-        Err(self.once("(…)".to_owned(), || {
-            let message = format!(
-                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
-            );
-            Diag::new(Code::E1008, site, message)
-        }))
-    }
-
     fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
         let mut value = self.values[expr.index()].clone();
         if let Some(ty) = ty {
@@ -324,36 +220,6 @@ impl BodyLowering<'_> {
             }
             Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {}
         }
-    }
-
-    /// The part of a parameter that a path names, if it may be written.
-    pub(super) fn writable(&mut self, path: &Path) -> Lowered<Place> {
-        let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
-        let diag = match self.names.get(&text) {
-            Some(Binding::Parameter(position)) => {
-                let parameter = &self.signature.parameters[*position];
-                if parameter.update {
-                    return Ok(self.place(*position, path)?);
-                }
-                Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
-                    .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
-                    .help(format!(
-                        "declare `{text}: &mut {}`, or name the new value with `let`",
-                        parameter.written
-                    ))
-            }
-            Some(Binding::Local(_)) => {
-                Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
-                    .help(format!("bind the new value with another `let {text} = …`"))
-            }
-            None => {
-                let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
-                let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
-                diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
-                return Err(self.once(text, || diag));
-            }
-        };
-        Err(diag.into())
     }
 
     fn assign(
@@ -519,47 +385,5 @@ impl BodyLowering<'_> {
             }
             Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
-    }
-
-    /// The type of a value without literals.
-    pub(super) fn structure_of(&self, value: &Value) -> Structure {
-        match value {
-            Value::Tensor(value) => Structure::Value(self.builder.ty(*value).clone()),
-            Value::Tuple(tuple) => {
-                Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
-            }
-            Value::Struct(record) => Structure::Struct((*record.ty).clone()),
-            Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => Structure::UNIT,
-        }
-    }
-
-    /// The tensors of a value without literals, in order.
-    pub(super) fn leaves(&self, value: &Value) -> Vec<ValueId> {
-        let (mut leaves, mut rest) = (Vec::new(), vec![value]);
-        while let Some(value) = rest.pop() {
-            match value {
-                Value::Tensor(value) => leaves.push(*value),
-                Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
-                Value::Struct(record) => rest.extend(record.fields.iter().rev()),
-                Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {}
-            }
-        }
-        leaves
-    }
-
-    /// Emits the transposition of an operand; without a permutation all axes are reversed.
-    pub(super) fn transpose(
-        &mut self,
-        base: ExprId,
-        permutation: Option<Vec<i64>>,
-        expr: ExprId,
-    ) -> Lowered<Value> {
-        let operand = self.tensor(base, None)?;
-        let rank = self.builder.ty(operand).rank();
-        let reversed =
-            || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
-        let permutation = permutation.unwrap_or_else(reversed);
-        let spot = super::report::Spot::of(expr);
-        self.emit(&spot, Op::Transpose { permutation }, &[(operand, base)]).map(Value::Tensor)
     }
 }

@@ -6,162 +6,26 @@ use std::ops::Range;
 
 use proc_macro2::Ident;
 
-use super::block::Entry;
-use super::body::BodyLowering;
+use super::arguments::match_arguments;
+use super::callable::{Callable, Differentiation, Formal, MAX_INSTRUCTIONS, own_instructions, too_many};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::names::nearest;
-use super::records::{Place, Record};
+use super::lowering::BodyLowering;
+use super::records::Place;
 use super::scalars::Scalar;
 use super::signature::Signature;
-use super::transforms::{Differentiation, Step};
-use super::types::Structure;
+use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Code, Diag};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::{Module, Op, ValueId};
 use crate::ops::OpError;
 use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
-use crate::surface::habits;
 use crate::ty::Type;
-
-/// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
-const MAX_INSTRUCTIONS: usize = 1 << 16;
 
 /// Where nothing is known of an undefined function.
 const NO_FUNCTION: &str =
     "define it in the block, import it with `use`, or compute it in Rust and pass it as a parameter";
-
-/// What is called: a function, or one made of a function by transforms.
-pub(super) struct Callable<'a> {
-    /// As messages name it.
-    pub(super) name: String,
-    pub(super) symbols: &'a [Symbol],
-    pub(super) formals: Vec<Formal>,
-    pub(super) result: Structure,
-    /// The inputs whose final versions are outputs behind those of the result.
-    pub(super) updates: Vec<usize>,
-    pub(super) module: &'a Module,
-    /// The transforms that make the function of the module, innermost first.
-    pub(super) steps: Vec<Step>,
-}
-
-/// What a call must give.
-#[derive(Clone)]
-pub(super) struct Formal {
-    pub(super) name: String,
-    pub(super) update: bool,
-    pub(super) structure: Structure,
-    pub(super) written: String,
-    pub(super) site: Site,
-}
-
-impl Formal {
-    pub(super) fn all(signature: &Signature) -> Vec<Self> {
-        let formal = |parameter: &super::signature::SignatureParameter| Self {
-            name: parameter.name.clone(),
-            update: parameter.update,
-            structure: parameter.structure.clone(),
-            written: parameter.written.clone(),
-            site: parameter.site,
-        };
-        signature.parameters.iter().map(formal).collect()
-    }
-}
-
-impl Entry {
-    /// The function as something to call by a name; nothing where it has a mistake.
-    pub(super) fn callable(&self, name: &str) -> Option<Callable<'_>> {
-        let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
-        Some(Callable {
-            name: name.to_owned(),
-            symbols: signature.symbols(),
-            formals: Formal::all(signature),
-            result: compiled.result.clone(),
-            updates: compiled.updates.clone(),
-            module: &compiled.source.module,
-            steps: Vec::new(),
-        })
-    }
-}
-
-/// Which argument is which formal.
-pub(crate) struct Arguments<'a> {
-    /// Each formal's argument.
-    pub(crate) given: Vec<Option<&'a Argument>>,
-}
-
-/// Matches arguments with formals: in order, then by name.
-pub(crate) fn match_arguments<'a>(
-    callee: &str,
-    formals: &[&str],
-    required: usize,
-    arguments: &'a [Argument],
-    call: Site,
-) -> Result<Arguments<'a>, Diag> {
-    let mut given: Vec<Option<&Argument>> = vec![None; formals.len()];
-    let takes = || {
-        let count = match (required, formals.len()) {
-            (_, 1) if required == 1 => "1 argument".to_owned(),
-            (required, all) if required == all => format!("{all} arguments"),
-            (required, all) => format!("{required} to {all} arguments"),
-        };
-        format!("`{callee}` takes {count}")
-    };
-    for (next, argument) in arguments.iter().enumerate() {
-        let position = match &argument.name {
-            None if next < formals.len() => next,
-            None => {
-                let message = format!("{}, found {}", takes(), arguments.len());
-                let diag = Diag::new(Code::E2007, argument.site, message);
-                return Err(if formals.is_empty() { diag.help("leave it out") } else { diag });
-            }
-            Some(name) => {
-                let text = name.to_string();
-                // One axis may be called so.
-                let wanted =
-                    if text == "axis" && !formals.contains(&"axis") { "axes" } else { text.as_str() };
-                match formals.iter().position(|formal| *formal == wanted) {
-                    Some(position) => position,
-                    None => {
-                        let message =
-                            format!("`{callee}` has no argument `{text}`, expected {}", list(formals));
-                        let diag = Diag::new(Code::E2007, Site::token(name.span()), message);
-                        let near = || nearest(&text, formals.iter().copied());
-                        return Err(match habits::argument(&text, formals).or_else(near) {
-                            Some(near) => diag.help(format!("write `{near}`")),
-                            None if habits::is_needless_argument(&text) => diag.help("leave it out"),
-                            None => diag,
-                        });
-                    }
-                }
-            }
-        };
-        if let Some(first) = given[position] {
-            let message = format!("`{}` of `{callee}` is given twice", formals[position]);
-            return Err(
-                Diag::new(Code::E2007, argument.site, message).note_at(first.site, "it is given first")
-            );
-        }
-        given[position] = Some(argument);
-    }
-    let missing: Vec<_> =
-        (0..required).filter(|position| given[*position].is_none()).map(|i| formals[i]).collect();
-    if missing.is_empty() {
-        return Ok(Arguments { given });
-    }
-    let message = format!("{}, found {}: {} missing", takes(), arguments.len(), list(&missing));
-    let help = match callee.contains('(') {
-        true => format!("the arguments are {}", list(&formals[..required])),
-        false => format!("write `{callee}({})`", formals[..required].join(", ")),
-    };
-    Err(Diag::new(Code::E2007, call, message).help(help))
-}
-
-/// `a`, `b`
-fn list(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
 
 impl BodyLowering<'_> {
     /// Lowers a call by name.
@@ -308,27 +172,6 @@ impl BodyLowering<'_> {
         }
         let (name, site) = last.filter(|_| all > MAX_INSTRUCTIONS)?;
         Some(too_many(&name, all, site))
-    }
-
-    /// A value of this structure, its tensors taken in order.
-    pub(super) fn rebuild(
-        &mut self,
-        structure: &Structure,
-        tensors: &mut dyn Iterator<Item = ValueId>,
-    ) -> Value {
-        match structure {
-            Structure::Value(_) => {
-                Value::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
-            }
-            Structure::Tuple(elements) => {
-                let elements = elements.iter().map(|element| self.rebuild(element, tensors)).collect();
-                Value::tuple(elements).expect("a written type is within the limits of tuples")
-            }
-            Structure::Struct(ty) => {
-                let fields = ty.fields.iter().map(|field| self.rebuild(field, tensors)).collect();
-                Record::value(ty.clone(), fields)
-            }
-        }
     }
 
     /// Gives a literal the dtype of the tensor that is expected.
@@ -547,25 +390,6 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
         orders = longer.collect();
     }
     orders.split_off(1.min(orders.len()))
-}
-
-/// How many instructions a call copies.
-fn own_instructions(module: &Module) -> usize {
-    module.insts().len() - module.inputs().len()
-}
-
-/// E1008 where so many instructions are made or would be.
-pub(super) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
-    let message = format!(
-        "with `{callee}` inlined the function has {count} instructions or more, which exceeds the limit of \
-         {MAX_INSTRUCTIONS}"
-    );
-    Diag::new(Code::E1008, site, message)
-}
-
-/// Whether a module is as large as a function may be.
-pub(super) fn is_too_large(module: &Module) -> bool {
-    module.insts().len() > MAX_INSTRUCTIONS
 }
 
 /// Arguments that fit.

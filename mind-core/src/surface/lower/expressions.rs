@@ -1,10 +1,9 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
-use super::records::taken_apart;
-use super::values::{Lowered, Stop, Value, Word};
+use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, ExprId, NodeKind, Pattern};
+use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Pattern};
 use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
@@ -194,4 +193,43 @@ pub(crate) struct Bound<'p, T> {
     pub(crate) names: Vec<(&'p Ident, Value<T>)>,
     /// What is wrong.
     pub(crate) mistakes: Vec<Diag>,
+}
+
+/// Takes a struct apart for a pattern; poison for each name where it does not fit.
+fn taken_apart<'p, T: Clone>(
+    record: &Record<T>,
+    (fields, rest): (&'p [FieldPattern], bool),
+    site: Site,
+    mistakes: &mut Vec<Diag>,
+) -> Vec<(&'p Pattern, Value<T>)> {
+    let struct_name = &record.ty.name;
+    let (mut taken, mut whole) = (vec![false; record.fields.len()], true);
+    let mut parts = Vec::new();
+    for FieldPattern { name, pattern } in fields {
+        let position = record.ty.position(name).and_then(|position| match taken[position] {
+            true => {
+                let message = format!("`{name}` of `{struct_name}` is taken twice");
+                Err(Diag::new(Code::E2007, Site::token(name.span()), message))
+            }
+            false => Ok(position),
+        });
+        parts.push(match position {
+            Ok(position) => {
+                taken[position] = true;
+                (pattern, record.fields[position].clone())
+            }
+            Err(diag) => {
+                whole = false;
+                mistakes.push(diag);
+                (pattern, Value::Poison)
+            }
+        });
+    }
+    let names = record.ty.field_names().zip(&taken).filter(|(_, taken)| !**taken);
+    let missing: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
+    if !rest && whole && !missing.is_empty() {
+        let message = format!("the pattern leaves out {} of `{struct_name}`", missing.join(", "));
+        mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
+    }
+    parts
 }

@@ -1,10 +1,10 @@
 //! Declared functions that are elsewhere: each is a module of one instruction, which calls inline as any other.
 
-use super::Source;
-use super::block::{Entry, Table};
-use super::body::Compiled;
+use super::lowered::Source;
 use super::signature::{Signature, function_signature};
-use super::types::{DimNames, Structure};
+use super::structure::Structure;
+use super::table::{Compiled, Entry, Table};
+use super::types::DimNames;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{External, Op, Operands};

@@ -1,9 +1,10 @@
 //! The functions of the language, lowered to Core IR.
 
-use super::body::BodyLowering;
-use super::builtins::{Builtin, Call, Given, ReadCalls, find};
+use super::builtin_calls::{Call, Given, ReadCalls};
+use super::builtins::{Builtin, find};
 use super::expressions::Expressions;
-use super::report::{Operand, Spot};
+use super::lowering::{BodyLowering, Operand};
+use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::Overflow;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::block::{Entry, Table};
 use super::body::lower_body;
 use super::signature::function_signature;
 use super::structs::structs;
+use super::table::{Entry, Table};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags};
 use crate::dim::Dim;

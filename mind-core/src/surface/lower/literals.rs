@@ -1,21 +1,13 @@
 //! Literals, and arithmetic on them, before their dtype is known.
 //!
 //! A literal takes its dtype from what it meets: the other operand, a declared type, a parameter. Until then it stands
-//! in a list, operands before what uses them; [`BodyLowering::materialise`] makes instructions of it.
+//! in a list, operands before what uses them; `materialise.rs` makes instructions of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::body::BodyLowering;
-use super::expressions::Expressions;
-use super::scalars::Scalar;
-use super::types::operate;
-use super::values::{Lowered, Stop, Value};
-use crate::data::TensorData;
-use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::{Const, Op, ValueId};
-use crate::map::Map;
-use crate::surface::ast::{BinaryOp, DimOperator, ExprId, Number, NumberValue};
+use crate::ir::ValueId;
+use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
 /// A literal, by its position in the list.
@@ -24,15 +16,15 @@ pub(crate) struct LiteralId(usize);
 
 /// A literal, or arithmetic on literals.
 #[derive(Clone, Debug)]
-struct Literal {
-    kind: LiteralKind,
+pub(super) struct Literal {
+    pub(super) kind: LiteralKind,
     /// The expression that it is.
-    expr: ExprId,
-    class: Class,
+    pub(super) expr: ExprId,
+    pub(super) class: Class,
     /// The dtype that a suffix in it gives.
-    dtype: Option<DType>,
+    pub(super) dtype: Option<DType>,
     /// The extents, where it consists of numbers and arrays only.
-    extents: Option<Vec<i64>>,
+    pub(super) extents: Option<Vec<i64>>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +47,7 @@ pub(crate) enum LiteralKind {
 
 impl Literal {
     /// Whether it is one constant: a single number, worked out here, or an array of them.
-    fn is_constant(&self) -> bool {
+    pub(super) fn is_constant(&self) -> bool {
         let known = matches!(&self.kind, LiteralKind::Filled { shape, .. } if shape.as_literals().is_some());
         known || self.extents.is_some()
     }
@@ -79,7 +71,7 @@ impl Class {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Integer => "an integer",
             Self::Float => "a float",
@@ -93,16 +85,16 @@ impl Class {
 pub(crate) struct Literals {
     list: Vec<Literal>,
     /// What has been made of them, so that a name bound to one is made once a dtype.
-    made: BTreeMap<(LiteralId, DType), ValueId>,
+    pub(super) made: BTreeMap<(LiteralId, DType), ValueId>,
 }
 
 impl Literals {
-    fn add(&mut self, literal: Literal) -> LiteralId {
+    pub(super) fn add(&mut self, literal: Literal) -> LiteralId {
         self.list.push(literal);
         LiteralId(self.list.len() - 1)
     }
 
-    fn get(&self, id: LiteralId) -> &Literal {
+    pub(super) fn get(&self, id: LiteralId) -> &Literal {
         &self.list[id.0]
     }
 
@@ -195,7 +187,7 @@ impl Literals {
     }
 
     /// Those that `root` is made of, operands before what uses them; one that `is_leaf` is not looked into.
-    fn parts(&self, root: LiteralId, is_leaf: fn(&Literal) -> bool) -> Vec<LiteralId> {
+    pub(super) fn parts(&self, root: LiteralId, is_leaf: fn(&Literal) -> bool) -> Vec<LiteralId> {
         let (mut parts, mut rest) = (BTreeSet::new(), vec![root]);
         while let Some(id) = rest.pop() {
             let literal = self.get(id);
@@ -268,273 +260,5 @@ impl Literals {
             | LiteralKind::Neg(_)
             | LiteralKind::Binary { .. } => self.get(id).extents.clone(),
         }
-    }
-}
-
-/// Literals as lowerings read them.
-pub(crate) trait ReadLiterals: Expressions {
-    /// A literal of two.
-    fn binary_literal(
-        &mut self,
-        op: BinaryOp,
-        (lhs, rhs): (LiteralId, LiteralId),
-        operator: Site,
-        expr: ExprId,
-    ) -> Lowered<Value<Self::Tensor>> {
-        let (a, b) = (self.literals().get(lhs).clone(), self.literals().get(rhs).clone());
-        let class = match (a.class, b.class) {
-            (Class::Any, class) | (class, Class::Any) => Some(class),
-            (a, b) => (a == b).then_some(a),
-        };
-        let dtype = match (a.dtype, b.dtype) {
-            (None, dtype) | (dtype, None) => Some(dtype),
-            (Some(a), Some(b)) => (a == b).then_some(Some(a)),
-        };
-        let (Some(class), Some(dtype)) = (class, dtype) else {
-            let integer = if a.class == Class::Integer { lhs } else { rhs };
-            let message = format!(
-                "`{}`: element types differ: {} is {}, {} is {}",
-                op.symbol(),
-                self.text(a.expr),
-                self.literals().describe(lhs),
-                self.text(b.expr),
-                self.literals().describe(rhs)
-            );
-            let diag = Diag::new(Code::E2004, operator, message);
-            let help = self.literals().rewrite(integer, DType::F32).filter(|_| class.is_none());
-            return Err(Diag { help, ..diag }.into());
-        };
-        let scalars = [&a, &b].iter().all(|literal| literal.extents.as_ref().is_some_and(Vec::is_empty));
-        let extents = scalars.then(Vec::new);
-        let kind = LiteralKind::Binary { op, lhs, rhs };
-        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
-    }
-
-    /// An array of numbers and arrays.
-    fn array(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value<Self::Tensor>> {
-        let mut ids = Vec::new();
-        let (mut class, mut dtype) = (Class::Any, None);
-        let mut extents: Option<Vec<i64>> = None;
-        for element in elements {
-            let site = self.site(*element);
-            let id = match self.value(*element) {
-                Value::Poison => return Err(Stop::Poisoned),
-                Value::Literal(id) if self.literals().get(*id).extents.is_some() => *id,
-                Value::Literal(_)
-                | Value::Tensor(_)
-                | Value::Tuple(_)
-                | Value::Struct(_)
-                | Value::Bool(_)
-                | Value::Word(_) => {
-                    let message =
-                        format!("an array holds numbers and arrays, found {}", self.describe(*element));
-                    return Err(Diag::new(Code::E2001, site, message).into());
-                }
-            };
-            let literal = self.literals().get(id);
-            let own = literal.extents.clone().unwrap_or_default();
-            let mixed = match (class, literal.class) {
-                (Class::Any, _) | (_, Class::Any) => false,
-                (a, b) => a != b,
-            };
-            if mixed || dtype.zip(literal.dtype).is_some_and(|(a, b)| a != b) {
-                let first = elements.first().map_or_else(String::new, |first| self.text(*first));
-                let message = format!(
-                    "element types differ in one array: {first} is {}, {} is {}",
-                    dtype.map_or(class.name(), DType::name),
-                    self.text(*element),
-                    self.literals().describe(id)
-                );
-                let help =
-                    self.literals().rewrite(id, if class == Class::Float { DType::F32 } else { DType::I64 });
-                return Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into());
-            }
-            if let Some(first) = extents.as_ref().filter(|first| **first != own) {
-                let shape = |extents: &[i64]| Shape::literal(extents);
-                let message = format!(
-                    "the array is ragged: its first element has shape {}, this one {}",
-                    shape(first),
-                    shape(&own)
-                );
-                return Err(Diag::new(Code::E3010, site, message).into());
-            }
-            class = if class == Class::Any { literal.class } else { class };
-            dtype = dtype.or(literal.dtype);
-            extents = Some(own);
-            ids.push(id);
-        }
-        let count = i64::try_from(ids.len()).expect("a list in memory is shorter than 2^63");
-        let extents = Some([vec![count], extents.unwrap_or_default()].concat());
-        let kind = LiteralKind::Array(ids);
-        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
-    }
-
-    /// The value of a literal as a dimension.
-    fn literal_dim(&self, id: LiteralId) -> Lowered<Dim> {
-        let mut dims: BTreeMap<LiteralId, Dim> = BTreeMap::new();
-        for part in self.literals().parts(id, |_| false) {
-            let literal = self.literals().get(part);
-            let site = self.site(literal.expr);
-            let not_integer = || {
-                let message =
-                    format!("expected an integer or a dimension, found {}", self.text(literal.expr));
-                Stop::from(Diag::new(Code::E2001, site, message))
-            };
-            let dim = match &literal.kind {
-                LiteralKind::Number(Number { value: NumberValue::Integer(value), .. }) => {
-                    Dim::literal(*value)
-                }
-                LiteralKind::Dim(dim) => dim.clone(),
-                LiteralKind::Neg(operand) => Dim::ZERO.sub(&dims[operand]).map_err(|_| not_integer())?,
-                LiteralKind::Binary { op, lhs, rhs } => {
-                    let operator = DimOperator::of(op.symbol()).ok_or_else(not_integer)?;
-                    operate(operator, &dims[lhs], &dims[rhs]).map_err(|fault| Stop::from(fault.at(site)))?
-                }
-                LiteralKind::Number(_) | LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
-                    return Err(not_integer());
-                }
-            };
-            dims.insert(part, dim);
-        }
-        Ok(dims.remove(&id).expect("a literal is a part of itself"))
-    }
-
-    /// The elements of one constant that fits the dtype; one where they are all equal.
-    fn literal_data(&self, id: LiteralId, dtype: DType) -> Lowered<TensorData> {
-        match &self.literals().get(id).kind {
-            LiteralKind::Array(_) => self.array_data(id, dtype),
-            LiteralKind::Filled { value, .. } => Ok(self.scalar(*value, dtype)?.data()),
-            LiteralKind::Number(_)
-            | LiteralKind::Dim(_)
-            | LiteralKind::Neg(_)
-            | LiteralKind::Binary { .. } => Ok(self.scalar(id, dtype)?.data()),
-        }
-    }
-
-    fn array_data(&self, array: LiteralId, dtype: DType) -> Lowered<TensorData> {
-        let (mut elements, mut rest) = (Vec::new(), vec![array]);
-        while let Some(part) = rest.pop() {
-            match self.literals().elements(part) {
-                Some(inner) => rest.extend(inner.iter().rev()),
-                None => elements.push(self.scalar(part, dtype)?),
-            }
-        }
-        macro_rules! data {
-            ($kind:ident) => {{
-                let number = |element| if let Scalar::$kind(number) = element { Some(number) } else { None };
-                let numbers = elements.into_iter().filter_map(number);
-                numbers.collect::<Vec<_>>().into()
-            }};
-        }
-        Ok(match dtype {
-            DType::F32 => data!(F32),
-            DType::F64 => data!(F64),
-            DType::I32 => data!(I32),
-            DType::I64 | DType::Bool => data!(I64),
-        })
-    }
-
-    /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.
-    fn scalar(&self, id: LiteralId, dtype: DType) -> Lowered<Scalar> {
-        let mut scalars: BTreeMap<LiteralId, Scalar> = BTreeMap::new();
-        for part in self.literals().parts(id, |_| false) {
-            let Literal { kind, expr, .. } = self.literals().get(part);
-            let site = self.site(*expr);
-            let scalar = match kind {
-                LiteralKind::Number(number) => {
-                    number.check_range(dtype, site)?;
-                    Scalar::of(number, dtype)
-                }
-                LiteralKind::Dim(dim) => match dim.as_literal() {
-                    Some(value) => {
-                        let number = Number {
-                            text: value.to_string(),
-                            value: NumberValue::Integer(value),
-                            suffix: None,
-                        };
-                        number.check_range(dtype, site)?;
-                        Scalar::of(&number, dtype)
-                    }
-                    None => {
-                        let message =
-                            format!("`{dim}` is a dimension, known when the program runs, expected a number");
-                        return Err(Diag::new(Code::E2001, site, message).into());
-                    }
-                },
-                LiteralKind::Neg(operand) => scalars[operand].neg(),
-                LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
-                    Some(scalar) => scalar,
-                    None => {
-                        let message = format!("`{}`: found {dtype}, allowed f32, f64", op.symbol());
-                        return Err(Diag::new(Code::E2005, site, message).into());
-                    }
-                },
-                LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
-                    unreachable!("only literals without extents are worked out as numbers")
-                }
-            };
-            scalars.insert(part, scalar);
-        }
-        Ok(scalars[&id])
-    }
-}
-
-impl<E: Expressions> ReadLiterals for E {}
-
-impl BodyLowering<'_> {
-    /// Makes instructions of a literal that fits the dtype.
-    pub(crate) fn materialise(&mut self, id: LiteralId, dtype: DType) -> Lowered<ValueId> {
-        for part in self.literals.parts(id, Literal::is_constant) {
-            if self.literals.made.contains_key(&(part, dtype)) {
-                continue;
-            }
-            let literal = self.literals.get(part).clone();
-            let spot = self.spot_of_literal(literal.expr);
-            let operand = |lowering: &Self, id: LiteralId| {
-                (lowering.literals.made[&(id, dtype)], lowering.literals.expr(id))
-            };
-            let value = match (literal.kind, literal.extents) {
-                (kind, Some(extents)) => {
-                    let op = match kind {
-                        LiteralKind::Array(_) => {
-                            let shape = Shape::literal(&extents);
-                            Op::Const(Const::Tensor { data: self.literal_data(part, dtype)?, shape })
-                        }
-                        LiteralKind::Number(_)
-                        | LiteralKind::Dim(_)
-                        | LiteralKind::Neg(_)
-                        | LiteralKind::Binary { .. }
-                        | LiteralKind::Filled { .. } => {
-                            let scalar = self.scalar(part, dtype);
-                            scalar.map_err(|stop| self.with_extent_as_number(stop, id))?.constant()
-                        }
-                    };
-                    self.emit(&spot, op, &[])?
-                }
-                (LiteralKind::Neg(id), None) => {
-                    let operand = operand(self, id);
-                    self.emit(&spot.label("-"), Op::Map(Map::SIGN), &[operand])?
-                }
-                (LiteralKind::Binary { op, lhs, rhs }, None) => {
-                    let operands = (operand(self, lhs), operand(self, rhs));
-                    self.emit_binary(op, operands.0, operands.1, literal.expr)?
-                }
-                (LiteralKind::Filled { value, shape }, None) => match shape.as_literals() {
-                    Some(_) => {
-                        let data = self.literal_data(part, dtype)?;
-                        self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
-                    }
-                    None => {
-                        let operand = operand(self, value);
-                        self.emit(&spot, Op::BroadcastTo { shape }, &[operand])?
-                    }
-                },
-                (LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Array(_), None) => {
-                    unreachable!("numbers and arrays have extents")
-                }
-            };
-            self.literals.made.insert((part, dtype), value);
-        }
-        Ok(self.literals.made[&(id, dtype)])
     }
 }

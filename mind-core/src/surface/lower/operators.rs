@@ -1,9 +1,10 @@
 //! Operators.
 
-use super::body::BodyLowering;
+use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
-use super::literals::{LiteralId, ReadLiterals};
-use super::report::{Operand, Spot};
+use super::literals::LiteralId;
+use super::lowering::{BodyLowering, Operand};
+use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Op, ValueId};
@@ -97,6 +98,22 @@ impl BodyLowering<'_> {
         let help =
             self.literals.rewrite(literal, dtype).or_else(|| if dtype.is_float() { extent() } else { None });
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
+    }
+
+    /// Emits the transposition of an operand; without a permutation all axes are reversed.
+    pub(super) fn transpose(
+        &mut self,
+        base: ExprId,
+        permutation: Option<Vec<i64>>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let operand = self.tensor(base, None)?;
+        let rank = self.builder.ty(operand).rank();
+        let reversed =
+            || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
+        let permutation = permutation.unwrap_or_else(reversed);
+        let spot = Spot::of(expr);
+        self.emit(&spot, Op::Transpose { permutation }, &[(operand, base)]).map(Value::Tensor)
     }
 
     /// Emits an operator of literals, at the expression itself.

@@ -2,29 +2,19 @@
 //! written.
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use proc_macro2::Ident;
 
-use super::body::BodyLowering;
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::structs::{Definition, StructType};
-use super::types::Structure;
-use super::values::{Lowered, Stop, Value};
+use super::lowering::BodyLowering;
+use super::names::undefined;
+use super::structure::{Definition, StructType, Structure};
+use super::values::{Binding, Lowered, Record, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::ir::ValueId;
-use crate::surface::ast::{BinaryOp, ExprId, FieldPattern, FieldValue, Path, Pattern};
+use crate::surface::ast::{BinaryOp, ExprId, FieldValue, Path};
 use crate::surface::habits;
-
-/// A value of a struct.
-#[derive(Clone, Debug)]
-pub(crate) struct Record<T = ValueId> {
-    pub(crate) ty: Rc<StructType>,
-    /// In order; poison where a mistake in one has been reported.
-    pub(crate) fields: Rc<[Value<T>]>,
-}
 
 /// A part of a parameter that may be written.
 #[derive(Clone, Debug)]
@@ -36,25 +26,6 @@ pub(super) struct Place {
     /// Which inputs it is.
     pub(super) inputs: Range<usize>,
     pub(super) structure: Structure,
-}
-
-impl Record {
-    pub(super) fn value(ty: StructType, fields: Vec<Value>) -> Value {
-        Value::Struct(Self { ty: ty.into(), fields: fields.into() })
-    }
-
-    fn is_poisoned(&self) -> bool {
-        self.fields.iter().any(|field| match field {
-            Value::Poison => true,
-            Value::Struct(inner) => inner.is_poisoned(),
-            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
-        })
-    }
-
-    /// The record, if nothing in it is poison.
-    pub(super) fn sound(&self) -> Lowered<Value> {
-        if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
-    }
 }
 
 impl BodyLowering<'_> {
@@ -282,6 +253,36 @@ impl BodyLowering<'_> {
         }
     }
 
+    /// The part of a parameter that a path names, if it may be written.
+    pub(super) fn writable(&mut self, path: &Path) -> Lowered<Place> {
+        let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
+        let diag = match self.names.get(&text) {
+            Some(Binding::Parameter(position)) => {
+                let parameter = &self.signature.parameters[*position];
+                if parameter.update {
+                    return Ok(self.place(*position, path)?);
+                }
+                Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
+                    .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
+                    .help(format!(
+                        "declare `{text}: &mut {}`, or name the new value with `let`",
+                        parameter.written
+                    ))
+            }
+            Some(Binding::Local(_)) => {
+                Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
+                    .help(format!("bind the new value with another `let {text} = …`"))
+            }
+            None => {
+                let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
+                let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
+                diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
+                return Err(self.once(text, || diag));
+            }
+        };
+        Err(diag.into())
+    }
+
     /// The part of a parameter that a path names.
     pub(super) fn place(&self, parameter: usize, path: &Path) -> Result<Place, Diag> {
         let signature = self.signature;
@@ -324,45 +325,6 @@ impl BodyLowering<'_> {
         let new = replaced(&self.versions[place.parameter], &place.fields, value);
         self.versions[place.parameter] = new;
     }
-}
-
-/// Takes a struct apart for a pattern; poison for each name where it does not fit.
-pub(super) fn taken_apart<'p, T: Clone>(
-    record: &Record<T>,
-    (fields, rest): (&'p [FieldPattern], bool),
-    site: Site,
-    mistakes: &mut Vec<Diag>,
-) -> Vec<(&'p Pattern, Value<T>)> {
-    let struct_name = &record.ty.name;
-    let (mut taken, mut whole) = (vec![false; record.fields.len()], true);
-    let mut parts = Vec::new();
-    for FieldPattern { name, pattern } in fields {
-        let position = record.ty.position(name).and_then(|position| match taken[position] {
-            true => {
-                let message = format!("`{name}` of `{struct_name}` is taken twice");
-                Err(Diag::new(Code::E2007, Site::token(name.span()), message))
-            }
-            false => Ok(position),
-        });
-        parts.push(match position {
-            Ok(position) => {
-                taken[position] = true;
-                (pattern, record.fields[position].clone())
-            }
-            Err(diag) => {
-                whole = false;
-                mistakes.push(diag);
-                (pattern, Value::Poison)
-            }
-        });
-    }
-    let names = record.ty.field_names().zip(&taken).filter(|(_, taken)| !**taken);
-    let missing: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
-    if !rest && whole && !missing.is_empty() {
-        let message = format!("the pattern leaves out {} of `{struct_name}`", missing.join(", "));
-        mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
-    }
-    parts
 }
 
 fn in_field(stop: Stop, name: &Ident) -> Stop {

@@ -1,18 +1,15 @@
 //! Instructions emitted for expressions, and broken rules told in the user's words.
 
 use super::advice::Tried;
-use super::body::BodyLowering;
 use super::expressions::Expressions;
-use super::types::Structure;
-use super::values::{Lowered, Value};
+use super::lowering::{BodyLowering, Operand};
+use super::structure::Structure;
+use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Op, ValueId};
 use crate::ops::{Focus, OpError};
 use crate::provenance::{Origin, origin};
 use crate::surface::ast::ExprId;
-
-/// An operand with the expression it is.
-pub(super) type Operand = (ValueId, ExprId);
 
 /// What an instruction is emitted for.
 #[derive(Clone, Debug)]
@@ -124,7 +121,7 @@ impl BodyLowering<'_> {
             Diag { help, ..Diag::new(Code::E2001, lowering.body[expr].site, message) }
         };
         match (expected, value) {
-            (_, Value::Poison) => Err(super::values::Stop::Poisoned),
+            (_, Value::Poison) => Err(Stop::Poisoned),
             (Structure::Value(ty), Value::Literal(id)) => {
                 if !self.literals.fits(*id, ty.dtype) {
                     let help = self.literals.rewrite(*id, ty.dtype);
@@ -196,7 +193,7 @@ impl BodyLowering<'_> {
         dtype: Option<crate::ty::DType>,
     ) -> Lowered<ValueId> {
         match value {
-            Value::Poison => Err(super::values::Stop::Poisoned),
+            Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(value) => Ok(*value),
             Value::Literal(id) => {
                 let dtype = dtype.unwrap_or_else(|| self.literals.default_dtype(*id));

@@ -2,10 +2,10 @@
 
 use proc_macro2::Ident;
 
+use super::lowered::{GradientRequest, GradientTarget, Parameter};
 use super::names::undefined;
-use super::structs::MAX_LEAVES;
-use super::types::{DimNames, Structure, Undeclared};
-use super::{GradientRequest, GradientTarget, Parameter};
+use super::structure::{MAX_LEAVES, Structure};
+use super::types::{DimNames, Undeclared};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Symbol;
 use crate::surface::ast;

@@ -1,9 +1,9 @@
 //! Index expressions: `x[0, 1..3, .., -1]`.
 
 use super::attributes::Attributes;
-use super::body::BodyLowering;
 use super::expressions::Expressions;
-use super::report::{Operand, Spot};
+use super::lowering::{BodyLowering, Operand};
+use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};

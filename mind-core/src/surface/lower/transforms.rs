@@ -2,22 +2,17 @@
 
 use proc_macro2::Ident;
 
-use super::GradientTarget;
-use super::body::BodyLowering;
-use super::calls::{Callable, Formal, is_too_large, too_many};
+use super::callable::{Callable, Formal, Step};
+use super::lowered::GradientTarget;
+use super::lowering::BodyLowering;
 use super::signature::{gradient_targets, not_pure};
-use super::types::Structure;
+use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
-use crate::build::Builder;
-use crate::canon::{Canonical, canonicalise};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::Bindings;
-use crate::grad::{AutodiffError, Cotangent, GradientOptions, differentiate};
-use crate::ir::{Module, Op};
-use crate::ops::{OpError, Profile};
+use crate::grad::{Cotangent, GradientOptions};
+use crate::ops::Profile;
 use crate::surface::ast::{Argument, ExprId, Transform, TransformKind};
 use crate::ty::Type;
-use crate::verify::verify;
 
 impl BodyLowering<'_> {
     /// Lowers the application of a transformed function.
@@ -98,84 +93,6 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
     Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module, steps })
 }
 
-/// A differentiation that makes one function of another.
-pub(super) struct Step {
-    options: GradientOptions,
-    /// How many outputs of the gradient module are the function's own and not asked for.
-    dropped: usize,
-    label: &'static str,
-    function: String,
-    site: Site,
-    targets: Vec<GradientTarget>,
-}
-
-impl Callable<'_> {
-    /// The module that the transforms make of the function's. Dimensions that the call makes known are put in first:
-    /// a gradient of known extents is simpler.
-    pub(super) fn differentiated(&self, bindings: &Bindings) -> Result<Module, Differentiation> {
-        let known = bindings.iter().filter(|(_, dim)| dim.as_literal().is_some());
-        let known: Bindings = known.map(|(symbol, dim)| (symbol.clone(), dim.clone())).collect();
-        let mut module = specialise(self.module, &known).map_err(Differentiation::Rule)?;
-        for step in &self.steps {
-            let gradient = canonical(module).and_then(|module| differentiate(&module, &step.options));
-            let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
-            let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
-            module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
-            // The next gradient is several times as large.
-            if is_too_large(&module) {
-                let diag =
-                    too_many(&format!("{}({})", step.label, step.function), module.insts().len(), step.site);
-                return Err(Differentiation::Gradient(diag));
-            }
-        }
-        Ok(module)
-    }
-}
-
-/// Why a function has no gradient.
-pub(super) enum Differentiation {
-    /// With the dimensions of the call it breaks a rule.
-    Rule(Box<OpError>),
-    /// It cannot be differentiated.
-    Gradient(Diag),
-}
-
-/// The module with symbols replaced, in its inputs too.
-fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
-    if bindings.is_empty() {
-        return Ok(module.clone());
-    }
-    let mut builder = Builder::new();
-    let mut inputs = Vec::new();
-    for (name, ty) in module.inputs() {
-        let op = || Op::Input { name: name.clone() };
-        let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
-        inputs.push(builder.input(name.clone(), ty)?);
-    }
-    let outputs = builder.inline(module, &inputs, bindings)?;
-    Ok(builder.finish(outputs))
-}
-
 fn is_float_scalar(result: &Structure) -> bool {
     matches!(result, Structure::Value(Type { dtype, shape }) if dtype.is_float() && shape.rank() == 0)
-}
-
-/// The canonical form that differentiation takes.
-fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
-    let verified = verify(module, Profile::Extended).map_err(|errors| {
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        AutodiffError::Verification(errors.join("; "))
-    })?;
-    Ok(canonicalise(verified))
-}
-
-impl Step {
-    fn diag(&self, error: &AutodiffError) -> Diag {
-        GradientTarget::diag(
-            &self.targets,
-            error,
-            &format!("`{}` of `{}`", self.label, self.function),
-            self.site,
-        )
-    }
 }

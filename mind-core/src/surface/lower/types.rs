@@ -2,79 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use proc_macro2::Ident;
 
 use super::names::{nearest, undefined};
-use super::structs::{Definitions, MAX_LEAVES, StructType};
+use super::structure::{Definition, Definitions, MAX_LEAVES, StructType, Structure};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::dim::{Bindings, Dim, Overflow, Symbol};
+use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
 use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
 use crate::ty::{Shape, Type};
-
-/// The type of an expression: a tensor, a tuple of types or a struct.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Structure {
-    /// A tensor.
-    Value(Type),
-    /// A tuple; the empty one where there is no result.
-    Tuple(Vec<Structure>),
-    /// A struct.
-    Struct(StructType),
-}
-
-impl Structure {
-    /// The type of what has no result, `()`.
-    pub const UNIT: Self = Self::Tuple(Vec::new());
-
-    /// The types of the tensors in it, in order.
-    pub fn leaves(&self) -> Vec<&Type> {
-        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
-        while let Some(structure) = rest.pop() {
-            match structure {
-                Self::Value(ty) => leaves.push(ty),
-                Self::Tuple(elements) => rest.extend(elements.iter().rev()),
-                Self::Struct(ty) => rest.extend(ty.fields.iter().rev()),
-            }
-        }
-        leaves
-    }
-
-    /// With symbols replaced.
-    pub(super) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
-        match self {
-            Self::Value(ty) => ty.substitute(bindings).map(Self::Value),
-            Self::Tuple(elements) => elements
-                .iter()
-                .map(|part| part.substitute(bindings))
-                .collect::<Result<_, _>>()
-                .map(Self::Tuple),
-            Self::Struct(ty) => {
-                let dims = ty.dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<_, _>>()?;
-                StructType::new(ty.name.clone(), dims, ty.definition.clone()).map(Self::Struct)
-            }
-        }
-    }
-}
-
-/// As in the surface language, `(f32, f32[N, 3])`.
-impl fmt::Display for Structure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(ty) => ty.fmt(f),
-            Self::Tuple(elements) => {
-                f.write_str("(")?;
-                for (i, element) in elements.iter().enumerate() {
-                    write!(f, "{}{element}", if i == 0 { "" } else { ", " })?;
-                }
-                f.write_str(if elements.len() == 1 { ",)" } else { ")" })
-            }
-            Self::Struct(ty) => ty.fmt(f),
-        }
-    }
-}
 
 /// The names that can stand in types.
 #[derive(Clone, Debug, Default)]
@@ -255,8 +193,67 @@ impl DimNames {
     }
 }
 
+impl DimNames {
+    /// Works out the type `Dense<64, N>`.
+    pub(super) fn struct_type(
+        &self,
+        name: &Ident,
+        dims: &[DimExpr],
+        site: Site,
+    ) -> Result<StructType, Unknown> {
+        let definition = self.definition(name)?;
+        if dims.len() != definition.symbols.len() {
+            let declared: Vec<_> = definition.symbols.iter().map(|symbol| symbol.to_string()).collect();
+            let (count, written) = match &declared[..] {
+                [] => ("no dimensions".to_owned(), name.to_string()),
+                [one] => ("1 dimension".to_owned(), format!("{name}<{one}>")),
+                several => {
+                    (format!("{} dimensions", several.len()), format!("{name}<{}>", several.join(", ")))
+                }
+            };
+            let message = format!("`{name}` takes {count}, found {}", dims.len());
+            return Err(Some(
+                Diag::new(Code::E2007, site, message)
+                    .note_at(Site::token(definition.name.span()), format!("`{written}` is declared")),
+            ));
+        }
+        let dims = dims.iter().map(|dim| self.dim(dim)).collect::<Result<Vec<_>, _>>()?;
+        let overflow =
+            |overflow: Overflow| Some(Diag::new(Code::E1008, site, format!("`{name}`: {overflow}")));
+        let ty = StructType::new(name.clone(), dims, definition).map_err(overflow)?;
+        let structure = Structure::Struct(ty);
+        for leaf in structure.named_leaves() {
+            if let Err(diag) = check_tensor(leaf.ty, site) {
+                let path: Vec<_> = leaf.path.iter().map(ToString::to_string).collect();
+                return Err(Some(diag.note(format!("in `{}` of `{structure}`", path.join(".")))));
+            }
+        }
+        let Structure::Struct(ty) = structure else { unreachable!("it was made a struct just above") };
+        Ok(ty)
+    }
+
+    /// The struct of this name.
+    pub(super) fn definition(&self, name: &Ident) -> Result<Rc<Definition>, Unknown> {
+        let text = name.to_string();
+        match self.structs.get(&text) {
+            Some(definition) => definition.clone().ok_or(None),
+            None if self.is_unread(&text) => Err(None),
+            None => {
+                let known = self.structs.keys().map(String::as_str).chain(["f32", "f64", "i32", "i64"]);
+                let mut diag = undefined("type", &text, Site::token(name.span()), known);
+                diag.help.get_or_insert_with(|| {
+                    format!(
+                        "dtypes are f32, f64, i32 and i64; or define `struct {text} {{ … }}` in the block"
+                    )
+                });
+                Err(Some(diag))
+            }
+        }
+    }
+}
+
 /// Checks that a value may have a type.
-pub(super) fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
+fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
     let name: Arc<str> = "x".into();
     check_input(None, false, &name, ty).map_err(|error| {
         let OpError { code, problem, .. } = *error;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::literals::LiteralId;
-use super::records::Record;
+use super::structure::StructType;
 use crate::diag::Diag;
 use crate::ir::ValueId;
 
@@ -51,6 +51,14 @@ pub(crate) struct Tuple<T = ValueId> {
     leaves: usize,
 }
 
+/// A value of a struct.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<T = ValueId> {
+    pub(crate) ty: Rc<StructType>,
+    /// In order; poison where a mistake in one has been reported.
+    pub(crate) fields: Rc<[Value<T>]>,
+}
+
 /// How deep tuples may nest, and how many values they may hold in all.
 pub(crate) const MAX_TUPLE_DEPTH: usize = 64;
 pub(crate) const MAX_TUPLE_LEAVES: usize = 4096;
@@ -82,6 +90,25 @@ impl<T> Value<T> {
 
     pub(crate) fn is_unit(&self) -> bool {
         matches!(self, Self::Tuple(tuple) if tuple.elements.is_empty())
+    }
+}
+
+impl Record {
+    pub(super) fn value(ty: StructType, fields: Vec<Value>) -> Value {
+        Value::Struct(Self { ty: ty.into(), fields: fields.into() })
+    }
+
+    fn is_poisoned(&self) -> bool {
+        self.fields.iter().any(|field| match field {
+            Value::Poison => true,
+            Value::Struct(inner) => inner.is_poisoned(),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
+        })
+    }
+
+    /// The record, if nothing in it is poison.
+    pub(super) fn sound(&self) -> Lowered<Value> {
+        if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
     }
 }
 

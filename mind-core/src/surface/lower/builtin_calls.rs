@@ -1,0 +1,145 @@
+//! Calls of the functions of the language: what one says, in functions and in expressions.
+
+use super::arguments::match_arguments;
+use super::attributes::Attributes;
+use super::builtins::{Builtin, Function};
+use super::expressions::Expressions;
+use super::foreign::Foreign;
+use super::values::{Lowered, Stop};
+use crate::dim::Dim;
+use crate::ir::{Convolution, Padding, Reduction, Slice};
+use crate::map::Map;
+use crate::reduce::Reduce;
+use crate::surface::ast::{Argument, ExprId};
+use crate::written::{Extents, Op, Own};
+
+/// A call of a function of the language.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    /// An operation on tensors.
+    Operation(Op, Vec<ExprId>),
+    /// `neg(x)`, which is a literal of a literal
+    Neg(ExprId),
+    /// `zeros(shape)` or `ones(shape)`
+    Filled { one: bool, shape: Vec<Dim> },
+    /// `full(shape, c)`
+    Full { shape: Vec<Dim>, value: ExprId },
+}
+
+/// The arguments of a call, one place a formal.
+pub(crate) struct Given {
+    pub(crate) name: &'static str,
+    formals: &'static [&'static str],
+    arguments: Vec<Option<ExprId>>,
+    pub(crate) expr: ExprId,
+}
+
+impl Given {
+    /// The argument of a required formal.
+    fn required(&self, position: usize) -> ExprId {
+        self.arguments[position].expect("arguments were matched with what is required")
+    }
+
+    /// The arguments that are given, by the names of their formals, which are those that rules have for attributes.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
+        let named = self.formals.iter().zip(&self.arguments);
+        named.filter_map(|(formal, argument)| Some((*formal, (*argument)?)))
+    }
+}
+
+/// What calls of functions of the language say.
+pub(crate) trait ReadCalls: Attributes + Foreign {
+    /// Matches the arguments of a call and reads its attributes.
+    fn read_call(
+        &self,
+        builtin: &'static Builtin,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<(Call, Given)> {
+        let Builtin { name, formals, required, function } = builtin;
+        let read = || {
+            let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
+            let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
+            let given = Given { name, formals, arguments, expr };
+            let call = self.call_of(*function, &given)?;
+            Ok((call, given))
+        };
+        read().map_err(|stop| self.as_written_here(stop, builtin, arguments, expr))
+    }
+
+    fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
+        let [x, y] = [0, 1].map(|position| given.arguments.get(position).copied().flatten());
+        let x = x.expect("every function has a required argument");
+        let both = || vec![x, given.required(1)];
+        let integers = |position: usize| -> Lowered<Option<Vec<i64>>> {
+            given.arguments[position].map(|list| self.integers_attribute(list)).transpose()
+        };
+        let axes = |axes: Option<ExprId>| axes.map(|axes| self.axes_attribute(axes)).transpose();
+        let shape = |position: usize| self.dims_attribute(given.required(position)).map(Extents::Written);
+        let (op, operands) = match function {
+            Function::MatMul => (Op::MatMul, both()),
+            Function::Dot => (Op::Dot, both()),
+            Function::Reduce(reduce) => {
+                let axes = self.reduced_axes(reduce, given)?;
+                let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
+                let keepdims = keepdims.transpose()?.unwrap_or_default();
+                (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
+            }
+            Function::Reshape => (Op::Reshape { shape: shape(1)? }, vec![x]),
+            Function::Transpose => (Op::Transpose { permutation: integers(1)? }, vec![x]),
+            Function::ExpandDims => {
+                (Op::ExpandDims { axes: self.axes_attribute(given.required(1))? }, vec![x])
+            }
+            Function::Squeeze => (Op::Squeeze { axes: axes(y)? }, vec![x]),
+            Function::Slice => {
+                let starts = self.dims_attribute(given.required(1))?;
+                let ends = self.dims_attribute(given.required(2))?;
+                let steps = integers(3)?.unwrap_or_else(|| vec![1; starts.len()]);
+                (Op::Slice(Slice { starts, ends, steps }.into()), vec![x])
+            }
+            Function::Gather => (Op::Gather, both()),
+            Function::Conv2d => {
+                let strides = integers(2)?.unwrap_or_else(|| vec![1, 1]);
+                let padding =
+                    given.arguments[3].map(|padding| self.padding_attribute(padding)).transpose()?;
+                let padding = padding.unwrap_or(Padding::Valid);
+                (Op::Conv2d(Convolution { strides, padding }), both())
+            }
+            Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
+            Function::Map(map) => {
+                let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
+                (Op::Map(map), operands)
+            }
+            Function::Zeros => return Ok(Call::Filled { one: false, shape: self.dims_attribute(x)? }),
+            Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),
+            Function::Full => {
+                return Ok(Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            }
+            Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
+            Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
+            Function::BroadcastTo => (Op::BroadcastTo { shape: shape(1)? }, vec![x]),
+        };
+        Ok(Call::Operation(op, operands))
+    }
+
+    /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.
+    fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
+        let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
+        axes.map_err(|stop| match stop {
+            Stop::Mistake(mut diag) => {
+                diag.help = self.of_two(reduce, given).or(diag.help);
+                Stop::Mistake(diag)
+            }
+            Stop::Poisoned => Stop::Poisoned,
+        })
+    }
+
+    /// What is the same of two tensors, if that is a function.
+    fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
+        let function = reduce.row().monoid.combine.row().function()?;
+        let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.text(operand));
+        Some(format!("of two tensors write `{function}({a}, {b})`"))
+    }
+}
+
+impl<E: Expressions + Foreign> ReadCalls for E {}

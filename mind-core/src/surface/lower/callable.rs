@@ -1,0 +1,167 @@
+//! What is called: a function of a table, or one made of it by transforms.
+
+use super::lowered::GradientTarget;
+use super::signature::{Signature, SignatureParameter};
+use super::structure::Structure;
+use super::table::Entry;
+use crate::build::Builder;
+use crate::canon::{Canonical, canonicalise};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Bindings, Symbol};
+use crate::grad::{AutodiffError, GradientOptions, differentiate};
+use crate::ir::{Module, Op};
+use crate::ops::{OpError, Profile};
+use crate::verify::verify;
+
+/// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
+pub(super) const MAX_INSTRUCTIONS: usize = 1 << 16;
+
+/// What is called: a function, or one made of a function by transforms.
+pub(super) struct Callable<'a> {
+    /// As messages name it.
+    pub(super) name: String,
+    pub(super) symbols: &'a [Symbol],
+    pub(super) formals: Vec<Formal>,
+    pub(super) result: Structure,
+    /// The inputs whose final versions are outputs behind those of the result.
+    pub(super) updates: Vec<usize>,
+    pub(super) module: &'a Module,
+    /// The transforms that make the function of the module, innermost first.
+    pub(super) steps: Vec<Step>,
+}
+
+/// What a call must give.
+#[derive(Clone)]
+pub(super) struct Formal {
+    pub(super) name: String,
+    pub(super) update: bool,
+    pub(super) structure: Structure,
+    pub(super) written: String,
+    pub(super) site: Site,
+}
+
+/// A differentiation that makes one function of another.
+pub(super) struct Step {
+    pub(super) options: GradientOptions,
+    /// How many outputs of the gradient module are the function's own and not asked for.
+    pub(super) dropped: usize,
+    pub(super) label: &'static str,
+    pub(super) function: String,
+    pub(super) site: Site,
+    pub(super) targets: Vec<GradientTarget>,
+}
+
+impl Formal {
+    pub(super) fn all(signature: &Signature) -> Vec<Self> {
+        let formal = |parameter: &SignatureParameter| Self {
+            name: parameter.name.clone(),
+            update: parameter.update,
+            structure: parameter.structure.clone(),
+            written: parameter.written.clone(),
+            site: parameter.site,
+        };
+        signature.parameters.iter().map(formal).collect()
+    }
+}
+
+impl Entry {
+    /// The function as something to call by a name; nothing where it has a mistake.
+    pub(super) fn callable(&self, name: &str) -> Option<Callable<'_>> {
+        let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
+        Some(Callable {
+            name: name.to_owned(),
+            symbols: signature.symbols(),
+            formals: Formal::all(signature),
+            result: compiled.result.clone(),
+            updates: compiled.updates.clone(),
+            module: &compiled.source.module,
+            steps: Vec::new(),
+        })
+    }
+}
+
+impl Callable<'_> {
+    /// The module that the transforms make of the function's. Dimensions that the call makes known are put in first:
+    /// a gradient of known extents is simpler.
+    pub(super) fn differentiated(&self, bindings: &Bindings) -> Result<Module, Differentiation> {
+        let known = bindings.iter().filter(|(_, dim)| dim.as_literal().is_some());
+        let known: Bindings = known.map(|(symbol, dim)| (symbol.clone(), dim.clone())).collect();
+        let mut module = specialise(self.module, &known).map_err(Differentiation::Rule)?;
+        for step in &self.steps {
+            let gradient = canonical(module).and_then(|module| differentiate(&module, &step.options));
+            let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
+            let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
+            module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
+            // The next gradient is several times as large.
+            if is_too_large(&module) {
+                let diag =
+                    too_many(&format!("{}({})", step.label, step.function), module.insts().len(), step.site);
+                return Err(Differentiation::Gradient(diag));
+            }
+        }
+        Ok(module)
+    }
+}
+
+/// Why a function has no gradient.
+pub(super) enum Differentiation {
+    /// With the dimensions of the call it breaks a rule.
+    Rule(Box<OpError>),
+    /// It cannot be differentiated.
+    Gradient(Diag),
+}
+
+/// The module with symbols replaced, in its inputs too.
+fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
+    if bindings.is_empty() {
+        return Ok(module.clone());
+    }
+    let mut builder = Builder::new();
+    let mut inputs = Vec::new();
+    for (name, ty) in module.inputs() {
+        let op = || Op::Input { name: name.clone() };
+        let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
+        inputs.push(builder.input(name.clone(), ty)?);
+    }
+    let outputs = builder.inline(module, &inputs, bindings)?;
+    Ok(builder.finish(outputs))
+}
+
+/// The canonical form that differentiation takes.
+fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
+    let verified = verify(module, Profile::Extended).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        AutodiffError::Verification(errors.join("; "))
+    })?;
+    Ok(canonicalise(verified))
+}
+
+impl Step {
+    fn diag(&self, error: &AutodiffError) -> Diag {
+        GradientTarget::diag(
+            &self.targets,
+            error,
+            &format!("`{}` of `{}`", self.label, self.function),
+            self.site,
+        )
+    }
+}
+
+/// How many instructions a call copies.
+pub(super) fn own_instructions(module: &Module) -> usize {
+    module.insts().len() - module.inputs().len()
+}
+
+/// E1008 where so many instructions are made or would be.
+pub(super) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
+    let message = format!(
+        "with `{callee}` inlined the function has {count} instructions or more, which exceeds the limit of \
+         {MAX_INSTRUCTIONS}"
+    );
+    Diag::new(Code::E1008, site, message)
+}
+
+/// Whether a module is as large as a function may be.
+fn is_too_large(module: &Module) -> bool {
+    module.insts().len() > MAX_INSTRUCTIONS
+}

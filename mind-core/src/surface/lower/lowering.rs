@@ -1,0 +1,167 @@
+//! A body on its way to a module: what is known of it so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::Ident;
+
+use super::expressions::Expressions;
+use super::foreign::Foreign;
+use super::literals::Literals;
+use super::signature::Signature;
+use super::structure::Structure;
+use super::table::Scope;
+use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
+use crate::build::Builder;
+use crate::diag::{Code, Diag, Diags};
+use crate::ir::ValueId;
+use crate::surface::ast::{Argument, Body, ExprId};
+
+/// A body on its way to a module.
+pub(super) struct BodyLowering<'a> {
+    pub(super) table: Scope<'a>,
+    pub(super) signature: &'a Signature,
+    pub(super) body: &'a Body,
+    pub(super) builder: Builder,
+    /// The expression that each instruction was emitted for; nothing for an input.
+    pub(super) made: Vec<Option<ExprId>>,
+    /// What each node of the body stands for.
+    pub(super) values: Vec<Value>,
+    pub(super) literals: Literals,
+    pub(super) names: Names,
+    /// The current version of each parameter.
+    pub(super) versions: Vec<Value>,
+    /// Whether each input has been assigned to.
+    pub(super) updated: Vec<bool>,
+    pub(super) diags: Diags,
+    /// The mistakes that have been told and are not told again: undefined names.
+    pub(super) reported: BTreeSet<String>,
+    /// What the program calls a value.
+    pub(super) value_names: BTreeMap<ValueId, String>,
+    /// Whether it calls a function that has a mistake, which is told there.
+    pub(super) incomplete: bool,
+}
+
+/// An operand with the expression it is.
+pub(super) type Operand = (ValueId, ExprId);
+
+impl Expressions for BodyLowering<'_> {
+    type Tensor = ValueId;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn value(&self, expr: ExprId) -> &Value {
+        &self.values[expr.index()]
+    }
+
+    fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    fn literals_mut(&mut self) -> &mut Literals {
+        &mut self.literals
+    }
+
+    fn tensor_type(&self, tensor: ValueId) -> Option<String> {
+        Some(self.builder.ty(tensor).to_string())
+    }
+}
+
+impl Foreign for BodyLowering<'_> {
+    fn is_unbound(&self, name: &str) -> bool {
+        self.names.get(name).is_none() && self.signature.dims.get(name).is_none()
+    }
+
+    fn is_own_function(&self, name: &str) -> bool {
+        self.table.position(name).is_some() || self.table.is_unread(name)
+    }
+
+    fn is_call_of_library(&self, _: &Ident, arguments: &[Argument]) -> bool {
+        arguments.first().is_some_and(|receiver| self.is_library(receiver.value))
+    }
+}
+
+impl BodyLowering<'_> {
+    pub(super) fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
+        match value {
+            Ok(value) => value,
+            Err(Stop::Poisoned) => Value::Poison,
+            Err(Stop::Mistake(diag)) => {
+                self.diags.push(*diag);
+                Value::Poison
+            }
+        }
+    }
+
+    /// Reports a mistake and goes on.
+    pub(super) fn report(&mut self, stop: Stop) {
+        self.value_or_poison(Err(stop));
+    }
+
+    /// A mistake that is told once, however often it is made: an undefined name.
+    pub(super) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+
+    pub(super) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
+        if let Some(tuple) = Value::tuple(elements) {
+            return Ok(tuple);
+        }
+        let site = self.body[expr].site;
+        // Once: what is beyond the limits is often built on what was.
+        Err(self.once("(…)".to_owned(), || {
+            let message = format!(
+                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
+            );
+            Diag::new(Code::E1008, site, message)
+        }))
+    }
+
+    /// The type of a value without literals.
+    pub(super) fn structure_of(&self, value: &Value) -> Structure {
+        match value {
+            Value::Tensor(value) => Structure::Value(self.builder.ty(*value).clone()),
+            Value::Tuple(tuple) => {
+                Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
+            }
+            Value::Struct(record) => Structure::Struct((*record.ty).clone()),
+            Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => Structure::UNIT,
+        }
+    }
+
+    /// The tensors of a value without literals, in order.
+    pub(super) fn leaves(&self, value: &Value) -> Vec<ValueId> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![value]);
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::Tensor(value) => leaves.push(*value),
+                Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
+                Value::Struct(record) => rest.extend(record.fields.iter().rev()),
+                Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {}
+            }
+        }
+        leaves
+    }
+
+    /// A value of this structure, its tensors taken in order.
+    pub(super) fn rebuild(
+        &mut self,
+        structure: &Structure,
+        tensors: &mut dyn Iterator<Item = ValueId>,
+    ) -> Value {
+        match structure {
+            Structure::Value(_) => {
+                Value::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
+            }
+            Structure::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.rebuild(element, tensors)).collect();
+                Value::tuple(elements).expect("a written type is within the limits of tuples")
+            }
+            Structure::Struct(ty) => {
+                let fields = ty.fields.iter().map(|field| self.rebuild(field, tensors)).collect();
+                Record::value(ty.clone(), fields)
+            }
+        }
+    }
+}

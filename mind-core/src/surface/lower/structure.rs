@@ -1,0 +1,258 @@
+//! The types of expressions: a tensor, a tuple or a struct whose dimensions are known.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+
+use super::names::nearest;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Bindings, Dim, Overflow, Symbol};
+use crate::ty::Type;
+
+/// How many tensors and numbers a type may hold in all.
+pub(super) const MAX_LEAVES: usize = 4096;
+
+/// The type of an expression: a tensor, a tuple of types or a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Structure {
+    /// A tensor.
+    Value(Type),
+    /// A tuple; the empty one where there is no result.
+    Tuple(Vec<Structure>),
+    /// A struct.
+    Struct(StructType),
+}
+
+/// A struct whose dimensions are known: `Dense<64, N>`.
+#[derive(Clone, Debug)]
+pub struct StructType {
+    /// The name, where it is written.
+    pub name: Ident,
+    /// `64`, `N`
+    pub dims: Vec<Dim>,
+    /// The types of the fields, with these dimensions.
+    pub fields: Vec<Structure>,
+    pub(super) definition: Rc<Definition>,
+}
+
+/// What a struct is, over its own symbols.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) name: Ident,
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) fields: Vec<Field>,
+    pub(super) depth: usize,
+    pub(super) leaves: usize,
+}
+
+/// A field of a [`Definition`].
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: Ident,
+    pub(super) structure: Structure,
+    pub(super) site: Site,
+}
+
+/// A tensor or number in a [`Structure`].
+#[derive(Clone, Debug)]
+pub struct Leaf<'a> {
+    /// The fields that lead to it from outside in; positions in tuples are left out.
+    pub path: Vec<&'a Ident>,
+    /// Its type.
+    pub ty: &'a Type,
+    /// What is known of its axes.
+    pub axes: Vec<Axis>,
+}
+
+/// What is known of an extent of a [`Leaf`].
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Whether the Rust type decides it: it is an integer or a symbol all the way in, and not computed.
+    pub typed: bool,
+    /// The field whose declaration says it; nothing where the type itself does.
+    pub site: Option<Site>,
+}
+
+/// The structs of a block by name; nothing where a mistake in one has been reported.
+pub(super) type Definitions = BTreeMap<String, Option<Rc<Definition>>>;
+
+impl Structure {
+    /// The type of what has no result, `()`.
+    pub const UNIT: Self = Self::Tuple(Vec::new());
+
+    /// The types of the tensors in it, in order.
+    pub fn leaves(&self) -> Vec<&Type> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
+        while let Some(structure) = rest.pop() {
+            match structure {
+                Self::Value(ty) => leaves.push(ty),
+                Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+                Self::Struct(ty) => rest.extend(ty.fields.iter().rev()),
+            }
+        }
+        leaves
+    }
+
+    /// With symbols replaced.
+    pub(super) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
+        match self {
+            Self::Value(ty) => ty.substitute(bindings).map(Self::Value),
+            Self::Tuple(elements) => elements
+                .iter()
+                .map(|part| part.substitute(bindings))
+                .collect::<Result<_, _>>()
+                .map(Self::Tuple),
+            Self::Struct(ty) => {
+                let dims = ty.dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<_, _>>()?;
+                StructType::new(ty.name.clone(), dims, ty.definition.clone()).map(Self::Struct)
+            }
+        }
+    }
+
+    /// The tensors and numbers in it, in order.
+    pub fn named_leaves(&self) -> Vec<Leaf<'_>> {
+        let outer =
+            |dim: &Dim| Axis { typed: dim.as_literal().is_some() || dim.as_symbol().is_some(), site: None };
+        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
+        while let Some(structure) = rest.pop() {
+            match structure {
+                Self::Value(ty) => {
+                    leaves.push(Leaf { path: Vec::new(), ty, axes: ty.shape.iter().map(outer).collect() });
+                }
+                Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+                Self::Struct(ty) => ty.leaves(ty.dims.iter().map(outer).collect(), &[], &mut leaves),
+            }
+        }
+        leaves
+    }
+
+    /// The part that fields lead to, and which of the leaves it has.
+    pub(super) fn part(&self, name: &Ident, fields: &[Ident]) -> Result<(&Self, Range<usize>), Diag> {
+        let (mut part, mut start, mut text) = (self, 0, name.to_string());
+        for field in fields {
+            let Self::Struct(ty) = part else {
+                let message = format!("`{text}` is {part}: only structs have fields");
+                return Err(Diag::new(Code::E2001, Site::token(field.span()), message));
+            };
+            let position = ty.position(field)?;
+            start += ty.fields[..position].iter().map(|field| field.leaves().len()).sum::<usize>();
+            part = &ty.fields[position];
+            text = format!("{text}.{field}");
+        }
+        Ok((part, start..start + part.leaves().len()))
+    }
+}
+
+/// As in the surface language, `(f32, f32[N, 3])`.
+impl fmt::Display for Structure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(ty) => ty.fmt(f),
+            Self::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str(if elements.len() == 1 { ",)" } else { ")" })
+            }
+            Self::Struct(ty) => ty.fmt(f),
+        }
+    }
+}
+
+impl StructType {
+    /// The names of the fields, in order.
+    pub fn field_names(&self) -> impl Iterator<Item = &Ident> {
+        self.definition.fields.iter().map(|field| &field.name)
+    }
+
+    /// The position of a field, or what is said where there is none.
+    pub(super) fn position(&self, field: &Ident) -> Result<usize, Diag> {
+        self.definition.position(field)
+    }
+
+    /// The type with these dimensions.
+    pub(super) fn new(name: Ident, dims: Vec<Dim>, definition: Rc<Definition>) -> Result<Self, Overflow> {
+        let bindings: Bindings = definition.symbols.iter().cloned().zip(dims.iter().cloned()).collect();
+        let fields = definition.fields.iter().map(|field| field.structure.substitute(&bindings));
+        let fields = fields.collect::<Result<_, _>>()?;
+        Ok(Self { name, dims, fields, definition })
+    }
+
+    /// How many tensors and numbers it holds.
+    pub(super) fn leaf_count(&self) -> usize {
+        self.definition.leaves
+    }
+
+    fn leaves<'a>(&'a self, axes: Vec<Axis>, path: &[&'a Ident], leaves: &mut Vec<Leaf<'a>>) {
+        let symbols = &self.definition.symbols;
+        for (actual, field) in self.fields.iter().zip(&self.definition.fields) {
+            let axis = |dim: &Dim| {
+                let symbol = dim.as_symbol().and_then(|dim| symbols.iter().position(|symbol| symbol == dim));
+                match symbol {
+                    Some(symbol) => axes[symbol],
+                    None => Axis { typed: dim.as_literal().is_some(), site: Some(field.site) },
+                }
+            };
+            let mut path = path.to_vec();
+            path.push(&field.name);
+            match (actual, &field.structure) {
+                (Structure::Value(ty), Structure::Value(declared)) => {
+                    leaves.push(Leaf { path, ty, axes: declared.shape.iter().map(axis).collect() });
+                }
+                (Structure::Struct(inner), Structure::Struct(declared)) => {
+                    inner.leaves(declared.dims.iter().map(axis).collect(), &path, leaves);
+                }
+                (Structure::Value(_) | Structure::Struct(_) | Structure::Tuple(_), _) => {
+                    unreachable!("a field has the structure its definition declares")
+                }
+            }
+        }
+    }
+}
+
+/// By name and dimensions: a block has one struct of a name.
+/// Of equal fields too: two blocks may have structs of one name.
+impl PartialEq for StructType {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.dims == other.dims
+            && (Rc::ptr_eq(&self.definition, &other.definition)
+                || self.field_names().eq(other.field_names()) && self.fields == other.fields)
+    }
+}
+
+impl Eq for StructType {}
+
+/// `Dense<64, N>`
+impl fmt::Display for StructType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name.fmt(f)?;
+        if self.dims.is_empty() {
+            return Ok(());
+        }
+        let dims: Vec<_> = self.dims.iter().map(Dim::to_string).collect();
+        write!(f, "<{}>", dims.join(", "))
+    }
+}
+
+impl Definition {
+    /// The position of a field, or what is said where there is none.
+    pub(super) fn position(&self, field: &Ident) -> Result<usize, Diag> {
+        self.fields.iter().position(|known| known.name == *field).ok_or_else(|| {
+            let names: Vec<_> = self.fields.iter().map(|field| field.name.to_string()).collect();
+            let message = format!("`{}` has no field `{field}`", self.name);
+            let list: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+            let more = if names.len() > 8 { ", …" } else { "" };
+            let diag = Diag::new(Code::E2002, Site::token(field.span()), message)
+                .note(format!("its fields are {}{more}", list.join(", ")));
+            match nearest(&field.to_string(), names.iter().map(String::as_str)) {
+                Some(near) => diag.help(format!("write `{near}`")),
+                None => diag,
+            }
+        })
+    }
+}
