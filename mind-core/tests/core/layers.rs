@@ -1,4 +1,5 @@
-//! Modules of the crate name only those below them: what an operation is lies below what is done with it.
+//! Modules of the crate name only those below them: what an operation is lies below what is done with it. So do the
+//! files of the lowering: what is known of a body lies below what each concern does with it.
 
 use std::{
     fs,
@@ -11,6 +12,44 @@ const LAYERS: [&str; 18] = [
     "verify", "canon", "interp", "grad", "opt", "plan",
 ];
 
+/// The files of `surface/lower`, from the bottom up.
+const LOWERING: [&str; 34] = [
+    "names",
+    "order",
+    "scalars",
+    "structure",
+    "types",
+    "structs",
+    "lowered",
+    "signature",
+    "literals",
+    "values",
+    "expressions",
+    "arithmetic",
+    "attributes",
+    "builtins",
+    "foreign",
+    "arguments",
+    "builtin_calls",
+    "table",
+    "callable",
+    "lowering",
+    "advice",
+    "report",
+    "operators",
+    "materialise",
+    "records",
+    "functions",
+    "subscripts",
+    "calls",
+    "transforms",
+    "body",
+    "externs",
+    "library",
+    "block",
+    "mod",
+];
+
 #[test]
 fn no_module_names_one_above_it() {
     let mut up = Vec::new();
@@ -18,7 +57,7 @@ fn no_module_names_one_above_it() {
     for (layer, name) in LAYERS.iter().enumerate() {
         for file in files(name) {
             let text = fs::read_to_string(&file).expect("the source can be read");
-            for named in named(&text) {
+            for named in named(&text, "crate::") {
                 let place = LAYERS.iter().position(|other| *other == named);
                 seen += usize::from(place.is_some());
                 if place.is_some_and(|place| place > layer) {
@@ -28,6 +67,32 @@ fn no_module_names_one_above_it() {
         }
     }
     assert!(seen > 200, "{seen} names of modules are found");
+    assert!(up.is_empty(), "{}", up.join("\n"));
+}
+
+#[test]
+fn no_file_of_the_lowering_names_one_above_it() {
+    let layer = |name: &str| LOWERING.iter().position(|other| *other == name);
+    let top = LOWERING.len() - 1;
+    let (mut up, mut seen) = (Vec::new(), 0);
+    let files = files("surface/lower");
+    for file in &files {
+        let text = fs::read_to_string(file).expect("the source can be read");
+        let name = file.file_stem().and_then(|name| name.to_str()).expect("files have names");
+        let Some(own) = layer(name) else { panic!("`{name}` has no place in the order") };
+        for prefix in ["super::", "crate::surface::lower::"] {
+            for named in named(&text, prefix) {
+                // What is no file is an item of `mod.rs`.
+                let place = layer(&named).unwrap_or(top);
+                seen += 1;
+                if place > own {
+                    up.push(format!("{name} names {named}, which is above it"));
+                }
+            }
+        }
+    }
+    assert_eq!(files.len(), LOWERING.len(), "every file of the order is there");
+    assert!(seen > 100, "{seen} names of files are found");
     assert!(up.is_empty(), "{}", up.join("\n"));
 }
 
@@ -52,8 +117,8 @@ fn files(module: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The modules that paths from the root of the crate name, in code.
-fn named(text: &str) -> Vec<String> {
+/// The modules that paths with a prefix name, in code.
+fn named(text: &str, prefix: &str) -> Vec<String> {
     let code: String = text
         .split("#[cfg(test)]")
         .next()
@@ -66,7 +131,7 @@ fn named(text: &str) -> Vec<String> {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     };
     let mut found = Vec::new();
-    for rest in code.split("crate::").skip(1) {
+    for rest in code.split(prefix).skip(1) {
         let Some(list) = rest.strip_prefix('{') else {
             found.push(word(rest));
             continue;
