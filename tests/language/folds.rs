@@ -285,3 +285,35 @@ fn products_have_their_derivatives_at_zeros() {
         assert!(close(&bare), "{x:?}: {bare:?}, not {expected:?}, bare");
     }
 }
+
+mind! {
+    fn of_zeros<N>(x: f32[N, 2], y: f32[N, 2]) -> (f32[N], f32[N], f32[2], f32[2], f32[N, 2], f32[N, 2]) {
+        (max(x, axis = 1), min(x, axis = 1), max(x, axis = 0), min(x, axis = 0), maximum(x, y), minimum(x, y))
+    }
+}
+
+#[test]
+fn zeros_have_an_order() {
+    for rows in [1, 4, 40, 200] {
+        let zero = |bit: usize| if bit == 0 { 0.0_f32 } else { -0.0 };
+        let x = Tensor::from_fn_with((rows, Const), |[i, j]| zero((i >> j) & 1));
+        let y = Tensor::from_fn_with((rows, Const), |[i, j]| zero(((i >> 2) + j) & 1));
+        let (max_rows, min_rows, max_columns, min_columns, larger, smaller) = of_zeros(&x, &y);
+        let signs = |elements: &[f32]| elements.iter().map(|x| x.is_sign_negative()).collect::<Vec<_>>();
+        let negative = |i: usize, j: usize| x[[i, j]].is_sign_negative();
+        assert_eq!(
+            signs(max_rows.as_slice()),
+            (0..rows).map(|i| negative(i, 0) && negative(i, 1)).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            signs(min_rows.as_slice()),
+            (0..rows).map(|i| negative(i, 0) || negative(i, 1)).collect::<Vec<_>>()
+        );
+        let columns = [0, 1];
+        assert_eq!(signs(max_columns.as_slice()), columns.map(|j| (0..rows).all(|i| negative(i, j))));
+        assert_eq!(signs(min_columns.as_slice()), columns.map(|j| (0..rows).any(|i| negative(i, j))));
+        let pairs = || x.iter().zip(&y).map(|(x, y)| (x.is_sign_negative(), y.is_sign_negative()));
+        assert_eq!(signs(larger.as_slice()), pairs().map(|(x, y)| x && y).collect::<Vec<_>>());
+        assert_eq!(signs(smaller.as_slice()), pairs().map(|(x, y)| x || y).collect::<Vec<_>>());
+    }
+}
