@@ -1,6 +1,6 @@
 //! Operations as expressions have them before there are types: [`Op<Written>`](crate::ir::Op).
 //!
-//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. [`resolve()`] makes
+//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. `resolve.rs` makes
 //! operations of Core IR of them where types are known.
 
 mod constant;
