@@ -13,7 +13,7 @@ pub trait Monoid<T>: Send + Sized + 'static {
     /// What changes no element that it is put together with.
     const NEUTRAL: T;
 
-    /// Whether elements are put together in chains that are [settled](reduce::settle), as those of sums are.
+    /// Whether elements are put together in chains that are [settled](super::reduce::settle), as those of sums are.
     const SETTLES: bool = false;
 
     /// Both as one.
