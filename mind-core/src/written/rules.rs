@@ -32,7 +32,7 @@ macro_rules! statements {
         /// The call of that rule in Rust, as `gather(n0, n1)`, where `path` is that of the rules.
         ///
         /// # Panics
-        /// As [`rule`].
+        /// If the operation is an input or a constant, which have none.
         pub fn rule_text(op: &Op, path: &str, operands: &[String]) -> String {
             match op {
                 $($pattern $(if $guard)? => {
