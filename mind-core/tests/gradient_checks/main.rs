@@ -6,6 +6,8 @@ mod forms;
 mod golden;
 mod lowering;
 mod programs;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod scale;
 mod second_order;
 mod special;

@@ -12,5 +12,7 @@ mod indexing;
 mod limits;
 mod products;
 mod reductions;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod support;
 mod unknown;

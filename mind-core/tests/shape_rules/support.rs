@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::sample::sample;
 use mind_core::diag::{Diag, Site};
 use mind_core::surface::{lower, parse};
 use mind_shape::{Context, DType, Failure, Operand, Type};
@@ -40,6 +41,9 @@ pub fn lists_up_to<T: Clone>(length: usize, elements: &[T]) -> Vec<Vec<T>> {
 pub fn f32s(shape: &[i64]) -> Type {
     Type::new(DType::F32, shape)
 }
+
+/// From so many expressions on some of them are tried by default.
+const MANY: usize = 200;
 
 /// A closure with a parameter for each of some types and a `let` for each case.
 pub struct Program {
@@ -79,9 +83,17 @@ impl Program {
         self.cases.push(Case { expression, expected });
     }
 
-    /// Compares with what the compiler answers; says how many expressions were accepted and refused.
+    /// Compares with what the compiler answers, of many expressions for some; says how many of all the rule accepts and
+    /// refuses.
     #[track_caller]
-    pub fn check(self) -> [usize; 2] {
+    pub fn check(mut self) -> [usize; 2] {
+        let mut counts = [0; 2];
+        for Case { expected, .. } in &self.cases {
+            counts[usize::from(expected.is_err())] += 1;
+        }
+        if self.cases.len() >= MANY {
+            self.cases = sample("expressions", self.cases);
+        }
         let parameters: Vec<_> = self.parameters.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
         let mut source = format!("|{}| {{\n", parameters.join(", "));
         for Case { expression, expected } in &self.cases {
@@ -92,11 +104,9 @@ impl Program {
         }
         source.push_str("x0 }");
         let found = messages(&source);
-        let mut counts = [0; 2];
         for (position, Case { expression, expected }) in self.cases.iter().enumerate() {
             let found = found.get(&(position + 2)).map_or(&[][..], Vec::as_slice);
             let expected_messages = expected.as_ref().err().map(std::slice::from_ref).unwrap_or_default();
-            counts[usize::from(expected.is_err())] += 1;
             assert!(found == expected_messages, "{}", self.difference(expression, found, expected));
         }
         counts
