@@ -230,6 +230,7 @@ rows! {
     ///   multiplied on the way may overflow or underflow where the product itself would not.
     /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
     /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros; its own derivative too.
+    ///   The third one lacks terms where two elements or more are 0. Without zeros it is `y / x`: NaN where `y` overflows.
     /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
     /// - **Example**: `%1 = Prod (%0) {axes=[1], keepdims=false} : f32[2]`.
     Prod = Row {
