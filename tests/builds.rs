@@ -201,17 +201,17 @@ fn what_mends_habits_of_other_libraries_compiles() {
         .map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "txt")).collect();
     files.sort();
-    let mut source = "#![allow(dead_code, unused_variables)]\nfn main() {}\n".to_owned();
-    let mut count = 0;
+    let mut programs = Vec::new();
     for file in files {
         let text = fs::read_to_string(file).expect("it can be read");
         let mended = text.split("====\n").filter_map(|case| case.split_once("---- mended\n"));
-        for (_, program) in mended {
-            source += &in_rust(program.trim_end(), count);
-            count += 1;
-        }
+        programs.extend(mended.map(|(_, program)| program.trim_end().to_owned()));
     }
-    assert!(count >= 150, "{count} programs");
+    assert!(programs.len() >= 150, "{} programs", programs.len());
+    let mut source = "#![allow(dead_code, unused_variables)]\nfn main() {}\n".to_owned();
+    for (number, program) in sample("mended programs", programs).iter().enumerate() {
+        source += &in_rust(program, number);
+    }
     let project = project("builds-habits", &["knossos"], [("habits", &*source)]);
     let (checks, text) = cargo(&project, &["check"]);
     assert!(checks, "{text}");
