@@ -129,7 +129,10 @@ impl Legaliser<'_> {
         match &inst.op {
             Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
             Op::BroadcastTo { .. } | Op::Reduce(Reduce::Sum, _) => self.is_count(inst.operands[0]),
-            Op::Map(Map::Mul) => inst.operands.iter().all(|operand| self.is_count(*operand)),
+            // Of several axes it is a product.
+            Op::Map(map) if *map == Reduce::Prod.row().monoid.combine => {
+                inst.operands.iter().all(|operand| self.is_count(*operand))
+            }
             _ => false,
         }
     }
