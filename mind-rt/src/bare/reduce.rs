@@ -69,7 +69,7 @@ struct Axis {
     stride: usize,
 }
 
-/// A monoid on every element type, whose folds are compiled with this crate, as `Compiled` is.
+/// A monoid on every element type. Sums are compiled with this crate, as `Compiled` is.
 pub trait Over {
     #[doc(hidden)]
     fn of_f32<'a>(x: Value<'_, f32>, reduced: [bool; MAX_RANK], out: &'a mut [f32]) -> &'a mut [f32];
@@ -85,10 +85,12 @@ pub trait Over {
 }
 
 macro_rules! over {
-    ($($monoid:ident)+) => { $(over!($monoid: f32 of_f32, f64 of_f64, i32 of_i32, i64 of_i64);)+ };
-    ($monoid:ident: $($ty:ident $of:ident),+) => {
+    ($($monoid:ident $inline:meta),+) => {
+        $(over!($monoid $inline: f32 of_f32, f64 of_f64, i32 of_i32, i64 of_i64);)+
+    };
+    ($monoid:ident $inline:meta: $($ty:ident $of:ident),+) => {
         impl Over for $monoid {
-            $(#[inline(never)]
+            $(#[$inline]
             fn $of<'a>(x: Value<'_, $ty>, reduced: [bool; MAX_RANK], out: &'a mut [$ty]) -> &'a mut [$ty] {
                 fold::<Self, $ty>(x, reduced, out)
             })+
@@ -96,7 +98,8 @@ macro_rules! over {
     };
 }
 
-over!(Sum Max Min Product);
+// Of the others most programs have none: all of them would be an eighth of what a small program takes to build.
+over!(Sum inline(never), Max inline, Min inline, Product inline);
 
 fn fold<'a, M: Folds<T>, T: Number>(
     x: Value<'_, T>,
