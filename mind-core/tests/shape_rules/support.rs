@@ -92,7 +92,9 @@ impl Program {
             counts[usize::from(expected.is_err())] += 1;
         }
         if self.cases.len() >= MANY {
+            let all = self.cases.len();
             self.cases = sample("expressions", self.cases);
+            assert!(self.cases.len() * 5 >= all, "{} of {all} expressions are tried", self.cases.len());
         }
         let parameters: Vec<_> = self.parameters.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
         let mut source = format!("|{}| {{\n", parameters.join(", "));
