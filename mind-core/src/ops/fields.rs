@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     data::{F32, F64, TensorData},
-    dim::{Bindings, Dim, Overflow},
+    dim::Dim,
     ir::{Padding, Slice},
     ty::DType,
 };
@@ -90,11 +90,11 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// Calls `visit` with each dim in it.
-    pub(super) fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
-        match self {
-            Self::Dims(dims) => dims.iter().for_each(visit),
-            Self::Slice(slice) => slice.starts.iter().chain(&slice.ends).for_each(visit),
+    /// The dims in it.
+    pub(super) fn dims(&mut self) -> impl Iterator<Item = &mut Dim> {
+        let (dims, more): (&mut [Dim], &mut [Dim]) = match self {
+            Self::Dims(dims) => (dims, &mut []),
+            Self::Slice(slice) => (&mut slice.starts, &mut slice.ends),
             Self::Text(_)
             | Self::Flag(_)
             | Self::I64(_)
@@ -104,31 +104,9 @@ impl Attribute {
             | Self::Integers(_)
             | Self::Data(_)
             | Self::Padding(_)
-            | Self::LeadingAxis => {}
-        }
-    }
-
-    /// With every bound symbol replaced.
-    pub(super) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
-        let replaced =
-            |dims: &[Dim]| dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<Vec<_>, _>>();
-        Ok(match self {
-            Self::Dims(dims) => Self::Dims(replaced(dims)?),
-            Self::Slice(slice) => {
-                let (starts, ends) = (replaced(&slice.starts)?, replaced(&slice.ends)?);
-                Self::Slice(Slice { starts, ends, steps: slice.steps.clone() }.into())
-            }
-            Self::Text(_)
-            | Self::Flag(_)
-            | Self::I64(_)
-            | Self::F32(_)
-            | Self::F64(_)
-            | Self::DType(_)
-            | Self::Integers(_)
-            | Self::Data(_)
-            | Self::Padding(_)
-            | Self::LeadingAxis => self.clone(),
-        })
+            | Self::LeadingAxis => (&mut [], &mut []),
+        };
+        dims.iter_mut().chain(more)
     }
 }
 

@@ -317,10 +317,8 @@ impl Op {
     /// Calls `visit` with each dim of the attributes.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
         if self.has_dims() {
-            (self.info().attributes)(self)
-                .iter()
-                .flatten()
-                .for_each(|attribute| attribute.for_each_dim(visit));
+            let mut attributes = (self.info().attributes)(self);
+            attributes.iter_mut().flatten().flat_map(Attribute::dims).for_each(|dim| visit(dim));
         }
     }
 
@@ -334,8 +332,8 @@ impl Op {
             return Ok(self.clone());
         }
         let mut attributes = (self.info().attributes)(self);
-        for attribute in attributes.iter_mut().flatten() {
-            *attribute = attribute.substitute(bindings)?;
+        for dim in attributes.iter_mut().flatten().flat_map(Attribute::dims) {
+            *dim = dim.substitute(bindings)?;
         }
         Ok(self.info().op(attributes))
     }
