@@ -25,7 +25,7 @@ pub struct Row {
     /// As users know it in messages, `+` or `exp`.
     pub label: &'static str,
     /// How users write it.
-    pub written: Written,
+    pub notation: Notation,
     /// The names of its operands.
     pub formals: &'static [&'static str],
     /// Core v1 or an extension.
@@ -63,7 +63,7 @@ pub struct Row {
 
 /// How users write a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum Notation {
     /// Between its operands, as tightly as this.
     Infix(Tightness),
     /// Before its operand, and as a function of this name.
@@ -160,15 +160,15 @@ impl Row {
 
     /// How tightly it binds, if it is written between its operands.
     pub const fn infix(&self) -> Option<Tightness> {
-        if let Written::Infix(tightness) = self.written { Some(tightness) } else { None }
+        if let Notation::Infix(tightness) = self.notation { Some(tightness) } else { None }
     }
 
     /// The name of the function that users call, if it is one.
     pub const fn function(&self) -> Option<&'static str> {
-        match self.written {
-            Written::Function => Some(self.label),
-            Written::Prefix(name) => Some(name),
-            Written::Infix(_) | Written::Never => None,
+        match self.notation {
+            Notation::Function => Some(self.label),
+            Notation::Prefix(name) => Some(name),
+            Notation::Infix(_) | Notation::Never => None,
         }
     }
 

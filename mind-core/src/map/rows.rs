@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Cost, Domain, Exactness, Row, Rust, Shapes, Takes, Tightness, Written};
+use super::{Cost, Domain, Exactness, Notation, Row, Rust, Shapes, Takes, Tightness};
 use crate::profile::Profile;
 
 macro_rules! rows {
@@ -51,7 +51,7 @@ pub(super) const FLOATS: Row = Row {
     name: "",
     mnemonic: "",
     label: "",
-    written: Written::Function,
+    notation: Notation::Function,
     formals: &["x"],
     profile: Profile::CoreV1,
     takes: Takes::Floats,
@@ -72,7 +72,7 @@ pub(super) const FLOATS: Row = Row {
 
 /// What the arithmetic operators share.
 const OPERATOR: Row = Row {
-    written: Written::Infix(Tightness::Product),
+    notation: Notation::Infix(Tightness::Product),
     formals: &["lhs", "rhs"],
     takes: Takes::Numbers,
     cost: Cost::Addition,
@@ -117,7 +117,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Add (%0, %1) : f32[2, 3]`.
     Add = Row {
-        written: Written::Infix(Tightness::Sum),
+        notation: Notation::Infix(Tightness::Sum),
         mnemonic: "add",
         label: "+",
         commutative: true,
@@ -137,7 +137,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Sub (%0, %1) : f32[2, 3]`.
     Sub = Row {
-        written: Written::Infix(Tightness::Sum),
+        notation: Notation::Infix(Tightness::Sum),
         mnemonic: "sub",
         label: "-",
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_sub", method: "minus" },
@@ -222,7 +222,7 @@ rows! {
     Neg = Row {
         mnemonic: "neg",
         label: "-",
-        written: Written::Prefix("neg"),
+        notation: Notation::Prefix("neg"),
         formals: &["x"],
         exactness: Exactness::Exact,
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_neg", method: "negated" },
@@ -467,7 +467,7 @@ rows! {
     Same = Row {
         mnemonic: "same",
         label: "same",
-        written: Written::Never,
+        notation: Notation::Never,
         formals: &["lhs", "rhs"],
         profile: Profile::Extended,
         commutative: true,
@@ -490,7 +490,7 @@ rows! {
     ReluGrad = Row {
         mnemonic: "relu_grad",
         label: "relu_grad",
-        written: Written::Never,
+        notation: Notation::Never,
         formals: &["v", "x"],
         profile: Profile::Extended,
         shapes: Shapes::Equal,

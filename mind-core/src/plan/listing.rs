@@ -6,7 +6,7 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::ValueId,
-    map::{Map, Written},
+    map::{Map, Notation},
     plan::{
         Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand,
         Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
@@ -288,11 +288,11 @@ impl Listing<'_> {
 
 fn operation(op: Map, operands: &[String]) -> String {
     let row = op.row();
-    match row.written {
-        Written::Infix(_) => operands.join(&format!(" {} ", row.label)),
-        Written::Prefix(_) => format!("{}{}", row.label, operands.join(", ")),
+    match row.notation {
+        Notation::Infix(_) => operands.join(&format!(" {} ", row.label)),
+        Notation::Prefix(_) => format!("{}{}", row.label, operands.join(", ")),
         _ if row.is_identity() => operands.join(", "),
-        Written::Function | Written::Never => format!("{}({})", row.mnemonic, operands.join(", ")),
+        Notation::Function | Notation::Never => format!("{}({})", row.mnemonic, operands.join(", ")),
     }
 }
 
