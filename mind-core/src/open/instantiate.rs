@@ -12,7 +12,7 @@ use crate::{
     grad::{AutodiffError, push, rules::Factor, typed},
     ir::{Const, Module, Op, Slice, ValueId},
     ty::{Shape, Type},
-    written::{self, resolve},
+    written::resolve,
 };
 
 /// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
@@ -174,8 +174,7 @@ impl Emitter<'_> {
 
 /// What an index expression takes, and the axes that it drops.
 fn taken(ty: &Type, subscripts: &[super::Subscript]) -> (Slice, Vec<i64>) {
-    let taken = subscripted(to_rule(ty), &written::subscripts(subscripts))
-        .expect("the rule of the index expression holds");
+    let taken = subscripted(to_rule(ty), subscripts).expect("the rule of the index expression holds");
     let taken = &taken[..ty.rank()];
     // One past the last place that is taken; the next step may already be outside.
     let end = |axis: usize| {

@@ -16,11 +16,12 @@ use crate::{
 };
 
 pub use constant::{Constant, Misfit, NumberKind};
+pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::{Unresolved, resolve};
 pub use rows::Axes;
 pub(crate) use rows::Kind;
 pub(crate) use rules::rule;
-pub use rules::{Argument, rule_text, subscripts};
+pub use rules::{Argument, rule_text};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)+) => {$(
@@ -120,22 +121,4 @@ pub enum Own {
     ProductGradRhs,
     /// `(dy, x)`: zeros of the shape of the witness with `dy` where the subscripts take from.
     IndexGrad(Vec<Subscript>),
-}
-
-/// One position of an index expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subscript {
-    /// One place, dropping the axis; a negative one counts from the end.
-    At(i64),
-    /// `start..end;step`, bounds as written: negative ones count from the end.
-    Range {
-        /// The first place; that of the axis without.
-        start: Option<i64>,
-        /// One past the last place; the extent without.
-        end: Option<i64>,
-        /// The distance between places; 1 without.
-        step: Option<i64>,
-    },
-    /// As many whole axes as are not written.
-    Rest,
 }

@@ -58,7 +58,7 @@ statements! {
     Op::Transpose { permutation } => transpose(X, permutation),
     Op::ExpandDims { axes } => expand_dims(X, axes),
     Op::Squeeze { axes } => squeeze(X, axes),
-    Op::Index { indices } => subscript(X, subscripts(indices)),
+    Op::Index { indices } => subscript(X, indices),
     Op::Slice(slice) => slice(X, starts(slice), ends(slice), Some(&slice.steps)),
     Op::Gather => gather(X, Y),
     Op::Conv2d(convolution) => conv2d(X, Y, &convolution.strides, &convolution.padding),
@@ -69,7 +69,7 @@ statements! {
     Op::Own(Own::SumLike) => sum_like(X, Y),
     Op::Own(Own::ProductGradLhs) => product_grad_lhs(X, Y, Z),
     Op::Own(Own::ProductGradRhs) => product_grad_rhs(X, Y, Z),
-    Op::Own(Own::IndexGrad(indices)) => scatter_subscript(X, Y, subscripts(indices)),
+    Op::Own(Own::IndexGrad(indices)) => scatter_subscript(X, Y, indices),
     Op::SliceGrad { slice, .. } => scatter_slice(X, Y, starts(slice), ends(slice), Some(&slice.steps)),
     Op::ScatterAdd { .. } => gather_back(Y, X, Z),
     Op::Conv2dGradInput { convolution, .. } =>
@@ -192,10 +192,10 @@ impl<A: Argument> Argument for &A {
     }
 }
 
-impl Argument for Vec<rules::Subscript> {
-    type Value<'v> = &'v [rules::Subscript];
+impl Argument for Vec<Subscript> {
+    type Value<'v> = &'v [Subscript];
 
-    fn value<'v>(&'v self, _: &[Type]) -> &'v [rules::Subscript] {
+    fn value<'v>(&'v self, _: &[Type]) -> &'v [Subscript] {
         self
     }
 
@@ -204,15 +204,15 @@ impl Argument for Vec<rules::Subscript> {
             Some(number) => format!("::core::option::Option::Some({number})"),
             None => "::core::option::Option::None".to_owned(),
         };
-        let part = |part: &rules::Subscript| match part {
-            rules::Subscript::At(at) => format!("{path}::Subscript::At({at})"),
-            rules::Subscript::Range { start, end, step } => format!(
+        let part = |part: &Subscript| match part {
+            Subscript::At(at) => format!("{path}::Subscript::At({at})"),
+            Subscript::Range { start, end, step } => format!(
                 "{path}::Subscript::Range {{ start: {}, end: {}, step: {} }}",
                 number(start),
                 number(end),
                 number(step)
             ),
-            rules::Subscript::Rest => format!("{path}::Subscript::Rest"),
+            Subscript::Rest => format!("{path}::Subscript::Rest"),
         };
         format!("&[{}]", self.iter().map(part).collect::<Vec<_>>().join(", "))
     }
@@ -236,14 +236,4 @@ impl Argument for Padding {
             Padding::Custom(pairs) => format!("{path}::Padding::Pairs(&{pairs:?})"),
         }
     }
-}
-
-/// An index expression as rules have it.
-pub fn subscripts(written: &[Subscript]) -> Vec<rules::Subscript> {
-    let rule = |subscript: &Subscript| match *subscript {
-        Subscript::At(index) => rules::Subscript::At(index),
-        Subscript::Range { start, end, step } => rules::Subscript::Range { start, end, step },
-        Subscript::Rest => rules::Subscript::Rest,
-    };
-    written.iter().map(rule).collect()
 }

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::open::{NodeId, Op, Own, Place, Plan, Program, Reduction, Slice, Step, literals};
-use mind_core::written::subscripts;
 
 use super::{
     fused,
@@ -174,10 +173,10 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             format!("transpose({}, {}, {out})", value(0), argument(permutation))
         }
         Op::Index { indices: parts } => {
-            format!("subscript({}, {}, {out})", value(0), argument(&subscripts(parts)))
+            format!("subscript({}, {}, {out})", value(0), argument(parts))
         }
         Op::Own(Own::IndexGrad(parts)) => {
-            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), argument(&subscripts(parts)))
+            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), argument(parts))
         }
         Op::Slice(slice) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
         Op::SliceGrad { slice, .. } => {

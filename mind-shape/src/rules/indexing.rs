@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// One part of an index expression `x[0, 1..3, .., -1]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subscript {
     /// `0`, `-1`: a position; the axis is dropped.
     At(i64),
