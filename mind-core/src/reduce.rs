@@ -148,18 +148,25 @@ const SHARES: &[Step] = &[
     Step { name: "share", text: "relu_grad(dy / count, is)", over: None },
 ];
 
-/// What products pass back: to each element the product of the others. That is `y / x` but for zeros. To a lone zero it is the
-/// product with 1 in its place, and to each of two zeros that times the other zero: 0, but not so its derivative.
+/// What products pass back: to each element the product of the others.
+///
+/// That is `y / x` where an element is not 0. To a zero it is the product of the elements that are not, `rest`, times the other
+/// zeros: with one other that one, with two their product, half of what the square of their sum has more than their squares. These
+/// are 0 themselves, but not so their derivatives. Of three other zeros or more only the third derivative is not 0, and they are left
+/// out.
 const OTHERS: &[Step] = &[
     Step { name: "zero", text: "same(x, 0.0)", over: None },
     Step { name: "zeros", text: "zero", over: Some(Reduce::Sum) },
-    Step { name: "filled", text: "x + zero", over: None },
-    Step { name: "rest", text: "filled", over: Some(Reduce::Prod) },
-    Step { name: "both", text: "relu_grad(x, zero)", over: Some(Reduce::Sum) },
+    Step { name: "rest", text: "relu_grad(x, 1.0 - zero) + zero", over: Some(Reduce::Prod) },
+    Step { name: "own", text: "relu_grad(x, zero)", over: None },
+    Step { name: "sum", text: "own", over: Some(Reduce::Sum) },
+    Step { name: "squares", text: "own * own", over: Some(Reduce::Sum) },
+    Step { name: "one", text: "sum - own", over: None },
+    Step { name: "two", text: "(one * one - squares + own * own) * 0.5", over: None },
     Step {
         name: "others",
-        text: "relu_grad(y / filled, 1.0 - zero) + relu_grad(rest / filled, same(zeros, 1.0) * zero) \
-            + relu_grad((both - x) * rest, same(zeros, 2.0) * zero)",
+        text: "relu_grad(y / (x + zero), 1.0 - zero) + relu_grad(rest, same(zeros, 1.0) * zero) \
+            + relu_grad(one * rest, same(zeros, 2.0) * zero) + relu_grad(two * rest, same(zeros, 3.0) * zero)",
         over: None,
     },
     Step { name: "dx", text: "dy * others", over: None },
@@ -230,7 +237,8 @@ rows! {
     ///   multiplied on the way may overflow or underflow where the product itself would not.
     /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
     /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros; its own derivative too.
-    ///   The third one lacks terms where two elements or more are 0. Without zeros it is `y / x`: NaN where `y` overflows.
+    ///   The fourth one and later ones lack terms where four elements or more are 0. For an element that is not 0 it is
+    ///   `y / x`, which is not the product of the others where `y` overflows or underflows.
     /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
     /// - **Example**: `%1 = Prod (%0) {axes=[1], keepdims=false} : f32[2]`.
     Prod = Row {

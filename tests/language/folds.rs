@@ -243,6 +243,9 @@ mind! {
     /// The second derivative in a direction.
     fn curvature(x: f64[4], v: f64[4]) -> f64[4] { grad(slope, wrt = x)(x, v) }
     fn slope(x: f64[4], v: f64[4]) -> f64 { sum(grad(product, wrt = x)(x) * v) }
+    /// The third derivative in a direction.
+    fn change(x: f64[4], v: f64[4]) -> f64[4] { grad(bend, wrt = x)(x, v) }
+    fn bend(x: f64[4], v: f64[4]) -> f64 { sum(curvature(x, v) * v) }
     #[grad(x, y)]
     fn larger(x: f64[3], y: f64) -> f64 { sum(maximum(x, y) * [1.0, 10.0, 100.0]) }
 }
@@ -266,7 +269,9 @@ fn equal_elements_share_a_cotangent() {
 
 #[test]
 fn products_have_their_derivatives_at_zeros() {
-    for x in [[2.0, 3.0, -4.0, 5.0], [2.0, 0.0, -4.0, 5.0], [0.0, 3.0, -0.0, 5.0], [0.0, 3.0, 0.0, 0.0]] {
+    let some =
+        [[2.0, 3.0, -4.0, 5.0], [2.0, 0.0, -4.0, 5.0], [0.0, 3.0, -0.0, 5.0], [0.0, 3.0, 0.0, 0.0], [0.0; 4]];
+    for x in some {
         let x = Tensor::from(x);
         let except = |left_out: &[usize]| -> f64 {
             (0..4).filter(|i| !left_out.contains(i)).map(|i| x[[i]]).product()
@@ -282,6 +287,18 @@ fn products_have_their_derivatives_at_zeros() {
         };
         assert!(close(&curvature(&x, &v)), "{x:?}: {:?}, not {expected:?}", curvature(&x, &v));
         let bare = mind!(grad(sum(grad(prod(x), wrt = x) * v), wrt = x));
+        assert!(close(&bare), "{x:?}: {bare:?}, not {expected:?}, bare");
+        let third = |k: usize| {
+            let pairs =
+                (0..16).map(|pair| (pair / 4, pair % 4)).filter(|(i, j)| i != j && *i != k && *j != k);
+            pairs.map(|(i, j)| except(&[i, j, k]) * v[[i]] * v[[j]]).sum::<f64>()
+        };
+        let expected = [0, 1, 2, 3].map(third);
+        let close = |found: &TensorRef<f64, (Const<4>,)>| {
+            found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() <= 1e-6)
+        };
+        assert!(close(&change(&x, &v)), "{x:?}: {:?}, not {expected:?}", change(&x, &v));
+        let bare = mind!(grad(sum(grad(sum(grad(prod(x), wrt = x) * v), wrt = x) * v), wrt = x));
         assert!(close(&bare), "{x:?}: {bare:?}, not {expected:?}, bare");
     }
 }
