@@ -42,8 +42,8 @@ impl Chain {
     }
 }
 
-/// A sum in memory.
-pub(super) struct MemorySum<'n> {
+/// A fold in memory.
+pub(super) struct MemoryFold<'n> {
     pub(super) fold: &'n Fold,
     pub(super) view: &'n View,
     /// The loops from this one on add up all of it.
@@ -64,8 +64,8 @@ pub(super) enum Place {
     Scratch,
 }
 
-/// The sums of a nest in memory, in the order of its folds. `cut` is the axis of which loops see a part.
-pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
+/// The folds of a nest in memory, in the order of its folds. `cut` is the axis of which loops see a part.
+pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemoryFold<'_>> {
     let sums = nest.folds().filter_map(|fold| {
         let Target::Memory(view) = &fold.target else { return None };
         let depth = depth(nest, view);
@@ -77,7 +77,7 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemorySum<'_>> {
             (None, None) => Place::Target,
             (None, Some(_)) => Place::Scratch,
         };
-        Some(MemorySum { fold, view, depth, chain, place })
+        Some(MemoryFold { fold, view, depth, chain, place })
     });
     sums.collect()
 }
@@ -95,7 +95,7 @@ pub(super) fn is_sum_of_rows(nest: &Nest, fold: &Fold, view: &View) -> bool {
 }
 
 /// Those that are gathered in scratch memory.
-pub(super) fn in_scratch(nest: &Nest, cut: Option<usize>) -> impl Iterator<Item = MemorySum<'_>> {
+pub(super) fn in_scratch(nest: &Nest, cut: Option<usize>) -> impl Iterator<Item = MemoryFold<'_>> {
     in_memory(nest, cut).into_iter().filter(|sum| sum.place == Place::Scratch)
 }
 

@@ -12,7 +12,7 @@ use mind_core::{
 };
 use mind_shape::loops::chain_in;
 
-use super::{Body, Captures, Element, Frame, LaneSum, Loops, lanes_of, short_rows::flat_view};
+use super::{Body, Captures, Element, Frame, LaneFold, Loops, lanes_of, short_rows::flat_view};
 use crate::emit::nest::{WORTH_DISPATCHING, known};
 
 /// The loops of a nest that does nothing but sum few columns, and store elements of the same matrix.
@@ -34,10 +34,10 @@ pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> Option<
     let mut loops = Loops::new(body, &flat, captures, Frame::Nest);
     let pass = &flat.passes[0];
     let variables = loops.variables(pass);
-    let sums: Vec<LaneSum> = pass
+    let sums: Vec<LaneFold> = pass
         .folds
         .iter()
-        .map(|fold| loops.sum("lanes", Element::of(fold), lanes, chain_in(rows), 0..1))
+        .map(|fold| loops.fold("lanes", Element::of(fold), lanes, chain_in(rows), 0..1))
         .collect();
     loops.still_loads(&variables);
     loops.elements(pass, &variables, &sums.iter().cloned().map(Some).collect::<Vec<_>>());

@@ -9,8 +9,9 @@ use mind_core::{
 };
 
 use super::{
-    At, Frame, Loops, Variables, combined, grouped,
-    sums::{Gathered, LaneSum},
+    At, Frame, Loops, Variables, combined,
+    folds::{Gathered, LaneFold},
+    grouped,
 };
 use crate::emit::{
     body::expression,
@@ -84,13 +85,13 @@ impl Loops<'_, '_> {
         view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
     }
 
-    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>]) {
+    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>]) {
         if pass.stores.is_empty() && pass.folds.is_empty() {
             return;
         }
         let outer = self.nest.row_axes..self.rank() - 1;
         self.text.push_str("{\n");
-        let in_lanes: Vec<LaneSum> = sums.iter().flatten().cloned().collect();
+        let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
         outer.clone().for_each(|axis| self.open(axis, &in_lanes));
         self.slices(variables);
         let len = self.inner_len();
@@ -159,7 +160,7 @@ impl Loops<'_, '_> {
     }
 
     /// Blocks as wide as the lanes of sums, and what is left.
-    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>], width: usize) {
+    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], width: usize) {
         let (len, known) = (grouped(&self.inner_len()), self.inner_known());
         if known.is_some_and(|len| len <= width) {
             // Else rows may be put together, by gathers and scatters.
@@ -186,7 +187,7 @@ impl Loops<'_, '_> {
             let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
             let _ = writeln!(self.text, "let ({row}, {rest}) = {row}.{chunks}::<{width}>();");
         }
-        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneSum>>());
+        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneFold>>());
         let (from, to) = self.open_chains(inner, &format!("({len} / {width})"), &in_lanes);
         let _ = writeln!(self.text, "for block in {from}..{to} {{ let start = block * {width};");
         if self.frame == Frame::Block {
@@ -221,7 +222,7 @@ impl Loops<'_, '_> {
         &mut self,
         pass: &Pass,
         variables: &Variables,
-        sums: &[Option<LaneSum>],
+        sums: &[Option<LaneFold>],
         width: usize,
         rows: Vec<(String, bool, String)>,
     ) {
@@ -256,7 +257,7 @@ impl Loops<'_, '_> {
                         writeln!(self.text, "let mut {rest} = {chain};")
                     }
                 };
-                LaneSum { name: rest, chains: None, last: None, ..sum.clone() }
+                LaneFold { name: rest, chains: None, last: None, ..sum.clone() }
             }));
         }
         let rest = known.map(|len| len % width);
@@ -304,7 +305,7 @@ impl Loops<'_, '_> {
         &mut self,
         pass: &Pass,
         variables: &Variables,
-        sums: &[Option<LaneSum>],
+        sums: &[Option<LaneFold>],
         width: usize,
         len: &str,
         rows: &[(String, bool)],
@@ -362,7 +363,7 @@ impl Loops<'_, '_> {
     }
 
     /// Everything that happens at one element.
-    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneSum>], at: At) {
+    fn element(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], at: At) {
         for (node, name) in pass.elements.iter().zip(&variables.nodes) {
             let text = self.node(node, &variables.nodes, variables, at);
             let _ = writeln!(self.text, "let {name} = {text};");

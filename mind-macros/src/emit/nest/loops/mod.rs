@@ -6,9 +6,9 @@
 
 mod columns;
 mod elements;
+mod folds;
 mod numbers;
 mod short_rows;
-mod sums;
 
 use std::{fmt::Write, ops::Range};
 
@@ -20,10 +20,10 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{Along, Body, captures::Captures, chains::MemorySum, grouped, tuple};
+use super::{Along, Body, captures::Captures, chains::MemoryFold, grouped, tuple};
 use crate::emit::{body::expression, names::Names};
 
-use sums::{Gathered, LaneSum, lanes_of};
+use folds::{Gathered, LaneFold, lanes_of};
 
 /// What stands in the function that takes the captured slices.
 pub(super) fn text(body: &Body<'_>, nest: &Nest, captures: &Captures) -> String {
@@ -67,9 +67,9 @@ struct Loops<'a, 'p> {
     /// The numbers of the row so far.
     numbers: Vec<RowNumber>,
     /// For each total, in the order of passes, what it is summed in.
-    totals: Vec<LaneSum>,
+    totals: Vec<LaneFold>,
     /// The sums in memory, and what each is gathered in.
-    memory: Vec<(MemorySum<'a>, Gathered)>,
+    memory: Vec<(MemoryFold<'a>, Gathered)>,
     /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
     values: Vec<String>,
     text: String,
@@ -133,28 +133,28 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
         self.begin_values();
         for depth in 0..self.nest.row_axes {
-            self.begin_sums(depth);
+            self.begin_folds(depth);
             match self.rows_at_once() {
                 Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, &rows),
                 Some(_) | None => self.open(depth, &self.totals.clone()),
             }
         }
-        self.begin_sums(self.nest.row_axes);
+        self.begin_folds(self.nest.row_axes);
         let mut totals = self.totals.clone().into_iter();
         for pass in &self.nest.passes {
             self.pass(pass, &mut totals);
         }
         for depth in (0..self.nest.row_axes).rev() {
-            self.end_sums(depth + 1);
+            self.end_folds(depth + 1);
             self.text.push_str("}\n");
             self.close_chains(depth, &self.totals.clone());
         }
-        self.end_sums(0);
-        let totals: Vec<_> = self.totals.iter().map(LaneSum::part).collect();
+        self.end_folds(0);
+        let totals: Vec<_> = self.totals.iter().map(LaneFold::part).collect();
         let _ = writeln!(self.text, "{}", tuple(&totals));
     }
 
-    fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = LaneSum>) {
+    fn pass(&mut self, pass: &Pass, totals: &mut impl Iterator<Item = LaneFold>) {
         let variables = self.variables(pass);
         let known = self.numbers.len();
         self.name_numbers(pass);
@@ -166,14 +166,14 @@ impl<'a, 'p> Loops<'a, 'p> {
             return;
         }
         self.open_rows(known);
-        let sums: Vec<Option<LaneSum>> = pass
+        let sums: Vec<Option<LaneFold>> = pass
             .folds
             .iter()
             .map(|fold| match &fold.target {
                 Target::Total(_) => totals.next(),
                 Target::Number(_) => {
                     let (lanes, first) = (self.lanes(fold.dtype), self.nest.row_axes);
-                    Some(self.sum_in_lanes("lanes", Element::of(fold), lanes, first))
+                    Some(self.fold_in_lanes("lanes", Element::of(fold), lanes, first))
                 }
                 Target::Memory(_) => None,
             })
@@ -200,7 +200,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         pass: &Pass,
         first: usize,
         variables: &Variables,
-        totals: &mut impl Iterator<Item = LaneSum>,
+        totals: &mut impl Iterator<Item = LaneFold>,
     ) {
         let mut number = first;
         for node in &pass.numbers {
@@ -251,7 +251,7 @@ impl<'a, 'p> Loops<'a, 'p> {
         }
     }
 
-    fn open(&mut self, axis: usize, sums: &[LaneSum]) {
+    fn open(&mut self, axis: usize, sums: &[LaneFold]) {
         let (from, to) = self.open_chains(axis, &grouped(&self.extent(axis)), sums);
         let _ = writeln!(self.text, "for i{axis} in {from}..{to} {{");
     }

@@ -1,4 +1,4 @@
-//! What sums, and other folds, are gathered in: lanes, arrays or scratch memory, chain by chain, which are settled.
+//! What folds are gathered in: lanes, arrays or scratch memory, sums chain by chain, which are settled.
 
 use std::{fmt::Write, ops::Range};
 
@@ -10,14 +10,14 @@ use mind_core::{
 use mind_shape::loops::{self, CHAIN, chain_in};
 
 use super::super::{
-    chains::{Chain, MemorySum, Place, in_memory, is_sum_of_rows, turns},
+    chains::{Chain, MemoryFold, Place, in_memory, is_sum_of_rows, turns},
     grouped,
 };
 use super::{Element, Loops};
 
-/// A sum in an array of lanes; that of numbers of rows has one.
+/// A fold in an array of lanes; that of numbers of rows has one.
 #[derive(Clone)]
-pub(super) struct LaneSum {
+pub(super) struct LaneFold {
     pub(super) name: String,
     pub(super) lanes: usize,
     pub(super) of: Element,
@@ -58,7 +58,7 @@ impl<'a> Loops<'a, '_> {
             self.text,
             "rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{name}[{offset}..], {stride}, {rows});"
         );
-        self.end_sums(0);
+        self.end_folds(0);
     }
 
     pub(super) fn begin_totals(&mut self) {
@@ -70,8 +70,8 @@ impl<'a> Loops<'a, '_> {
                 }
                 let of = Element::of(fold);
                 let sum = match of_elements {
-                    true => self.sum_in_lanes("total", of, self.lanes(fold.dtype), 0),
-                    false => self.sum("total", of, 1, CHAIN, 0..self.nest.row_axes),
+                    true => self.fold_in_lanes("total", of, self.lanes(fold.dtype), 0),
+                    false => self.fold("total", of, 1, CHAIN, 0..self.nest.row_axes),
                 };
                 self.totals.push(sum);
             }
@@ -79,19 +79,19 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Declares a sum along the axes from one on, of blocks of lanes along the last.
-    pub(super) fn sum_in_lanes(&mut self, name: &str, of: Element, lanes: usize, first: usize) -> LaneSum {
-        self.sum(name, of, lanes, chain_in(lanes), first..self.rank())
+    pub(super) fn fold_in_lanes(&mut self, name: &str, of: Element, lanes: usize, first: usize) -> LaneFold {
+        self.fold(name, of, lanes, chain_in(lanes), first..self.rank())
     }
 
     /// Declares a sum that is added to in each turn of the loops over some axes.
-    pub(super) fn sum(
+    pub(super) fn fold(
         &mut self,
         name: &str,
         of: Element,
         lanes: usize,
         most: usize,
         axes: Range<usize>,
-    ) -> LaneSum {
+    ) -> LaneFold {
         let inner = self.rank() - 1;
         let loops = axes.clone().map(|axis| {
             let turns = turns(self.nest, self.captures.cut, axis);
@@ -113,7 +113,7 @@ impl<'a> Loops<'a, '_> {
             }
             (chain, gathered)
         });
-        LaneSum { name, lanes, of, chains, last }
+        LaneFold { name, lanes, of, chains, last }
     }
 
     pub(super) fn gathered(&mut self, name: &str) -> Gathered {
@@ -128,7 +128,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// The sum of the lanes that a row was summed in.
-    pub(super) fn sum_of_row(&self, sum: &LaneSum) -> String {
+    pub(super) fn sum_of_row(&self, sum: &LaneFold) -> String {
         match self.inner_known() {
             // Nothing is to be kept apart from a loop over blocks: there is one block.
             Some(len) if len <= sum.lanes && self.is_one_run() => {
@@ -161,9 +161,9 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Clears the sums in memory that the loops from `depth` on add up.
-    pub(super) fn begin_sums(&mut self, depth: usize) {
+    pub(super) fn begin_folds(&mut self, depth: usize) {
         let mut text = String::new();
-        for (MemorySum { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
+        for (MemoryFold { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
             self.sums_from(depth)
         {
             let (zero, sums) = (Element::of(fold).neutral(), self.sums(view, depth));
@@ -182,9 +182,9 @@ impl<'a> Loops<'a, '_> {
         self.text.push_str(&text);
     }
 
-    pub(super) fn end_sums(&mut self, depth: usize) {
+    pub(super) fn end_folds(&mut self, depth: usize) {
         let mut text = String::new();
-        for (MemorySum { fold, view, chain, place, .. }, Gathered { chain: array, .. }) in
+        for (MemoryFold { fold, view, chain, place, .. }, Gathered { chain: array, .. }) in
             self.sums_from(depth)
         {
             let sums = self.sums(view, depth);
@@ -200,20 +200,20 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// The sums in memory that the loops from `depth` on add up.
-    pub(super) fn sums_from(&self, depth: usize) -> impl Iterator<Item = &(MemorySum<'a>, Gathered)> {
+    pub(super) fn sums_from(&self, depth: usize) -> impl Iterator<Item = &(MemoryFold<'a>, Gathered)> {
         self.memory.iter().filter(move |(sum, _)| sum.depth == depth)
     }
 
     /// Goes through the turns of a loop in chains, where sums have chains of it. What is returned are the first turn and the
     /// end of the chain, or of all.
-    pub(super) fn open_chains(&mut self, axis: usize, turns: &str, sums: &[LaneSum]) -> (String, String) {
+    pub(super) fn open_chains(&mut self, axis: usize, turns: &str, sums: &[LaneFold]) -> (String, String) {
         let Some(most) = self.chains(axis, sums) else { return ("0".to_string(), turns.to_string()) };
         let _ = writeln!(
             self.text,
             "for chain{axis} in (0..{turns}).step_by({most}) {{ let end{axis} = (chain{axis} + {most}).min({turns});"
         );
         let mut text = String::new();
-        for (MemorySum { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
+        for (MemoryFold { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
             let zero = Element::of(fold).neutral();
             let _ = match place {
                 Place::Arrays(len) => writeln!(text, "let mut {chain} = [{zero}; {len}];"),
@@ -222,7 +222,7 @@ impl<'a> Loops<'a, '_> {
                 }
             };
         }
-        for LaneSum { name, lanes, of, chains, last } in sums {
+        for LaneFold { name, lanes, of, chains, last } in sums {
             let gathered = chains.as_ref().filter(|(chain, _)| chain.axis == axis);
             if let Some((_, Gathered { chain, lost })) = gathered {
                 let zero = of.neutral();
@@ -241,12 +241,12 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// Settles the chains of a loop.
-    pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneSum]) {
+    pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneFold]) {
         if self.chains(axis, sums).is_none() {
             return;
         }
         let mut text = String::new();
-        for (MemorySum { fold, view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
+        for (MemoryFold { fold, view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
             let monoid = fold.monoid.rust;
             let sums = self.part(self.captures.target(view), view, axis);
             let _ = match place {
@@ -260,7 +260,7 @@ impl<'a> Loops<'a, '_> {
                 }
             };
         }
-        for LaneSum { name, of, chains, last, .. } in sums {
+        for LaneFold { name, of, chains, last, .. } in sums {
             if let Some((_, gathered)) = chains.as_ref().filter(|(chain, _)| chain.axis == axis) {
                 let Gathered { chain, lost } = gathered;
                 let _ = match last {
@@ -278,13 +278,13 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// The most turns of a loop in a chain, if sums have chains of it.
-    pub(super) fn chains(&self, axis: usize, sums: &[LaneSum]) -> Option<usize> {
+    pub(super) fn chains(&self, axis: usize, sums: &[LaneFold]) -> Option<usize> {
         let in_memory = self.memory.iter().filter_map(|(sum, _)| sum.chain);
         let in_lanes = sums.iter().filter_map(|sum| sum.chains.as_ref().map(|(chain, _)| *chain));
         in_memory.chain(in_lanes).filter(|chain| chain.axis == axis).map(|chain| chain.turns).min()
     }
 
-    pub(super) fn chained(&self, axis: usize) -> impl Iterator<Item = &(MemorySum<'a>, Gathered)> {
+    pub(super) fn chained(&self, axis: usize) -> impl Iterator<Item = &(MemoryFold<'a>, Gathered)> {
         self.memory.iter().filter(move |(sum, _)| sum.chain.is_some_and(|chain| chain.axis == axis))
     }
 
@@ -298,7 +298,7 @@ impl<'a> Loops<'a, '_> {
     }
 
     /// What the elements of a sum in memory are added to.
-    pub(super) fn gathered_in(&self, view: &View) -> Option<&(MemorySum<'a>, Gathered)> {
+    pub(super) fn gathered_in(&self, view: &View) -> Option<&(MemoryFold<'a>, Gathered)> {
         self.memory.iter().find(|(sum, _)| sum.view.buffer() == view.buffer())
     }
 
@@ -315,7 +315,7 @@ impl<'a> Loops<'a, '_> {
     }
 }
 
-impl LaneSum {
+impl LaneFold {
     pub(super) fn value(&self) -> String {
         format!("rt::reduce_lanes::<rt::{}, _, _>({})", self.of.monoid.rust, self.in_lanes())
     }
