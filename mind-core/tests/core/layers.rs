@@ -50,6 +50,10 @@ const LOWERING: [&str; 34] = [
     "mod",
 ];
 
+/// The files of `open/lower`, from the bottom up.
+const OF_EXPRESSIONS: [&str; 8] =
+    ["roles", "lowering", "spots", "constants", "derivatives", "places", "calls", "mod"];
+
 #[test]
 fn no_module_names_one_above_it() {
     let mut up = Vec::new();
@@ -71,16 +75,23 @@ fn no_module_names_one_above_it() {
 }
 
 #[test]
-fn no_file_of_the_lowering_names_one_above_it() {
-    let layer = |name: &str| LOWERING.iter().position(|other| *other == name);
-    let top = LOWERING.len() - 1;
+fn no_file_of_a_lowering_names_one_above_it() {
+    assert!(names_of_files("surface/lower", &LOWERING) > 100);
+    assert!(names_of_files("open/lower", &OF_EXPRESSIONS) > 10);
+}
+
+/// How many names of each other the files of a folder have, of which none is of one above it.
+fn names_of_files(folder: &str, order: &[&str]) -> usize {
+    let layer = |name: &str| order.iter().position(|other| *other == name);
+    let top = order.len() - 1;
     let (mut up, mut seen) = (Vec::new(), 0);
-    let files = files("surface/lower");
+    let files = files(folder);
+    let path = format!("crate::{}::", folder.replace('/', "::"));
     for file in &files {
         let text = fs::read_to_string(file).expect("the source can be read");
         let name = file.file_stem().and_then(|name| name.to_str()).expect("files have names");
         let Some(own) = layer(name) else { panic!("`{name}` has no place in the order") };
-        for prefix in ["super::", "crate::surface::lower::"] {
+        for prefix in ["super::", &path] {
             for named in named(&text, prefix) {
                 // What is no file is an item of `mod.rs`.
                 let place = layer(&named).unwrap_or(top);
@@ -91,9 +102,9 @@ fn no_file_of_the_lowering_names_one_above_it() {
             }
         }
     }
-    assert_eq!(files.len(), LOWERING.len(), "every file of the order is there");
-    assert!(seen > 100, "{seen} names of files are found");
+    assert_eq!(files.len(), order.len(), "every file of the order is there");
     assert!(up.is_empty(), "{}", up.join("\n"));
+    seen
 }
 
 /// The files of a module, but for tests.

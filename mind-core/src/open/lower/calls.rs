@@ -3,8 +3,8 @@
 use crate::map::Map;
 use proc_macro2::Ident;
 
-use super::Lowering;
 use super::constants::{Meeting, binary};
+use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
 use crate::open::{Extents, NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};

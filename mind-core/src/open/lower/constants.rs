@@ -3,7 +3,7 @@
 use crate::map::Map;
 use mind_shape::{DType as RuleDType, rules};
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::diag::Site;
 use crate::open::typing::diag;
 use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};

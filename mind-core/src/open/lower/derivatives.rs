@@ -1,7 +1,7 @@
 //! `grad`, `value_and_grad` and `vjp` of expressions.
 
-use super::Lowering;
 use super::constants::Meeting;
+use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, differentiate};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};

@@ -5,16 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::Ident;
-
 use super::graph::{Graph, MAX_NODES};
-use super::{Annotation, Check, CheckKind, Leaf, NodeId, Op, Program, Structure, finish};
+use super::{Annotation, Check, CheckKind, NodeId, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{Argument, Body, ExprId, Expression, NodeKind, Pattern, TypeExpr};
+use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr};
 use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::expressions::{Bound, Expressions};
-use crate::surface::lower::foreign::{self, Foreign};
+use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::literals::Literals;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
@@ -24,10 +22,12 @@ use crate::surface::lower::values::{
 mod calls;
 mod constants;
 mod derivatives;
+mod lowering;
 mod places;
+mod roles;
 mod spots;
 
-use places::Place;
+use lowering::Lowering;
 
 /// Lowers an expression among Rust variables; nothing where it has a mistake.
 ///
@@ -47,7 +47,7 @@ pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
     let mut lowering = Lowering {
         body,
         texts: body.short_texts(),
-        roles: places::roles(body),
+        roles: roles::roles(body),
         values: Vec::with_capacity(body.nodes.len()),
         places: BTreeMap::new(),
         literals: Literals::default(),
@@ -80,136 +80,7 @@ pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
     (Some(program.finish(expression.late, expression.site)), diags)
 }
 
-/// An expression on its way to an open program.
-struct Lowering<'a> {
-    body: &'a Body,
-    /// The text of each node of the body, as messages show it.
-    texts: Vec<String>,
-    roles: Vec<places::Role>,
-    /// What each node of the body stands for.
-    values: Vec<Value<NodeId>>,
-    /// The places of which only a field is read, until that is seen.
-    places: BTreeMap<ExprId, Place>,
-    literals: Literals,
-    /// What `let` has bound.
-    names: Names<NodeId>,
-    leaves: Vec<Leaf>,
-    /// The leaf of each place.
-    leaf_of: BTreeMap<String, NodeId>,
-    graph: Graph,
-    checks: Vec<Check>,
-    diags: Diags,
-    /// The mistakes that have been told and are not told again.
-    reported: BTreeSet<String>,
-}
-
-impl Expressions for Lowering<'_> {
-    type Tensor = NodeId;
-
-    fn body(&self) -> &Body {
-        self.body
-    }
-
-    fn value(&self, expr: ExprId) -> &Value<NodeId> {
-        &self.values[expr.index()]
-    }
-
-    fn literals(&self) -> &Literals {
-        &self.literals
-    }
-
-    fn literals_mut(&mut self) -> &mut Literals {
-        &mut self.literals
-    }
-
-    fn tensor_type(&self, _: NodeId) -> Option<String> {
-        None
-    }
-
-    fn short_text(&self, expr: ExprId) -> String {
-        self.texts[expr.index()].clone()
-    }
-
-    fn text(&self, expr: ExprId) -> String {
-        let text = self.short_text(expr);
-        let is_place = match &self.body[expr].kind {
-            NodeKind::Name(_) | NodeKind::Member { .. } => true,
-            NodeKind::Typed { operand, .. } => {
-                matches!(self.body[*operand].kind, NodeKind::Name(_) | NodeKind::Member { .. })
-            }
-            // An element of a tuple of Rust's, not one that a `let` has bound.
-            NodeKind::Field { .. } => matches!(
-                self.values.get(expr.index()),
-                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Input { .. })
-            ),
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Neg { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Call { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Struct { .. }
-            | NodeKind::Transpose(_)
-            | NodeKind::Rust { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Open
-            | NodeKind::Close { .. }
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Discard(_) => false,
-        };
-        if is_place { text } else { format!("`{text}`") }
-    }
-}
-
-impl Foreign for Lowering<'_> {
-    fn is_unbound(&self, name: &str) -> bool {
-        self.names.get(name).is_none()
-    }
-
-    fn is_own_function(&self, _: &str) -> bool {
-        false
-    }
-
-    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool {
-        let Some(receiver) = arguments.first().filter(|receiver| self.is_library(receiver.value)) else {
-            return false;
-        };
-        // Of a path, `jax.nn`, a field would have to be a variable of that name.
-        let is_tensor = |expr: ExprId| foreign::is_tensor(self.value(expr));
-        matches!(self.body[receiver.value].kind, NodeKind::Name(_) | NodeKind::Member { .. })
-            && foreign::makes_no_sense_as_method(callee, arguments, is_tensor)
-    }
-}
-
 impl Lowering<'_> {
-    fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
-        match value {
-            Ok(value) => value,
-            Err(stop) => {
-                self.report(stop);
-                Value::Poison
-            }
-        }
-    }
-
-    /// Reports a mistake and goes on.
-    fn report(&mut self, stop: Stop) {
-        match stop {
-            Stop::Poisoned => {}
-            Stop::Mistake(diag) => self.diags.push(*diag),
-        }
-    }
-
-    /// A mistake that is told once, however often it is made.
-    fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
-        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
-    }
-
     fn node(&mut self, index: usize) -> Lowered<Value<NodeId>> {
         let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
         let body = self.body;
@@ -314,7 +185,7 @@ impl Lowering<'_> {
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {
-            self.names.bind(places::key(name), Binding::Local(value));
+            self.names.bind(roles::key(name), Binding::Local(value));
         }
     }
 

@@ -1,91 +1,16 @@
 //! What an expression reads: Rust places such as `x` and `self.w`, and Rust expressions in braces.
 
-use proc_macro2::{Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
-use super::Lowering;
+use super::lowering::Lowering;
+use super::roles::{Place, Role, key};
 use crate::diag::{Code, Diag, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
-use crate::surface::ast::{Body, ExprId, NodeKind, TypeExpr};
+use crate::surface::ast::{ExprId, TypeExpr};
 use crate::surface::habits;
-use crate::surface::lower::builtins;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
-
-/// A Rust place on its way to being a leaf.
-pub(super) struct Place {
-    tokens: TokenStream,
-    /// As it is written.
-    text: String,
-    /// The same, told apart from others that only look the same.
-    key: String,
-}
-
-/// The formal whose argument may be a word.
-const PADDING: &str = "padding";
-
-/// What the node around an expression makes of it.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Role {
-    /// Its value is used.
-    Value,
-    /// Only a field of it is.
-    Base,
-    /// It may be `same` or `valid`.
-    Padding,
-}
-
-/// The role of each node.
-pub(super) fn roles(body: &Body) -> Vec<Role> {
-    let mut roles = vec![Role::Value; body.nodes.len()];
-    for node in &body.nodes {
-        match &node.kind {
-            NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => roles[base.index()] = Role::Base,
-            NodeKind::Call { callee, arguments, .. } => {
-                let builtin = builtins::find(&callee.to_string());
-                let place =
-                    builtin.and_then(|builtin| builtin.formals.iter().position(|formal| *formal == PADDING));
-                for (position, argument) in arguments.iter().enumerate().filter(|_| place.is_some()) {
-                    let named = argument.name.as_ref().is_some_and(|name| name == PADDING);
-                    if named || argument.name.is_none() && place == Some(position) {
-                        roles[argument.value.index()] = Role::Padding;
-                    }
-                }
-            }
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Name(_)
-            | NodeKind::Neg { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Struct { .. }
-            | NodeKind::Transpose(_)
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Open
-            | NodeKind::Close { .. }
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Discard(_) => {}
-        }
-    }
-    roles
-}
-
-/// What tells a name from others. Names that look the same are not, where one of them comes from another macro: the
-/// compiler shows that only in the debug form of a span, `#3 bytes(8..9)`.
-pub(super) fn key(name: &Ident) -> String {
-    let span = format!("{:?}", name.span());
-    match span.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
-        Some((context, _)) => format!("{name}#{context}"),
-        None => name.to_string(),
-    }
-}
 
 impl Lowering<'_> {
     pub(super) fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
@@ -212,16 +137,4 @@ pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
         if undefined { diag.help(EXTENTS) } else { diag }
     });
     mistake.into()
-}
-
-impl Place {
-    fn push(&mut self, field: TokenTree, span: Span) {
-        let mut dot = Punct::new('.', Spacing::Alone);
-        dot.set_span(span);
-        for text in [&mut self.text, &mut self.key] {
-            text.push('.');
-            text.push_str(&field.to_string());
-        }
-        self.tokens.extend([TokenTree::Punct(dot), field]);
-    }
 }

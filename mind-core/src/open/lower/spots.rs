@@ -1,6 +1,6 @@
 //! What messages about a node need.
 
-use super::Lowering;
+use super::lowering::Lowering;
 use crate::diag::Site;
 use crate::open::{NodeId, Op, Operand, Spot};
 use crate::surface::ast::ExprId;

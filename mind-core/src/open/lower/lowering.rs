@@ -1,0 +1,146 @@
+//! What is known of an expression on its way to an open program.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::Ident;
+
+use super::roles::{Place, Role};
+use crate::diag::{Diag, Diags};
+use crate::open::graph::Graph;
+use crate::open::{Check, Leaf, NodeId, Op};
+use crate::surface::ast::{Argument, Body, ExprId, NodeKind};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::foreign::{self, Foreign};
+use crate::surface::lower::literals::Literals;
+use crate::surface::lower::values::{Lowered, Names, Stop, Value};
+
+/// An expression on its way to an open program.
+pub(super) struct Lowering<'a> {
+    pub(super) body: &'a Body,
+    /// The text of each node of the body, as messages show it.
+    pub(super) texts: Vec<String>,
+    pub(super) roles: Vec<Role>,
+    /// What each node of the body stands for.
+    pub(super) values: Vec<Value<NodeId>>,
+    /// The places of which only a field is read, until that is seen.
+    pub(super) places: BTreeMap<ExprId, Place>,
+    pub(super) literals: Literals,
+    /// What `let` has bound.
+    pub(super) names: Names<NodeId>,
+    pub(super) leaves: Vec<Leaf>,
+    /// The leaf of each place.
+    pub(super) leaf_of: BTreeMap<String, NodeId>,
+    pub(super) graph: Graph,
+    pub(super) checks: Vec<Check>,
+    pub(super) diags: Diags,
+    /// The mistakes that have been told and are not told again.
+    pub(super) reported: BTreeSet<String>,
+}
+
+impl Expressions for Lowering<'_> {
+    type Tensor = NodeId;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn value(&self, expr: ExprId) -> &Value<NodeId> {
+        &self.values[expr.index()]
+    }
+
+    fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    fn literals_mut(&mut self) -> &mut Literals {
+        &mut self.literals
+    }
+
+    fn tensor_type(&self, _: NodeId) -> Option<String> {
+        None
+    }
+
+    fn short_text(&self, expr: ExprId) -> String {
+        self.texts[expr.index()].clone()
+    }
+
+    fn text(&self, expr: ExprId) -> String {
+        let text = self.short_text(expr);
+        let is_place = match &self.body[expr].kind {
+            NodeKind::Name(_) | NodeKind::Member { .. } => true,
+            NodeKind::Typed { operand, .. } => {
+                matches!(self.body[*operand].kind, NodeKind::Name(_) | NodeKind::Member { .. })
+            }
+            // An element of a tuple of Rust's, not one that a `let` has bound.
+            NodeKind::Field { .. } => matches!(
+                self.values.get(expr.index()),
+                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Input { .. })
+            ),
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Call { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Struct { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Rust { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => false,
+        };
+        if is_place { text } else { format!("`{text}`") }
+    }
+}
+
+impl Foreign for Lowering<'_> {
+    fn is_unbound(&self, name: &str) -> bool {
+        self.names.get(name).is_none()
+    }
+
+    fn is_own_function(&self, _: &str) -> bool {
+        false
+    }
+
+    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool {
+        let Some(receiver) = arguments.first().filter(|receiver| self.is_library(receiver.value)) else {
+            return false;
+        };
+        // Of a path, `jax.nn`, a field would have to be a variable of that name.
+        let is_tensor = |expr: ExprId| foreign::is_tensor(self.value(expr));
+        matches!(self.body[receiver.value].kind, NodeKind::Name(_) | NodeKind::Member { .. })
+            && foreign::makes_no_sense_as_method(callee, arguments, is_tensor)
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
+        match value {
+            Ok(value) => value,
+            Err(stop) => {
+                self.report(stop);
+                Value::Poison
+            }
+        }
+    }
+
+    /// Reports a mistake and goes on.
+    pub(super) fn report(&mut self, stop: Stop) {
+        match stop {
+            Stop::Poisoned => {}
+            Stop::Mistake(diag) => self.diags.push(*diag),
+        }
+    }
+
+    /// A mistake that is told once, however often it is made.
+    pub(super) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+}

@@ -1,0 +1,93 @@
+//! What stands for a leaf, and what the node around an expression makes of it.
+
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use crate::surface::ast::{Body, NodeKind};
+use crate::surface::lower::builtins;
+
+/// A Rust place on its way to being a leaf.
+pub(super) struct Place {
+    pub(super) tokens: TokenStream,
+    /// As it is written.
+    pub(super) text: String,
+    /// The same, told apart from others that only look the same.
+    pub(super) key: String,
+}
+
+impl Place {
+    pub(super) fn push(&mut self, field: TokenTree, span: Span) {
+        let mut dot = Punct::new('.', Spacing::Alone);
+        dot.set_span(span);
+        for text in [&mut self.text, &mut self.key] {
+            text.push('.');
+            text.push_str(&field.to_string());
+        }
+        self.tokens.extend([TokenTree::Punct(dot), field]);
+    }
+}
+
+/// The formal whose argument may be a word.
+const PADDING: &str = "padding";
+
+/// What the node around an expression makes of it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    /// Its value is used.
+    Value,
+    /// Only a field of it is.
+    Base,
+    /// It may be `same` or `valid`.
+    Padding,
+}
+
+/// The role of each node.
+pub(super) fn roles(body: &Body) -> Vec<Role> {
+    let mut roles = vec![Role::Value; body.nodes.len()];
+    for node in &body.nodes {
+        match &node.kind {
+            NodeKind::Member { base, .. } | NodeKind::Field { base, .. } => roles[base.index()] = Role::Base,
+            NodeKind::Call { callee, arguments, .. } => {
+                let builtin = builtins::find(&callee.to_string());
+                let place =
+                    builtin.and_then(|builtin| builtin.formals.iter().position(|formal| *formal == PADDING));
+                for (position, argument) in arguments.iter().enumerate().filter(|_| place.is_some()) {
+                    let named = argument.name.as_ref().is_some_and(|name| name == PADDING);
+                    if named || argument.name.is_none() && place == Some(position) {
+                        roles[argument.value.index()] = Role::Padding;
+                    }
+                }
+            }
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Name(_)
+            | NodeKind::Neg { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Struct { .. }
+            | NodeKind::Transpose(_)
+            | NodeKind::Rust { .. }
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Close { .. }
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Discard(_) => {}
+        }
+    }
+    roles
+}
+
+/// What tells a name from others. Names that look the same are not, where one of them comes from another macro: the
+/// compiler shows that only in the debug form of a span, `#3 bytes(8..9)`.
+pub(super) fn key(name: &Ident) -> String {
+    let span = format!("{:?}", name.span());
+    match span.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
+        Some((context, _)) => format!("{name}#{context}"),
+        None => name.to_string(),
+    }
+}
