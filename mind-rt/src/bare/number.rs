@@ -42,7 +42,7 @@ pub trait Number: Functions {
     /// These as indices. Integers only.
     fn indices(indices: &[Self]) -> Indices<'_>;
 
-    /// What the elements along `reduced` axes are as one. Compiled with this crate, as `Compiled` is.
+    /// What the elements along `reduced` axes are as one.
     #[doc(hidden)]
     fn fold<'a, M: Over>(
         x: Value<'_, Self>,
