@@ -44,6 +44,9 @@ pub mod private;
 #[doc(hidden)]
 pub mod profile;
 mod random;
+#[cfg(test)]
+#[path = "../../tests/support/sample.rs"]
+mod sample;
 mod shape;
 mod simd;
 mod support;

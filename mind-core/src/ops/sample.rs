@@ -20,6 +20,7 @@ pub struct Sampling {
 }
 
 /// An operation with its attributes and operand types.
+#[derive(Clone)]
 pub struct Case {
     /// The operation.
     pub op: Op,

@@ -7,6 +7,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
+use crate::sample::sample;
 use crate::support::{FLOATS, PROFILES, Rng, arguments, assert_gradients, single};
 
 fn tolerance(dtype: DType) -> f64 {
@@ -85,19 +86,19 @@ fn convolution_with_strides_times_paddings() {
         Padding::Custom(vec![[0, 0], [0, 0]]),
         Padding::Custom(vec![[2, 1], [0, 3]]),
     ];
+    let mut cases = Vec::new();
     for padding in &paddings {
         for vertical in 1..=3 {
             for horizontal in 1..=3 {
-                for window in [[1, 1], [3, 2]] {
-                    let strides = vec![vertical, horizontal];
-                    let op = Op::Conv2d(Convolution { strides, padding: padding.clone() });
-                    let [height, width] = window;
-                    let shapes: [&[i64]; 2] = [&[1, 5, 4, 2], &[height, width, 2, 3]];
-                    let operands = shapes.map(|shape| Type::new(DType::F64, Shape::literal(shape)));
-                    check(&op, &operands, Profile::Extended);
-                }
+                cases.extend([[1, 1], [3, 2]].map(|window| (padding, vec![vertical, horizontal], window)));
             }
         }
+    }
+    for (padding, strides, [height, width]) in sample("convolutions", cases) {
+        let op = Op::Conv2d(Convolution { strides, padding: padding.clone() });
+        let shapes: [&[i64]; 2] = [&[1, 5, 4, 2], &[height, width, 2, 3]];
+        let operands = shapes.map(|shape| Type::new(DType::F64, Shape::literal(shape)));
+        check(&op, &operands, Profile::Extended);
     }
 }
 

@@ -11,6 +11,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
+use crate::sample::sample;
 use crate::support::{
     PROFILES, Rng, arguments, assert_gradients, bound, build, canonical, every_float, filled, numbers, push,
     rows, run, scalar, scalar_options, single, vector,
@@ -77,27 +78,30 @@ fn the_hessian_of_a_least_squares_loss_times_a_vector_is_exact() {
 
 #[test]
 fn gradients_of_every_case_are_differentiated_again() {
+    let mut cases = Vec::new();
     for row in ops::TABLE {
         match row.derivative {
             Derivative::Rule | Derivative::Linear => {}
             Derivative::Zero | Derivative::Unsupported => continue,
         }
-        for (number, case) in row.cases(DType::F64).iter().enumerate() {
-            for profile in PROFILES {
-                let module = single(&case.op, &case.operands);
-                let options = every_float(&module, profile);
-                let first = match gradients_only(&module, &options) {
-                    Ok(first) => first,
-                    Err(AutodiffError::UnsupportedOp { .. }) if profile == Profile::CoreV1 => continue,
-                    Err(error) => panic!("{}: {error}", row.name),
-                };
-                let what = format!("{} case {number} again", row.name);
-                let types: Vec<_> = first.inputs().map(|(_, ty)| ty.clone()).collect();
-                let given = arguments(&mut Rng::new(&what), &types, row.sample.domain, rows(case));
-                let (_, tolerance) = row.sample.tolerance;
-                assert_gradients(&what, &first, &given, profile, tolerance)
-                    .unwrap_or_else(|error| panic!("{what} in {profile:?}: {error}"));
-            }
+        cases.extend(row.cases(DType::F64).into_iter().enumerate().map(|(number, case)| (row, number, case)));
+    }
+    assert!(cases.len() > 100, "{} cases", cases.len());
+    for (row, number, case) in &sample("cases of operations", cases) {
+        for profile in PROFILES {
+            let module = single(&case.op, &case.operands);
+            let options = every_float(&module, profile);
+            let first = match gradients_only(&module, &options) {
+                Ok(first) => first,
+                Err(AutodiffError::UnsupportedOp { .. }) if profile == Profile::CoreV1 => continue,
+                Err(error) => panic!("{}: {error}", row.name),
+            };
+            let what = format!("{} case {number} again", row.name);
+            let types: Vec<_> = first.inputs().map(|(_, ty)| ty.clone()).collect();
+            let given = arguments(&mut Rng::new(&what), &types, row.sample.domain, rows(case));
+            let (_, tolerance) = row.sample.tolerance;
+            assert_gradients(&what, &first, &given, profile, tolerance)
+                .unwrap_or_else(|error| panic!("{what} in {profile:?}: {error}"));
         }
     }
 }

@@ -10,6 +10,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
+use crate::sample::sample;
 use crate::support::{
     FLOATS, PROFILES, Rng, arguments, assert_gradients, build, every_float, numbers, push, rows, run, single,
 };
@@ -30,18 +31,26 @@ fn every_case_of_every_operation_agrees_with_central_differences() {
 /// Each extent above 1 that the case has becomes a symbol, one after the other and all at once, where the rules allow it.
 #[test]
 fn cases_with_symbolic_extents_agree_with_central_differences() {
-    let mut checked = [0, 0];
+    let mut cases = Vec::new();
     for row in differentiable() {
         for case in float_cases(row, DType::F64) {
-            for symbolic in symbolic_variants(&case) {
-                let what = format!("{} on {}", row.name, types(&symbolic.operands));
-                for (profile, checked) in PROFILES.into_iter().zip(&mut checked) {
-                    *checked += usize::from(check(row, &symbolic, &case, profile, &what));
-                }
-            }
+            cases.extend(symbolic_variants(&case).into_iter().map(|symbolic| (row, case.clone(), symbolic)));
         }
     }
-    assert!(checked.iter().all(|checked| *checked > 50), "too few symbolic cases were checked: {checked:?}");
+    let cases = sample("cases with symbolic extents", cases);
+    let mut checked = [0, 0];
+    for (row, case, symbolic) in &cases {
+        let what = format!("{} on {}", row.name, types(&symbolic.operands));
+        for (profile, checked) in PROFILES.into_iter().zip(&mut checked) {
+            *checked += usize::from(check(row, symbolic, case, profile, &what));
+        }
+    }
+    // Some are refused in Core v1.
+    assert!(
+        checked[0] * 10 > cases.len() * 9 && checked[1] * 3 > cases.len(),
+        "{checked:?} of {}",
+        cases.len()
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::super::{BatchDim, Gemm, floats, matmul_scratch};
 use super::{Collect, MatRef};
 use crate::kernels::epilogue::Epilogue;
 use crate::kernels::tile::Micro;
+use crate::sample::sample;
 use crate::simd::{SimdLevel, simd_level};
 
 const LEVELS: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
@@ -233,10 +234,10 @@ fn small_products_of_f64() {
 #[test]
 fn blocks_of_every_kind() {
     let data = [random::<f32>(200_000, 3), random::<f32>(400_000, 4)];
-    some_layouts([19, 1100, 21], &data);
-    some_layouts([20, 1101, 21], &data);
-    some_layouts([21, 1102, 21], &data);
-    some_layouts([9, 515, 290], &data);
+    for dims in sample("sizes around blocks", [[19, 1100, 21], [20, 1101, 21], [21, 1102, 21], [9, 515, 290]])
+    {
+        some_layouts(dims, &data);
+    }
     let data = [random::<f64>(200_000, 5), random::<f64>(200_000, 6)];
     some_layouts([21, 1030, 31], &data);
 }
@@ -353,7 +354,7 @@ fn far_right_operands() {
     let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
     let whole = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
     let some = &MatRef { offset: columns.start, ..*whole };
-    for m in [2, 3, 4, 5, 19, 70] {
+    for m in sample("numbers of rows", [2, 3, 4, 5, 19, 70]) {
         let sums = |n, rhs, scratch| {
             let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
             let stored = stored(&product, scratch, f64::multiply);

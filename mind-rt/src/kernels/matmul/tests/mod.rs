@@ -4,6 +4,7 @@ mod floats;
 
 use super::*;
 use crate::kernels::epilogue::Block;
+use crate::sample::sample;
 
 /// Small whole numbers, so that every order of summing gives the same float.
 fn small<T: Element>(len: usize, seed: usize) -> Vec<T> {
@@ -94,16 +95,14 @@ fn layouts(rows: usize, cols: usize) -> [[usize; 2]; 6] {
 
 fn all_layouts<T: Element>(sizes: &[usize]) {
     let data = (small::<T>(20_000, 1), small::<T>(20_000, 2));
-    for &m in sizes {
-        for &k in sizes {
-            for &n in sizes {
-                for [row_stride, col_stride] in layouts(m, k) {
-                    let lhs = MatRef { data: &data.0, offset: 3, row_stride, col_stride };
-                    for [row_stride, col_stride] in layouts(k, n) {
-                        let rhs = MatRef { data: &data.1, offset: 1, row_stride, col_stride };
-                        agrees(&[], [m, k, n], lhs, rhs);
-                    }
-                }
+    let with = |[m, k]: [usize; 2]| sizes.iter().map(move |&n| [m, k, n]);
+    let pairs = sizes.iter().flat_map(|&m| sizes.iter().map(move |&k| [m, k]));
+    for [m, k, n] in sample("sizes of products", pairs.flat_map(with)) {
+        for [row_stride, col_stride] in layouts(m, k) {
+            let lhs = MatRef { data: &data.0, offset: 3, row_stride, col_stride };
+            for [row_stride, col_stride] in layouts(k, n) {
+                let rhs = MatRef { data: &data.1, offset: 1, row_stride, col_stride };
+                agrees(&[], [m, k, n], lhs, rhs);
             }
         }
     }
