@@ -2,7 +2,7 @@
 //! timed.
 //!
 //! `cargo bench --bench compile`; with words after `--`, the measurements whose names contain one of them: `expressions`,
-//! `functions`, `digits`, `minimal`, `vgg`, `layers`.
+//! `functions`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
 
 mod object;
 mod programs;
@@ -16,13 +16,14 @@ type Measurement = (&'static str, fn(&Project));
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let project = Project::new();
-    let measurements: [Measurement; 6] = [
+    let measurements: [Measurement; 7] = [
         ("expressions", expressions),
         ("functions", functions),
         ("digits", digits),
         ("minimal", minimal),
         ("vgg", vgg),
         ("layers", layers),
+        ("repeated", repeated),
     ];
     for (name, measure) in measurements {
         if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
@@ -89,6 +90,17 @@ fn layers(project: &Project) {
     }
     project.least_time(Build::Release, &programs::convolutions(0));
     println!("the same without layers: {} KB of machine code", code(project));
+}
+
+/// How time grows with the length of programs that repeat themselves.
+fn repeated(project: &Project) {
+    for (name, program, lengths) in programs::REPEATED {
+        for length in *lengths {
+            let [debug, release] =
+                [Build::Debug, Build::Release].map(|build| project.processor_time(build, &program(*length)));
+            println!("{name}, {length} times: debug {debug:.1} s, release {release:.1} s of processor time");
+        }
+    }
 }
 
 /// Kilobytes of machine code in the program that the project built last, of which Rust's own library is a constant part.

@@ -143,3 +143,66 @@ impl Network {
         )
     }
 }
+
+/// A name, a program for each length, and the lengths.
+type Repeated = (&'static str, fn(usize) -> String, &'static [usize]);
+
+/// Programs that repeat themselves.
+pub const REPEATED: &[Repeated] = &[
+    ("operations", operations, &[100, 1000, 20_000]),
+    ("operations with products and their gradient", with_gradient, &[100, 500, 2000]),
+    ("layers of 4×8 by 8×8 with their gradient", layers, &[50, 200, 800]),
+    ("fields of a struct with their gradient", fields, &[25, 100, 400]),
+    ("steps of a simulation with their gradient", steps, &[4, 16, 64, 256]),
+];
+
+fn operations(length: usize) -> String {
+    let head = "fn f(x: f32[32, 64], y: f32[32, 64]) -> f32[32, 64] {\n        let h = x;\n";
+    let body = "        let h = relu(h) - y;\n        let h = h * y + x;\n".repeat(length / 4);
+    long(&format!("{head}{body}        h\n    }}"), "f(&Tensor::full(0.5), &Tensor::full(0.1))[[0, 0]]")
+}
+
+fn with_gradient(length: usize) -> String {
+    let head = "#[grad(x, w)]\n    fn f(x: f32[32, 64], w: f32[64, 64]) -> f32 {\n        let h = x;\n";
+    let mut body = String::new();
+    for i in 0..length {
+        let step = if i % 25 == 24 { "relu(h @ w) + h" } else { "h * 1.01 + x" };
+        let _ = writeln!(body, "        let h = {step};");
+    }
+    long(
+        &format!("{head}{body}        mean(h)\n    }}"),
+        "f_grad(&Tensor::full(0.5), &Tensor::full(0.01)).1.0[[0, 0]]",
+    )
+}
+
+fn layers(length: usize) -> String {
+    let head = "#[grad(w)]\n    fn f(x: f32[4, 8], w: f32[8, 8], b: f32[8]) -> f32 {\n        let h = x;\n";
+    let body = "        let h = relu(h @ w + b);\n".repeat(length);
+    let call = "f_grad(&Tensor::full(0.5), &Tensor::full(0.1), &Tensor::full(0.1)).1[[0, 0]]";
+    long(&format!("{head}{body}        mean(h)\n    }}"), call)
+}
+
+fn fields(length: usize) -> String {
+    let mut text = "struct P { ".to_owned();
+    (0..length).for_each(|i| _ = write!(text, "w{i}: f32[8, 8], "));
+    text.push_str("}\n    #[grad(p)]\n    fn f(x: f32[4, 8], p: P) -> f32 {\n        let h = x;\n");
+    (0..length).for_each(|i| _ = writeln!(text, "        let h = relu(h @ p.w{i});"));
+    long(&format!("{text}        mean(h)\n    }}"), "f_grad(&Tensor::full(0.5), &P::zeros()).1.w0[[0, 0]]")
+}
+
+fn steps(length: usize) -> String {
+    let head = "#[grad(x)]\n    fn f(x: f32[16], v: f32[16], k: f32) -> f32 {\n";
+    let body = "        let d = x[1..] - x[..15] - 1.0;\n        let v = v - 0.01 * k * x + 0.001 * sum(d * d);\n        \
+                let x = x + 0.01 * v;\n";
+    let body = body.repeat(length);
+    long(
+        &format!("{head}{body}        0.5 * sum(v * v)\n    }}"),
+        "f_grad(&Tensor::full(0.1), &Tensor::full(0.0), 1.0).1[[0]]",
+    )
+}
+
+fn long(function: &str, call: &str) -> String {
+    format!(
+        "#![allow(dead_code)]\nuse mind::{{Tensor, mind}};\n\nmind! {{\n    {function}\n}}\n\nfn main() {{\n    println!(\"{{}}\", {call});\n}}\n"
+    )
+}

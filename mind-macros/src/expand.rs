@@ -19,7 +19,7 @@ use quote::{format_ident, quote};
 use crate::{
     bare,
     configured::{self, Way},
-    emit::{self, Arguments, Constants, Item, Parameter, Root},
+    emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
     link::{Exports, Imports, Place, Received},
     report::compile_errors,
     unused,
@@ -313,6 +313,7 @@ fn emit_item(
         },
         import,
         arguments,
+        lengths: Lengths::DEFAULT,
     };
     let fails_anyhow = emit::is_fallible_anyhow(&item);
     match (part, compiled) {

@@ -13,6 +13,7 @@ mod emit;
 #[path = "../differential/execute/mod.rs"]
 mod execute;
 mod knossos;
+mod length;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -191,10 +192,13 @@ fn nearly(value: Value) -> Bounded {
 fn program(cases: &[Case]) -> String {
     let mut text =
         String::from("#![allow(warnings)]\nuse mind::{Const, Element, Shape, Tensor, TensorRef};\n\n");
-    for case in cases {
-        let _ = writeln!(text, "{}\n", items(case));
+    // In every other program each step is a function of its own.
+    let each_step = emit::Lengths { whole: 0, part: 0 };
+    for (case, lengths) in cases.iter().zip([each_step, emit::Lengths::DEFAULT].into_iter().cycle()) {
+        let _ = writeln!(text, "{}\n", items(case, lengths));
         let _ = writeln!(text, "{}", check(case));
     }
+    assert!(text.contains("part_0"), "no program is in parts");
     text.push_str("fn main() {\n");
     for case in cases {
         let _ = writeln!(text, "    check_{}();", case.name);
@@ -219,7 +223,7 @@ fn agree(case: &str, output: usize, found: &[f64], expected: &[f64], bounds: &[f
     text
 }
 
-fn items(case: &Case) -> String {
+fn items(case: &Case, lengths: emit::Lengths) -> String {
     let leaves: Vec<_> = case.plan.results.iter().cloned().map(Structure::Value).collect();
     let parameters = case.plan.inputs.iter().map(|input| emit::Parameter {
         name: format_ident!("{}", &*input.name),
@@ -240,6 +244,7 @@ fn items(case: &Case) -> String {
         value_span: &|_| None,
         import: TokenStream::new(),
         arguments: emit::Arguments::OF_ITEMS,
+        lengths,
         constants: emit::Constants {
             core_ir: String::new(),
             mic: String::new(),

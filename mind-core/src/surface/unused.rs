@@ -1,5 +1,7 @@
 //! Names that are bound and never read, for warnings as rustc has them.
 
+use std::collections::HashMap;
+
 use proc_macro2::Ident;
 
 use super::ast::{Body, NodeKind, Parameter, Pattern};
@@ -25,10 +27,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Assign { target, .. } => names.read(&target.name),
             NodeKind::Let { pattern, .. } => names.bind_all(pattern),
             NodeKind::Open => names.scopes.push(names.visible.len()),
-            NodeKind::Close { .. } => {
-                let start = names.scopes.pop().unwrap_or_default();
-                names.visible.truncate(start);
-            }
+            NodeKind::Close { .. } => names.close(),
             // These name nothing themselves: their operands are nodes of their own.
             NodeKind::Unread
             | NodeKind::Number(_)
@@ -59,16 +58,20 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
 struct Names<'a> {
     /// Every name that has been bound, and whether it is read.
     bound: Vec<(&'a Ident, bool)>,
-    /// Those in sight, by position; of equal names the last hides the others.
-    visible: Vec<usize>,
+    /// Those in sight, in the order in which they were bound.
+    visible: Vec<String>,
+    /// For each of them its positions among the bound, of which the last hides the others.
+    positions: HashMap<String, Vec<usize>>,
     /// How many were in sight where each open scope began.
     scopes: Vec<usize>,
 }
 
 impl<'a> Names<'a> {
-    fn bind(&mut self, name: &'a Ident) {
-        self.visible.push(self.bound.len());
-        self.bound.push((name, false));
+    fn bind(&mut self, ident: &'a Ident) {
+        let name = ident.to_string();
+        self.positions.entry(name.clone()).or_default().push(self.bound.len());
+        self.visible.push(name);
+        self.bound.push((ident, false));
     }
 
     fn bind_all(&mut self, pattern: &'a Pattern) {
@@ -85,9 +88,16 @@ impl<'a> Names<'a> {
         }
     }
 
+    fn close(&mut self) {
+        let start = self.scopes.pop().unwrap_or_default();
+        for name in self.visible.drain(start..) {
+            self.positions.get_mut(&name).and_then(Vec::pop);
+        }
+    }
+
     fn read(&mut self, name: &Ident) {
-        let found = self.visible.iter().rev().find(|position| self.bound[**position].0 == name);
-        if let Some(position) = found {
+        let positions = self.positions.get(&name.to_string());
+        if let Some(position) = positions.and_then(|positions| positions.last()) {
             self.bound[*position].1 = true;
         }
     }

@@ -1,7 +1,7 @@
 //! The function that runs a plan, as Rust text: each step takes its buffers from the arenas and is a call
 //! or a loop.
 
-use std::{collections::HashMap, fmt::Write};
+use std::{collections::HashMap, fmt::Write, mem};
 
 use mind_core::{
     dim::Dim,
@@ -15,6 +15,7 @@ use super::{
     extent::{Arithmetic, extent, grouped, symbol_variable},
     literal,
     names::Names,
+    outline::{self, Emitted, Lengths},
     profile,
 };
 
@@ -26,11 +27,12 @@ pub(super) struct Body<'p> {
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
     pub(super) names: Names,
     buffers: HashMap<BufferId, String>,
-    locals: HashMap<ValueId, String>,
-    inputs: Vec<String>,
-    results: Vec<String>,
+    /// The single numbers that steps have computed so far, and their element types.
+    pub(super) locals: HashMap<ValueId, (String, DType)>,
+    pub(super) inputs: Vec<String>,
+    pub(super) results: Vec<String>,
     /// For each element type, the variable that is the memory of temporaries.
-    arenas: HashMap<DType, String>,
+    pub(super) arenas: HashMap<DType, String>,
     /// For each element type, what is left of the workspace beside the arena.
     pub(super) scratch: HashMap<DType, String>,
     /// The convolutions so far, whose geometries are functions of the module.
@@ -39,7 +41,12 @@ pub(super) struct Body<'p> {
 }
 
 /// The text of `fn run`, generic over the symbols.
-pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Option<String>) -> String {
+pub(super) fn run(
+    plan: &Plan,
+    function: &str,
+    wishes: &dyn Fn(ValueId) -> Option<String>,
+    lengths: Lengths,
+) -> String {
     let mut names = Names::new();
     for symbol in &plan.symbols {
         names.fresh(&symbol_variable(symbol));
@@ -64,13 +71,17 @@ pub(super) fn run(plan: &Plan, function: &str, wishes: &dyn Fn(ValueId) -> Optio
     body.signature();
     body.read_updated_numbers();
     body.split_workspace();
-    if profile::wanted() {
-        for (position, (step, title)) in plan.steps.iter().zip(profile::titles(&body)).enumerate() {
-            profile::step(&mut body, position, &title, step);
+    let head = mem::take(&mut body.text);
+    let titles = profile::wanted().then(|| profile::titles(&body));
+    let mut steps = Vec::new();
+    for (position, step) in plan.steps.iter().enumerate() {
+        match &titles {
+            Some(titles) => profile::step(&mut body, position, &titles[position], step),
+            None => body.step(step),
         }
-    } else {
-        plan.steps.iter().for_each(|step| body.step(step));
+        steps.push(Emitted { step, text: mem::take(&mut body.text) });
     }
+    body.text = head + &outline::text(&body, &steps, lengths);
     body.returned();
     body.text.push_str("}\n");
     body.text
@@ -120,15 +131,17 @@ impl Body<'_> {
 
     fn split_workspace(&mut self) {
         for dtype in DType::NUMERIC {
-            let mut scratch = format!("workspace.{dtype}");
-            if let Some(arena) = self.plan.arenas.iter().find(|arena| arena.dtype == dtype) {
-                let len = self.extent(&arena.len);
-                let [arena, rest] =
-                    ["arena", "scratch"].map(|name| self.names.fresh(&format!("{name}_{dtype}")));
-                let _ = writeln!(self.text, "let ({arena}, {rest}) = {scratch}.split_at_mut({len});");
-                self.arenas.insert(dtype, arena);
-                scratch = rest;
-            }
+            let scratch = self.names.fresh(&format!("scratch_{dtype}"));
+            let _ = match self.plan.arenas.iter().find(|arena| arena.dtype == dtype) {
+                Some(arena) => {
+                    let (len, arena) = (self.extent(&arena.len), self.names.fresh(&format!("arena_{dtype}")));
+                    let split = format!("workspace.{dtype}.split_at_mut({len})");
+                    let text = writeln!(self.text, "let ({arena}, {scratch}) = {split};");
+                    self.arenas.insert(dtype, arena);
+                    text
+                }
+                None => writeln!(self.text, "let {scratch} = workspace.{dtype};"),
+            };
             self.scratch.insert(dtype, scratch);
         }
     }
@@ -176,15 +189,17 @@ impl Body<'_> {
                 let Source::Buffer(buffer) = from.source else {
                     unreachable!("single numbers are not loaded")
                 };
+                let dtype = self.plan.buffers[buffer.0].ty.dtype;
                 let (buffer, at) = (self.read(buffer), extent(&from.offset, Arithmetic::Plain));
-                self.define_local(*result, &format!("{buffer}[{at}]"));
+                self.define_local(*result, dtype, &format!("{buffer}[{at}]"));
             }
             Step::Nest(nest) => super::nest::emit(self, nest),
             Step::MatMul(product) => super::product::matmul(self, product),
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let len = self.extent(&lhs.shape[0]);
+                let dtype = self.dtype(lhs);
                 let (lhs, rhs) = (self.vector(lhs), self.vector(rhs));
-                self.define_local(*result, &format!("rt::dot({len}, {lhs}, {rhs})"));
+                self.define_local(*result, dtype, &format!("rt::dot({len}, {lhs}, {rhs})"));
             }
             Step::CheckIndices { indices, extent, value: _ } => {
                 let (indices, extent) = (self.indices(indices), self.extent(extent));
@@ -230,7 +245,7 @@ impl Body<'_> {
     fn scalar(&mut self, step: &ScalarStep) {
         let operands: Vec<_> = step.operands.iter().map(|operand| self.scalar_text(operand)).collect();
         let text = expression(step.op, &operands, step.dtype, "rt");
-        self.define_local(step.result, &text);
+        self.define_local(step.result, step.dtype, &text);
     }
 
     fn vector(&self, view: &View) -> String {
@@ -256,16 +271,16 @@ impl Body<'_> {
     }
 
     /// Gives a single number its name from here on.
-    pub(super) fn define_local(&mut self, value: ValueId, text: &str) {
-        let name = self.name_local(value);
+    pub(super) fn define_local(&mut self, value: ValueId, dtype: DType, text: &str) {
+        let name = self.name_local(value, dtype);
         let _ = writeln!(self.text, "let {name} = {text};");
     }
 
     /// The name of a single number that a loop or expression computes.
-    pub(super) fn name_local(&mut self, value: ValueId) -> String {
+    pub(super) fn name_local(&mut self, value: ValueId, dtype: DType) -> String {
         let name = self.wish(value);
         let name = self.names.fresh(&name);
-        self.locals.insert(value, name.clone());
+        self.locals.insert(value, (name.clone(), dtype));
         name
     }
 
@@ -273,6 +288,12 @@ impl Body<'_> {
     pub(super) fn wish(&self, value: ValueId) -> String {
         let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
         input.or_else(|| (self.wishes)(value)).unwrap_or_else(|| format!("t{}", value.index()))
+    }
+
+    /// The element type of what a view shows.
+    pub(super) fn dtype(&self, view: &View) -> DType {
+        let buffer = view.buffer().expect("steps read and write memory");
+        self.plan.buffers[buffer.0].ty.dtype
     }
 
     pub(super) fn extent(&self, dim: &Dim) -> String {
@@ -287,7 +308,7 @@ impl Body<'_> {
         match scalar {
             Scalar::Constant(data) => literal::scalar(data),
             Scalar::Input(input) => self.inputs[*input].clone(),
-            Scalar::Local(value) => self.locals[value].clone(),
+            Scalar::Local(value) => self.locals[value].0.clone(),
         }
     }
 
@@ -315,7 +336,7 @@ impl Body<'_> {
 }
 
 /// The place of a number's new value.
-fn new_value(input: &str) -> String {
+pub(super) fn new_value(input: &str) -> String {
     format!("new_{}", input.trim_start_matches("r#"))
 }
 

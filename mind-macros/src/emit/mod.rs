@@ -7,6 +7,7 @@ mod interface;
 pub(crate) mod literal;
 mod names;
 mod nest;
+mod outline;
 mod product;
 mod profile;
 mod root;
@@ -25,6 +26,7 @@ use mind_core::{
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+pub use outline::Lengths;
 pub use root::Root;
 
 use extent::{Arithmetic, extent, symbol_variable};
@@ -59,6 +61,8 @@ pub struct Item<'a> {
     pub import: TokenStream,
     /// What the user calls it with.
     pub arguments: Arguments,
+    /// How long functions of what runs may be.
+    pub lengths: Lengths,
 }
 
 /// What the user calls a function with where it takes tensors.
@@ -322,7 +326,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let (parts, public) = (parts(&item.name), public_module(item, &plan));
     let (preamble, sizes) = (preamble(item.root), sizes(item));
     let externs = external::functions(item);
-    let run = parse(&body::run(item.plan, &item.name.to_string(), item.value_name));
+    let run = parse(&body::run(item.plan, &item.name.to_string(), item.value_name, item.lengths));
     let check = check(item, signature);
     let call = call(item, signature);
     let into = into(item, signature);

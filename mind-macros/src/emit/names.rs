@@ -1,13 +1,14 @@
 //! Names for what generated functions hold: the user's where there is one.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span};
 
 /// Names already given out in one function.
 #[derive(Clone, Default)]
 pub(super) struct Names {
-    taken: HashSet<String>,
+    /// With how often each was wished for, so that the next is found at once.
+    taken: HashMap<String, usize>,
 }
 
 impl Names {
@@ -40,18 +41,25 @@ impl Names {
             "lhs",
             "rhs",
         ];
-        Self { taken: own.iter().map(|name| (*name).to_string()).collect() }
+        Self { taken: own.iter().map(|name| ((*name).to_string(), 1)).collect() }
     }
 
     /// A name like `wish` that no other has.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let wish = identifier(wish);
-        let mut name = wish.clone();
-        let mut number = 1;
-        while !self.taken.insert(name.clone()) {
+        let Some(mut number) = self.taken.get(&wish).copied() else {
+            self.taken.insert(wish.clone(), 1);
+            return wish;
+        };
+        let name = loop {
             number += 1;
-            name = format!("{}_{number}", wish.trim_start_matches("r#"));
-        }
+            let name = format!("{}_{number}", wish.trim_start_matches("r#"));
+            if !self.taken.contains_key(&name) {
+                break name;
+            }
+        };
+        self.taken.insert(wish, number);
+        self.taken.insert(name.clone(), 1);
         name
     }
 }

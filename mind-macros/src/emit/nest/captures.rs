@@ -219,7 +219,7 @@ impl Captures {
         for pass in &nest.passes {
             for fold in pass.folds.iter().chain(&pass.row_folds) {
                 if let Target::Total(value) = &fold.target {
-                    let name = body.name_local(*value);
+                    let name = body.name_local(*value, fold.dtype);
                     self.totals.push(Total {
                         name,
                         monoid: fold.monoid,

@@ -304,8 +304,7 @@ impl<'a, 'p> Loops<'a, 'p> {
     }
 
     fn dtype(&self, view: &View) -> DType {
-        let buffer = view.buffer().expect("nests read and write memory");
-        self.body.plan.buffers[buffer.0].ty.dtype
+        self.body.dtype(view)
     }
 
     /// Where the element of a view is at the current indices of some axes and 0 of the others.
