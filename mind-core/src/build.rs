@@ -13,13 +13,13 @@ use crate::{
 /// The way to make modules: it infers each result type and refuses an instruction that breaks a rule.
 ///
 /// ```
-/// use mind_core::{build::Builder, ir::Op, ty::{DType, Shape, Type}};
+/// use mind_core::{build::Builder, ir::{Op, Product}, ty::{DType, Shape, Type}};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[32, 784])))?;
 /// let w = b.input("w", Type::new(DType::F32, Shape::literal(&[784, 10])))?;
-/// let y = b.push(Op::MatMul, &[x, w])?;
+/// let y = b.push(Op::Product(Product::MatMul), &[x, w])?;
 /// assert_eq!(b.ty(y).to_string(), "f32[32, 10]");
-/// assert!(b.push(Op::MatMul, &[w, x]).is_err());
+/// assert!(b.push(Op::Product(Product::MatMul), &[w, x]).is_err());
 /// # Ok::<(), Box<mind_core::ops::OpError>>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,7 @@ use std::ops::Deref;
 
 use crate::{
     dim::Dim,
-    ir::{Const, Inst, Module, Op, Operands, Reduction, Slice, ValueId},
+    ir::{Arrange, Const, Inst, Module, Op, Operands, Part, Product, Reduction, Slice, ValueId},
     number::Number,
     ty::{Shape, Type},
     verify::Verified,
@@ -48,15 +48,15 @@ impl Deref for Canonical {
 /// The canonical form of a module: the same inputs, the same outputs to the bit.
 ///
 /// ```
-/// use mind_core::{canon::canonicalise, build::Builder, ir::Op, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
+/// use mind_core::{canon::canonicalise, build::Builder, ir::{Op, Product}, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;
 /// let unused = b.push(Op::Map(Map::Neg), &[x])?;
-/// let product = b.push(Op::Dot, &[x, y])?;
+/// let product = b.push(Op::Product(Product::Dot), &[x, y])?;
 /// let module = canonicalise(verify(b.finish([product]), Profile::CoreV1).expect("it is valid"));
 /// assert_eq!(module.insts().len(), 3);
-/// assert_eq!(module.insts()[2].op, Op::MatMul);
+/// assert_eq!(module.insts()[2].op, Op::Product(Product::MatMul));
 /// # Ok::<(), Box<mind_core::ops::OpError>>(())
 /// ```
 pub fn canonicalise(module: Verified) -> Canonical {
@@ -104,11 +104,15 @@ fn rewrite(module: Module) -> (Module, Vec<ValueId>) {
 /// Whether the result is the operand, to the bit.
 fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
     match op {
-        Op::Squeeze { axes } | Op::ExpandDims { axes } => axes.is_empty(),
-        Op::Transpose { permutation } => permutation.iter().enumerate().all(|(to, from)| to as i64 == *from),
-        Op::Reshape { .. } | Op::BroadcastTo { .. } => operands[0].shape == result.shape,
-        Op::Slice(slice) => is_whole(slice, &operands[0].shape),
-        Op::SliceGrad { shape, slice } => is_whole(slice, shape),
+        Op::Arrange(Arrange::Squeeze { axes }) | Op::Arrange(Arrange::ExpandDims { axes }) => axes.is_empty(),
+        Op::Arrange(Arrange::Transpose { permutation }) => {
+            permutation.iter().enumerate().all(|(to, from)| to as i64 == *from)
+        }
+        Op::Arrange(Arrange::Reshape { .. }) | Op::Arrange(Arrange::BroadcastTo { .. }) => {
+            operands[0].shape == result.shape
+        }
+        Op::Part(Part::Slice(slice)) => is_whole(slice, &operands[0].shape),
+        Op::Part(Part::SliceGrad { shape, slice }) => is_whole(slice, shape),
         // Of no other is it known that it can be.
         _ => false,
     }
@@ -123,11 +127,15 @@ fn is_whole(slice: &Slice, shape: &Shape) -> bool {
 /// The one way to write an operation.
 fn normal(op: Op, operands: &[&Type]) -> Op {
     match op {
-        Op::Dot if operands.iter().all(|operand| operand.rank() == 2) => Op::MatMul,
+        Op::Product(Product::Dot) if operands.iter().all(|operand| operand.rank() == 2) => {
+            Op::Product(Product::MatMul)
+        }
         Op::Const(Const::Tensor { data, shape }) => Op::Const(Const::new(data, shape)),
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
-        Op::ExpandDims { axes } => Op::ExpandDims { axes: ascending(axes) },
-        Op::Squeeze { axes } => Op::Squeeze { axes: ascending(axes) },
+        Op::Arrange(Arrange::ExpandDims { axes }) => {
+            Op::Arrange(Arrange::ExpandDims { axes: ascending(axes) })
+        }
+        Op::Arrange(Arrange::Squeeze { axes }) => Op::Arrange(Arrange::Squeeze { axes: ascending(axes) }),
         // There is but one way.
         op => op,
     }

@@ -89,6 +89,23 @@ pub enum Op<A: Form = Resolved> {
     Map(Map),
     /// A reduction over axes.
     Reduce(Reduce, Reduction<A::Axes>),
+    /// The elements of the operand in another arrangement.
+    Arrange(Arrange<A>),
+    /// Elements at places that are known, taken out or put back.
+    Part(Part<A>),
+    /// Rows that integers pick, taken out or added back.
+    Rows(Rows<A>),
+    /// A product of vectors or matrices.
+    Product(Product),
+    /// A filter that moves over an image, and its derivatives.
+    Window(Window<A>),
+    /// One that this form alone has.
+    Own(A::Own),
+}
+
+/// The same elements in another arrangement. Their rows are in `ops/shape.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Arrange<A: Form = Resolved> {
     /// The same elements in another shape.
     Reshape {
         /// The new shape.
@@ -109,6 +126,16 @@ pub enum Op<A: Form = Resolved> {
         /// Their positions in the operand; in Core IR empty is the identity.
         axes: A::Axes,
     },
+    /// The operand broadcast to a shape; an extension.
+    BroadcastTo {
+        /// The result's shape.
+        shape: A::Shape,
+    },
+}
+
+/// Elements at known places. Their rows are in `ops/indexing.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Part<A: Form = Resolved> {
     /// An element, or with ranges a box.
     Index {
         /// In Core IR one index an axis.
@@ -116,19 +143,6 @@ pub enum Op<A: Form = Resolved> {
     },
     /// A strided box of elements.
     Slice(Box<Slice<A::Bound>>),
-    /// Rows of the first operand picked by the second, of integers.
-    Gather,
-    /// Inner product, matrix times vector, vector times matrix, or matrix times matrix.
-    Dot,
-    /// Batched matrix product.
-    MatMul,
-    /// Two-dimensional convolution of NHWC by HWCF.
-    Conv2d(Convolution),
-    /// The operand broadcast to a shape; an extension.
-    BroadcastTo {
-        /// The result's shape.
-        shape: A::Shape,
-    },
     /// Zeros of a shape with the operand placed where the slice takes from; an extension.
     SliceGrad {
         /// The shape sliced from, and the result's.
@@ -136,11 +150,34 @@ pub enum Op<A: Form = Resolved> {
         /// The slice.
         slice: Box<Slice<A::Bound>>,
     },
+}
+
+/// Rows that integers pick. Their rows of the table are in `ops/gathering.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Rows<A: Form = Resolved> {
+    /// Rows of the first operand picked by the second, of integers.
+    Gather,
     /// Zeros of a shape with the rows of `(indices, updates)` added at the indices; an extension.
     ScatterAdd {
         /// The result's shape.
         shape: A::Shape,
     },
+}
+
+/// Products. Their rows are in `ops/linear.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Product {
+    /// Inner product, matrix times vector, vector times matrix, or matrix times matrix.
+    Dot,
+    /// Batched matrix product.
+    MatMul,
+}
+
+/// A filter that moves over an image. Their rows are in `ops/convolution.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Window<A: Form = Resolved> {
+    /// Two-dimensional convolution of NHWC by HWCF.
+    Conv2d(Convolution),
     /// The derivative of `Conv2d` by its input, of `(dy, filter)`; an extension.
     Conv2dGradInput {
         /// The input's shape, and the result's.
@@ -155,8 +192,6 @@ pub enum Op<A: Form = Resolved> {
         /// The convolution.
         convolution: Box<Convolution>,
     },
-    /// One that this form alone has.
-    Own(A::Own),
 }
 
 /// Known values in Core IR.

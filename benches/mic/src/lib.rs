@@ -3,7 +3,7 @@
 use mind_core::{
     reduce::Reduce,
     map::Map,
-    build::Builder, ir::{Module, Op, Reduction, ValueId},
+    build::Builder, ir::{Arrange, Module, Op, Product, Reduction, ValueId},
     ty::{DType, Shape, Type},
 };
 
@@ -15,11 +15,11 @@ pub fn chain(nodes: usize) -> Module {
     let w = b.input("w", matrix(64, 64)).expect("a new name");
     while b.insts().len() < nodes - 1 {
         let op: (Op, &[ValueId]) = match b.insts().len() % 5 {
-            0 => (Op::MatMul, &[h, w]),
+            0 => (Op::Product(Product::MatMul), &[h, w]),
             1 => (Op::Map(Map::Relu), &[h]),
             2 => (Op::Map(Map::Add), &[h, h]),
             3 => (Op::Map(Map::Neg), &[h]),
-            _ => (Op::Transpose { permutation: vec![0, 1] }, &[h]),
+            _ => (Op::Arrange(Arrange::Transpose { permutation: vec![0, 1] }), &[h]),
         };
         h = b.push(op.0, op.1).expect("shapes fit");
     }

@@ -7,7 +7,7 @@ use crate::{
     build::Builder,
     data::TensorData,
     grad::{AutodiffError, push},
-    ir::{Const, Op, Reduction, ValueId},
+    ir::{Arrange, Const, Op, Product, Reduction, Rows, ValueId},
     map::formula,
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -54,7 +54,11 @@ pub(super) fn ones_along(builder: &mut Builder, of: ValueId, axis: usize) -> Emi
 
 /// The same elements in another shape, which may be the one they have.
 pub(super) fn reshaped(builder: &mut Builder, value: ValueId, shape: Shape) -> Emitted {
-    if builder.ty(value).shape == shape { Ok(value) } else { push(builder, Op::Reshape { shape }, &[value]) }
+    if builder.ty(value).shape == shape {
+        Ok(value)
+    } else {
+        push(builder, Op::Arrange(Arrange::Reshape { shape }), &[value])
+    }
 }
 
 /// Zeros of `extents` with `dy` at the strided box `(starts, ends, steps)`, one axis after the other.
@@ -94,13 +98,14 @@ fn gather_axis(builder: &mut Builder, value: ValueId, axis: usize, rows: Vec<i64
     let shape = Shape::literal(&[rows.len() as i64]);
     let rows = constant(builder, rows.into(), shape)?;
     if axis == 0 {
-        return push(builder, Op::Gather, &[value, rows]);
+        return push(builder, Op::Rows(Rows::Gather), &[value, rows]);
     }
     let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
     permutation.swap(0, axis);
-    let first = push(builder, Op::Transpose { permutation: permutation.clone() }, &[value])?;
-    let gathered = push(builder, Op::Gather, &[first, rows])?;
-    push(builder, Op::Transpose { permutation }, &[gathered])
+    let first =
+        push(builder, Op::Arrange(Arrange::Transpose { permutation: permutation.clone() }), &[value])?;
+    let gathered = push(builder, Op::Rows(Rows::Gather), &[first, rows])?;
+    push(builder, Op::Arrange(Arrange::Transpose { permutation }), &[gathered])
 }
 
 /// Zeros of `extents` with the rows of `updates` added at `indices`: a matrix product with a one-hot matrix.
@@ -123,7 +128,7 @@ pub(super) fn scatter_add(
 
     let positions =
         constant(builder, floats(dtype, (0..rows).map(|row| row as f64)), Shape::literal(&[rows]))?;
-    let targets = push(builder, Op::Gather, &[positions, indices])?;
+    let targets = push(builder, Op::Rows(Rows::Gather), &[positions, indices])?;
     let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
     let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;
     let names = [("targets", targets), ("positions", positions)];
@@ -133,7 +138,7 @@ pub(super) fn scatter_add(
     let one_hot = formula(builder, "relu(one - distance)", &[("one", one), ("distance", distance)])?;
 
     let updates = reshaped(builder, updates, [picked, width].into_iter().collect())?;
-    let sums = push(builder, Op::MatMul, &[one_hot, updates])?;
+    let sums = push(builder, Op::Product(Product::MatMul), &[one_hot, updates])?;
     reshaped(builder, sums, Shape::literal(extents))
 }
 

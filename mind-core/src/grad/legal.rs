@@ -6,7 +6,7 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, activity::Activity, core_v1, push},
-    ir::{Module, Op, Slice, ValueId},
+    ir::{Arrange, Module, Op, Part, Rows, Slice, ValueId},
     map::{Map, formula},
     number::Number,
     ops::Profile,
@@ -92,9 +92,11 @@ impl Legaliser<'_> {
                 Ok(formula(&mut self.builder, "dy * mask", &[("dy", dy), ("mask", mask)])?)
             }
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
-            Op::BroadcastTo { shape } => self.broadcast(operand(0), inst.operands[0], shape),
-            Op::SliceGrad { shape, slice } => self.slice_grad(operand(0), shape, slice),
-            Op::ScatterAdd { shape } => self.scatter_add(operand(0), operand(1), shape),
+            Op::Arrange(Arrange::BroadcastTo { shape }) => {
+                self.broadcast(operand(0), inst.operands[0], shape)
+            }
+            Op::Part(Part::SliceGrad { shape, slice }) => self.slice_grad(operand(0), shape, slice),
+            Op::Rows(Rows::ScatterAdd { shape }) => self.scatter_add(operand(0), operand(1), shape),
             // Whatever else is an extension is refused, not skipped.
             _ => Err(Fault::Extension),
         }
@@ -128,7 +130,9 @@ impl Legaliser<'_> {
         let inst = self.module.inst(value);
         match &inst.op {
             Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
-            Op::BroadcastTo { .. } | Op::Reduce(Reduce::Sum, _) => self.is_count(inst.operands[0]),
+            Op::Arrange(Arrange::BroadcastTo { .. }) | Op::Reduce(Reduce::Sum, _) => {
+                self.is_count(inst.operands[0])
+            }
             // Of several axes it is a product.
             Op::Map(map) if *map == Reduce::Prod.row().monoid.combine => {
                 inst.operands.iter().all(|operand| self.is_count(*operand))
@@ -177,7 +181,7 @@ impl Legaliser<'_> {
             let ones = if behind.is_empty() {
                 ones
             } else {
-                push(&mut self.builder, Op::ExpandDims { axes: behind }, &[ones])?
+                push(&mut self.builder, Op::Arrange(Arrange::ExpandDims { axes: behind }), &[ones])?
             };
             broadcast = Some(match broadcast {
                 Some(value) => {

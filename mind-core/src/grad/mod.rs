@@ -22,7 +22,7 @@ use crate::{
     build::Builder,
     canon::{Canonical, canonicalise, canonicalise_mapped},
     diag::Code,
-    ir::{Module, Op, ValueId},
+    ir::{Arrange, Module, Op, ValueId},
     map::{Calculus, Map, formula},
     ops::{OpError, Profile},
     verify::{VerifyError, verify},
@@ -150,7 +150,7 @@ impl AutodiffError {
 /// use mind_core::{
 ///     canon::canonicalise,
 ///     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-///     build::Builder, ir::Op,
+///     build::Builder, ir::{Op, Product},
 ///     ops::Profile,
 ///     text::core_ir,
 ///     ty::{DType, Shape, Type},
@@ -158,7 +158,7 @@ impl AutodiffError {
 /// };
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[3])))?;
-/// let square = b.push(Op::Dot, &[x, x])?;
+/// let square = b.push(Op::Product(Product::Dot), &[x, x])?;
 /// let module = canonicalise(verify(b.finish([square]), Profile::CoreV1).expect("it is valid"));
 /// let options = GradientOptions {
 ///     wrt: vec![Wrt { input: x, zero_ok: false }],
@@ -245,7 +245,7 @@ fn zeros(builder: &mut Builder, input: ValueId) -> Result<ValueId, AutodiffError
         return core_v1::filled(builder, &ty, 0.0);
     }
     let zero = builder.constant(ty.dtype, 0.0);
-    push(builder, Op::BroadcastTo { shape: ty.shape }, &[zero])
+    push(builder, Op::Arrange(Arrange::BroadcastTo { shape: ty.shape }), &[zero])
 }
 
 /// What formulas are played on where no instruction is differentiated.

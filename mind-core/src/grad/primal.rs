@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     build::Builder,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
-    ir::{Module, Op, ValueId},
+    ir::{Module, Op, Rows, ValueId},
     map::Map,
 };
 
@@ -115,7 +115,7 @@ pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), Autod
 fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
     let mut uses = primal.insts().iter().filter(|inst| inst.operands.contains(&input)).peekable();
     uses.peek()?;
-    uses.all(|inst| matches!(inst.op, Op::Gather) && inst.operands[0] != input)
+    uses.all(|inst| matches!(inst.op, Op::Rows(Rows::Gather)) && inst.operands[0] != input)
         .then_some("; it reaches the output only as gather indices")
 }
 

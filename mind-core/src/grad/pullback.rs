@@ -12,7 +12,7 @@ use crate::{
         rules::{Factor, Reverse, pass},
         typed,
     },
-    ir::{External, Inst, Op, Operands, Reduction, Resolved, Slice, ValueId},
+    ir::{Arrange, External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     ops::inverse,
     ty::{Shape, Type},
@@ -117,7 +117,12 @@ impl Reverse for Pullback<'_> {
             return Ok(value);
         }
         let positions = reduction.positions(self.ty(of).rank());
-        self.emit(Op::ExpandDims { axes: positions.into_iter().map(|axis| axis as i64).collect() }, &[value])
+        self.emit(
+            Op::Arrange(Arrange::ExpandDims {
+                axes: positions.into_iter().map(|axis| axis as i64).collect(),
+            }),
+            &[value],
+        )
     }
 
     /// The element, alone in a box of its rank, among zeros.
@@ -130,8 +135,8 @@ impl Reverse for Pullback<'_> {
         let ends =
             ends.map_err(|overflow| AutodiffError::UnsupportedShape(format!("`index`: {overflow}")))?;
         let slice = Box::new(Slice { starts: indices.clone(), ends, steps: vec![1; axes.len()] });
-        let element = self.emit(Op::ExpandDims { axes }, &[value])?;
-        self.emit_like(|shape| Op::SliceGrad { shape, slice }, &[element], of)
+        let element = self.emit(Op::Arrange(Arrange::ExpandDims { axes }), &[value])?;
+        self.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &[element], of)
     }
 
     fn product_grad(&mut self, factor: Factor, dy: ValueId, factors: [ValueId; 2]) -> Emitted {
@@ -181,8 +186,8 @@ impl Pullback<'_> {
             let end = start.add(&ty.shape.element_count().expect(fits)).expect(fits);
             let slice = Slice { starts: vec![start], ends: vec![end.clone()], steps: vec![1] };
             pass(self, position, |on| {
-                let part = on.emit(Op::Slice(slice.into()), &[all])?;
-                on.emit(Op::Reshape { shape: ty.shape }, &[part])
+                let part = on.emit(Op::Part(Part::Slice(slice.into())), &[all])?;
+                on.emit(Op::Arrange(Arrange::Reshape { shape: ty.shape }), &[part])
             })?;
             start = end;
         }

@@ -5,7 +5,7 @@
 //! without types keeps that value as a witness.
 
 use crate::{
-    ir::{Form, Op, Reduction},
+    ir::{Arrange, Form, Op, Part, Product, Reduction, Rows, Window},
     map::{Calculus, Given, Map, play},
     reduce::{self, Reduce},
 };
@@ -108,53 +108,75 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Input { .. } | Op::Const(_) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
-            pass(on, 0, |on| on.emit_like(|shape| Op::Reshape { shape }, &[dy], on.operand(0)))
-        }
-        Op::Transpose { permutation } => {
+        Op::Arrange(Arrange::Reshape { .. })
+        | Op::Arrange(Arrange::ExpandDims { .. })
+        | Op::Arrange(Arrange::Squeeze { .. }) => pass(on, 0, |on| {
+            on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
+        }),
+        Op::Arrange(Arrange::Transpose { permutation }) => {
             let permutation = R::inverse(permutation);
-            pass(on, 0, |on| on.emit(Op::Transpose { permutation }, &[dy]))
+            pass(on, 0, |on| on.emit(Op::Arrange(Arrange::Transpose { permutation }), &[dy]))
         }
-        Op::BroadcastTo { .. } => on.contribute_broadcast(0, dy),
-        Op::Index { indices } => pass(on, 0, |on| on.index_grad(dy, indices, on.operand(0))),
-        Op::Slice(slice) => pass(on, 0, |on| {
+        Op::Arrange(Arrange::BroadcastTo { .. }) => on.contribute_broadcast(0, dy),
+        Op::Part(Part::Index { indices }) => pass(on, 0, |on| on.index_grad(dy, indices, on.operand(0))),
+        Op::Part(Part::Slice(slice)) => pass(on, 0, |on| {
             let slice = slice.clone();
-            on.emit_like(|shape| Op::SliceGrad { shape, slice }, &[dy], on.operand(0))
+            on.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &[dy], on.operand(0))
         }),
-        Op::SliceGrad { slice, .. } => pass(on, 0, |on| on.emit(Op::Slice(slice.clone()), &[dy])),
-        Op::Gather => pass(on, 0, |on| {
-            on.emit_like(|shape| Op::ScatterAdd { shape }, &[on.operand(1), dy], on.operand(0))
+        Op::Part(Part::SliceGrad { slice, .. }) => {
+            pass(on, 0, |on| on.emit(Op::Part(Part::Slice(slice.clone())), &[dy]))
+        }
+        Op::Rows(Rows::Gather) => pass(on, 0, |on| {
+            on.emit_like(|shape| Op::Rows(Rows::ScatterAdd { shape }), &[on.operand(1), dy], on.operand(0))
         }),
-        Op::ScatterAdd { .. } => pass(on, 1, |on| on.emit(Op::Gather, &[dy, on.operand(0)])),
-        Op::Dot | Op::MatMul => product(on, dy),
+        Op::Rows(Rows::ScatterAdd { .. }) => {
+            pass(on, 1, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(0)]))
+        }
+        Op::Product(Product::Dot) | Op::Product(Product::MatMul) => product(on, dy),
         // The derivatives of a convolution are convolutions: `dy` and the operands take turns.
-        Op::Conv2d(convolution) => {
+        Op::Window(Window::Conv2d(convolution)) => {
             let (image, filter) = (on.operand(0), on.operand(1));
             let convolution = || Box::new(convolution.clone());
             pass(on, 0, |on| {
                 let convolution = convolution();
-                on.emit_like(|shape| Op::Conv2dGradInput { shape, convolution }, &[dy, filter], image)
+                on.emit_like(
+                    |shape| Op::Window(Window::Conv2dGradInput { shape, convolution }),
+                    &[dy, filter],
+                    image,
+                )
             })?;
             pass(on, 1, |on| {
                 let convolution = convolution();
-                on.emit_like(|shape| Op::Conv2dGradFilter { shape, convolution }, &[image, dy], filter)
+                on.emit_like(
+                    |shape| Op::Window(Window::Conv2dGradFilter { shape, convolution }),
+                    &[image, dy],
+                    filter,
+                )
             })
         }
-        Op::Conv2dGradInput { convolution, .. } => {
+        Op::Window(Window::Conv2dGradInput { convolution, .. }) => {
             let (dz, filter) = (on.operand(0), on.operand(1));
-            pass(on, 0, |on| on.emit(Op::Conv2d((**convolution).clone()), &[dy, filter]))?;
+            pass(on, 0, |on| on.emit(Op::Window(Window::Conv2d((**convolution).clone())), &[dy, filter]))?;
             pass(on, 1, |on| {
                 let convolution = convolution.clone();
-                on.emit_like(|shape| Op::Conv2dGradFilter { shape, convolution }, &[dy, dz], filter)
+                on.emit_like(
+                    |shape| Op::Window(Window::Conv2dGradFilter { shape, convolution }),
+                    &[dy, dz],
+                    filter,
+                )
             })
         }
-        Op::Conv2dGradFilter { convolution, .. } => {
+        Op::Window(Window::Conv2dGradFilter { convolution, .. }) => {
             let (image, dz) = (on.operand(0), on.operand(1));
             pass(on, 0, |on| {
                 let convolution = convolution.clone();
-                on.emit_like(|shape| Op::Conv2dGradInput { shape, convolution }, &[dz, dy], image)
+                on.emit_like(
+                    |shape| Op::Window(Window::Conv2dGradInput { shape, convolution }),
+                    &[dz, dy],
+                    image,
+                )
             })?;
-            pass(on, 1, |on| on.emit(Op::Conv2d((**convolution).clone()), &[image, dy]))
+            pass(on, 1, |on| on.emit(Op::Window(Window::Conv2d((**convolution).clone())), &[image, dy]))
         }
         Op::Own(own) => on.own(own),
     }
@@ -194,7 +216,7 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     let dy = if row.divides { on.average(dy, reduction, x)? } else { dy };
     let spread = |on: &mut R, value| {
         let value = on.put_back(value, reduction, x)?;
-        on.emit_like(|shape| Op::BroadcastTo { shape }, &[value], x)
+        on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[value], x)
     };
     let dy = spread(on, dy)?;
     if row.adjoint.is_empty() {

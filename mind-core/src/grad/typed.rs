@@ -4,7 +4,7 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, push, rules::Factor},
-    ir::{Op, Reduction, ValueId},
+    ir::{Arrange, Op, Product, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
     ty::Shape,
@@ -28,7 +28,8 @@ pub(crate) fn sum_to(
     let reduction = Reduction { axes, keepdims: stretched };
     let sum = push(builder, Op::Reduce(Reduce::Sum, reduction), &[value])?;
     if stretched && added > 0 {
-        return push(builder, Op::Squeeze { axes: (0..added as i64).collect() }, &[sum]).map(Some);
+        return push(builder, Op::Arrange(Arrange::Squeeze { axes: (0..added as i64).collect() }), &[sum])
+            .map(Some);
     }
     Ok(Some(sum))
 }
@@ -64,7 +65,7 @@ pub(crate) fn count(
     let mut count = (known != 1.0).then(|| builder.constant(dtype, known));
     for extent in extents.filter(|extent| extent.as_literal().is_none()) {
         let one = builder.constant(dtype, 1.0);
-        let axis = Op::BroadcastTo { shape: [extent.clone()].into_iter().collect() };
+        let axis = Op::Arrange(Arrange::BroadcastTo { shape: [extent.clone()].into_iter().collect() });
         let ones = push(builder, axis, &[one])?;
         let whole = Reduction { axes: vec![0], keepdims: false };
         let sum = push(builder, Op::Reduce(Reduce::Sum, whole), &[ones])?;
@@ -88,19 +89,19 @@ pub(crate) fn product_grad(
     match (factor, builder.ty(a).rank(), builder.ty(b).rank()) {
         (Factor::Lhs, 1, 1) => formula(builder, "dy * b", &[("dy", dy), ("b", b)]),
         (Factor::Rhs, 1, 1) => formula(builder, "dy * a", &[("dy", dy), ("a", a)]),
-        (Factor::Lhs, 1, _) => push(builder, Op::Dot, &[b, dy]),
+        (Factor::Lhs, 1, _) => push(builder, Op::Product(Product::Dot), &[b, dy]),
         (Factor::Rhs, 1, _) => outer(builder, a, dy),
         (Factor::Lhs, _, 1) => outer(builder, dy, b),
-        (Factor::Rhs, _, 1) => push(builder, Op::Dot, &[dy, a]),
+        (Factor::Rhs, _, 1) => push(builder, Op::Product(Product::Dot), &[dy, a]),
         (factor, _, _) => {
             let value = match factor {
                 Factor::Lhs => {
                     let b = transposed(builder, b)?;
-                    push(builder, Op::MatMul, &[dy, b])?
+                    push(builder, Op::Product(Product::MatMul), &[dy, b])?
                 }
                 Factor::Rhs => {
                     let a = transposed(builder, a)?;
-                    push(builder, Op::MatMul, &[a, dy])?
+                    push(builder, Op::Product(Product::MatMul), &[a, dy])?
                 }
             };
             let shape = builder.ty(own).shape.clone();
@@ -115,12 +116,12 @@ fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
     let rank = builder.ty(value).rank();
     let mut permutation: Vec<i64> = (0..rank as i64).collect();
     permutation.swap(rank - 2, rank - 1);
-    push(builder, Op::Transpose { permutation }, &[value])
+    push(builder, Op::Arrange(Arrange::Transpose { permutation }), &[value])
 }
 
 /// The matrix of all products of two vectors.
 fn outer(builder: &mut Builder, rows: ValueId, columns: ValueId) -> Emitted {
-    let rows = push(builder, Op::ExpandDims { axes: vec![1] }, &[rows])?;
-    let columns = push(builder, Op::ExpandDims { axes: vec![0] }, &[columns])?;
+    let rows = push(builder, Op::Arrange(Arrange::ExpandDims { axes: vec![1] }), &[rows])?;
+    let columns = push(builder, Op::Arrange(Arrange::ExpandDims { axes: vec![0] }), &[columns])?;
     formula(builder, "rows * columns", &[("rows", rows), ("columns", columns)])
 }

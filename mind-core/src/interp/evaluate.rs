@@ -5,7 +5,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Convolution, Op, Reduction, Slice},
+    ir::{Arrange, Convolution, Op, Part, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{inverse, position},
     reduce,
@@ -33,34 +33,34 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         Op::Map(map) => function(map.row(), operands, to),
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         // The elements stay where they are in row-major order.
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
-            Value::new(to.shape, operands[0].elements.clone())
-        }
-        Op::Transpose { permutation } => {
+        Op::Arrange(Arrange::Reshape { .. })
+        | Op::Arrange(Arrange::ExpandDims { .. })
+        | Op::Arrange(Arrange::Squeeze { .. }) => Value::new(to.shape, operands[0].elements.clone()),
+        Op::Arrange(Arrange::Transpose { permutation }) => {
             let inverse = inverse(permutation);
             read(operands[0], to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
         }
-        Op::BroadcastTo { .. } => with_number!(to.dtype, T => {
+        Op::Arrange(Arrange::BroadcastTo { .. }) => with_number!(to.dtype, T => {
             let elements = T::elements(operands[0]);
             to.tabulate(|position| elements[broadcast_offset(&operands[0].shape, &position)])
         }),
-        Op::Index { indices } => {
+        Op::Part(Part::Index { indices }) => {
             read(operands[0], to, |_| indices.iter().map(|index| to.extent(index)).collect())
         }
-        Op::Slice(slice) => read(operands[0], to, |position| taken(slice, position, to)),
-        Op::SliceGrad { slice, .. } => with_number!(to.dtype, T => {
+        Op::Part(Part::Slice(slice)) => read(operands[0], to, |position| taken(slice, position, to)),
+        Op::Part(Part::SliceGrad { slice, .. }) => with_number!(to.dtype, T => {
             let mut elements = vec![T::ZERO; to.shape.iter().product()];
             for (position, element) in positions(&operands[0].shape).zip(T::elements(operands[0])) {
                 elements[offset(to.shape, &taken(slice, &position, to))] = *element;
             }
             Value::new(to.shape, T::wrap(elements))
         }),
-        Op::Gather => {
+        Op::Rows(Rows::Gather) => {
             let (table, indices) = (operands[0], operands[1]);
             let rows = rows(op, indices, table.shape[0])?;
             read(table, to, |position| row_of(&rows, indices, position))
         }
-        Op::ScatterAdd { .. } => {
+        Op::Rows(Rows::ScatterAdd { .. }) => {
             let (indices, updates) = (operands[0], operands[1]);
             let rows = rows(op, indices, to.shape[0])?;
             with_number!(to.dtype, T => {
@@ -72,19 +72,21 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
                 Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
             })
         }
-        Op::Dot => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
-        Op::MatMul => with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to)),
-        Op::Conv2d(convolution) => {
+        Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
+        Op::Product(Product::MatMul) => {
+            with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))
+        }
+        Op::Window(Window::Conv2d(convolution)) => {
             let shapes = Shapes { image: &operands[0].shape, filter: &operands[1].shape, result: to.shape };
             let term = |tap: Tap| [tap.result, tap.image, tap.filter];
             convolved(&shapes, convolution, operands, to, term)
         }
-        Op::Conv2dGradInput { convolution, .. } => {
+        Op::Window(Window::Conv2dGradInput { convolution, .. }) => {
             let shapes = Shapes { image: to.shape, filter: &operands[1].shape, result: &operands[0].shape };
             let term = |tap: Tap| [tap.image, tap.result, tap.filter];
             convolved(&shapes, convolution, operands, to, term)
         }
-        Op::Conv2dGradFilter { convolution, .. } => {
+        Op::Window(Window::Conv2dGradFilter { convolution, .. }) => {
             let shapes = Shapes { image: &operands[0].shape, filter: to.shape, result: &operands[1].shape };
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)

@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 
 use crate::grad::rules::{Factor, Reverse, pass, product, step};
+use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
 
 use super::graph::{Graph, MAX_NODES, RawNode};
@@ -160,7 +161,9 @@ impl Reverse for Pullback<'_> {
 
     fn put_back(&mut self, value: NodeId, reduction: &Reduced, _: NodeId) -> Made {
         match &reduction.axes {
-            Some(axes) if !reduction.keepdims => self.emit(Op::ExpandDims { axes: axes.clone() }, &[value]),
+            Some(axes) if !reduction.keepdims => {
+                self.emit(Op::Arrange(Arrange::ExpandDims { axes: axes.clone() }), &[value])
+            }
             // Without axes it is a single number.
             Some(_) | None => Ok(value),
         }
@@ -184,11 +187,11 @@ impl Reverse for Pullback<'_> {
         match own {
             Own::FilledLike { .. } | Own::CountReduced { .. } => Ok(()),
             Own::At => product(self, dy),
-            Own::SumLike => {
-                pass(self, 0, |on| on.emit_like(|shape| Op::BroadcastTo { shape }, &[dy], on.operand(0)))
-            }
+            Own::SumLike => pass(self, 0, |on| {
+                on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[dy], on.operand(0))
+            }),
             Own::IndexGrad(indices) => {
-                pass(self, 0, |on| on.emit(Op::Index { indices: indices.clone() }, &[dy]))
+                pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &[dy]))
             }
             // The derivatives of a product are products: `dy` and the operands take turns.
             Own::ProductGradLhs => {

@@ -10,7 +10,7 @@ use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
     grad::{AutodiffError, push, rules::Factor, typed},
-    ir::{Const, Module, Op, Slice, ValueId},
+    ir::{Arrange, Const, Module, Op, Part, Product, Slice, ValueId},
     ty::{Shape, Type},
     written::resolve,
 };
@@ -80,13 +80,13 @@ impl Emitter<'_> {
         match &self.node.op {
             Open::Input { name: leaf } => self.input(leaf.index(), own),
             Open::Const(constant) => self.constant(constant, &own),
-            Open::Index { indices: subscripts } => {
+            Open::Part(Part::Index { indices: subscripts }) => {
                 let (slice, dropped) = taken(self.ty(0), subscripts);
                 let sliced = self.sliced(self.operand(0), slice)?;
                 if dropped.is_empty() {
                     Ok(sliced)
                 } else {
-                    self.push(Op::Squeeze { axes: dropped }, &[sliced])
+                    self.push(Op::Arrange(Arrange::Squeeze { axes: dropped }), &[sliced])
                 }
             }
             Open::Own(Own::FilledLike { one }) => {
@@ -109,9 +109,12 @@ impl Emitter<'_> {
             Open::Own(Own::IndexGrad(subscripts)) => {
                 let (slice, dropped) = taken(self.ty(1), subscripts);
                 let dy = self.operand(0);
-                let dy =
-                    if dropped.is_empty() { dy } else { self.push(Op::ExpandDims { axes: dropped }, &[dy])? };
-                self.push(Op::SliceGrad { shape: own.shape, slice: slice.into() }, &[dy])
+                let dy = if dropped.is_empty() {
+                    dy
+                } else {
+                    self.push(Op::Arrange(Arrange::ExpandDims { axes: dropped }), &[dy])?
+                };
+                self.push(Op::Part(Part::SliceGrad { shape: own.shape, slice: slice.into() }), &[dy])
             }
             op => {
                 let types: Vec<_> = (0..self.node.operands.len()).map(|position| self.ty(position)).collect();
@@ -154,7 +157,7 @@ impl Emitter<'_> {
 
     fn at(&mut self, a: ValueId, b: ValueId) -> Emitted {
         let has_vector = [a, b].iter().any(|value| self.builder.ty(*value).rank() == 1);
-        self.push(if has_vector { Op::Dot } else { Op::MatMul }, &[a, b])
+        self.push(if has_vector { Op::Product(Product::Dot) } else { Op::Product(Product::MatMul) }, &[a, b])
     }
 
     /// The slice, or the value itself where all of it is taken.
@@ -163,7 +166,7 @@ impl Emitter<'_> {
         let whole = slice.ends.iter().eq(shape.iter())
             && slice.starts.iter().all(|start| *start == Dim::ZERO)
             && slice.steps.iter().all(|step| *step == 1);
-        if whole { Ok(value) } else { self.push(Op::Slice(slice.into()), &[value]) }
+        if whole { Ok(value) } else { self.push(Op::Part(Part::Slice(slice.into())), &[value]) }
     }
 
     fn product_grad(&mut self, factor: Factor) -> Emitted {

@@ -31,7 +31,7 @@ pub use plan::{Fused, Place, Plan, Step, plan};
 pub use shapes::ShapeId;
 pub use typing::{check_annotated, types};
 
-pub use crate::ir::{Convolution, Padding, Reduction, Slice};
+pub use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
 pub use crate::reduce::Reduce;
 pub use crate::written::{
     Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written, literals,

@@ -12,8 +12,13 @@ impl fmt::Display for Program {
             match &node.op {
                 Op::Input { name: leaf } => write!(f, "{}", self.leaves[leaf.index()].text)?,
                 Op::Const(constant) => write!(f, "{}", constant.text.trim_matches('`'))?,
-                Op::Own(own) => write!(f, "{own:?}")?,
-                op => write!(f, "{op:?}")?,
+                Op::Map(_) | Op::Reduce(..) => write!(f, "{:?}", node.op)?,
+                Op::Arrange(op) => write!(f, "{op:?}")?,
+                Op::Part(op) => write!(f, "{op:?}")?,
+                Op::Rows(op) => write!(f, "{op:?}")?,
+                Op::Product(op) => write!(f, "{op:?}")?,
+                Op::Window(op) => write!(f, "{op:?}")?,
+                Op::Own(op) => write!(f, "{op:?}")?,
             }
             for (position, operand) in node.operands.iter().enumerate() {
                 let like = if node.op.reads(position) { "" } else { "like " };

@@ -12,6 +12,14 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
+rows! {
+    Const:
+    Const::I64(_) => CONST_I64,
+    Const::F32(_) => CONST_F32,
+    Const::F64(_) => CONST_F64,
+    Const::Tensor { .. } => CONST_TENSOR,
+}
+
 /// A row without operands; what differs is written over it.
 const NULLARY: OpInfo = OpInfo {
     class: Class::Constant,
@@ -56,7 +64,7 @@ pub(super) static INPUT: OpInfo = OpInfo {
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstI64 () {value=3} : i64`.
-pub(super) static CONST_I64: OpInfo = OpInfo {
+static CONST_I64: OpInfo = OpInfo {
     name: "ConstI64",
     mnemonic: "const.i64",
     label: "literal",
@@ -82,7 +90,7 @@ pub(super) static CONST_I64: OpInfo = OpInfo {
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF32 () {value=0.5} : f32`.
-pub(super) static CONST_F32: OpInfo = OpInfo {
+static CONST_F32: OpInfo = OpInfo {
     name: "ConstF32",
     mnemonic: "const.f32",
     label: "literal",
@@ -108,7 +116,7 @@ pub(super) static CONST_F32: OpInfo = OpInfo {
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF64 () {value=0.5} : f64`.
-pub(super) static CONST_F64: OpInfo = OpInfo {
+static CONST_F64: OpInfo = OpInfo {
     name: "ConstF64",
     mnemonic: "const.f64",
     label: "literal",
@@ -135,7 +143,7 @@ pub(super) static CONST_F64: OpInfo = OpInfo {
 /// - **Constraints**: 1. every extent is known, and there are as many elements as the shape holds (E4005). 2. Extents
 ///   are at least 1 (E3006).
 /// - **Example**: `%1 = ConstTensor () {data=[1.0, 2.0], dtype=f32, shape=[2]} : f32[2]`.
-pub(super) static CONST_TENSOR: OpInfo = OpInfo {
+static CONST_TENSOR: OpInfo = OpInfo {
     name: "ConstTensor",
     mnemonic: "const.tensor",
     label: "literal",

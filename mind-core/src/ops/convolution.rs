@@ -11,9 +11,16 @@ use super::{
 use crate::{
     diag::Code,
     dim::{Dim, DimResult, Overflow},
-    ir::{Convolution, Op, Padding},
+    ir::{Convolution, Op, Padding, Window},
     ty::{DType, Shape, Type},
 };
+
+rows! {
+    Window:
+    Window::Conv2d(_) => CONV2D,
+    Window::Conv2dGradInput { .. } => CONV2D_GRAD_INPUT,
+    Window::Conv2dGradFilter { .. } => CONV2D_GRAD_FILTER,
+}
 
 /// `Conv2d(x, filter; strides, padding)`: two-dimensional convolution (no flip) of NHWC by HWCF.
 ///
@@ -28,30 +35,30 @@ use crate::{
 /// - **Constraints**: 1. both of rank 4 (E3002). 2. One dtype (E2004). 3. Equal channels (E4009). 4. Two strides of at
 ///   least 1; two pairs of padding of at least 0 (E4010). 5. The window fits (E3006).
 /// - **Example**: `%2 = Conv2d (%0, %1) {strides=[1, 1], padding=same} : f32[1, 28, 28, 8]`.
-pub(super) static CONV2D: OpInfo = OpInfo {
+static CONV2D: OpInfo = OpInfo {
     name: "Conv2d",
     mnemonic: "conv2d",
     label: "conv2d",
     fields: &[STRIDES, PADDING],
     attributes: |op| {
-        let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
+        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
         [Some(Attribute::Integers(strides.clone())), Some(Attribute::Padding(padding.clone())), None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None] = attributes else {
             not_these_fields()
         };
-        Op::Conv2d(Convolution { strides, padding })
+        Op::Window(Window::Conv2d(Convolution { strides, padding }))
     }),
     infer: |op, operands| {
-        let (Op::Conv2d(convolution), [image, filter]) = (op, operands) else { foreign(op) };
+        let (Op::Window(Window::Conv2d(convolution)), [image, filter]) = (op, operands) else { foreign(op) };
         rank(op, operands, 0, 4)?;
         rank(op, operands, 1, 4)?;
         same_dtype(op, image, filter)?;
         Ok(image.with_shape(convolved(op, convolution, &image.shape, &filter.shape)?))
     },
     origin: |op, _, axis| {
-        let Op::Conv2d(Convolution { strides, padding }) = op else { foreign(op) };
+        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
         match axis {
             0 => Some((0, 0)),
             3 => Some((1, 3)),
@@ -64,7 +71,7 @@ pub(super) static CONV2D: OpInfo = OpInfo {
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, _| {
-                Case::new(Op::Conv2d(convolution), dtype, &[image, filter])
+                Case::new(Op::Window(Window::Conv2d(convolution)), dtype, &[image, filter])
             })
         },
         ..ROW.sample
@@ -83,17 +90,20 @@ pub(super) static CONV2D: OpInfo = OpInfo {
 /// - **Constraints**: 1. `dy`, `filter` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on
 ///   `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
 /// - **Example**: `%2 = Conv2dGradInput (%0, %1) {shape=[1, 5, 5, 2], strides=[1, 1], padding=valid} : f32[1, 5, 5, 2]`.
-pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
+static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     name: "Conv2dGradInput",
     mnemonic: "conv2d_grad_input",
     label: "conv2d_grad_input",
     make: Make::Of(|attributes| {
         let (shape, convolution) = made(attributes);
-        Op::Conv2dGradInput { shape, convolution }
+        Op::Window(Window::Conv2dGradInput { shape, convolution })
     }),
     profile: Profile::Extended,
     infer: |op, operands| {
-        let (Op::Conv2dGradInput { shape, convolution }, [dy, filter]) = (op, operands) else { foreign(op) };
+        let (Op::Window(Window::Conv2dGradInput { shape, convolution }), [dy, filter]) = (op, operands)
+        else {
+            foreign(op)
+        };
         infer_gradient(op, operands, shape, convolution, 0, (shape, &filter.shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
@@ -102,8 +112,10 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
-                let op =
-                    Op::Conv2dGradInput { shape: Shape::literal(image), convolution: convolution.into() };
+                let op = Op::Window(Window::Conv2dGradInput {
+                    shape: Shape::literal(image),
+                    convolution: convolution.into(),
+                });
                 Case { op, operands: vec![dy, Type::new(dtype, Shape::literal(filter))] }
             })
         },
@@ -123,17 +135,20 @@ pub(super) static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
 /// - **Constraints**: 1. `x`, `dy` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on `x` and
 ///   `shape` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
 /// - **Example**: `%2 = Conv2dGradFilter (%0, %1) {shape=[3, 3, 2, 4], strides=[1, 1], padding=valid} : f32[3, 3, 2, 4]`.
-pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
+static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     name: "Conv2dGradFilter",
     mnemonic: "conv2d_grad_filter",
     label: "conv2d_grad_filter",
     make: Make::Of(|attributes| {
         let (shape, convolution) = made(attributes);
-        Op::Conv2dGradFilter { shape, convolution }
+        Op::Window(Window::Conv2dGradFilter { shape, convolution })
     }),
     profile: Profile::Extended,
     infer: |op, operands| {
-        let (Op::Conv2dGradFilter { shape, convolution }, [image, dy]) = (op, operands) else { foreign(op) };
+        let (Op::Window(Window::Conv2dGradFilter { shape, convolution }), [image, dy]) = (op, operands)
+        else {
+            foreign(op)
+        };
         infer_gradient(op, operands, shape, convolution, 1, (&image.shape, shape))?;
         Ok(dy.with_shape(shape.clone()))
     },
@@ -142,8 +157,10 @@ pub(super) static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     sample: Sampling {
         cases: |_, dtype| {
             cases(dtype, |convolution, image, filter, dy| {
-                let op =
-                    Op::Conv2dGradFilter { shape: Shape::literal(filter), convolution: convolution.into() };
+                let op = Op::Window(Window::Conv2dGradFilter {
+                    shape: Shape::literal(filter),
+                    convolution: convolution.into(),
+                });
                 Case { op, operands: vec![Type::new(dtype, Shape::literal(image)), dy] }
             })
         },
@@ -168,7 +185,7 @@ fn convolved(
         let mut error = OpError::new(op, Code::E4009)
             .problem(format!("channels differ, {channels} in the image and {expected} in the filter"))
             .operands(&[0, 1]);
-        if matches!(op, Op::Conv2d(_)) {
+        if matches!(op, Op::Window(Window::Conv2d(_))) {
             error = error.dims(&[(0, 3), (1, 2)]);
         }
         error.help = rules::equate(channels, expected);
@@ -282,7 +299,9 @@ const STRIDES: Field = Field::key("strides", "s", FieldKind::Integers);
 const PADDING: Field = Field::key("padding", "p", FieldKind::Padding);
 
 fn gradient_attributes(op: &Op) -> Attributes {
-    if let Op::Conv2dGradInput { shape, convolution } | Op::Conv2dGradFilter { shape, convolution } = op {
+    if let Op::Window(Window::Conv2dGradInput { shape, convolution })
+    | Op::Window(Window::Conv2dGradFilter { shape, convolution }) = op
+    {
         let Convolution { strides, padding } = (**convolution).clone();
         [
             Some(Attribute::Dims(shape.to_vec())),

@@ -111,8 +111,8 @@ impl OpError {
     /// The likely fix with the operands as a front names them.
     ///
     /// ```
-    /// use mind_core::{diag::Code, ir::Op, ops::OpError};
-    /// let error = OpError::new(&Op::MatMul, Code::E3003).help("write `{1}.T`");
+    /// use mind_core::{diag::Code, ir::{Op, Product}, ops::OpError};
+    /// let error = OpError::new(&Op::Product(Product::MatMul), Code::E3003).help("write `{1}.T`");
     /// assert_eq!(error.help_with(|operand| ["x", "w"][operand].into()), Some("write `w.T`".into()));
     /// ```
     pub fn help_with(&self, name: impl Fn(usize) -> String) -> Option<String> {

@@ -12,6 +12,12 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
+rows! {
+    External:
+    External::Call { .. } => EXTERN,
+    External::Grad { .. } => EXTERN_GRAD,
+}
+
 /// `Extern(x…; function, shape)`: a call of a function that is elsewhere; an extension.
 ///
 /// - **Shape**: `shape`.
@@ -24,7 +30,7 @@ use crate::{
 /// - **Constraints**: 1. operands are `f32`, `f64` or `i64`, and one at least is of floats (E2005). 2. All floats are of
 ///   one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
 /// - **Example**: `%2 = Extern (%0, %1) {function="cell", shape=[8]} : f64[8]`.
-pub(super) static EXTERN: OpInfo = OpInfo {
+static EXTERN: OpInfo = OpInfo {
     name: "Extern",
     mnemonic: "extern",
     label: "extern",
@@ -64,7 +70,7 @@ pub(super) static EXTERN: OpInfo = OpInfo {
 ///   between (E1002). 4. `order` is 1 or more, and so are the operands before the cotangents (E2007). 5. A cotangent
 ///   behind the first has the type of what the derivative of the order before gives (E3003).
 /// - **Example**: `%3 = ExternGrad (%0, %1, %2) {function="cell", order=1} : f64[16]`.
-pub(super) static EXTERN_GRAD: OpInfo = OpInfo {
+static EXTERN_GRAD: OpInfo = OpInfo {
     name: "ExternGrad",
     mnemonic: "extern_grad",
     label: "extern_grad",

@@ -8,9 +8,15 @@ use super::{
 };
 use crate::{
     diag::Code,
-    ir::Op,
+    ir::{Op, Rows},
     ty::{DType, Shape, Type},
 };
+
+rows! {
+    Rows:
+    Rows::Gather => GATHER,
+    Rows::ScatterAdd { .. } => SCATTER_ADD,
+}
 
 /// `Gather(x, indices)`: rows of `x` picked by integers.
 ///
@@ -23,13 +29,13 @@ use crate::{
 ///   rows of `f32`, or 2^53 of `f64`, are E5004 there.
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
-pub(super) static GATHER: OpInfo = OpInfo {
+static GATHER: OpInfo = OpInfo {
     name: "Gather",
     mnemonic: "gather",
     label: "gather",
     fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
     attributes: |_| [Some(Attribute::LeadingAxis), None, None],
-    make: Make::Of(|_| Op::Gather),
+    make: Make::Of(|_| Op::Rows(Rows::Gather)),
     arity: 2,
     infer: infer_gather,
     origin: |_, operands, axis| {
@@ -42,7 +48,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[4], &[]), (&[4], &[3]), (&[3, 2], &[5]), (&[3, 2, 2], &[2, 2])];
             let case = |(table, indices): (&[i64], &[i64])| Case {
-                op: Op::Gather,
+                op: Op::Rows(Rows::Gather),
                 operands: vec![
                     Type::new(dtype, Shape::literal(table)),
                     Type::new(DType::I64, Shape::literal(indices)),
@@ -68,7 +74,7 @@ pub(super) static GATHER: OpInfo = OpInfo {
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
 ///   least 1 (E3006). 3. `updates` has shape `indices.shape ++ shape[1..]` (E3003).
 /// - **Example**: `%2 = ScatterAdd (%0, %1) {shape=[4, 3]} : f32[4, 3]`.
-pub(super) static SCATTER_ADD: OpInfo = OpInfo {
+static SCATTER_ADD: OpInfo = OpInfo {
     name: "ScatterAdd",
     mnemonic: "scatter_add",
     label: "scatter_add",
@@ -78,20 +84,20 @@ pub(super) static SCATTER_ADD: OpInfo = OpInfo {
     flops: |_, operands, _| operands[1].shape.element_count(),
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::ScatterAdd { shape } = op else { foreign(op) };
+        let Op::Rows(Rows::ScatterAdd { shape }) = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
-        Op::ScatterAdd { shape: Shape::new(shape) }
+        Op::Rows(Rows::ScatterAdd { shape: Shape::new(shape) })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [[&[i64]; 3]; 3] =
                 [[&[4], &[], &[]], [&[4], &[3], &[3]], [&[3, 2], &[2, 2], &[2, 2, 2]]];
             let case = |[shape, indices, updates]: [&[i64]; 3]| Case {
-                op: Op::ScatterAdd { shape: Shape::literal(shape) },
+                op: Op::Rows(Rows::ScatterAdd { shape: Shape::literal(shape) }),
                 operands: vec![
                     Type::new(DType::I64, Shape::literal(indices)),
                     Type::new(dtype, Shape::literal(updates)),
@@ -118,7 +124,7 @@ fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::ScatterAdd { shape }, [indices, updates]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::ScatterAdd { shape }), [indices, updates]) = (op, operands) else { foreign(op) };
     index_dtype(op, operands, 0)?;
     rules::positive(op, shape)?;
     let Some((_, row)) = shape.split_first() else {

@@ -12,9 +12,16 @@ use super::{
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
-    ir::{Op, Slice},
+    ir::{Op, Part, Slice},
     ty::{Shape, Type},
 };
+
+rows! {
+    Part:
+    Part::Index { .. } => INDEX,
+    Part::Slice(_) => SLICE,
+    Part::SliceGrad { .. } => SLICE_GRAD,
+}
 
 /// `Index(x; indices)`: a single element.
 ///
@@ -26,7 +33,7 @@ use crate::{
 /// - **Constraints**: 1. one index an axis (E4006). 2. Each in `0..extent` (E3011); one that only the symbols decide is
 ///   checked on entry.
 /// - **Example**: `%1 = Index (%0) {indices=[0, 2]} : f32`.
-pub(super) static INDEX: OpInfo = OpInfo {
+static INDEX: OpInfo = OpInfo {
     name: "Index",
     mnemonic: "index",
     label: "index",
@@ -46,13 +53,14 @@ pub(super) static INDEX: OpInfo = OpInfo {
     attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(indices)), None, None] = attributes else { not_these_fields() };
-        Op::Index { indices }
+        Op::Part(Part::Index { indices })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 3] = [(&[], &[]), (&[3], &[2]), (&[2, 3], &[1, 0])];
-            let op =
-                |indices: &[i64]| Op::Index { indices: indices.iter().copied().map(Dim::literal).collect() };
+            let op = |indices: &[i64]| {
+                Op::Part(Part::Index { indices: indices.iter().copied().map(Dim::literal).collect() })
+            };
             forms.map(|(shape, indices)| Case::new(op(indices), dtype, &[shape])).into()
         },
         ..KERNEL.sample
@@ -70,21 +78,21 @@ pub(super) static INDEX: OpInfo = OpInfo {
 /// - **Constraints**: 1. as many starts, ends and steps as axes (E4007). 2. Steps at least 1 (E4008). 3. Bounds within
 ///   the extent (E3011); those that only the symbols decide are checked on entry. 4. `start < end` (E3006).
 /// - **Example**: `%1 = Slice (%0) {starts=[0, 1], ends=[2, 3], steps=[1, 1]} : f32[2, 2]`.
-pub(super) static SLICE: OpInfo = OpInfo {
+static SLICE: OpInfo = OpInfo {
     name: "Slice",
     mnemonic: "slice",
     label: "slice",
     class: Class::View,
     infer: |op, operands| {
-        let Op::Slice(slice) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
         Ok(operands[0].with_shape(sliced(op, slice, &operands[0].shape, &[0])?))
     },
     requirements: |op, operands| {
-        let Op::Slice(slice) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
         slice_requirements(slice, &operands[0].shape)
     },
     origin: |op, operands, axis| {
-        let Op::Slice(slice) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
         let whole = slice.starts[axis] == Dim::ZERO
             && slice.ends[axis] == operands[0].shape[axis]
             && slice.steps[axis] == 1;
@@ -92,17 +100,19 @@ pub(super) static SLICE: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Slice(slice) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
         [Some(Attribute::Slice(slice.clone())), None, None]
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Slice(slice)), None, None] = attributes else { not_these_fields() };
-        Op::Slice(slice)
+        Op::Part(Part::Slice(slice))
     }),
     sample: Sampling {
         cases: |_, dtype| {
-            slices().map(|(shape, slice)| Case::new(Op::Slice(slice.into()), dtype, &[shape])).into()
+            slices()
+                .map(|(shape, slice)| Case::new(Op::Part(Part::Slice(slice.into())), dtype, &[shape]))
+                .into()
         },
         ..KERNEL.sample
     },
@@ -119,19 +129,19 @@ pub(super) static SLICE: OpInfo = OpInfo {
 /// - **Constraints**: 1. those of `Slice` on `shape` (E4007, E4008, E3011, E3006). 2. `dy` has the shape that the slice
 ///   makes (E3003).
 /// - **Example**: `%1 = SliceGrad (%0) {shape=[4], starts=[1], ends=[3], steps=[1]} : f32[4]`.
-pub(super) static SLICE_GRAD: OpInfo = OpInfo {
+static SLICE_GRAD: OpInfo = OpInfo {
     name: "SliceGrad",
     mnemonic: "slice_grad",
     label: "slice_grad",
     profile: Profile::Extended,
     infer: infer_slice_grad,
     requirements: |op, _| {
-        let Op::SliceGrad { shape, slice } = op else { foreign(op) };
+        let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
         slice_requirements(slice, shape)
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::SliceGrad { shape, slice } = op else { foreign(op) };
+        let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None]
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
@@ -139,7 +149,7 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
         let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None] = attributes else {
             not_these_fields()
         };
-        Op::SliceGrad { shape: Shape::new(shape), slice }
+        Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice })
     }),
     sample: Sampling {
         cases: |_, dtype| {
@@ -152,7 +162,7 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
                 let taken = (0..shape.rank()).map(extent).collect();
                 Case {
                     operands: vec![Type::new(dtype, taken)],
-                    op: Op::SliceGrad { shape, slice: slice.into() },
+                    op: Op::Part(Part::SliceGrad { shape, slice: slice.into() }),
                 }
             };
             slices().map(case).into()
@@ -163,7 +173,7 @@ pub(super) static SLICE_GRAD: OpInfo = OpInfo {
 };
 
 fn indices(op: &Op) -> &[Dim] {
-    if let Op::Index { indices } = op { indices } else { foreign(op) }
+    if let Op::Part(Part::Index { indices }) = op { indices } else { foreign(op) }
 }
 
 /// `lhs <= rhs` as a requirement, where it is not proved.
@@ -298,7 +308,7 @@ fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<D
 }
 
 fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::SliceGrad { shape, slice } = op else { foreign(op) };
+    let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
     rules::positive(op, shape)?;
     let taken = sliced(op, slice, shape, &[])?;
     rules::expect_shape(op, operands, 0, &taken)?;

@@ -5,7 +5,18 @@ use super::{
     rules::{self, foreign, same_dtype},
     sample::{Case, Sampling},
 };
-use crate::{diag::Code, dim::Dim, ir::Op, ty::Type};
+use crate::{
+    diag::Code,
+    dim::Dim,
+    ir::{Op, Product},
+    ty::Type,
+};
+
+rows! {
+    Product:
+    Product::Dot => DOT,
+    Product::MatMul => MAT_MUL,
+}
 
 /// `Dot(lhs, rhs)`: the product of vectors and matrices.
 ///
@@ -18,11 +29,11 @@ use crate::{diag::Code, dim::Dim, ir::Op, ty::Type};
 /// - **Derivative**: products of the cotangent with the other operand: outer for a matrix, `Dot` for a vector.
 /// - **Constraints**: 1. ranks 1 or 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
 /// - **Example**: `%2 = Dot (%0, %1) : f32`.
-pub(super) static DOT: OpInfo = OpInfo {
+static DOT: OpInfo = OpInfo {
     name: "Dot",
     mnemonic: "dot",
     label: "dot",
-    make: Make::Plain(|| Op::Dot),
+    make: Make::Plain(|| Op::Product(Product::Dot)),
     infer: infer_dot,
     origin: |_, operands, axis| {
         let from_lhs = operands[0].rank() - 1;
@@ -33,7 +44,7 @@ pub(super) static DOT: OpInfo = OpInfo {
         cases: |_, dtype| {
             let forms: [[&[i64]; 2]; 4] =
                 [[&[3], &[3]], [&[2, 3], &[3]], [&[2], &[2, 3]], [&[2, 3], &[3, 4]]];
-            forms.map(|shapes| Case::new(Op::Dot, dtype, &shapes)).into()
+            forms.map(|shapes| Case::new(Op::Product(Product::Dot), dtype, &shapes)).into()
         },
         ..PRODUCT.sample
     },
@@ -52,11 +63,11 @@ pub(super) static DOT: OpInfo = OpInfo {
 /// - **Constraints**: 1. ranks of at least 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
 ///   4. The batch dimensions broadcast (E3001).
 /// - **Example**: `%2 = MatMul (%0, %1) : f32[32, 10]`.
-pub(super) static MAT_MUL: OpInfo = OpInfo {
+static MAT_MUL: OpInfo = OpInfo {
     name: "MatMul",
     mnemonic: "matmul",
     label: "@",
-    make: Make::Plain(|| Op::MatMul),
+    make: Make::Plain(|| Op::Product(Product::MatMul)),
     infer: infer_matmul,
     origin: |op, operands, axis| {
         let [lhs, rhs] = operands else { foreign(op) };
@@ -80,7 +91,7 @@ pub(super) static MAT_MUL: OpInfo = OpInfo {
                 [&[2, 3], &[2, 3, 2]],
                 [&[2, 1, 2, 3], &[3, 3, 2]],
             ];
-            forms.map(|shapes| Case::new(Op::MatMul, dtype, &shapes)).into()
+            forms.map(|shapes| Case::new(Op::Product(Product::MatMul), dtype, &shapes)).into()
         },
         ..PRODUCT.sample
     },

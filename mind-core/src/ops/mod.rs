@@ -4,6 +4,20 @@
 //! dimension comes from, the cost, the attributes as text has them, and how generated tests sample it. What an operation
 //! computes stands in [`interp`](crate::interp), what it passes back in [`grad`](crate::grad): rows lie below both.
 
+/// Says which row each operation of a kind has: `row`, and all of them, `ROWS`.
+macro_rules! rows {
+    ($kind:ty: $($pattern:pat => $row:ident,)+) => {
+        pub(super) const ROWS: &[&OpInfo] = &[$(&$row),+];
+
+        /// The row of an operation of this kind.
+        pub(super) const fn row(op: &$kind) -> &'static OpInfo {
+            match op {
+                $($pattern => &$row,)+
+            }
+        }
+    };
+}
+
 mod constant;
 mod convolution;
 mod elementwise;
@@ -26,7 +40,7 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    ir::{Const, External, Op, Operands},
+    ir::{Op, Operands},
     map::Map,
     reduce::Reduce,
     ty::{DType, Type, type_fault},
@@ -187,62 +201,68 @@ pub enum Requirement {
     AtMost(Dim, Dim),
 }
 
-macro_rules! table {
-    ($($pattern:pat => $family:ident :: $row:ident,)+) => {
-        /// The rows that are neither of functions of elements nor of reductions.
-        static OTHERS: &[&OpInfo] = &[$(&$family::$row),+];
-
-        /// The row of an operation.
-        pub(crate) fn info(op: &Op) -> &'static OpInfo {
-            match op {
-                Op::Map(map) => elementwise::row(*map),
-                Op::Reduce(reduce, _) => reduction::row(*reduce),
-                $($pattern => &$family::$row,)+
-            }
-        }
-    };
+/// The row of an operation.
+pub(crate) fn info(op: &Op) -> &'static OpInfo {
+    match op {
+        Op::Map(map) => elementwise::row(*map),
+        Op::Reduce(reduce, _) => reduction::row(*reduce),
+        Op::Input { .. } => &constant::INPUT,
+        Op::Const(constant) => constant::row(constant),
+        Op::Arrange(arrange) => shape::row(arrange),
+        Op::Part(part) => indexing::row(part),
+        Op::Rows(rows) => gathering::row(rows),
+        Op::Product(product) => linear::row(product),
+        Op::Window(window) => convolution::row(window),
+        Op::Own(external) => external::row(external),
+    }
 }
 
-/// Every row: the functions of elements, the reductions, then the others in the order of [`Op`].
+/// The rows that are written out, kind after kind.
+static KINDS: [&[&OpInfo]; 7] = [
+    constant::ROWS,
+    shape::ROWS,
+    indexing::ROWS,
+    gathering::ROWS,
+    linear::ROWS,
+    convolution::ROWS,
+    external::ROWS,
+];
+
+/// Every row: the functions of elements, the reductions, inputs, then the others, kind after kind.
 pub static TABLE: &[&OpInfo] = &{
     const MAPS: usize = Map::ALL.len();
     const REDUCTIONS: usize = MAPS + Reduce::ALL.len();
-    let mut rows = [&constant::INPUT; REDUCTIONS + OTHERS.len()];
+    let mut rows = [&constant::INPUT; REDUCTIONS + 1 + written_out()];
     let mut next = 0;
-    while next < rows.len() {
+    while next < REDUCTIONS {
         rows[next] = match next {
             ..MAPS => elementwise::row(Map::ALL[next]),
-            MAPS..REDUCTIONS => reduction::row(Reduce::ALL[next - MAPS]),
-            REDUCTIONS.. => OTHERS[next - REDUCTIONS],
+            MAPS.. => reduction::row(Reduce::ALL[next - MAPS]),
         };
         next += 1;
+    }
+    next += 1;
+    let mut kind = 0;
+    while kind < KINDS.len() {
+        let mut row = 0;
+        while row < KINDS[kind].len() {
+            rows[next] = KINDS[kind][row];
+            next += 1;
+            row += 1;
+        }
+        kind += 1;
     }
     rows
 };
 
-table! {
-    Op::Input { .. } => constant::INPUT,
-    Op::Const(Const::I64(_)) => constant::CONST_I64,
-    Op::Const(Const::F32(_)) => constant::CONST_F32,
-    Op::Const(Const::F64(_)) => constant::CONST_F64,
-    Op::Const(Const::Tensor { .. }) => constant::CONST_TENSOR,
-    Op::Reshape { .. } => shape::RESHAPE,
-    Op::Transpose { .. } => shape::TRANSPOSE,
-    Op::ExpandDims { .. } => shape::EXPAND_DIMS,
-    Op::Squeeze { .. } => shape::SQUEEZE,
-    Op::Index { .. } => indexing::INDEX,
-    Op::Slice(_) => indexing::SLICE,
-    Op::Gather => gathering::GATHER,
-    Op::Dot => linear::DOT,
-    Op::MatMul => linear::MAT_MUL,
-    Op::Conv2d(_) => convolution::CONV2D,
-    Op::BroadcastTo { .. } => shape::BROADCAST_TO,
-    Op::SliceGrad { .. } => indexing::SLICE_GRAD,
-    Op::ScatterAdd { .. } => gathering::SCATTER_ADD,
-    Op::Conv2dGradInput { .. } => convolution::CONV2D_GRAD_INPUT,
-    Op::Conv2dGradFilter { .. } => convolution::CONV2D_GRAD_FILTER,
-    Op::Own(External::Call { .. }) => external::EXTERN,
-    Op::Own(External::Grad { .. }) => external::EXTERN_GRAD,
+/// How many rows are written out.
+const fn written_out() -> usize {
+    let (mut kind, mut count) = (0, 0);
+    while kind < KINDS.len() {
+        count += KINDS[kind].len();
+        kind += 1;
+    }
+    count
 }
 
 /// The type of the result of `op` on operands of these types: the one inference that builder and verifier share.

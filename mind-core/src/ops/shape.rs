@@ -11,9 +11,18 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    ir::Op,
+    ir::{Arrange, Op},
     ty::{Shape, Type},
 };
+
+rows! {
+    Arrange:
+    Arrange::Reshape { .. } => RESHAPE,
+    Arrange::Transpose { .. } => TRANSPOSE,
+    Arrange::ExpandDims { .. } => EXPAND_DIMS,
+    Arrange::Squeeze { .. } => SQUEEZE,
+    Arrange::BroadcastTo { .. } => BROADCAST_TO,
+}
 
 /// `Reshape(x; new_shape)`: the same elements in row-major order in another shape.
 ///
@@ -25,26 +34,26 @@ use crate::{
 /// - **Constraints**: 1. extents at least 1 (E3006). 2. As many elements as the operand has, whatever the symbols are
 ///   (E3007).
 /// - **Example**: `%1 = Reshape (%0) {new_shape=[6]} : f32[6]`.
-pub(super) static RESHAPE: OpInfo = OpInfo {
+static RESHAPE: OpInfo = OpInfo {
     name: "Reshape",
     mnemonic: "reshape",
     label: "reshape",
     infer: infer_reshape,
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Reshape { shape } = op else { foreign(op) };
+        let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
-        Op::Reshape { shape: Shape::new(shape) }
+        Op::Arrange(Arrange::Reshape { shape: Shape::new(shape) })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 5] =
                 [(&[2, 3], &[6]), (&[6], &[3, 2]), (&[2, 3], &[3, 1, 2]), (&[], &[1]), (&[1, 1], &[])];
-            let op = |shape: &[i64]| Op::Reshape { shape: Shape::literal(shape) };
+            let op = |shape: &[i64]| Op::Arrange(Arrange::Reshape { shape: Shape::literal(shape) });
             forms.map(|(from, to)| Case::new(op(to), dtype, &[from])).into()
         },
         ..VIEW.sample
@@ -61,7 +70,7 @@ pub(super) static RESHAPE: OpInfo = OpInfo {
 /// - **Derivative**: the cotangent under the inverse permutation.
 /// - **Constraints**: 1. one entry an axis, each axis of `0..rank` once (E3008).
 /// - **Example**: `%1 = Transpose (%0) {permutation=[1, 0]} : f32[3, 2]`.
-pub(super) static TRANSPOSE: OpInfo = OpInfo {
+static TRANSPOSE: OpInfo = OpInfo {
     name: "Transpose",
     mnemonic: "transpose",
     label: "transpose",
@@ -72,13 +81,14 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
     attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(permutation)), None, None] = attributes else { not_these_fields() };
-        Op::Transpose { permutation }
+        Op::Arrange(Arrange::Transpose { permutation })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[], &[]), (&[2, 3], &[1, 0]), (&[2, 3, 4], &[2, 0, 1]), (&[2, 3, 4], &[0, 1, 2])];
-            let op = |permutation: &[i64]| Op::Transpose { permutation: permutation.to_vec() };
+            let op =
+                |permutation: &[i64]| Op::Arrange(Arrange::Transpose { permutation: permutation.to_vec() });
             forms.map(|(shape, permutation)| Case::new(op(permutation), dtype, &[shape])).into()
         },
         ..VIEW.sample
@@ -96,7 +106,7 @@ pub(super) static TRANSPOSE: OpInfo = OpInfo {
 /// - **Derivative**: the cotangent in the operand's shape.
 /// - **Constraints**: 1. positions within the rank of the result (E3004). 2. Each once (E3005).
 /// - **Example**: `%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1, 4]`.
-pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
+static EXPAND_DIMS: OpInfo = OpInfo {
     name: "ExpandDims",
     mnemonic: "expand",
     label: "expand_dims",
@@ -111,13 +121,13 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
-        Op::ExpandDims { axes }
+        Op::Arrange(Arrange::ExpandDims { axes })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[], &[0]), (&[3], &[1]), (&[2, 3], &[0, 2]), (&[2, 3], &[2, 3])];
-            let op = |axes: &[i64]| Op::ExpandDims { axes: axes.to_vec() };
+            let op = |axes: &[i64]| Op::Arrange(Arrange::ExpandDims { axes: axes.to_vec() });
             forms.map(|(shape, axes)| Case::new(op(axes), dtype, &[shape])).into()
         },
         ..VIEW.sample
@@ -135,7 +145,7 @@ pub(super) static EXPAND_DIMS: OpInfo = OpInfo {
 /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Each of extent 1, whatever the symbols
 ///   are (E3009).
 /// - **Example**: `%1 = Squeeze (%0) {axes=[0, 2]} : f32[3, 4]`.
-pub(super) static SQUEEZE: OpInfo = OpInfo {
+static SQUEEZE: OpInfo = OpInfo {
     name: "Squeeze",
     mnemonic: "squeeze",
     label: "squeeze",
@@ -149,13 +159,13 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
     attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
-        Op::Squeeze { axes }
+        Op::Arrange(Arrange::Squeeze { axes })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 4] =
                 [(&[1], &[0]), (&[2, 1, 3], &[1]), (&[1, 3, 1], &[0, 2]), (&[2], &[])];
-            let op = |axes: &[i64]| Op::Squeeze { axes: axes.to_vec() };
+            let op = |axes: &[i64]| Op::Arrange(Arrange::Squeeze { axes: axes.to_vec() });
             forms.map(|(shape, axes)| Case::new(op(axes), dtype, &[shape])).into()
         },
         ..VIEW.sample
@@ -172,32 +182,32 @@ pub(super) static SQUEEZE: OpInfo = OpInfo {
 /// - **Derivative**: the cotangent summed over those axes.
 /// - **Constraints**: 1. extents at least 1 (E3006). 2. The operand broadcasts to exactly this shape (E3001).
 /// - **Example**: `%1 = BroadcastTo (%0) {shape=[2, 3]} : f32[2, 3]`.
-pub(super) static BROADCAST_TO: OpInfo = OpInfo {
+static BROADCAST_TO: OpInfo = OpInfo {
     name: "BroadcastTo",
     mnemonic: "broadcast_to",
     label: "broadcast_to",
     profile: Profile::Extended,
     infer: infer_broadcast_to,
     origin: |op, operands, axis| {
-        let Op::BroadcastTo { shape } = op else { foreign(op) };
+        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
         let axis = (axis + operands[0].rank()).checked_sub(shape.rank())?;
         (!operands[0].shape[axis].is_one()).then_some((0, axis))
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::BroadcastTo { shape } = op else { foreign(op) };
+        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
         [Some(Attribute::Dims(shape.to_vec())), None, None]
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
         let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
-        Op::BroadcastTo { shape: Shape::new(shape) }
+        Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) })
     }),
     sample: Sampling {
         cases: |_, dtype| {
             let forms: [(&[i64], &[i64]); 5] =
                 [(&[], &[2, 3]), (&[3], &[2, 3]), (&[2, 1], &[2, 3]), (&[1, 1], &[2, 3]), (&[2, 3], &[2, 3])];
-            let op = |shape: &[i64]| Op::BroadcastTo { shape: Shape::literal(shape) };
+            let op = |shape: &[i64]| Op::Arrange(Arrange::BroadcastTo { shape: Shape::literal(shape) });
             forms.map(|(from, to)| Case::new(op(to), dtype, &[from])).into()
         },
         ..VIEW.sample
@@ -213,11 +223,15 @@ const VIEW: OpInfo = OpInfo {
 };
 
 fn permutation(op: &Op) -> &[i64] {
-    if let Op::Transpose { permutation } = op { permutation } else { foreign(op) }
+    if let Op::Arrange(Arrange::Transpose { permutation }) = op { permutation } else { foreign(op) }
 }
 
 fn axes(op: &Op) -> &[i64] {
-    if let Op::ExpandDims { axes } | Op::Squeeze { axes } = op { axes } else { foreign(op) }
+    if let Op::Arrange(Arrange::ExpandDims { axes }) | Op::Arrange(Arrange::Squeeze { axes }) = op {
+        axes
+    } else {
+        foreign(op)
+    }
 }
 
 /// The permutation that undoes one.
@@ -230,7 +244,7 @@ pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
 }
 
 fn infer_reshape(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::Reshape { shape } = op else { foreign(op) };
+    let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
     let operand = operands[0];
     rules::positive(op, shape)?;
     let count = |shape: &Shape| shape.element_count().map_err(|overflow| OpError::overflow(op, overflow));
@@ -289,7 +303,7 @@ fn infer_squeeze(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_broadcast_to(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::BroadcastTo { shape } = op else { foreign(op) };
+    let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
     let operand = operands[0];
     rules::positive(op, shape)?;
     let error = |problem: String| {

@@ -5,7 +5,7 @@
 //! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round otherwise.
 
 use crate::{
-    ir::{Inst, Op, Operands, ValueId},
+    ir::{Arrange, Inst, Op, Operands, Part, ValueId},
     map::Map,
     number::Number,
     ty::Type,
@@ -39,13 +39,13 @@ pub(super) struct Known<'k> {
 pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
     match op {
         Op::Const(constant) => Number::filling(&constant.data()),
-        Op::BroadcastTo { .. }
-        | Op::Reshape { .. }
-        | Op::ExpandDims { .. }
-        | Op::Squeeze { .. }
-        | Op::Transpose { .. }
-        | Op::Slice(_)
-        | Op::Index { .. } => filled[operands[0].index()],
+        Op::Arrange(Arrange::BroadcastTo { .. })
+        | Op::Arrange(Arrange::Reshape { .. })
+        | Op::Arrange(Arrange::ExpandDims { .. })
+        | Op::Arrange(Arrange::Squeeze { .. })
+        | Op::Arrange(Arrange::Transpose { .. })
+        | Op::Part(Part::Slice(_))
+        | Op::Part(Part::Index { .. }) => filled[operands[0].index()],
         _ => None,
     }
 }
@@ -68,17 +68,21 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>
             Some(relu) => Rewrite::Inst(Op::Map(Map::ReluGrad), known.operands(&[operands[0], relu])),
             None => Rewrite::Same,
         },
-        Op::Transpose { permutation } => transposed(operands[0], permutation, known),
-        Op::Reshape { .. } | Op::BroadcastTo { .. } if known.inst(operands[0]).ty == *ty => {
+        Op::Arrange(Arrange::Transpose { permutation }) => transposed(operands[0], permutation, known),
+        Op::Arrange(Arrange::Reshape { .. }) | Op::Arrange(Arrange::BroadcastTo { .. })
+            if known.inst(operands[0]).ty == *ty =>
+        {
             Rewrite::Value(operands[0])
         }
-        Op::Reshape { .. } => match &known.inst(operands[0]).op {
-            Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
-                known.through(op, operands[0], ty)
-            }
+        Op::Arrange(Arrange::Reshape { .. }) => match &known.inst(operands[0]).op {
+            Op::Arrange(Arrange::Reshape { .. })
+            | Op::Arrange(Arrange::ExpandDims { .. })
+            | Op::Arrange(Arrange::Squeeze { .. }) => known.through(op, operands[0], ty),
             _ => Rewrite::Same,
         },
-        Op::BroadcastTo { .. } if matches!(known.inst(operands[0]).op, Op::BroadcastTo { .. }) => {
+        Op::Arrange(Arrange::BroadcastTo { .. })
+            if matches!(known.inst(operands[0]).op, Op::Arrange(Arrange::BroadcastTo { .. })) =>
+        {
             known.through(op, operands[0], ty)
         }
         _ => Rewrite::Same,
@@ -155,13 +159,13 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
 /// Two transposes in a row are one, or none.
 fn transposed(operand: ValueId, permutation: &[i64], known: &Known<'_>) -> Rewrite {
     let inner = known.inst(operand);
-    let Op::Transpose { permutation: first } = &inner.op else { return Rewrite::Same };
+    let Op::Arrange(Arrange::Transpose { permutation: first }) = &inner.op else { return Rewrite::Same };
     let at = |axis: &i64| first[usize::try_from(*axis).expect("a verified permutation")];
     let both: Vec<i64> = permutation.iter().map(at).collect();
     if both.iter().enumerate().all(|(to, from)| to as i64 == *from) {
         return Rewrite::Value(inner.operands[0]);
     }
-    Rewrite::Inst(Op::Transpose { permutation: both }, inner.operands.clone())
+    Rewrite::Inst(Op::Arrange(Arrange::Transpose { permutation: both }), inner.operands.clone())
 }
 
 impl Known<'_> {

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     canon::Canonical,
     dim::Symbol,
-    ir::{Inst, Module, Op, Operands, ValueId},
+    ir::{Arrange, Inst, Module, Op, Operands, ValueId},
     number::Number,
     ops::Requirement,
     ty::{Shape, Type},
@@ -157,7 +157,7 @@ impl Rewriter {
         }
         let ty = Type::new(ty.dtype, shape.clone());
         let operands = Operands::new(&[value]).expect("one operand fits");
-        self.push(Op::BroadcastTo { shape: shape.clone() }, operands, ty)
+        self.push(Op::Arrange(Arrange::BroadcastTo { shape: shape.clone() }), operands, ty)
     }
 
     /// The value of an instruction, which is computed once.

@@ -5,7 +5,10 @@ use crate::{
     build::Builder,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Module, Op, Padding, Reduction, Slice, ValueId},
+    ir::{
+        Arrange, Const, Convolution, Module, Op, Padding, Part, Product, Reduction, Rows, Slice, ValueId,
+        Window,
+    },
     map::{Map, Row, Shapes},
     ops::Profile,
     reduce::Reduce,
@@ -153,29 +156,31 @@ impl Generator {
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 (Op::Reduce(*self.random.pick(Reduce::ALL), reduction), vec![x])
             }
-            9 | 10 => (Op::Reshape { shape: self.reshaped(&ty.shape)? }, vec![x]),
-            11 => (Op::Transpose { permutation: self.permutation(rank) }, vec![x]),
+            9 | 10 => (Op::Arrange(Arrange::Reshape { shape: self.reshaped(&ty.shape)? }), vec![x]),
+            11 => (Op::Arrange(Arrange::Transpose { permutation: self.permutation(rank) }), vec![x]),
             12 => {
                 let added = 1 + self.random.below(2);
                 let mut axes = self.permutation(rank + added);
                 axes.truncate(added);
-                (Op::ExpandDims { axes }, vec![x])
+                (Op::Arrange(Arrange::ExpandDims { axes }), vec![x])
             }
             13 => {
                 let ones = (0..rank as i64).filter(|axis| ty.shape[*axis as usize].is_one()).collect();
-                (Op::Squeeze { axes: ones }, vec![x])
+                (Op::Arrange(Arrange::Squeeze { axes: ones }), vec![x])
             }
-            14 => {
-                (Op::Index { indices: ty.shape.iter().map(|extent| self.index(extent)).collect() }, vec![x])
-            }
-            15 | 16 => (Op::Slice(self.slice(&ty.shape).into()), vec![x]),
+            14 => (
+                Op::Part(Part::Index { indices: ty.shape.iter().map(|extent| self.index(extent)).collect() }),
+                vec![x],
+            ),
+            15 | 16 => (Op::Part(Part::Slice(self.slice(&ty.shape).into())), vec![x]),
             17 => {
                 let indices = self.indices(ty.shape.first()?)?;
-                (Op::Gather, vec![x, indices])
+                (Op::Rows(Rows::Gather), vec![x, indices])
             }
-            18 => {
-                (Op::Dot, vec![x, self.partner(|other| same_dtype(other) && matches!(other.rank(), 1 | 2))?])
-            }
+            18 => (
+                Op::Product(Product::Dot),
+                vec![x, self.partner(|other| same_dtype(other) && matches!(other.rank(), 1 | 2))?],
+            ),
             19 | 20 => self.product(x)?,
             21 => self.convolution(x)?,
             22 => {
@@ -185,7 +190,7 @@ impl Generator {
                 if self.random.once_in(2) {
                     shape.insert(0, Dim::literal(2));
                 }
-                (Op::BroadcastTo { shape: Shape::new(shape) }, vec![x])
+                (Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) }), vec![x])
             }
             23 => match self.random.below(3) {
                 0 => {
@@ -198,7 +203,7 @@ impl Generator {
                     let extent = Dim::literal(2 + self.random.below(3) as i64);
                     let indices = self.constant_indices(&extent, &[rows])?;
                     let shape = [extent].into_iter().chain(ty.shape[1..].iter().cloned()).collect();
-                    (Op::ScatterAdd { shape }, vec![indices, x])
+                    (Op::Rows(Rows::ScatterAdd { shape }), vec![indices, x])
                 }
             },
             24..28 => self.pattern(x)?,
@@ -280,7 +285,7 @@ impl Generator {
             slice.ends.push(end);
             slice.steps.push(1);
         }
-        Some((Op::SliceGrad { shape: Shape::new(shape), slice: slice.into() }, vec![x]))
+        Some((Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice: slice.into() }), vec![x]))
     }
 
     /// Indices below an extent: constants, or now and then an integer value, which may be out of range at run time.
@@ -309,31 +314,31 @@ impl Generator {
         let shared = ty.shape.last().filter(|_| ty.rank() >= 2)?;
         let fits = |other: &Type| other.rank() >= 2 && other.shape[other.rank() - 2] == *shared;
         if let Some(partner) = self.partner(|other| other.dtype == ty.dtype && fits(other)) {
-            return Some((Op::MatMul, vec![x, partner]));
+            return Some((Op::Product(Product::MatMul), vec![x, partner]));
         }
         // A matrix always fits its own transpose.
         let mut permutation: Vec<i64> = (0..ty.rank() as i64).collect();
         permutation.swap(ty.rank() - 2, ty.rank() - 1);
-        let transposed = self.builder.push(Op::Transpose { permutation }, &[x]).ok()?;
-        Some((Op::MatMul, vec![x, transposed]))
+        let transposed = self.builder.push(Op::Arrange(Arrange::Transpose { permutation }), &[x]).ok()?;
+        Some((Op::Product(Product::MatMul), vec![x, transposed]))
     }
 
     /// A convolution, or one of the derivatives of one that is there.
     fn convolution(&mut self, x: ValueId) -> Option<Proposal> {
         let made = self.builder.insts().iter().enumerate().find_map(|(position, inst)| {
-            let Op::Conv2d(convolution) = &inst.op else { return None };
+            let Op::Window(Window::Conv2d(convolution)) = &inst.op else { return None };
             Some((ValueId::new(position), convolution.clone(), inst.operands.clone()))
         });
         if let Some((y, convolution, operands)) = made.filter(|_| self.random.once_in(2)) {
             let shape = |operand: usize| self.builder.ty(operands[operand]).shape.clone();
             return Some(if self.random.once_in(2) {
                 (
-                    Op::Conv2dGradInput { shape: shape(0), convolution: convolution.into() },
+                    Op::Window(Window::Conv2dGradInput { shape: shape(0), convolution: convolution.into() }),
                     vec![y, operands[1]],
                 )
             } else {
                 (
-                    Op::Conv2dGradFilter { shape: shape(1), convolution: convolution.into() },
+                    Op::Window(Window::Conv2dGradFilter { shape: shape(1), convolution: convolution.into() }),
                     vec![operands[0], y],
                 )
             });
@@ -348,7 +353,7 @@ impl Generator {
         let dtype = self.builder.ty(image).dtype;
         let declared = self.input_named("filter").filter(|_| !self.random.once_in(4));
         let filter = declared.or_else(|| self.partner(|ty| ty.rank() == 4 && ty.dtype == dtype))?;
-        Some((Op::Conv2d(Convolution { strides, padding }), vec![image, filter]))
+        Some((Op::Window(Window::Conv2d(Convolution { strides, padding })), vec![image, filter]))
     }
 
     fn input_named(&self, needed: &str) -> Option<ValueId> {

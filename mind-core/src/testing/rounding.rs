@@ -9,7 +9,7 @@
 use crate::{
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Inst, Op, Reduction},
+    ir::{Arrange, Inst, Op, Part, Product, Reduction, Rows, Window},
     map::{Exactness, Row},
     reduce::Reduce,
     ty::DType,
@@ -149,15 +149,15 @@ impl Step<'_> {
             }
             Op::Own(_) => unreachable!("the interpreter does not run functions of Rust"),
             Op::Map(map) => self.function(map.row()),
-            Op::Reshape { .. }
-            | Op::Transpose { .. }
-            | Op::ExpandDims { .. }
-            | Op::Squeeze { .. }
-            | Op::Index { .. }
-            | Op::Slice(_)
-            | Op::BroadcastTo { .. }
-            | Op::SliceGrad { .. }
-            | Op::Gather => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            Op::Arrange(Arrange::Reshape { .. })
+            | Op::Arrange(Arrange::Transpose { .. })
+            | Op::Arrange(Arrange::ExpandDims { .. })
+            | Op::Arrange(Arrange::Squeeze { .. })
+            | Op::Part(Part::Index { .. })
+            | Op::Part(Part::Slice(_))
+            | Op::Arrange(Arrange::BroadcastTo { .. })
+            | Op::Part(Part::SliceGrad { .. })
+            | Op::Rows(Rows::Gather) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 self.fold(reduce.row().monoid.combine.row(), reduction)?
             }
@@ -166,11 +166,15 @@ impl Step<'_> {
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
-            Op::Dot | Op::MatMul => self.products(self.shape(0)[self.shape(0).len() - 1])?,
-            Op::Conv2d(_) => self.products(self.length(1) / self.shape(1)[3])?,
-            Op::Conv2dGradInput { .. } => self.products(self.length(1) / self.shape(1)[2])?,
-            Op::Conv2dGradFilter { .. } => self.products(self.length(1) / self.shape(1)[3])?,
-            Op::ScatterAdd { .. } => self.products(self.length(0))?,
+            Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {
+                self.products(self.shape(0)[self.shape(0).len() - 1])?
+            }
+            Op::Window(Window::Conv2d(_)) => self.products(self.length(1) / self.shape(1)[3])?,
+            Op::Window(Window::Conv2dGradInput { .. }) => self.products(self.length(1) / self.shape(1)[2])?,
+            Op::Window(Window::Conv2dGradFilter { .. }) => {
+                self.products(self.length(1) / self.shape(1)[3])?
+            }
+            Op::Rows(Rows::ScatterAdd { .. }) => self.products(self.length(0))?,
         };
         let elements = self.result.elements.to_f64();
         let known = |(bound, element): (f64, &f64)| {

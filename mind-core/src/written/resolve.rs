@@ -4,7 +4,7 @@ use super::{Extents, Op};
 use crate::{
     dim::{Dim, Overflow},
     ir,
-    ir::Reduction,
+    ir::{Arrange, Part, Product, Reduction, Rows, Window},
     ty::{Shape, Type},
 };
 
@@ -42,15 +42,19 @@ pub(crate) fn resolve(op: &Op, operands: &[&Type]) -> Result<Option<ir::Op>, Unr
             };
             ir::Op::Reduce(*reduce, Reduction { axes, keepdims: *keepdims })
         }
-        Op::Reshape { shape: Extents::Written(dims) } => {
-            ir::Op::Reshape { shape: reshaped(dims, operands[0])? }
+        Op::Arrange(Arrange::Reshape { shape: Extents::Written(dims) }) => {
+            ir::Op::Arrange(Arrange::Reshape { shape: reshaped(dims, operands[0])? })
         }
-        Op::Reshape { shape } => ir::Op::Reshape { shape: shape_of(shape, operands) },
-        Op::Transpose { permutation } => {
-            ir::Op::Transpose { permutation: permuted(permutation.as_deref(), rank()) }
+        Op::Arrange(Arrange::Reshape { shape }) => {
+            ir::Op::Arrange(Arrange::Reshape { shape: shape_of(shape, operands) })
         }
-        Op::ExpandDims { axes } => ir::Op::ExpandDims { axes: resolved_axes(axes, rank() + axes.len())? },
-        Op::Squeeze { axes } => {
+        Op::Arrange(Arrange::Transpose { permutation }) => {
+            ir::Op::Arrange(Arrange::Transpose { permutation: permuted(permutation.as_deref(), rank()) })
+        }
+        Op::Arrange(Arrange::ExpandDims { axes }) => {
+            ir::Op::Arrange(Arrange::ExpandDims { axes: resolved_axes(axes, rank() + axes.len())? })
+        }
+        Op::Arrange(Arrange::Squeeze { axes }) => {
             let shape = &operands[0].shape;
             let axes = match axes {
                 Some(axes) => resolved_axes(axes, rank())?,
@@ -59,25 +63,35 @@ pub(crate) fn resolve(op: &Op, operands: &[&Type]) -> Result<Option<ir::Op>, Unr
             if axes.is_empty() {
                 return Ok(None);
             }
-            ir::Op::Squeeze { axes }
+            ir::Op::Arrange(Arrange::Squeeze { axes })
         }
-        Op::Slice(slice) => ir::Op::Slice(slice.clone()),
-        Op::Gather => ir::Op::Gather,
-        Op::Dot => ir::Op::Dot,
-        Op::MatMul => ir::Op::MatMul,
-        Op::Conv2d(convolution) => ir::Op::Conv2d(convolution.clone()),
-        Op::BroadcastTo { shape } => ir::Op::BroadcastTo { shape: shape_of(shape, operands) },
-        Op::SliceGrad { shape, slice } => {
-            ir::Op::SliceGrad { shape: shape_of(shape, operands), slice: slice.clone() }
+        Op::Part(Part::Slice(slice)) => ir::Op::Part(Part::Slice(slice.clone())),
+        Op::Rows(Rows::Gather) => ir::Op::Rows(Rows::Gather),
+        Op::Product(Product::Dot) => ir::Op::Product(Product::Dot),
+        Op::Product(Product::MatMul) => ir::Op::Product(Product::MatMul),
+        Op::Window(Window::Conv2d(convolution)) => ir::Op::Window(Window::Conv2d(convolution.clone())),
+        Op::Arrange(Arrange::BroadcastTo { shape }) => {
+            ir::Op::Arrange(Arrange::BroadcastTo { shape: shape_of(shape, operands) })
         }
-        Op::ScatterAdd { shape } => ir::Op::ScatterAdd { shape: shape_of(shape, operands) },
-        Op::Conv2dGradInput { shape, convolution } => {
-            ir::Op::Conv2dGradInput { shape: shape_of(shape, operands), convolution: convolution.clone() }
+        Op::Part(Part::SliceGrad { shape, slice }) => {
+            ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, operands), slice: slice.clone() })
         }
-        Op::Conv2dGradFilter { shape, convolution } => {
-            ir::Op::Conv2dGradFilter { shape: shape_of(shape, operands), convolution: convolution.clone() }
+        Op::Rows(Rows::ScatterAdd { shape }) => {
+            ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, operands) })
         }
-        Op::Input { .. } | Op::Const(_) | Op::Index { .. } | Op::Own(_) => {
+        Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
+            ir::Op::Window(Window::Conv2dGradInput {
+                shape: shape_of(shape, operands),
+                convolution: convolution.clone(),
+            })
+        }
+        Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
+            ir::Op::Window(Window::Conv2dGradFilter {
+                shape: shape_of(shape, operands),
+                convolution: convolution.clone(),
+            })
+        }
+        Op::Input { .. } | Op::Const(_) | Op::Part(Part::Index { .. }) | Op::Own(_) => {
             unreachable!("{op:?} is not one operation of Core IR")
         }
     }))

@@ -1,7 +1,10 @@
 //! What is known of each operation before there are types: one row an operation.
 
 use super::{Extents, Op, Own, Subscript, literals};
-use crate::{ir::Reduction, map::Shapes};
+use crate::{
+    ir::{Arrange, Part, Product, Reduction, Rows, Window},
+    map::Shapes,
+};
 
 /// What is known of an operation.
 struct Row {
@@ -82,22 +85,21 @@ fn row(op: &Op) -> Row {
         Op::Input { .. } => Row::of(Kind::Given),
         Op::Const(_) => Row { witness: Some(0), ..Row::of(Kind::Given) },
         Op::Map(map) => Row::of(if map.row().cost.is_series() { Kind::Dear } else { Kind::Cheap }),
-        Op::Reshape { shape } => Row::of(Kind::View).shaped(shape, 1),
-        Op::ExpandDims { .. } | Op::Squeeze { .. } => Row::of(Kind::View),
-        Op::BroadcastTo { shape } => Row::of(Kind::Free).shaped(shape, 1),
-        Op::Dot
-        | Op::MatMul
+        Op::Arrange(Arrange::Reshape { shape }) => Row::of(Kind::View).shaped(shape, 1),
+        Op::Arrange(Arrange::ExpandDims { .. }) | Op::Arrange(Arrange::Squeeze { .. }) => Row::of(Kind::View),
+        Op::Arrange(Arrange::BroadcastTo { shape }) => Row::of(Kind::Free).shaped(shape, 1),
+        Op::Product(Product::Dot)
+        | Op::Product(Product::MatMul)
         | Op::Reduce(..)
-        | Op::Transpose { .. }
-        | Op::Index { .. }
-        | Op::Slice(_)
-        | Op::Conv2d(_) => Row::of(Kind::Kernel),
-        Op::Gather => Row::of(Kind::Kernel).alone(0),
-        Op::SliceGrad { shape, .. } => Row::of(Kind::Kernel).shaped(shape, 1),
-        Op::ScatterAdd { shape } => Row::of(Kind::Kernel).alone(1).shaped(shape, 2),
-        Op::Conv2dGradInput { shape, .. } | Op::Conv2dGradFilter { shape, .. } => {
-            Row::of(Kind::Kernel).shaped(shape, 2)
-        }
+        | Op::Arrange(Arrange::Transpose { .. })
+        | Op::Part(Part::Index { .. })
+        | Op::Part(Part::Slice(_))
+        | Op::Window(Window::Conv2d(_)) => Row::of(Kind::Kernel),
+        Op::Rows(Rows::Gather) => Row::of(Kind::Kernel).alone(0),
+        Op::Part(Part::SliceGrad { shape, .. }) => Row::of(Kind::Kernel).shaped(shape, 1),
+        Op::Rows(Rows::ScatterAdd { shape }) => Row::of(Kind::Kernel).alone(1).shaped(shape, 2),
+        Op::Window(Window::Conv2dGradInput { shape, .. })
+        | Op::Window(Window::Conv2dGradFilter { shape, .. }) => Row::of(Kind::Kernel).shaped(shape, 2),
         Op::Own(own) => match own {
             Own::At => Row::of(Kind::Kernel),
             Own::FilledLike { .. } => Row::of(Kind::Free).like(0),
@@ -143,13 +145,15 @@ impl Op {
             Self::Reduce(_, Reduction { axes: None, keepdims: false })
             | Self::Own(Own::CountReduced { .. }) => Axes::Known(0),
             Self::Reduce(_, Reduction { axes: Some(axes), keepdims: false }) => Axes::Less(axes.len()),
-            Self::Squeeze { axes } => axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len())),
-            Self::ExpandDims { axes } => Axes::More(axes.len()),
-            Self::Index { indices } => {
+            Self::Arrange(Arrange::Squeeze { axes }) => {
+                axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len()))
+            }
+            Self::Arrange(Arrange::ExpandDims { axes }) => Axes::More(axes.len()),
+            Self::Part(Part::Index { indices }) => {
                 Axes::Less(indices.iter().filter(|part| matches!(part, Subscript::At(_))).count())
             }
-            Self::Dot | Self::MatMul | Self::Own(Own::At) => Axes::Product,
-            Self::Gather => Axes::Picked,
+            Self::Product(_) | Self::Own(Own::At) => Axes::Product,
+            Self::Rows(Rows::Gather) => Axes::Picked,
             _ => match self.extents() {
                 Some(extents) => Axes::Known(extents.len()),
                 None => Axes::Of(0),
@@ -161,8 +165,8 @@ impl Op {
     pub(crate) fn extents(&self) -> Option<Vec<i64>> {
         match self {
             Self::Const(constant) => Some(constant.shape.clone()),
-            Self::Reshape { shape: Extents::Written(shape) }
-            | Self::BroadcastTo { shape: Extents::Written(shape) } => Some(literals(shape)),
+            Self::Arrange(Arrange::Reshape { shape: Extents::Written(shape) })
+            | Self::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }) => Some(literals(shape)),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use mind_shape::{Type, TypeResult, rules};
 
 use super::{Extents, Op, Own, Subscript, literals};
 use crate::{
-    ir::{Padding, Reduction, Slice},
+    ir::{Arrange, Padding, Part, Product, Reduction, Rows, Slice, Window},
     map::{Map, Shapes, Takes},
 };
 
@@ -50,31 +50,31 @@ statements! {
     Op::Map(map) if map.row().shapes == Shapes::Broadcast => binary(map.row().takes, X, Y),
     Op::Map(map) => alike(map.row().takes, X, Y),
     Op::Own(Own::At) => at(X, Y),
-    Op::MatMul => matmul(X, Y),
-    Op::Dot => dot(X, Y),
+    Op::Product(Product::MatMul) => matmul(X, Y),
+    Op::Product(Product::Dot) => dot(X, Y),
     Op::Reduce(reduce, Reduction { axes, keepdims }) => reduce(reduce.row().takes, X, axes, *keepdims),
-    Op::Reshape { shape: Extents::Written(shape) } => reshape(X, literals(shape)),
-    Op::Reshape { shape: Extents::Like } => reshape_like(X, Y),
-    Op::Transpose { permutation } => transpose(X, permutation),
-    Op::ExpandDims { axes } => expand_dims(X, axes),
-    Op::Squeeze { axes } => squeeze(X, axes),
-    Op::Index { indices } => subscript(X, indices),
-    Op::Slice(slice) => slice(X, starts(slice), ends(slice), Some(&slice.steps)),
-    Op::Gather => gather(X, Y),
-    Op::Conv2d(convolution) => conv2d(X, Y, &convolution.strides, &convolution.padding),
-    Op::BroadcastTo { shape: Extents::Written(shape) } => broadcast_to(X, literals(shape)),
-    Op::BroadcastTo { shape: Extents::Like } => broadcast_like(X, Y),
+    Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => reshape(X, literals(shape)),
+    Op::Arrange(Arrange::Reshape { shape: Extents::Like }) => reshape_like(X, Y),
+    Op::Arrange(Arrange::Transpose { permutation }) => transpose(X, permutation),
+    Op::Arrange(Arrange::ExpandDims { axes }) => expand_dims(X, axes),
+    Op::Arrange(Arrange::Squeeze { axes }) => squeeze(X, axes),
+    Op::Part(Part::Index { indices }) => subscript(X, indices),
+    Op::Part(Part::Slice(slice)) => slice(X, starts(slice), ends(slice), Some(&slice.steps)),
+    Op::Rows(Rows::Gather) => gather(X, Y),
+    Op::Window(Window::Conv2d(convolution)) => conv2d(X, Y, &convolution.strides, &convolution.padding),
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }) => broadcast_to(X, literals(shape)),
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like }) => broadcast_like(X, Y),
     Op::Own(Own::FilledLike { .. }) => like(X),
     Op::Own(Own::CountReduced { .. }) => scalar_like(X),
     Op::Own(Own::SumLike) => sum_like(X, Y),
     Op::Own(Own::ProductGradLhs) => product_grad_lhs(X, Y, Z),
     Op::Own(Own::ProductGradRhs) => product_grad_rhs(X, Y, Z),
     Op::Own(Own::IndexGrad(indices)) => scatter_subscript(X, Y, indices),
-    Op::SliceGrad { slice, .. } => scatter_slice(X, Y, starts(slice), ends(slice), Some(&slice.steps)),
-    Op::ScatterAdd { .. } => gather_back(Y, X, Z),
-    Op::Conv2dGradInput { convolution, .. } =>
+    Op::Part(Part::SliceGrad { slice, .. }) => scatter_slice(X, Y, starts(slice), ends(slice), Some(&slice.steps)),
+    Op::Rows(Rows::ScatterAdd { .. }) => gather_back(Y, X, Z),
+    Op::Window(Window::Conv2dGradInput { convolution, .. }) =>
         conv2d_grad_input(X, Z, Y, &convolution.strides, &convolution.padding),
-    Op::Conv2dGradFilter { convolution, .. } =>
+    Op::Window(Window::Conv2dGradFilter { convolution, .. }) =>
         conv2d_grad_filter(Y, X, Z, &convolution.strides, &convolution.padding),
 }
 

@@ -5,7 +5,7 @@ use mind_core::{
     canon::{Canonical, canonicalise},
     data::TensorData,
     dim::Dim,
-    ir::{Const, Module, Op, Reduction, Slice, ValueId},
+    ir::{Arrange, Const, Module, Op, Part, Product, Reduction, Slice, ValueId},
     map::Map,
     ops::OpError,
     reduce::Reduce,
@@ -46,8 +46,8 @@ fn operands_of_commutative_operations_ascend() {
 fn dot_of_matrices_is_matmul() {
     let module = canonical(|b| {
         let (x, v) = (b.input("x", ty("f32[N, N]"))?, b.input("v", ty("f32[N]"))?);
-        let square = b.push(Op::Dot, &[x, x])?;
-        Ok(vec![b.push(Op::Dot, &[square, v])?])
+        let square = b.push(Op::Product(Product::Dot), &[x, x])?;
+        Ok(vec![b.push(Op::Product(Product::Dot), &[square, v])?])
     });
     assert_eq!(lines(&module), "%2 = MatMul (%0, %0) : f32[N, N]\n%3 = Dot (%2, %1) : f32[N]\noutputs: %3");
 }
@@ -91,8 +91,8 @@ fn reductions_name_their_axes() {
 fn axes_ascend() {
     let module = canonical(|b| {
         let x = b.input("x", ty("f32[3]"))?;
-        let expanded = b.push(Op::ExpandDims { axes: vec![2, 0] }, &[x])?;
-        Ok(vec![b.push(Op::Squeeze { axes: vec![2, 0] }, &[expanded])?])
+        let expanded = b.push(Op::Arrange(Arrange::ExpandDims { axes: vec![2, 0] }), &[x])?;
+        Ok(vec![b.push(Op::Arrange(Arrange::Squeeze { axes: vec![2, 0] }), &[expanded])?])
     });
     let expected = "%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1]\n%2 = Squeeze (%1) {axes=[0, 2]} : f32[3]\n\
                     outputs: %2";
@@ -106,13 +106,13 @@ fn what_changes_nothing_is_gone() {
         let whole = Slice { starts: vec![Dim::ZERO; 2], ends: shape("N, 3").to_vec(), steps: vec![1, 1] };
         let mut y = x;
         for op in [
-            Op::Squeeze { axes: vec![] },
-            Op::ExpandDims { axes: vec![] },
-            Op::Transpose { permutation: vec![0, 1] },
-            Op::Reshape { shape: shape("N, 3") },
-            Op::BroadcastTo { shape: shape("N, 3") },
-            Op::Slice(whole.clone().into()),
-            Op::SliceGrad { shape: shape("N, 3"), slice: whole.into() },
+            Op::Arrange(Arrange::Squeeze { axes: vec![] }),
+            Op::Arrange(Arrange::ExpandDims { axes: vec![] }),
+            Op::Arrange(Arrange::Transpose { permutation: vec![0, 1] }),
+            Op::Arrange(Arrange::Reshape { shape: shape("N, 3") }),
+            Op::Arrange(Arrange::BroadcastTo { shape: shape("N, 3") }),
+            Op::Part(Part::Slice(whole.clone().into())),
+            Op::Part(Part::SliceGrad { shape: shape("N, 3"), slice: whole.into() }),
         ] {
             y = b.push(op, &[y])?;
         }

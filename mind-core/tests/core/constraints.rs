@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     data::TensorData,
     diag::Code::{self, *},
-    ir::{Const, Convolution, External, Op, Padding, Reduction, Slice},
+    ir::{Arrange, Const, Convolution, External, Op, Padding, Part, Product, Reduction, Rows, Slice, Window},
     map::Map,
     ops::Focus,
     reduce::Reduce,
@@ -26,15 +26,15 @@ fn slice(starts: &str, ends: &str, steps: &[i64]) -> Slice {
 }
 
 fn sliced(starts: &str, ends: &str, steps: &[i64]) -> Op {
-    Op::Slice(slice(starts, ends, steps).into())
+    Op::Part(Part::Slice(slice(starts, ends, steps).into()))
 }
 
 fn slice_grad(of: &str, starts: &str, ends: &str, steps: &[i64]) -> Op {
-    Op::SliceGrad { shape: shape(of), slice: slice(starts, ends, steps).into() }
+    Op::Part(Part::SliceGrad { shape: shape(of), slice: slice(starts, ends, steps).into() })
 }
 
 fn index(indices: &str) -> Op {
-    Op::Index { indices: shape(indices).to_vec() }
+    Op::Part(Part::Index { indices: shape(indices).to_vec() })
 }
 
 fn convolution(strides: &[i64], padding: Padding) -> Convolution {
@@ -42,7 +42,7 @@ fn convolution(strides: &[i64], padding: Padding) -> Convolution {
 }
 
 fn conv2d(strides: &[i64], padding: Padding) -> Op {
-    Op::Conv2d(convolution(strides, padding))
+    Op::Window(Window::Conv2d(convolution(strides, padding)))
 }
 
 fn valid() -> Convolution {
@@ -224,23 +224,24 @@ fn mean_c3() {
 
 #[test]
 fn reshape_c1() {
-    let error = refused(&Op::Reshape { shape: shape("0, 6") }, &["f32[2, 3]"]);
+    let error = refused(&Op::Arrange(Arrange::Reshape { shape: shape("0, 6") }), &["f32[2, 3]"]);
     assert_eq!(error.code, E3006);
     assert_eq!(error.to_string(), "`reshape`: dimension 0 of [0, 6] is 0, needed at least 1");
-    assert_eq!(code(&Op::Reshape { shape: shape("-1, 6") }, &["f32[2, 3]"]), E3006);
+    assert_eq!(code(&Op::Arrange(Arrange::Reshape { shape: shape("-1, 6") }), &["f32[2, 3]"]), E3006);
 }
 
 #[test]
 fn reshape_c2() {
-    let error = refused(&Op::Reshape { shape: shape("5, N") }, &["f32[2, 3, N]"]);
+    let error = refused(&Op::Arrange(Arrange::Reshape { shape: shape("5, N") }), &["f32[2, 3, N]"]);
     assert_eq!(error.code, E3007);
     assert_eq!(error.to_string(), "`reshape`: [2, 3, N] has 6 * N elements, [5, N] has 5 * N");
-    assert_eq!(code(&Op::Reshape { shape: shape("M") }, &["f32[N]"]), E3007);
+    assert_eq!(code(&Op::Arrange(Arrange::Reshape { shape: shape("M") }), &["f32[N]"]), E3007);
 }
 
 #[test]
 fn transpose_c1() {
-    let transpose = |permutation: &[i64]| Op::Transpose { permutation: permutation.to_vec() };
+    let transpose =
+        |permutation: &[i64]| Op::Arrange(Arrange::Transpose { permutation: permutation.to_vec() });
     let error = refused(&transpose(&[0, 0]), &["f32[2, 3]"]);
     assert_eq!(error.code, E3008);
     assert_eq!(
@@ -254,46 +255,46 @@ fn transpose_c1() {
 
 #[test]
 fn expand_dims_c1() {
-    assert_eq!(code(&Op::ExpandDims { axes: vec![3] }, &["f32[2, 3]"]), E3004);
-    assert_eq!(code(&Op::ExpandDims { axes: vec![-1] }, &["f32[2, 3]"]), E3004);
+    assert_eq!(code(&Op::Arrange(Arrange::ExpandDims { axes: vec![3] }), &["f32[2, 3]"]), E3004);
+    assert_eq!(code(&Op::Arrange(Arrange::ExpandDims { axes: vec![-1] }), &["f32[2, 3]"]), E3004);
 }
 
 #[test]
 fn expand_dims_c2() {
-    assert_eq!(code(&Op::ExpandDims { axes: vec![1, 1] }, &["f32[2, 3]"]), E3005);
+    assert_eq!(code(&Op::Arrange(Arrange::ExpandDims { axes: vec![1, 1] }), &["f32[2, 3]"]), E3005);
 }
 
 #[test]
 fn results_keep_the_limit_on_rank() {
-    assert_eq!(code(&Op::ExpandDims { axes: vec![0] }, &["f32[1,1,1,1,1,1,1,1]"]), E1008);
+    assert_eq!(code(&Op::Arrange(Arrange::ExpandDims { axes: vec![0] }), &["f32[1,1,1,1,1,1,1,1]"]), E1008);
 }
 
 #[test]
 fn squeeze_c1() {
-    assert_eq!(code(&Op::Squeeze { axes: vec![1] }, &["f32[1]"]), E3004);
+    assert_eq!(code(&Op::Arrange(Arrange::Squeeze { axes: vec![1] }), &["f32[1]"]), E3004);
 }
 
 #[test]
 fn squeeze_c2() {
-    assert_eq!(code(&Op::Squeeze { axes: vec![0, 0] }, &["f32[1]"]), E3005);
+    assert_eq!(code(&Op::Arrange(Arrange::Squeeze { axes: vec![0, 0] }), &["f32[1]"]), E3005);
 }
 
 #[test]
 fn squeeze_c3() {
-    let error = refused(&Op::Squeeze { axes: vec![1] }, &["f32[1, N]"]);
+    let error = refused(&Op::Arrange(Arrange::Squeeze { axes: vec![1] }), &["f32[1, N]"]);
     assert_eq!(error.code, E3009);
     assert_eq!(error.to_string(), "`squeeze`: axis 1 of [1, N] has extent N, needed 1");
-    assert_eq!(code(&Op::Squeeze { axes: vec![0] }, &["f32[2]"]), E3009);
+    assert_eq!(code(&Op::Arrange(Arrange::Squeeze { axes: vec![0] }), &["f32[2]"]), E3009);
 }
 
 #[test]
 fn broadcast_to_c1() {
-    assert_eq!(code(&Op::BroadcastTo { shape: shape("0") }, &["f32"]), E3006);
+    assert_eq!(code(&Op::Arrange(Arrange::BroadcastTo { shape: shape("0") }), &["f32"]), E3006);
 }
 
 #[test]
 fn broadcast_to_c2() {
-    let to = |text| Op::BroadcastTo { shape: shape(text) };
+    let to = |text| Op::Arrange(Arrange::BroadcastTo { shape: shape(text) });
     let error = refused(&to("2, 4"), &["f32[3]"]);
     assert_eq!(error.code, E3001);
     assert_eq!(error.to_string(), "`broadcast_to`: extent 3 does not broadcast to 4 in dimension 1");
@@ -354,15 +355,15 @@ fn slice_c4() {
 
 #[test]
 fn gather_c1() {
-    let error = refused(&Op::Gather, &["f32[3]", "f32[2]"]);
+    let error = refused(&Op::Rows(Rows::Gather), &["f32[3]", "f32[2]"]);
     assert_eq!(error.code, E4011);
     assert_eq!(error.to_string(), "`gather`: indices are f32, needed i32 or i64");
-    assert_eq!(code(&Op::Gather, &["f32[3]", "bool[2]"]), E4011);
+    assert_eq!(code(&Op::Rows(Rows::Gather), &["f32[3]", "bool[2]"]), E4011);
 }
 
 #[test]
 fn gather_c2() {
-    assert_eq!(code(&Op::Gather, &["f32", "i64[2]"]), E3002);
+    assert_eq!(code(&Op::Rows(Rows::Gather), &["f32", "i64[2]"]), E3002);
 }
 
 #[test]
@@ -380,62 +381,62 @@ fn slice_grad_c2() {
 
 #[test]
 fn scatter_add_c1() {
-    assert_eq!(code(&Op::ScatterAdd { shape: shape("3") }, &["f32[2]", "f32[2]"]), E4011);
+    assert_eq!(code(&Op::Rows(Rows::ScatterAdd { shape: shape("3") }), &["f32[2]", "f32[2]"]), E4011);
 }
 
 #[test]
 fn scatter_add_c2() {
-    assert_eq!(code(&Op::ScatterAdd { shape: shape("") }, &["i64[2]", "f32[2]"]), E3002);
-    assert_eq!(code(&Op::ScatterAdd { shape: shape("0") }, &["i64[2]", "f32[2]"]), E3006);
+    assert_eq!(code(&Op::Rows(Rows::ScatterAdd { shape: shape("") }), &["i64[2]", "f32[2]"]), E3002);
+    assert_eq!(code(&Op::Rows(Rows::ScatterAdd { shape: shape("0") }), &["i64[2]", "f32[2]"]), E3006);
 }
 
 #[test]
 fn scatter_add_c3() {
-    assert_eq!(code(&Op::ScatterAdd { shape: shape("3, 4") }, &["i64[2]", "f32[2, 3]"]), E3003);
+    assert_eq!(code(&Op::Rows(Rows::ScatterAdd { shape: shape("3, 4") }), &["i64[2]", "f32[2, 3]"]), E3003);
 }
 
 #[test]
 fn dot_c1() {
-    let error = refused(&Op::Dot, &["f32[2, 3, 4]", "f32[4]"]);
+    let error = refused(&Op::Product(Product::Dot), &["f32[2, 3, 4]", "f32[4]"]);
     assert_eq!(error.code, E3002);
     assert_eq!(error.to_string(), "`dot`: operand of rank 3, needed rank 1 or 2");
-    assert_eq!(code(&Op::Dot, &["f32[2]", "f32"]), E3002);
+    assert_eq!(code(&Op::Product(Product::Dot), &["f32[2]", "f32"]), E3002);
 }
 
 #[test]
 fn dot_c2() {
-    assert_eq!(code(&Op::Dot, &["f32[2]", "f64[2]"]), E2004);
+    assert_eq!(code(&Op::Product(Product::Dot), &["f32[2]", "f64[2]"]), E2004);
 }
 
 #[test]
 fn dot_c3() {
-    let error = refused(&Op::Dot, &["f32[2]", "f32[3, 4]"]);
+    let error = refused(&Op::Product(Product::Dot), &["f32[2]", "f32[3, 4]"]);
     assert_eq!((error.code, error.dims), (E3003, vec![(0, 0), (1, 0)]));
-    assert_eq!(code(&Op::Dot, &["f32[2, 3]", "f32[2]"]), E3003);
-    assert_eq!(code(&Op::Dot, &["f32[N]", "f32[M]"]), E3003);
+    assert_eq!(code(&Op::Product(Product::Dot), &["f32[2, 3]", "f32[2]"]), E3003);
+    assert_eq!(code(&Op::Product(Product::Dot), &["f32[N]", "f32[M]"]), E3003);
 }
 
 #[test]
 fn matmul_c1() {
-    let error = refused(&Op::MatMul, &["f32[3]", "f32[3, 4]"]);
+    let error = refused(&Op::Product(Product::MatMul), &["f32[3]", "f32[3, 4]"]);
     assert_eq!(error.code, E3002);
     assert_eq!(error.focus, Focus::Operand(0));
-    assert_eq!(code(&Op::MatMul, &["f32[3, 4]", "f32"]), E3002);
+    assert_eq!(code(&Op::Product(Product::MatMul), &["f32[3, 4]", "f32"]), E3002);
 }
 
 #[test]
 fn matmul_c2() {
-    assert_eq!(code(&Op::MatMul, &["f32[2, 3]", "f64[3, 2]"]), E2004);
+    assert_eq!(code(&Op::Product(Product::MatMul), &["f32[2, 3]", "f64[3, 2]"]), E2004);
 }
 
 #[test]
 fn matmul_c3() {
-    let error = refused(&Op::MatMul, &["f32[N, 784]", "f32[785, 256]"]);
+    let error = refused(&Op::Product(Product::MatMul), &["f32[N, 784]", "f32[785, 256]"]);
     assert_eq!((error.code, error.dims.clone()), (E3003, vec![(0, 1), (1, 0)]));
     let named = error.message(|operand| ["x is f32[N, 784]", "w is f32[785, 256]"][operand].into());
     assert_eq!(named, "`@`: inner dimensions differ, 784 and 785: x is f32[N, 784], w is f32[785, 256]");
     let name = |operand: usize| ["x", "w"][operand].to_string();
-    let help = |operands: &[&str]| refused(&Op::MatMul, operands).help_with(name);
+    let help = |operands: &[&str]| refused(&Op::Product(Product::MatMul), operands).help_with(name);
     assert_eq!(help(&["f32[8, 3]", "f32[4, 3]"]).unwrap(), "write `w.T`");
     assert_eq!(help(&["f32[3, 8]", "f32[3, 4]"]).unwrap(), "write `x.T`");
     assert!(help(&["f32[2, N]", "f32[M, 4]"]).unwrap().starts_with("use one symbol"));
@@ -444,24 +445,24 @@ fn matmul_c3() {
 
 #[test]
 fn matmul_c4() {
-    let error = refused(&Op::MatMul, &["f32[2, 5, 3]", "f32[4, 3, 5]"]);
+    let error = refused(&Op::Product(Product::MatMul), &["f32[2, 5, 3]", "f32[4, 3, 5]"]);
     assert_eq!((error.code, error.dims), (E3001, vec![(0, 0), (1, 0)]));
 }
 
 #[test]
 fn conv2d_c1() {
-    assert_eq!(code(&Op::Conv2d(valid()), &["f32[5, 5, 2]", "f32[3, 3, 2, 4]"]), E3002);
-    assert_eq!(code(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f32[3, 3, 2]"]), E3002);
+    assert_eq!(code(&Op::Window(Window::Conv2d(valid())), &["f32[5, 5, 2]", "f32[3, 3, 2, 4]"]), E3002);
+    assert_eq!(code(&Op::Window(Window::Conv2d(valid())), &["f32[1, 5, 5, 2]", "f32[3, 3, 2]"]), E3002);
 }
 
 #[test]
 fn conv2d_c2() {
-    assert_eq!(code(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f64[3, 3, 2, 4]"]), E2004);
+    assert_eq!(code(&Op::Window(Window::Conv2d(valid())), &["f32[1, 5, 5, 2]", "f64[3, 3, 2, 4]"]), E2004);
 }
 
 #[test]
 fn conv2d_c3() {
-    let error = refused(&Op::Conv2d(valid()), &["f32[1, 5, 5, 2]", "f32[3, 3, 3, 4]"]);
+    let error = refused(&Op::Window(Window::Conv2d(valid())), &["f32[1, 5, 5, 2]", "f32[3, 3, 3, 4]"]);
     assert_eq!(error.code, E4009);
     assert_eq!(error.to_string(), "`conv2d`: channels differ, 2 in the image and 3 in the filter");
 }
@@ -477,7 +478,7 @@ fn conv2d_c4() {
 
 #[test]
 fn conv2d_c5() {
-    let error = refused(&Op::Conv2d(valid()), &["f32[1, 5, 2, 2]", "f32[3, 3, 2, 4]"]);
+    let error = refused(&Op::Window(Window::Conv2d(valid())), &["f32[1, 5, 2, 2]", "f32[3, 3, 2, 4]"]);
     assert_eq!(error.code, E3006);
     assert_eq!(
         error.to_string(),
@@ -489,11 +490,11 @@ fn conv2d_c5() {
 }
 
 fn grad_input(of: &str) -> Op {
-    Op::Conv2dGradInput { shape: shape(of), convolution: valid().into() }
+    Op::Window(Window::Conv2dGradInput { shape: shape(of), convolution: valid().into() })
 }
 
 fn grad_filter(of: &str) -> Op {
-    Op::Conv2dGradFilter { shape: shape(of), convolution: valid().into() }
+    Op::Window(Window::Conv2dGradFilter { shape: shape(of), convolution: valid().into() })
 }
 
 #[test]
@@ -541,9 +542,12 @@ fn conv2d_grad_filter_c4() {
 #[test]
 fn arithmetic_on_dims_that_leaves_64_bits_is_an_error() {
     let huge = ty("f32[N, 4611686018427387904]");
-    let op = Op::Reshape { shape: shape("N, 2, 4611686018427387904") };
+    let op = Op::Arrange(Arrange::Reshape { shape: shape("N, 2, 4611686018427387904") });
     assert_eq!(mind_core::ops::infer(&op, &[&huge]).unwrap_err().code, E1008);
-    assert_eq!(code(&Op::Index { indices: vec![dim("9223372036854775807")] }, &["f32[N]"]), E1008);
+    assert_eq!(
+        code(&Op::Part(Part::Index { indices: vec![dim("9223372036854775807")] }), &["f32[N]"]),
+        E1008
+    );
     assert!(infer_types(&Op::Map(Map::Neg), &["f32[N, 4611686018427387904]"]).is_ok());
 }
 

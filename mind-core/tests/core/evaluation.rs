@@ -4,7 +4,7 @@ use mind_core::{
     data::TensorData,
     dim::Dim,
     interp::{Elements, Value},
-    ir::{Const, Convolution, Op, Padding, Reduction, Slice},
+    ir::{Arrange, Const, Convolution, Op, Padding, Part, Product, Reduction, Rows, Slice, Window},
     map::Map,
     reduce::Reduce,
 };
@@ -34,7 +34,10 @@ fn integers_wrap() {
     assert_eq!(evaluate(Op::Map(Map::Neg), &[i64s(&[], &[i64::MIN])]), i64s(&[], &[i64::MIN]));
     let sum = Op::Reduce(Reduce::Sum, Reduction { axes: vec![], keepdims: false });
     assert_eq!(evaluate(sum, &[Value::new([2], vec![i32::MAX, 1])]), Value::new([], vec![i32::MIN]));
-    assert_eq!(evaluate(Op::Dot, &[i64s(&[2], &[i64::MAX, 1]), i64s(&[2], &[1, 1])]), i64s(&[], &[i64::MIN]));
+    assert_eq!(
+        evaluate(Op::Product(Product::Dot), &[i64s(&[2], &[i64::MAX, 1]), i64s(&[2], &[1, 1])]),
+        i64s(&[], &[i64::MIN])
+    );
 }
 
 #[test]
@@ -83,47 +86,71 @@ fn sums_of_f32_round_once() {
 fn views_move_elements() {
     let x = i64s(&[2, 3], &[1, 2, 3, 4, 5, 6]);
     let on = |op| evaluate(op, std::slice::from_ref(&x));
-    assert_eq!(on(Op::Reshape { shape: shape("3, 2") }), i64s(&[3, 2], &[1, 2, 3, 4, 5, 6]));
-    assert_eq!(on(Op::Transpose { permutation: vec![1, 0] }), i64s(&[3, 2], &[1, 4, 2, 5, 3, 6]));
-    assert_eq!(on(Op::ExpandDims { axes: vec![1] }), i64s(&[2, 1, 3], &[1, 2, 3, 4, 5, 6]));
-    let broadcast = Op::BroadcastTo { shape: shape("2, 2, 3") };
+    assert_eq!(
+        on(Op::Arrange(Arrange::Reshape { shape: shape("3, 2") })),
+        i64s(&[3, 2], &[1, 2, 3, 4, 5, 6])
+    );
+    assert_eq!(
+        on(Op::Arrange(Arrange::Transpose { permutation: vec![1, 0] })),
+        i64s(&[3, 2], &[1, 4, 2, 5, 3, 6])
+    );
+    assert_eq!(on(Op::Arrange(Arrange::ExpandDims { axes: vec![1] })), i64s(&[2, 1, 3], &[1, 2, 3, 4, 5, 6]));
+    let broadcast = Op::Arrange(Arrange::BroadcastTo { shape: shape("2, 2, 3") });
     assert_eq!(on(broadcast), i64s(&[2, 2, 3], &[1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]));
-    assert_eq!(evaluate(Op::Squeeze { axes: vec![0] }, &[i64s(&[1, 2], &[7, 8])]), i64s(&[2], &[7, 8]));
+    assert_eq!(
+        evaluate(Op::Arrange(Arrange::Squeeze { axes: vec![0] }), &[i64s(&[1, 2], &[7, 8])]),
+        i64s(&[2], &[7, 8])
+    );
     let cube = i64s(&[2, 1, 3], &[1, 2, 3, 4, 5, 6]);
-    let turned = evaluate(Op::Transpose { permutation: vec![2, 0, 1] }, &[cube]);
+    let turned = evaluate(Op::Arrange(Arrange::Transpose { permutation: vec![2, 0, 1] }), &[cube]);
     assert_eq!(turned, i64s(&[3, 2, 1], &[1, 4, 2, 5, 3, 6]));
 }
 
 #[test]
 fn elements_are_taken_and_put_back() {
     let x = i64s(&[2, 3], &[1, 2, 3, 4, 5, 6]);
-    let index = Op::Index { indices: vec![Dim::ONE, Dim::ZERO] };
+    let index = Op::Part(Part::Index { indices: vec![Dim::ONE, Dim::ZERO] });
     assert_eq!(evaluate(index, std::slice::from_ref(&x)), i64s(&[], &[4]));
     let dims = |text| shape(text).to_vec();
     let slice = Slice { starts: dims("0, 0"), ends: dims("2, 3"), steps: vec![1, 2] };
-    let taken = evaluate(Op::Slice(slice.clone().into()), std::slice::from_ref(&x));
+    let taken = evaluate(Op::Part(Part::Slice(slice.clone().into())), std::slice::from_ref(&x));
     assert_eq!(taken, i64s(&[2, 2], &[1, 3, 4, 6]));
-    let back = evaluate(Op::SliceGrad { shape: shape("2, 3"), slice: slice.into() }, &[taken]);
+    let back = evaluate(Op::Part(Part::SliceGrad { shape: shape("2, 3"), slice: slice.into() }), &[taken]);
     assert_eq!(back, i64s(&[2, 3], &[1, 0, 3, 4, 0, 6]));
     let indices = i64s(&[3], &[1, 0, 1]);
-    let rows = evaluate(Op::Gather, &[x, indices.clone()]);
+    let rows = evaluate(Op::Rows(Rows::Gather), &[x, indices.clone()]);
     assert_eq!(rows, i64s(&[3, 3], &[4, 5, 6, 1, 2, 3, 4, 5, 6]));
-    let added = evaluate(Op::ScatterAdd { shape: shape("3, 3") }, &[indices, rows]);
+    let added = evaluate(Op::Rows(Rows::ScatterAdd { shape: shape("3, 3") }), &[indices, rows]);
     assert_eq!(added, i64s(&[3, 3], &[1, 2, 3, 8, 10, 12, 0, 0, 0]));
 }
 
 #[test]
 fn products_of_every_form() {
     let (a, b) = (i64s(&[2, 3], &[1, 2, 3, 4, 5, 6]), i64s(&[3, 2], &[1, 0, 0, 1, 1, 1]));
-    assert_eq!(evaluate(Op::MatMul, &[a.clone(), b.clone()]), i64s(&[2, 2], &[4, 5, 10, 11]));
-    assert_eq!(evaluate(Op::Dot, &[a.clone(), b.clone()]), i64s(&[2, 2], &[4, 5, 10, 11]));
-    assert_eq!(evaluate(Op::Dot, &[a.clone(), i64s(&[3], &[1, 0, -1])]), i64s(&[2], &[-2, -2]));
-    assert_eq!(evaluate(Op::Dot, &[i64s(&[2], &[1, -1]), a.clone()]), i64s(&[3], &[-3, -3, -3]));
-    assert_eq!(evaluate(Op::Dot, &[i64s(&[2], &[1, 2]), i64s(&[2], &[3, 4])]), i64s(&[], &[11]));
+    assert_eq!(
+        evaluate(Op::Product(Product::MatMul), &[a.clone(), b.clone()]),
+        i64s(&[2, 2], &[4, 5, 10, 11])
+    );
+    assert_eq!(evaluate(Op::Product(Product::Dot), &[a.clone(), b.clone()]), i64s(&[2, 2], &[4, 5, 10, 11]));
+    assert_eq!(
+        evaluate(Op::Product(Product::Dot), &[a.clone(), i64s(&[3], &[1, 0, -1])]),
+        i64s(&[2], &[-2, -2])
+    );
+    assert_eq!(
+        evaluate(Op::Product(Product::Dot), &[i64s(&[2], &[1, -1]), a.clone()]),
+        i64s(&[3], &[-3, -3, -3])
+    );
+    assert_eq!(
+        evaluate(Op::Product(Product::Dot), &[i64s(&[2], &[1, 2]), i64s(&[2], &[3, 4])]),
+        i64s(&[], &[11])
+    );
     let batch = i64s(&[2, 1, 2], &[1, 2, 3, 4]);
     let each = i64s(&[2, 2, 1], &[1, 1, 2, 0]);
-    assert_eq!(evaluate(Op::MatMul, &[batch.clone(), each]), i64s(&[2, 1, 1], &[3, 6]));
-    assert_eq!(evaluate(Op::MatMul, &[batch, i64s(&[2, 1], &[1, -1])]), i64s(&[2, 1, 1], &[-1, -1]));
+    assert_eq!(evaluate(Op::Product(Product::MatMul), &[batch.clone(), each]), i64s(&[2, 1, 1], &[3, 6]));
+    assert_eq!(
+        evaluate(Op::Product(Product::MatMul), &[batch, i64s(&[2, 1], &[1, -1])]),
+        i64s(&[2, 1, 1], &[-1, -1])
+    );
 }
 
 #[test]
@@ -131,7 +158,7 @@ fn convolution_by_hand() {
     let image = i64s(&[1, 3, 3, 1], &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
     let filter = i64s(&[2, 2, 1, 1], &[1, 0, 0, -1]);
     let conv = |strides: [i64; 2], padding| {
-        let op = Op::Conv2d(Convolution { strides: strides.to_vec(), padding });
+        let op = Op::Window(Window::Conv2d(Convolution { strides: strides.to_vec(), padding }));
         evaluate(op, &[image.clone(), filter.clone()])
     };
     assert_eq!(conv([1, 1], Padding::Valid), i64s(&[1, 2, 2, 1], &[-4, -4, -4, -4]));
@@ -151,13 +178,19 @@ fn convolution_gradients_are_its_transposes() {
             |count: usize, step: i64| (0..count as i64).map(|n| (n * step) % 7 - 3).collect::<Vec<_>>();
         let x = i64s(&[2, 5, 4, 2], &numbers(80, 3));
         let f = i64s(&[3, 2, 2, 3], &numbers(36, 5));
-        let y = evaluate(Op::Conv2d(convolution.clone()), &[x.clone(), f.clone()]);
+        let y = evaluate(Op::Window(Window::Conv2d(convolution.clone())), &[x.clone(), f.clone()]);
         let dy = Value::new(y.shape.clone(), numbers(y.elements.len(), 4));
         let shape_of_x = shape("2, 5, 4, 2");
-        let dx = Op::Conv2dGradInput { shape: shape_of_x, convolution: convolution.clone().into() };
+        let dx = Op::Window(Window::Conv2dGradInput {
+            shape: shape_of_x,
+            convolution: convolution.clone().into(),
+        });
         let dx = evaluate(dx, &[dy.clone(), f.clone()]);
         let df = evaluate(
-            Op::Conv2dGradFilter { shape: shape("3, 2, 2, 3"), convolution: convolution.into() },
+            Op::Window(Window::Conv2dGradFilter {
+                shape: shape("3, 2, 2, 3"),
+                convolution: convolution.into(),
+            }),
             &[x.clone(), dy.clone()],
         );
         let inner = |a: &Value, b: &Value| -> f64 {

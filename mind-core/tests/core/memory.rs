@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     diag::Code,
     interp::{Options, RunError, Value, run_with},
-    ir::Op,
+    ir::{Arrange, Op, Product},
     map::Map,
     ops::Profile,
     ty::{DType, Shape, Type},
@@ -61,8 +61,8 @@ fn sizes_beyond_all_memory_are_errors() {
     let mut builder = Builder::new();
     let x = builder.input("x", Type::new(DType::F32, Shape::new(["N".into(), 1.into()]))).unwrap();
     let y = builder.input("y", Type::new(DType::F32, Shape::new([1.into(), "N".into()]))).unwrap();
-    let product = builder.push(Op::MatMul, &[x, y]).unwrap();
-    let square = builder.push(Op::MatMul, &[product, product]).unwrap();
+    let product = builder.push(Op::Product(Product::MatMul), &[x, y]).unwrap();
+    let square = builder.push(Op::Product(Product::MatMul), &[product, product]).unwrap();
     let module = verify(builder.finish([square]), Profile::Extended).unwrap();
     let n = 60_000;
     let inputs = [Value::new([n, 1], vec![0.0f32; n]), Value::new([1, n], vec![0.0f32; n])];
@@ -73,7 +73,7 @@ fn sizes_beyond_all_memory_are_errors() {
     // More bytes than can be counted.
     let mut builder = Builder::new();
     let x = builder.input("x", float(&[1])).unwrap();
-    let op = Op::BroadcastTo { shape: Shape::literal(&[1 << 31, (1 << 31) - 1]) };
+    let op = Op::Arrange(Arrange::BroadcastTo { shape: Shape::literal(&[1 << 31, (1 << 31) - 1]) });
     let y = builder.push(op, &[x]).unwrap();
     let module = verify(builder.finish([y]), Profile::Extended).unwrap();
     let error = run(&module, &[Value::new([1], vec![0.0f32])], u64::MAX).unwrap_err();

@@ -5,7 +5,7 @@ use mind_core::{
     diag::Code,
     dim::Dim,
     interp::{Value, run},
-    ir::{Convolution, Op, Padding, Slice},
+    ir::{Convolution, Op, Padding, Part, Rows, Slice, Window},
     map::Map,
 };
 
@@ -32,7 +32,7 @@ fn symbols_are_solved_from_derived_extents() {
     b.input("y", ty("f32[M + N]")).unwrap();
     let starts = vec![Dim::ZERO, Dim::ZERO];
     let slice = Slice { starts, ends: vec![dim("N"), Dim::ONE], steps: vec![1, 1] };
-    let first = b.push(Op::Slice(slice.into()), &[x]).unwrap();
+    let first = b.push(Op::Part(Part::Slice(slice.into())), &[x]).unwrap();
     let module = verified(b.finish([first]));
     let x = f32s(&[5, 1], &[1., 2., 3., 4., 5.]);
     assert_eq!(run(&module, &[x.clone(), f32s(&[3], &[0.; 3])]), Ok(vec![f32s(&[2, 1], &[1., 2.])]));
@@ -73,7 +73,7 @@ fn inputs_have_the_declared_number_element_type_and_rank() {
 #[test]
 fn extents_are_positive() {
     assert_eq!(stop(Op::Map(Map::Neg), &["f32[N]"], &[f32s(&[0], &[])]), Code::E3006);
-    let conv = Op::Conv2d(Convolution { strides: vec![1, 1], padding: Padding::Valid });
+    let conv = Op::Window(Window::Conv2d(Convolution { strides: vec![1, 1], padding: Padding::Valid }));
     let (image, filter) = (f32s(&[1, 2, 3, 1], &[0.; 6]), f32s(&[3, 3, 1, 1], &[0.; 9]));
     assert_eq!(stop(conv, &["f32[1, H, W, 1]", "f32[3, 3, 1, 1]"], &[image, filter]), Code::E3006);
 }
@@ -81,11 +81,11 @@ fn extents_are_positive() {
 #[test]
 fn bounds_on_symbolic_extents_are_checked() {
     let slice = Slice { starts: vec![Dim::ZERO], ends: vec![Dim::literal(3)], steps: vec![1] };
-    let op = Op::Slice(slice.into());
+    let op = Op::Part(Part::Slice(slice.into()));
     assert_eq!(stop(op.clone(), &["f32[N]"], &[f32s(&[2], &[0.; 2])]), Code::E6009);
     let module = verified(single(&op, &[ty("f32[N]")]));
     assert_eq!(run(&module, &[f32s(&[4], &[1., 2., 3., 4.])]), Ok(vec![f32s(&[3], &[1., 2., 3.])]));
-    let index = Op::Index { indices: vec![Dim::literal(4)] };
+    let index = Op::Part(Part::Index { indices: vec![Dim::literal(4)] });
     assert_eq!(stop(index, &["f32[N]"], &[f32s(&[4], &[0.; 4])]), Code::E6009);
 }
 
@@ -93,9 +93,10 @@ fn bounds_on_symbolic_extents_are_checked() {
 fn indices_out_of_range_stop_the_program() {
     let table = f32s(&[3], &[1., 2., 3.]);
     for bad in [3, -1, i64::MAX] {
-        let code = stop(Op::Gather, &["f32[3]", "i64[2]"], &[table.clone(), i64s(&[2], &[0, bad])]);
+        let code =
+            stop(Op::Rows(Rows::Gather), &["f32[3]", "i64[2]"], &[table.clone(), i64s(&[2], &[0, bad])]);
         assert_eq!(code, Code::E6001);
     }
-    let scatter = Op::ScatterAdd { shape: crate::support::shape("2") };
+    let scatter = Op::Rows(Rows::ScatterAdd { shape: crate::support::shape("2") });
     assert_eq!(stop(scatter, &["i64[1]", "f32[1]"], &[i64s(&[1], &[2]), f32s(&[1], &[1.])]), Code::E6001);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mind_core::{
-    ir::Op,
+    ir::{Op, Rows},
     map::Map,
     ops::{Class, Profile, TABLE, VARIADIC, infer},
     provenance::{Origin, origin},
@@ -88,8 +88,8 @@ fn costs_of_samples_are_known_and_not_negative() {
         let operands: Vec<_> = types.iter().collect();
         let flops = (op.info().flops)(op, &operands, &infer(op, &operands).unwrap()).unwrap();
         assert!(flops.as_literal().is_some_and(|flops| flops >= 0), "{op:?}: {flops}");
-        let free =
-            matches!(op.info().class, Class::View) || matches!(op, Op::Gather | Op::Map(Map::StopGradient));
+        let free = matches!(op.info().class, Class::View)
+            || matches!(op, Op::Rows(Rows::Gather) | Op::Map(Map::StopGradient));
         assert!(!free || flops.as_literal() == Some(0), "{op:?}: {flops}");
     });
 }

@@ -2,7 +2,7 @@
 
 use mind_core::{
     diag::Code::{self, *},
-    ir::{Inst, Module, Op, Operands, ValueId},
+    ir::{Inst, Module, Op, Operands, Product, Rows, ValueId},
     map::Map,
     ops::{Profile, Requirement},
     verify::{VerifyError, requirements, verify},
@@ -96,7 +96,7 @@ fn one_mistake_gives_one_error() {
     let insts = vec![
         input("x", "f32[2, 3]"),
         input("w", "f32[4, 5]"),
-        inst(Op::MatMul, &[0, 1], "f32[2, 5]"),
+        inst(Op::Product(Product::MatMul), &[0, 1], "f32[2, 5]"),
         inst(Op::Map(Map::Relu), &[2], "f32[2, 5]"),
         inst(Op::Map(Map::Add), &[3, 2], "f32[2, 5]"),
     ];
@@ -130,15 +130,15 @@ fn independent_mistakes_are_all_found() {
         input("i", "i64[2]"),
         inst(Op::Map(Map::Relu), &[1], "i64[2]"),
         inst(Op::Map(Map::Add), &[0, 1], "f32[2]"),
-        inst(Op::Gather, &[0, 0], "f32[2]"),
+        inst(Op::Rows(Rows::Gather), &[0, 0], "f32[2]"),
     ];
     assert_eq!(found(insts, &[4, 8]), [(E2005, Some(2)), (E2004, Some(3)), (E4011, Some(4)), (E4003, None)]);
 }
 
 #[test]
 fn inputs_give_every_symbol() {
-    use mind_core::ir::Op::BroadcastTo;
-    let to = |text| BroadcastTo { shape: crate::support::shape(text) };
+    use mind_core::ir::Arrange;
+    let to = |text| Op::Arrange(Arrange::BroadcastTo { shape: crate::support::shape(text) });
     let insts =
         vec![input("x", "f32"), inst(to("K"), &[0], "f32[K]"), inst(Op::Map(Map::Neg), &[1], "f32[K]")];
     assert_eq!(found(insts, &[2]), [(E2003, Some(1))]);
@@ -149,15 +149,15 @@ fn inputs_give_every_symbol() {
 
 #[test]
 fn requirements_are_sorted_and_unique() {
-    use mind_core::ir::{Convolution, Padding};
-    let conv = Op::Conv2d(Convolution { strides: vec![1, 1], padding: Padding::Valid });
+    use mind_core::ir::{Convolution, Padding, Window};
+    let conv = Op::Window(Window::Conv2d(Convolution { strides: vec![1, 1], padding: Padding::Valid }));
     let module = verified(single(&conv, &[ty("f32[1, H, H, 1]"), ty("f32[3, 3, 1, 1]")]));
     assert_eq!(requirements(&module), [Requirement::Positive(dim("H - 2"))]);
 }
 
 #[test]
 fn verification_changes_nothing() {
-    let module = single(&Op::MatMul, &[ty("f32[N, 3]"), ty("f32[3, 4]")]);
+    let module = single(&Op::Product(Product::MatMul), &[ty("f32[N, 3]"), ty("f32[3, 4]")]);
     assert_eq!(verified(module.clone()).into_module(), module);
 }
 

@@ -6,7 +6,7 @@ use mind_core::{
     canon::Canonical,
     dim::Dim,
     grad::differentiate,
-    ir::{Op, Reduction},
+    ir::{Op, Product, Reduction},
     map::Map,
     ops::{self, Profile},
     reduce::Reduce,
@@ -70,10 +70,10 @@ pub fn network() -> Canonical {
     let last = |keepdims| Reduction { axes: vec![1], keepdims };
     build(&types, |b, inputs| {
         let [x, y, w1, b1, w2, b2] = *inputs else { panic!("six inputs") };
-        let h = push(b, Op::MatMul, &[x, w1]);
+        let h = push(b, Op::Product(Product::MatMul), &[x, w1]);
         let h = push(b, Op::Map(Map::Add), &[h, b1]);
         let h = push(b, Op::Map(Map::Relu), &[h]);
-        let z = push(b, Op::MatMul, &[h, w2]);
+        let z = push(b, Op::Product(Product::MatMul), &[h, w2]);
         let z = push(b, Op::Map(Map::Add), &[z, b2]);
         let power = push(b, Op::Map(Map::Exp), &[z]);
         let total = push(b, Op::Reduce(Reduce::Sum, last(true)), &[power]);

@@ -4,7 +4,7 @@ use mind_core::{
     canon::Canonical,
     dim::Dim,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate},
-    ir::{Convolution, Op, Padding, Reduction, Slice, ValueId},
+    ir::{Convolution, Op, Padding, Part, Reduction, Rows, Slice, ValueId, Window},
     map::Map,
     ops::Profile,
     reduce::Reduce,
@@ -30,7 +30,7 @@ fn error(module: &Canonical, options: &GradientOptions) -> (&'static str, String
 fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
     let convolution = Convolution { strides: vec![1, 1], padding: Padding::Same };
     let module = build(&[f32s(&[1, 4, 4, 2]), f32s(&[3, 3, 2, 5])], |b, inputs| {
-        let y = push(b, Op::Conv2d(convolution), inputs);
+        let y = push(b, Op::Window(Window::Conv2d(convolution)), inputs);
         let y = push(b, Op::Map(Map::Relu), &[y]);
         vec![push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y])]
     });
@@ -53,7 +53,7 @@ fn a_convolution_beside_the_path_is_no_obstacle() {
     let convolution = Convolution { strides: vec![1, 1], padding: Padding::Valid };
     for join in [Op::Map(Map::Add), Op::Map(Map::Mul)] {
         let module = build(&[f32s(&[1, 1, 1, 1]), f32s(&[1, 1, 1, 1]), f32s(&[])], |b, inputs| {
-            let y = push(b, Op::Conv2d(convolution.clone()), &inputs[..2]);
+            let y = push(b, Op::Window(Window::Conv2d(convolution.clone())), &inputs[..2]);
             let y =
                 push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1, 2, 3], keepdims: false }), &[y]);
             vec![push(b, join.clone(), &[y, inputs[2]])]
@@ -126,9 +126,13 @@ fn unknown_extents_are_e5004_where_core_v1_needs_them() {
     let slice =
         Slice { starts: vec![0.into(); 2], ends: vec![Dim::symbol("N"), 2.into()], steps: vec![1, 1] };
     let cases = [
-        (Op::Slice(Box::new(slice)), vec![unknown.clone()], Some(everything.clone())),
-        (Op::Index { indices: vec![0.into(), 1.into()] }, vec![unknown.clone()], None),
-        (Op::Gather, vec![unknown.clone(), Type::new(DType::I32, Shape::literal(&[3]))], Some(everything)),
+        (Op::Part(Part::Slice(Box::new(slice))), vec![unknown.clone()], Some(everything.clone())),
+        (Op::Part(Part::Index { indices: vec![0.into(), 1.into()] }), vec![unknown.clone()], None),
+        (
+            Op::Rows(Rows::Gather),
+            vec![unknown.clone(), Type::new(DType::I32, Shape::literal(&[3]))],
+            Some(everything),
+        ),
     ];
     for (op, operands, reduction) in cases {
         let name = op.info().name;
@@ -149,7 +153,7 @@ fn more_rows_than_f32_counts_exactly_are_e5004_in_core_v1() {
     for (dtype, rows, fits) in [(DType::F32, 1 << 24, true), (DType::F32, (1 << 24) + 1, false)] {
         let module =
             build(&[Type::new(dtype, Shape::literal(&[rows])), Type::scalar(DType::I64)], |b, inputs| {
-                vec![push(b, Op::Gather, inputs)]
+                vec![push(b, Op::Rows(Rows::Gather), inputs)]
             });
         let options = GradientOptions { ..scalar_options(&[0], Profile::CoreV1) };
         match differentiate(&module, &options) {
@@ -168,7 +172,7 @@ fn a_parameter_of_integers_is_e5005() {
     let module = build(
         &[f32s(&[3]), Type::new(DType::I32, Shape::literal(&[2])), Type::scalar(DType::I64)],
         |b, inputs| {
-            let y = push(b, Op::Gather, &inputs[..2]);
+            let y = push(b, Op::Rows(Rows::Gather), &inputs[..2]);
             vec![push(b, sum(), &[y])]
         },
     );

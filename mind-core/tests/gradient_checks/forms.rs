@@ -2,7 +2,7 @@
 
 use mind_core::{
     dim::Dim,
-    ir::{Convolution, Op, Padding},
+    ir::{Convolution, Op, Padding, Product, Window},
     ops::{Profile, sample::Domain},
     ty::{DType, Shape, Type},
 };
@@ -37,7 +37,7 @@ fn dot_in_all_four_forms() {
                         [vec![m.clone(), k()], vec![k(), n.clone()]],
                     ] {
                         let operands = [lhs, rhs].map(|dims| Type::new(dtype, Shape::new(dims)));
-                        check(&Op::Dot, &operands, profile);
+                        check(&Op::Product(Product::Dot), &operands, profile);
                     }
                 }
             }
@@ -71,7 +71,7 @@ fn matmul_with_every_pattern_of_batches() {
                         Type::new(dtype, dims.collect())
                     };
                     let operands = [of(lhs, [rows, inner]), of(rhs, [inner, columns])];
-                    check(&Op::MatMul, &operands, profile);
+                    check(&Op::Product(Product::MatMul), &operands, profile);
                 }
             }
         }
@@ -95,7 +95,7 @@ fn convolution_with_strides_times_paddings() {
         }
     }
     for (padding, strides, [height, width]) in sample("convolutions", cases) {
-        let op = Op::Conv2d(Convolution { strides, padding: padding.clone() });
+        let op = Op::Window(Window::Conv2d(Convolution { strides, padding: padding.clone() }));
         let shapes: [&[i64]; 2] = [&[1, 5, 4, 2], &[height, width, 2, 3]];
         let operands = shapes.map(|shape| Type::new(DType::F64, Shape::literal(shape)));
         check(&op, &operands, Profile::Extended);
@@ -106,7 +106,10 @@ fn convolution_with_strides_times_paddings() {
 fn convolution_of_a_batch_and_an_image_of_unknown_extents() {
     for padding in [Padding::Valid, Padding::Same] {
         for stride in [1, 2] {
-            let op = Op::Conv2d(Convolution { strides: vec![stride; 2], padding: padding.clone() });
+            let op = Op::Window(Window::Conv2d(Convolution {
+                strides: vec![stride; 2],
+                padding: padding.clone(),
+            }));
             let dims = [Dim::symbol("N"), Dim::symbol("H"), Dim::symbol("W"), 2.into()];
             let operands = [Shape::new(dims), Shape::literal(&[2, 2, 2, 2])];
             check(&op, &operands.map(|shape| Type::new(DType::F64, shape)), Profile::Extended);

@@ -5,7 +5,7 @@ use mind_core::{
     diag::Code,
     dim::Dim,
     grad::{Cotangent, Gradient, GradientOptions, Wrt, differentiate},
-    ir::{Const, Module, Op, Reduction, Slice, ValueId},
+    ir::{Const, Module, Op, Part, Product, Reduction, Rows, Slice, ValueId},
     map::Map,
     ops::{self, Derivative, Profile, sample::Domain},
     reduce::Reduce,
@@ -76,16 +76,16 @@ fn core_v1_is_made_of_what_the_documentation_says() {
         ["ConstF32", "ConstF32", "Mul", "Mul", "Mul", "Relu", "Relu", "Sub", "Sub"]
     );
     // A one-hot constant an axis.
-    let index = Op::Index { indices: vec![1.into(), 2.into()] };
+    let index = Op::Part(Part::Index { indices: vec![1.into(), 2.into()] });
     assert_eq!(one(index, &[f32s(&[2, 3])]), ["ConstTensor", "ConstTensor", "ExpandDims", "Mul", "Mul"]);
     // The first axis is whole; the second is gathered and masked.
     assert_eq!(
-        one(Op::Slice(Box::new(slice)), &[f32s(&[4, 5])]),
+        one(Op::Part(Part::Slice(Box::new(slice))), &[f32s(&[4, 5])]),
         ["ConstTensor", "ConstTensor", "Gather", "Mul", "Transpose", "Transpose"]
     );
     // relu(1 - |i - iota|) by matrix product.
     assert_eq!(
-        one(Op::Gather, &[f32s(&[5, 2]), Type::new(DType::I32, Shape::literal(&[3]))]),
+        one(Op::Rows(Rows::Gather), &[f32s(&[5, 2]), Type::new(DType::I32, Shape::literal(&[3]))]),
         [
             "Add",
             "ConstF32",
@@ -116,9 +116,9 @@ fn extended_is_made_of_the_fast_operations() {
     );
     assert_eq!(one(Op::Map(Map::Relu), &[f32s(&[3])]), ["ReluGrad"]);
     assert_eq!(one(Op::Map(Map::Log), &[f32s(&[3])]), ["Div"]);
-    assert_eq!(one(Op::Slice(Box::new(slice)), &[f32s(&[4])]), ["SliceGrad"]);
+    assert_eq!(one(Op::Part(Part::Slice(Box::new(slice))), &[f32s(&[4])]), ["SliceGrad"]);
     let indices = Type::new(DType::I64, Shape::literal(&[3]));
-    assert_eq!(one(Op::Gather, &[f32s(&[5, 2]), indices]), ["ScatterAdd"]);
+    assert_eq!(one(Op::Rows(Rows::Gather), &[f32s(&[5, 2]), indices]), ["ScatterAdd"]);
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn no_constant_of_core_v1_is_larger_than_an_extent() {
         steps: vec![2, 1],
     };
     for (op, operands) in [
-        (Op::Gather, vec![f32s(&[long, long]), indices]),
-        (Op::Slice(Box::new(slice)), vec![f32s(&[long, long])]),
-        (Op::Index { indices: vec![3.into(), 4.into()] }, vec![f32s(&[long, long])]),
+        (Op::Rows(Rows::Gather), vec![f32s(&[long, long]), indices]),
+        (Op::Part(Part::Slice(Box::new(slice))), vec![f32s(&[long, long])]),
+        (Op::Part(Part::Index { indices: vec![3.into(), 4.into()] }), vec![f32s(&[long, long])]),
         (
             Op::Reduce(Reduce::Mean, Reduction { axes: vec![0, 1], keepdims: false }),
             vec![f32s(&[long, long])],
@@ -235,7 +235,7 @@ fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
         let half = b.constant(DType::F32, 0.5);
         let stopped = [half, inputs[1]].map(|operand| push(b, Op::Map(Map::StopGradient), &[operand]));
         let scaled = push(b, Op::Map(Map::Mul), &[inputs[0], stopped[0]]);
-        vec![push(b, Op::Gather, &[scaled, stopped[1]])]
+        vec![push(b, Op::Rows(Rows::Gather), &[scaled, stopped[1]])]
     });
     let gradient = differentiate(&module, &every_float(&module, Profile::CoreV1)).expect("nothing to stop");
     assert!(gradient.module.insts().iter().all(|inst| inst.op.info().profile == Profile::CoreV1));
@@ -317,7 +317,8 @@ fn each_recorded_gradient_is_that_of_its_value() {
 
 #[test]
 fn a_parameter_asked_for_twice_is_given_twice() {
-    let module = build(&[f32s(&[2])], |b, inputs| vec![push(b, Op::Dot, &[inputs[0], inputs[0]])]);
+    let module =
+        build(&[f32s(&[2])], |b, inputs| vec![push(b, Op::Product(Product::Dot), &[inputs[0], inputs[0]])]);
     for profile in PROFILES {
         let gradient = differentiate(&module, &scalar_options(&[0, 0], profile)).expect("differentiable");
         let outputs = run(&gradient.module, &[vector(DType::F32, &[1.0, 2.0])]);

@@ -3,7 +3,7 @@
 use mind_core::{
     canon::Canonical,
     grad::differentiate,
-    ir::{Op, Reduction},
+    ir::{Op, Product, Reduction},
     map::Map,
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -21,7 +21,7 @@ fn long_program(length: usize) -> Canonical {
             let relu = push(b, Op::Map(Map::Relu), &[scaled]);
             let power = push(b, Op::Map(Map::Exp), &[relu]);
             let sum = push(b, Op::Map(Map::Add), &[power, scaled]);
-            x = push(b, Op::MatMul, &[sum, x]);
+            x = push(b, Op::Product(Product::MatMul), &[sum, x]);
         }
         vec![push(b, Op::Reduce(Reduce::Sum, Reduction { axes: vec![0, 1], keepdims: false }), &[x])]
     })

@@ -4,7 +4,7 @@ use mind_core::{
     canon::Canonical,
     dim::Dim,
     grad::{AutodiffError, GradientOptions, differentiate},
-    ir::{Module, Op, Reduction, Slice},
+    ir::{Module, Op, Part, Product, Reduction, Rows, Slice},
     map::Map,
     ops::{self, Derivative, Profile},
     reduce::Reduce,
@@ -53,15 +53,15 @@ fn the_hessian_of_a_least_squares_loss_times_a_vector_is_exact() {
     let types =
         [&matrix[..], &long, &short, &short].map(|shape| Type::new(DType::F64, Shape::literal(shape)));
     let loss = build(&types[..3], |b, inputs| {
-        let product = push(b, Op::Dot, &[inputs[0], inputs[2]]);
+        let product = push(b, Op::Product(Product::Dot), &[inputs[0], inputs[2]]);
         let rest = push(b, Op::Map(Map::Sub), &[product, inputs[1]]);
-        vec![push(b, Op::Dot, &[rest, rest])]
+        vec![push(b, Op::Product(Product::Dot), &[rest, rest])]
     });
     for profile in PROFILES {
         let slope = gradients_only(&loss, &scalar_options(&[2], profile)).expect("a gradient");
         let along = build(&types, |b, inputs| {
             let slope = b.inline(&slope, &inputs[..3], &Default::default()).expect("the same types");
-            vec![push(b, Op::Dot, &[slope[0], inputs[3]])]
+            vec![push(b, Op::Product(Product::Dot), &[slope[0], inputs[3]])]
         });
         let product = gradients_only(&along, &scalar_options(&[2], profile)).expect("a gradient");
         let a = filled(DType::F64, &[3, 2], |i| [1.0, 2.0, 3.0, 4.0, 5.0, 6.0][i]);
@@ -115,7 +115,7 @@ fn a_network_is_differentiated_twice_through_its_kinks_and_reductions() {
         Type::new(DType::F64, Shape::literal(&[4])),
     ];
     let network = build(&types, |b, inputs| {
-        let z = push(b, Op::MatMul, &inputs[..2]);
+        let z = push(b, Op::Product(Product::MatMul), &inputs[..2]);
         let z = push(b, Op::Map(Map::Add), &[z, inputs[2]]);
         let h = push(b, Op::Map(Map::Relu), &[z]);
         let power = push(b, Op::Map(Map::Exp), &[h]);
@@ -139,8 +139,8 @@ fn a_slice_of_a_gather_is_differentiated_twice() {
     let types = [Type::new(DType::F64, Shape::literal(&[5, 3])), Type::new(DType::I64, Shape::literal(&[4]))];
     let slice = Slice { starts: vec![1.into(), 0.into()], ends: vec![4.into(), 3.into()], steps: vec![2, 2] };
     let module = build(&types, |b, inputs| {
-        let picked = push(b, Op::Gather, inputs);
-        let part = push(b, Op::Slice(Box::new(slice)), &[picked]);
+        let picked = push(b, Op::Rows(Rows::Gather), inputs);
+        let part = push(b, Op::Part(Part::Slice(Box::new(slice))), &[picked]);
         vec![push(b, Op::Map(Map::Exp), &[part])]
     });
     for profile in PROFILES {

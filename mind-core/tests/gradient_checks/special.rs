@@ -3,7 +3,7 @@
 use mind_core::{
     grad::differentiate,
     interp::Value,
-    ir::{Op, Reduction},
+    ir::{Arrange, Op, Reduction, Rows},
     map::Map,
     ops::Profile,
     reduce::Reduce,
@@ -164,7 +164,7 @@ fn cotangents_at_duplicate_gather_indices_accumulate() {
             for index in [DType::I32, DType::I64] {
                 let operands =
                     [Type::new(dtype, Shape::literal(&[4, 2])), Type::new(index, Shape::literal(&[2, 3]))];
-                let module = single(&Op::Gather, &operands);
+                let module = single(&Op::Rows(Rows::Gather), &operands);
                 let gradient = differentiate(&module, &every_float(&module, profile)).expect("gather");
                 let table = filled(dtype, &[4, 2], |position| position as f64);
                 let picked = filled(index, &[2, 3], |position| [3.0, 1.0, 3.0, 3.0, 0.0, 1.0][position]);
@@ -180,7 +180,7 @@ fn cotangents_at_duplicate_gather_indices_accumulate() {
 fn a_single_row_is_gathered_and_its_cotangent_put_back() {
     for profile in PROFILES {
         let operands = [Type::new(DType::F32, Shape::literal(&[5])), Type::scalar(DType::I32)];
-        let module = single(&Op::Gather, &operands);
+        let module = single(&Op::Rows(Rows::Gather), &operands);
         let gradient = differentiate(&module, &every_float(&module, profile)).expect("gather");
         let arguments: [Value; 3] = [
             vector(DType::F32, &[1.0; 5]),
@@ -195,7 +195,11 @@ fn a_single_row_is_gathered_and_its_cotangent_put_back() {
 fn the_largest_numbers_pass_where_the_gradient_is_representable() {
     for profile in PROFILES {
         for (dtype, largest) in [(DType::F32, f64::from(f32::MAX)), (DType::F64, f64::MAX)] {
-            for op in [Op::Map(Map::Neg), Op::Map(Map::Relu), Op::Transpose { permutation: vec![0] }] {
+            for op in [
+                Op::Map(Map::Neg),
+                Op::Map(Map::Relu),
+                Op::Arrange(Arrange::Transpose { permutation: vec![0] }),
+            ] {
                 let found = slope(&op, profile, dtype, &[largest, -largest]);
                 assert!(found.iter().all(|number| number.abs() <= 1.0), "{op:?}: {found:?}");
             }

@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, differentiate},
-    ir::{Inst, Module, Op, ValueId},
+    ir::{Arrange, Inst, Module, Op, Part, Rows, ValueId, Window},
     map::Map,
     ops::{self, Derivative, OpInfo, Profile, sample::Case},
     ty::{DType, Shape, Type},
@@ -167,14 +167,15 @@ fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str
 
 /// Core v1 has no backward pass for a convolution, and cannot hold the extensions.
 fn expects_e5001(module: &Module) -> bool {
-    module
-        .insts()
-        .iter()
-        .any(|Inst { op, .. }| op.info().profile == Profile::Extended || matches!(op, Op::Conv2d(_)))
+    module.insts().iter().any(|Inst { op, .. }| {
+        op.info().profile == Profile::Extended || matches!(op, Op::Window(Window::Conv2d(_)))
+    })
 }
 
 fn expects_e5004(module: &Module) -> bool {
-    let needs_extents = |op: &Op| matches!(op, Op::Index { .. } | Op::Slice(_) | Op::Gather);
+    let needs_extents = |op: &Op| {
+        matches!(op, Op::Part(Part::Index { .. }) | Op::Part(Part::Slice(_)) | Op::Rows(Rows::Gather))
+    };
     let symbolic = |value: &ValueId| module.ty(*value).shape.as_literals().is_none();
     module.insts().iter().any(|inst| needs_extents(&inst.op) && inst.operands.iter().any(symbolic))
 }
@@ -219,15 +220,21 @@ fn symbolic_variants(case: &Case) -> Vec<Case> {
                     .collect()
             };
             let op = match case.op.clone() {
-                Op::Reshape { shape } => Op::Reshape { shape: replace(&shape) },
-                Op::BroadcastTo { shape } => Op::BroadcastTo { shape: replace(&shape) },
-                Op::ScatterAdd { shape } => Op::ScatterAdd { shape: replace(&shape) },
-                Op::SliceGrad { shape, slice } => Op::SliceGrad { shape: replace(&shape), slice },
-                Op::Conv2dGradInput { shape, convolution } => {
-                    Op::Conv2dGradInput { shape: replace(&shape), convolution }
+                Op::Arrange(Arrange::Reshape { shape }) => {
+                    Op::Arrange(Arrange::Reshape { shape: replace(&shape) })
                 }
-                Op::Conv2dGradFilter { shape, convolution } => {
-                    Op::Conv2dGradFilter { shape: replace(&shape), convolution }
+                Op::Arrange(Arrange::BroadcastTo { shape }) => {
+                    Op::Arrange(Arrange::BroadcastTo { shape: replace(&shape) })
+                }
+                Op::Rows(Rows::ScatterAdd { shape }) => Op::Rows(Rows::ScatterAdd { shape: replace(&shape) }),
+                Op::Part(Part::SliceGrad { shape, slice }) => {
+                    Op::Part(Part::SliceGrad { shape: replace(&shape), slice })
+                }
+                Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
+                    Op::Window(Window::Conv2dGradInput { shape: replace(&shape), convolution })
+                }
+                Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
+                    Op::Window(Window::Conv2dGradFilter { shape: replace(&shape), convolution })
                 }
                 op => op,
             };

@@ -1,6 +1,12 @@
 //! The rules of gradients against what the compiler's own differentiation emits for the same types.
 
-use mind_core::{dim::Dim, ir, ir::Op, map::Map, ops, ty};
+use mind_core::{
+    dim::Dim,
+    ir,
+    ir::{Arrange, Op, Part, Rows, Window},
+    map::Map,
+    ops, ty,
+};
 use mind_shape::rules::{
     self, Padding, Takes, alike, broadcast_like, conv2d_grad_filter, conv2d_grad_input, gather_back,
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, sum_like,
@@ -68,12 +74,12 @@ fn likeness_is_broadcasting_and_reshaping() {
     for v in shapes() {
         for like in shapes() {
             let (v, like) = (f32s(&v), f32s(&like));
-            let to = |ty: &Type| Op::BroadcastTo { shape: shape(ty) };
+            let to = |ty: &Type| Op::Arrange(Arrange::BroadcastTo { shape: shape(ty) });
             let broadcasts = inferred(&to(&like), &[v]).ok();
             assert_eq!(answered(broadcast_like(v, like)).ok(), broadcasts, "{v} like {like}");
             let sums = inferred(&to(&v), &[like]).map(|_| like.text().to_string()).ok();
             assert_eq!(answered(sum_like(v, like)).ok(), sums, "{v} like {like}");
-            let reshapes = inferred(&Op::Reshape { shape: shape(&like) }, &[v]).ok();
+            let reshapes = inferred(&Op::Arrange(Arrange::Reshape { shape: shape(&like) }), &[v]).ok();
             assert_eq!(answered(reshape_like(v, like)).ok(), reshapes, "{v} like {like}");
         }
     }
@@ -138,7 +144,7 @@ fn slices_pass_back_as_the_compiler_says() {
             let steps: Vec<i64> = triples.iter().map(|(_, _, step)| *step).collect();
             let dims = |bounds: &[i64]| bounds.iter().copied().map(Dim::literal).collect();
             let slice = ir::Slice { starts: dims(&starts), ends: dims(&ends), steps: steps.clone() };
-            let op = Op::SliceGrad { shape: shape(&x), slice: slice.into() };
+            let op = Op::Part(Part::SliceGrad { shape: shape(&x), slice: slice.into() });
             for dy in lists(x.rank(), &[1, 2, 3]).iter().map(|shape| f32s(shape)) {
                 let answer = scatter_slice(dy, x, &starts, &ends, Some(&steps));
                 assert_eq!(answered(answer), inferred(&op, &[dy]), "{dy} into {x} by {triples:?}");
@@ -150,7 +156,7 @@ fn slices_pass_back_as_the_compiler_says() {
 #[test]
 fn gathering_passes_back_as_the_compiler_says() {
     for table in samples().iter().map(|shape| f32s(shape)) {
-        let op = Op::ScatterAdd { shape: shape(&table) };
+        let op = Op::Rows(Rows::ScatterAdd { shape: shape(&table) });
         for dtype in DType::ALL {
             for indices in samples().iter().map(|shape| Type::new(dtype, shape)) {
                 for dy in shapes().iter().map(|shape| f32s(shape)) {
@@ -185,9 +191,14 @@ fn convolutions_pass_back_as_the_compiler_says() {
                 (Padding::Pairs(pairs), ir::Padding::Custom(pairs.to_vec())),
             ] {
                 let convolution = ir::Convolution { strides: strides.to_vec(), padding: written };
-                let of_input =
-                    Op::Conv2dGradInput { shape: shape(&x), convolution: convolution.clone().into() };
-                let of_filter = Op::Conv2dGradFilter { shape: shape(&f), convolution: convolution.into() };
+                let of_input = Op::Window(Window::Conv2dGradInput {
+                    shape: shape(&x),
+                    convolution: convolution.clone().into(),
+                });
+                let of_filter = Op::Window(Window::Conv2dGradFilter {
+                    shape: shape(&f),
+                    convolution: convolution.into(),
+                });
                 for dy in &cotangents {
                     let input = answered(conv2d_grad_input(*dy, x, f, strides, padding));
                     assert_eq!(input, inferred(&of_input, &[*dy, f]), "{dy} of {x} and {f}");

@@ -3,7 +3,7 @@
 
 use mind_core::{
     diag::Site,
-    open::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program},
+    open::{Arrange, Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program},
     ty::{DType, Type},
     written::{Argument, rule_text},
 };
@@ -57,7 +57,7 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
             or_fail(*site, &declared, &context(&label, &[operand(&leaf.text, &leaf.text, &known)]));
         return quote! {{ _ = #read; #declared }};
     }
-    if let Op::Squeeze { axes: None } = &node.op {
+    if let Op::Arrange(Arrange::Squeeze { axes: None }) = &node.op {
         // Which axes go is decided by the Rust types, as the rank depends on it.
         let (own, position) = (format!("n{}", node.operands[0].index()), node.operands[0].index());
         return parse(&format!("rt::squeeze({own}, __known, {position})"));

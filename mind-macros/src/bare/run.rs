@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{NodeId, Op, Own, Place, Plan, Program, Reduction, Slice, Step, literals};
+use mind_core::open::{
+    Arrange, NodeId, Op, Own, Part, Place, Plan, Product, Program, Reduction, Rows, Slice, Step, Window,
+    literals,
+};
 
 use super::{
     fused,
@@ -160,34 +163,40 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
     let ty = |position: usize| format!("&__nodes[{}]", known.operands[position].index());
     let own = format!("&__nodes[{}]", node.index());
     let call = match &known.op {
-        Op::Own(Own::At) | Op::MatMul | Op::Dot => format!("product({}, {}, {out})", value(0), value(1)),
+        Op::Own(Own::At) | Op::Product(Product::MatMul) | Op::Product(Product::Dot) => {
+            format!("product({}, {}, {out})", value(0), value(1))
+        }
         Op::Reduce(kind, Reduction { axes, .. }) => {
             format!("{}({}, {}, {out})", kind.row().function, value(0), argument(axes))
         }
-        Op::Reshape { .. } | Op::ExpandDims { .. } | Op::Squeeze { .. } => {
+        Op::Arrange(Arrange::Reshape { .. })
+        | Op::Arrange(Arrange::ExpandDims { .. })
+        | Op::Arrange(Arrange::Squeeze { .. }) => {
             format!("copy({}, {out})", value(0))
         }
         Op::Const(_) => unreachable!("a constant is not computed"),
         Op::Map(map) if map.row().is_identity() => format!("copy({}, {out})", value(0)),
-        Op::Transpose { permutation } => {
+        Op::Arrange(Arrange::Transpose { permutation }) => {
             format!("transpose({}, {}, {out})", value(0), argument(permutation))
         }
-        Op::Index { indices: parts } => {
+        Op::Part(Part::Index { indices: parts }) => {
             format!("subscript({}, {}, {out})", value(0), argument(parts))
         }
         Op::Own(Own::IndexGrad(parts)) => {
             format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), argument(parts))
         }
-        Op::Slice(slice) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
-        Op::SliceGrad { slice, .. } => {
+        Op::Part(Part::Slice(slice)) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
+        Op::Part(Part::SliceGrad { slice, .. }) => {
             format!("slice_grad({}, {}, {}, {out})", value(0), ty(1), bounds(slice))
         }
-        Op::Gather => {
+        Op::Rows(Rows::Gather) => {
             let what = known.spot.as_ref().and_then(|spot| Some(spot.operands.get(1)?.operand_text.clone()));
             format!("gather({}, {}, {:?}, {out})", value(0), value(1), what.unwrap_or_default())
         }
-        Op::ScatterAdd { .. } => format!("gather_grad({}, {}, {}, {out})", value(1), value(0), ty(2)),
-        Op::Conv2d(c) => {
+        Op::Rows(Rows::ScatterAdd { .. }) => {
+            format!("gather_grad({}, {}, {}, {out})", value(1), value(0), ty(2))
+        }
+        Op::Window(Window::Conv2d(c)) => {
             format!(
                 "conv2d({}, {}, {}, {}, {own}, {out})",
                 value(0),
@@ -196,7 +205,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
                 argument(&c.padding)
             )
         }
-        Op::Conv2dGradInput { convolution: c, .. } => format!(
+        Op::Window(Window::Conv2dGradInput { convolution: c, .. }) => format!(
             "conv2d_grad_input({}, {}, {}, {}, {}, {out})",
             value(0),
             ty(2),
@@ -204,7 +213,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             argument(&c.strides),
             argument(&c.padding)
         ),
-        Op::Conv2dGradFilter { convolution: c, .. } => format!(
+        Op::Window(Window::Conv2dGradFilter { convolution: c, .. }) => format!(
             "conv2d_grad_filter({}, {}, {}, {}, {}, {out})",
             value(1),
             value(0),
@@ -212,7 +221,7 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
             argument(&c.strides),
             argument(&c.padding)
         ),
-        Op::BroadcastTo { .. } => format!("broadcast_like({}, {own}, {out})", value(0)),
+        Op::Arrange(Arrange::BroadcastTo { .. }) => format!("broadcast_like({}, {own}, {out})", value(0)),
         Op::Own(Own::FilledLike { one }) => {
             let element = values.element_of(node);
             let name = if *one { "ONE" } else { "ZERO" };

@@ -1,5 +1,6 @@
 //! Operators, calls of functions of the language, and index expressions.
 
+use crate::ir::{Arrange, Part};
 use crate::map::Map;
 use proc_macro2::Ident;
 
@@ -108,7 +109,11 @@ impl Lowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(&given, Op::BroadcastTo { shape: Extents::Written(shape) }, &[value])
+                self.operation(
+                    &given,
+                    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }),
+                    &[value],
+                )
             }
         }
     }
@@ -164,7 +169,7 @@ impl Lowering<'_> {
 
     pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
         let spot = self.spot("transpose", expr, &[base]);
-        self.unary(Op::Transpose { permutation: None }, base, spot)
+        self.unary(Op::Arrange(Arrange::Transpose { permutation: None }), base, spot)
     }
 
     pub(super) fn subscript(
@@ -191,7 +196,7 @@ impl Lowering<'_> {
             });
             spot = spot.attribute("subscript", *site);
         }
-        Ok(Value::Tensor(self.emit(Op::Index { indices: read }, &[operand], spot)))
+        Ok(Value::Tensor(self.emit(Op::Part(Part::Index { indices: read }), &[operand], spot)))
     }
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<i64> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::needed::read_by;
 use super::{Fused, Place, Plan, Step, plan};
-use crate::open::{NodeId, Op, Program, lower};
+use crate::open::{Arrange, NodeId, Op, Program, lower};
 use crate::surface::{golden, parse_expression};
 
 fn program(source: &str) -> Program {
@@ -80,7 +80,9 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
                 let op = &program.node(*node).op;
                 let elementwise = matches!(
                     op,
-                    Op::Map(_) | Op::BroadcastTo { .. } | Op::Own(crate::open::Own::FilledLike { .. })
+                    Op::Map(_)
+                        | Op::Arrange(Arrange::BroadcastTo { .. })
+                        | Op::Own(crate::open::Own::FilledLike { .. })
                 );
                 assert!(elementwise, "{node}");
                 // What is slower than reading it is computed once an element of its own.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Convolution, External, Inst, Module, Op, Reduction, ValueId},
+    ir::{Arrange, Convolution, External, Inst, Module, Op, Part, Product, Reduction, Rows, ValueId, Window},
     map::Map,
     ops::Class,
     plan::{BufferId, ConvKind, Scalar, Source, Update, View},
@@ -70,33 +70,37 @@ impl<'m> Arranger<'m> {
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
-            Op::Reshape { shape } => self.part(inst.operands[0], |view| view.reshape(shape)),
-            Op::Transpose { permutation } => self.view(inst.operands[0]).transpose(permutation),
-            Op::ExpandDims { .. } | Op::Squeeze { .. } => {
+            Op::Arrange(Arrange::Reshape { shape }) => {
+                self.part(inst.operands[0], |view| view.reshape(shape))
+            }
+            Op::Arrange(Arrange::Transpose { permutation }) => {
+                self.view(inst.operands[0]).transpose(permutation)
+            }
+            Op::Arrange(Arrange::ExpandDims { .. }) | Op::Arrange(Arrange::Squeeze { .. }) => {
                 self.view(inst.operands[0]).insert_or_remove_ones(shape)
             }
-            Op::BroadcastTo { shape } => self.view(inst.operands[0]).broadcast(shape),
-            Op::Index { indices } => self.part(inst.operands[0], |view| view.index(indices)),
-            Op::Slice(slice) => self.part(inst.operands[0], |view| view.slice(slice, shape)),
-            Op::Gather => self.gather(value, inst),
-            Op::Dot => self.dot(value, inst),
-            Op::MatMul => self.matmul(value, inst),
-            Op::Conv2d(convolution) => {
+            Op::Arrange(Arrange::BroadcastTo { shape }) => self.view(inst.operands[0]).broadcast(shape),
+            Op::Part(Part::Index { indices }) => self.part(inst.operands[0], |view| view.index(indices)),
+            Op::Part(Part::Slice(slice)) => self.part(inst.operands[0], |view| view.slice(slice, shape)),
+            Op::Rows(Rows::Gather) => self.gather(value, inst),
+            Op::Product(Product::Dot) => self.dot(value, inst),
+            Op::Product(Product::MatMul) => self.matmul(value, inst),
+            Op::Window(Window::Conv2d(convolution)) => {
                 let [input, filter] = self.operand_shapes(inst);
                 let shapes = [input, filter, shape.clone()];
                 self.conv2d(value, inst, ConvKind::Forward, convolution, shapes)
             }
-            Op::Conv2dGradInput { shape, convolution } => {
+            Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
                 let [output, filter] = self.operand_shapes(inst);
                 let shapes = [shape.clone(), filter, output];
                 self.conv2d(value, inst, ConvKind::GradInput, convolution, shapes)
             }
-            Op::Conv2dGradFilter { shape, convolution } => {
+            Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
                 let [input, output] = self.operand_shapes(inst);
                 let shapes = [input, shape.clone(), output];
                 self.conv2d(value, inst, ConvKind::GradFilter, convolution, shapes)
             }
-            Op::SliceGrad { slice, .. } => {
+            Op::Part(Part::SliceGrad { slice, .. }) => {
                 let updates = self.contiguous(inst.operands[0]);
                 let part = self.module.ty(inst.operands[0]).shape.clone();
                 let work = Work::SliceGrad { part, slice: (**slice).clone() };
@@ -104,7 +108,7 @@ impl<'m> Arranger<'m> {
             }
             Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
             Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
-            Op::ScatterAdd { .. } => {
+            Op::Rows(Rows::ScatterAdd { .. }) => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
                 let updates = self.contiguous(inst.operands[1]);
                 let work = Work::ScatterAdd { row: row_len(shape) };

@@ -8,7 +8,7 @@ use super::lowering::{BodyLowering, Operand};
 use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
-use crate::ir::{Op, ValueId};
+use crate::ir::{Arrange, Op, Product, ValueId, Window};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
 use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
@@ -36,11 +36,11 @@ impl Tried {
     pub(super) fn of(op: &Op) -> Self {
         match op {
             Op::Map(map) if map.row().infix().is_some() => Self::Elementwise(op.clone()),
-            Op::MatMul | Op::Dot => Self::Product(op.clone()),
-            Op::Reshape { shape } => Self::Reshape(shape.clone()),
-            Op::Transpose { permutation } => Self::Transpose(permutation.clone()),
-            Op::Squeeze { axes } => Self::Squeeze(axes.clone()),
-            Op::Conv2d(_) => Self::Convolution(op.clone()),
+            Op::Product(Product::MatMul) | Op::Product(Product::Dot) => Self::Product(op.clone()),
+            Op::Arrange(Arrange::Reshape { shape }) => Self::Reshape(shape.clone()),
+            Op::Arrange(Arrange::Transpose { permutation }) => Self::Transpose(permutation.clone()),
+            Op::Arrange(Arrange::Squeeze { axes }) => Self::Squeeze(axes.clone()),
+            Op::Window(Window::Conv2d(_)) => Self::Convolution(op.clone()),
             _ => Self::Other,
         }
     }
@@ -332,7 +332,7 @@ impl BodyLowering<'_> {
         if counts.is_some_and(|(found, expected)| found == expected) {
             return Some(format!("write `reshape({plain}, {})`", expected.shape));
         }
-        let broadcast = Op::BroadcastTo { shape: expected.shape.clone() };
+        let broadcast = Op::Arrange(Arrange::BroadcastTo { shape: expected.shape.clone() });
         infer(&broadcast, &[found])
             .is_ok()
             .then(|| format!("write `broadcast_to({plain}, {})`", expected.shape))
@@ -408,13 +408,13 @@ fn broadcasts(a: &Type, b: &Type) -> bool {
 
 /// The product that `@` is of operands of these ranks.
 fn product(a: &Type, b: &Type) -> Op {
-    if a.rank() == 1 || b.rank() == 1 { Op::Dot } else { Op::MatMul }
+    if a.rank() == 1 || b.rank() == 1 { Op::Product(Product::Dot) } else { Op::Product(Product::MatMul) }
 }
 
 /// The type with axes of extent 1 at these positions.
 fn expanded(ty: &Type, axes: &[usize]) -> Option<Type> {
     let axes = axes.iter().map(|axis| i64::try_from(*axis)).collect::<Result<_, _>>().ok()?;
-    infer(&Op::ExpandDims { axes }, &[ty]).ok()
+    infer(&Op::Arrange(Arrange::ExpandDims { axes }), &[ty]).ok()
 }
 
 /// The positions of new axes that align a shape with the first axes of another that have its extents.

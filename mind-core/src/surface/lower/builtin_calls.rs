@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::values::{Lowered, Stop};
 use crate::dim::Dim;
-use crate::ir::{Convolution, Padding, Reduction, Slice};
+use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
 use crate::map::Map;
 use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId};
@@ -77,33 +77,33 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let axes = |axes: Option<ExprId>| axes.map(|axes| self.axes_attribute(axes)).transpose();
         let shape = |position: usize| self.dims_attribute(given.required(position)).map(Extents::Written);
         let (op, operands) = match function {
-            Function::MatMul => (Op::MatMul, both()),
-            Function::Dot => (Op::Dot, both()),
+            Function::MatMul => (Op::Product(Product::MatMul), both()),
+            Function::Dot => (Op::Product(Product::Dot), both()),
             Function::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
                 let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
                 let keepdims = keepdims.transpose()?.unwrap_or_default();
                 (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
             }
-            Function::Reshape => (Op::Reshape { shape: shape(1)? }, vec![x]),
-            Function::Transpose => (Op::Transpose { permutation: integers(1)? }, vec![x]),
+            Function::Reshape => (Op::Arrange(Arrange::Reshape { shape: shape(1)? }), vec![x]),
+            Function::Transpose => (Op::Arrange(Arrange::Transpose { permutation: integers(1)? }), vec![x]),
             Function::ExpandDims => {
-                (Op::ExpandDims { axes: self.axes_attribute(given.required(1))? }, vec![x])
+                (Op::Arrange(Arrange::ExpandDims { axes: self.axes_attribute(given.required(1))? }), vec![x])
             }
-            Function::Squeeze => (Op::Squeeze { axes: axes(y)? }, vec![x]),
+            Function::Squeeze => (Op::Arrange(Arrange::Squeeze { axes: axes(y)? }), vec![x]),
             Function::Slice => {
                 let starts = self.dims_attribute(given.required(1))?;
                 let ends = self.dims_attribute(given.required(2))?;
                 let steps = integers(3)?.unwrap_or_else(|| vec![1; starts.len()]);
-                (Op::Slice(Slice { starts, ends, steps }.into()), vec![x])
+                (Op::Part(Part::Slice(Slice { starts, ends, steps }.into())), vec![x])
             }
-            Function::Gather => (Op::Gather, both()),
+            Function::Gather => (Op::Rows(Rows::Gather), both()),
             Function::Conv2d => {
                 let strides = integers(2)?.unwrap_or_else(|| vec![1, 1]);
                 let padding =
                     given.arguments[3].map(|padding| self.padding_attribute(padding)).transpose()?;
                 let padding = padding.unwrap_or(Padding::Valid);
-                (Op::Conv2d(Convolution { strides, padding }), both())
+                (Op::Window(Window::Conv2d(Convolution { strides, padding })), both())
             }
             Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
             Function::Map(map) => {
@@ -117,7 +117,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             }
             Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
-            Function::BroadcastTo => (Op::BroadcastTo { shape: shape(1)? }, vec![x]),
+            Function::BroadcastTo => (Op::Arrange(Arrange::BroadcastTo { shape: shape(1)? }), vec![x]),
         };
         Ok(Call::Operation(op, operands))
     }

@@ -18,7 +18,7 @@ use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::ir::{Module, Op, ValueId};
+use crate::ir::{Arrange, Module, Op, ValueId};
 use crate::ops::OpError;
 use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
 use crate::ty::Type;
@@ -101,7 +101,8 @@ impl BodyLowering<'_> {
         let zero = Number { text: "0".to_owned(), value: NumberValue::Integer(0), suffix: None };
         let zero = self.builder.push(Scalar::of(&zero, ty.dtype).constant(), &[]).ok()?;
         self.made.push(Some(expr));
-        let made = self.builder.push(Op::BroadcastTo { shape: ty.shape.clone() }, &[zero]).ok()?;
+        let made =
+            self.builder.push(Op::Arrange(Arrange::BroadcastTo { shape: ty.shape.clone() }), &[zero]).ok()?;
         self.made.push(Some(expr));
         Some(made)
     }

@@ -8,6 +8,7 @@ use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::Overflow;
+use crate::ir::Arrange;
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
@@ -45,7 +46,11 @@ impl BodyLowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(&given, &Op::BroadcastTo { shape: Extents::Written(shape) }, &[value])
+                self.operation(
+                    &given,
+                    &Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }),
+                    &[value],
+                )
             }
         }
     }

@@ -4,7 +4,7 @@ use super::arithmetic::ReadLiterals;
 use super::literals::{Literal, LiteralId, LiteralKind};
 use super::lowering::BodyLowering;
 use super::values::Lowered;
-use crate::ir::{Const, Op, ValueId};
+use crate::ir::{Arrange, Const, Op, ValueId};
 use crate::map::Map;
 use crate::ty::{DType, Shape};
 
@@ -53,7 +53,7 @@ impl BodyLowering<'_> {
                     }
                     None => {
                         let operand = operand(self, value);
-                        self.emit(&spot, Op::BroadcastTo { shape }, &[operand])?
+                        self.emit(&spot, Op::Arrange(Arrange::BroadcastTo { shape }), &[operand])?
                     }
                 },
                 (LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Array(_), None) => {

@@ -7,7 +7,7 @@ use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::ir::{Op, ValueId};
+use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::surface::ast::{BinaryOp, ExprId};
 
@@ -113,7 +113,8 @@ impl BodyLowering<'_> {
             || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
         let permutation = permutation.unwrap_or_else(reversed);
         let spot = Spot::of(expr);
-        self.emit(&spot, Op::Transpose { permutation }, &[(operand, base)]).map(Value::Tensor)
+        self.emit(&spot, Op::Arrange(Arrange::Transpose { permutation }), &[(operand, base)])
+            .map(Value::Tensor)
     }
 
     /// Emits an operator of literals, at the expression itself.
@@ -138,8 +139,8 @@ impl BodyLowering<'_> {
         let has_vector = [lhs, rhs].iter().any(|(value, _)| self.builder.ty(*value).rank() == 1);
         let operation = match op {
             BinaryOp::Map(map) => Op::Map(map),
-            BinaryOp::MatMul if has_vector => Op::Dot,
-            BinaryOp::MatMul => Op::MatMul,
+            BinaryOp::MatMul if has_vector => Op::Product(Product::Dot),
+            BinaryOp::MatMul => Op::Product(Product::MatMul),
         };
         let mut spot = Spot::of(expr).label(op.symbol());
         if let Some(site) = operator {

@@ -7,7 +7,7 @@ use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
-use crate::ir::{Op, Slice};
+use crate::ir::{Arrange, Op, Part, Slice};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind};
 
 /// What is taken of one axis.
@@ -31,7 +31,7 @@ impl BodyLowering<'_> {
         if taken.iter().all(|taken| taken.index) && !taken.is_empty() {
             let indices = taken.into_iter().map(|taken| taken.start).collect();
             let spot = Spot::of(expr).label("index");
-            return self.emit(&spot, Op::Index { indices }, &[operand]).map(Value::Tensor);
+            return self.emit(&spot, Op::Part(Part::Index { indices }), &[operand]).map(Value::Tensor);
         }
         let sliced = self.slice_of(operand, &taken, expr)?;
         let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
@@ -41,7 +41,7 @@ impl BodyLowering<'_> {
             return Ok(Value::Tensor(sliced.0));
         }
         let spot = Spot::of(expr).label("index");
-        self.emit(&spot, Op::Squeeze { axes }, &[sliced]).map(Value::Tensor)
+        self.emit(&spot, Op::Arrange(Arrange::Squeeze { axes }), &[sliced]).map(Value::Tensor)
     }
 
     /// The slice, or the operand itself where all of it is taken.
@@ -59,7 +59,7 @@ impl BodyLowering<'_> {
             steps: taken.iter().map(|taken| taken.step).collect(),
         };
         let spot = Spot::of(expr).label("index");
-        Ok((self.emit(&spot, Op::Slice(slice.into()), &[operand])?, operand.1))
+        Ok((self.emit(&spot, Op::Part(Part::Slice(slice.into())), &[operand])?, operand.1))
     }
 
     /// What is taken of each axis, bounds resolved and, as far as they are known, checked.
