@@ -15,10 +15,9 @@
 use std::ops::Deref;
 
 use crate::{
-    dim::Dim,
-    ir::{Arrange, Const, Inst, Module, Op, Operands, Part, Product, Reduction, Slice, ValueId},
+    ir::{Arrange, Const, Inst, Module, Op, Operands, Part, Product, Reduction, ValueId},
     number::Number,
-    ty::{Shape, Type},
+    ty::Type,
     verify::Verified,
 };
 
@@ -111,17 +110,11 @@ fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
         Op::Arrange(Arrange::Reshape { .. }) | Op::Arrange(Arrange::BroadcastTo { .. }) => {
             operands[0].shape == result.shape
         }
-        Op::Part(Part::Slice(slice)) => is_whole(slice, &operands[0].shape),
-        Op::Part(Part::SliceGrad { shape, slice }) => is_whole(slice, shape),
+        Op::Part(Part::Slice(slice)) => slice.is_whole(&operands[0].shape),
+        Op::Part(Part::SliceGrad { shape, slice }) => slice.is_whole(shape),
         // Of no other is it known that it can be.
         _ => false,
     }
-}
-
-fn is_whole(slice: &Slice, shape: &Shape) -> bool {
-    slice.starts.iter().all(|start| *start == Dim::ZERO)
-        && slice.ends.iter().eq(shape.iter())
-        && slice.steps.iter().all(|step| *step == 1)
 }
 
 /// The one way to write an operation.

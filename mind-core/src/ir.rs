@@ -284,6 +284,15 @@ pub struct Slice<B = Dim> {
     pub steps: Vec<i64>,
 }
 
+impl Slice {
+    /// Whether it takes all of a tensor of this shape as it is.
+    pub fn is_whole(&self, shape: &Shape) -> bool {
+        self.starts.iter().all(|start| *start == Dim::ZERO)
+            && self.ends.iter().eq(shape.iter())
+            && self.steps.iter().all(|step| *step == 1)
+    }
+}
+
 /// How a filter moves over an image.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {

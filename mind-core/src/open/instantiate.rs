@@ -1,16 +1,14 @@
 //! Open programs with types for their leaves, as Core IR.
 
-use mind_shape::rules::{reduced, subscripted};
+use mind_shape::rules::reduced;
 
-use super::typing::to_rule;
 use super::{Constant, Node, NodeId, Op as Open, Own, Program, types};
 use crate::{
     build::Builder,
     data::TensorData,
     diag::{Code, Diag, Site},
-    dim::Dim,
     grad::{AutodiffError, push, rules::Factor, typed},
-    ir::{Arrange, Const, Module, Op, Part, Product, Slice, ValueId},
+    ir::{Const, Module, Op, ValueId},
     ty::{Shape, Type},
     written::resolve,
 };
@@ -80,15 +78,6 @@ impl Emitter<'_> {
         match &self.node.op {
             Open::Input { name: leaf } => self.input(leaf.index(), own),
             Open::Const(constant) => self.constant(constant, &own),
-            Open::Part(Part::Index { indices: subscripts }) => {
-                let (slice, dropped) = taken(self.ty(0), subscripts);
-                let sliced = self.sliced(self.operand(0), slice)?;
-                if dropped.is_empty() {
-                    Ok(sliced)
-                } else {
-                    self.push(Op::Arrange(Arrange::Squeeze { axes: dropped }), &[sliced])
-                }
-            }
             Open::Own(Own::FilledLike { one }) => {
                 self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)
             }
@@ -103,28 +92,17 @@ impl Emitter<'_> {
                 let summed = typed::sum_to(self.builder, self.operand(0), &own.shape)?;
                 Ok(summed.expect("the rule of the operation holds"))
             }
-            Open::Own(Own::At) => self.at(self.operand(0), self.operand(1)),
             Open::Own(Own::ProductGradLhs) => self.product_grad(Factor::Lhs),
             Open::Own(Own::ProductGradRhs) => self.product_grad(Factor::Rhs),
-            Open::Own(Own::IndexGrad(subscripts)) => {
-                let (slice, dropped) = taken(self.ty(1), subscripts);
-                let dy = self.operand(0);
-                let dy = if dropped.is_empty() {
-                    dy
-                } else {
-                    self.push(Op::Arrange(Arrange::ExpandDims { axes: dropped }), &[dy])?
-                };
-                self.push(Op::Part(Part::SliceGrad { shape: own.shape, slice: slice.into() }), &[dy])
-            }
             op => {
                 let types: Vec<_> = (0..self.node.operands.len()).map(|position| self.ty(position)).collect();
                 let resolved = resolve(op, &types);
                 let read = (0..types.len()).filter(|position| op.reads(*position));
-                let operands: Vec<_> = read.map(|position| self.operand(position)).collect();
-                match resolved.expect("the rule of the operation holds") {
-                    Some(op) => self.push(op, &operands),
-                    None => Ok(operands[0]),
+                let mut operands: Vec<_> = read.map(|position| self.operand(position)).collect();
+                for op in resolved.expect("the rule of the operation holds") {
+                    operands = vec![self.push(op, &operands)?];
                 }
+                Ok(operands[0])
             }
         }
     }
@@ -155,43 +133,10 @@ impl Emitter<'_> {
         (0..rank).filter(|axis| reduced[*axis]).map(position).collect()
     }
 
-    fn at(&mut self, a: ValueId, b: ValueId) -> Emitted {
-        let has_vector = [a, b].iter().any(|value| self.builder.ty(*value).rank() == 1);
-        self.push(if has_vector { Op::Product(Product::Dot) } else { Op::Product(Product::MatMul) }, &[a, b])
-    }
-
-    /// The slice, or the value itself where all of it is taken.
-    fn sliced(&mut self, value: ValueId, slice: Slice) -> Emitted {
-        let shape = &self.builder.ty(value).shape;
-        let whole = slice.ends.iter().eq(shape.iter())
-            && slice.starts.iter().all(|start| *start == Dim::ZERO)
-            && slice.steps.iter().all(|step| *step == 1);
-        if whole { Ok(value) } else { self.push(Op::Part(Part::Slice(slice.into())), &[value]) }
-    }
-
     fn product_grad(&mut self, factor: Factor) -> Emitted {
         let [dy, a, b] = [0, 1, 2].map(|position| self.operand(position));
         typed::product_grad(self.builder, factor, dy, [a, b])
     }
-}
-
-/// What an index expression takes, and the axes that it drops.
-fn taken(ty: &Type, subscripts: &[super::Subscript]) -> (Slice, Vec<i64>) {
-    let taken = subscripted(to_rule(ty), subscripts).expect("the rule of the index expression holds");
-    let taken = &taken[..ty.rank()];
-    // One past the last place that is taken; the next step may already be outside.
-    let end = |axis: usize| {
-        let taken = taken[axis];
-        let extent = ty.shape[axis].as_literal().expect("every extent is known");
-        (taken.start + taken.extent * taken.step).min(extent)
-    };
-    let slice = Slice {
-        starts: taken.iter().map(|taken| Dim::literal(taken.start)).collect(),
-        ends: (0..taken.len()).map(|axis| Dim::literal(end(axis))).collect(),
-        steps: taken.iter().map(|taken| taken.step).collect(),
-    };
-    let dropped = (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect();
-    (slice, dropped)
 }
 
 fn position(axis: usize) -> i64 {

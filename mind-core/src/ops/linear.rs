@@ -98,6 +98,13 @@ static MAT_MUL: OpInfo = OpInfo {
     ..PRODUCT
 };
 
+impl Product {
+    /// The product that `@` is of operands of these types.
+    pub(crate) fn of(lhs: &Type, rhs: &Type) -> Self {
+        if lhs.rank() == 1 || rhs.rank() == 1 { Self::Dot } else { Self::MatMul }
+    }
+}
+
 /// What the rows share.
 const PRODUCT: OpInfo = OpInfo {
     arity: 2,

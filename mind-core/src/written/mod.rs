@@ -1,12 +1,14 @@
 //! Operations as expressions have them before there are types: [`Op<Written>`](crate::ir::Op).
 //!
-//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. `resolve.rs` makes
-//! operations of Core IR of them where types are known.
+//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. `table.rs` says
+//! of each operation what is known of it, and which operations of Core IR it is where types are known.
 
+mod arguments;
+mod calls;
 mod constant;
 mod resolve;
 mod rows;
-mod rules;
+mod table;
 
 use std::fmt;
 
@@ -15,13 +17,15 @@ use crate::{
     ir::{self, Form},
 };
 
+pub use arguments::{Argument, Text, Texts};
+pub(crate) use calls::{Function, Given, Takes};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use mind_shape::rules::Subscript;
-pub(crate) use resolve::{Unresolved, resolve};
+pub(crate) use resolve::Unresolved;
 pub use rows::Axes;
 pub(crate) use rows::Kind;
-pub(crate) use rules::rule;
-pub use rules::{Argument, rule_text};
+pub(crate) use table::{FUNCTIONS, part, resolve, reversed, rule, spread};
+pub use table::{kernel_text, rule_text};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)+) => {$(

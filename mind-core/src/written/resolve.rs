@@ -1,10 +1,11 @@
-//! From operations as they are written to those of Core IR, where the types of the operands are known.
+//! Attributes as they are written, resolved where the types of the operands are known.
 
-use super::{Extents, Op};
+use mind_shape::{DType, Type as RuleType, rules::subscripted};
+
+use super::{Extents, Subscript, literals};
 use crate::{
     dim::{Dim, Overflow},
-    ir,
-    ir::{Arrange, Part, Product, Reduction, Rows, Window},
+    ir::{Reduction, Slice},
     ty::{Shape, Type},
 };
 
@@ -25,80 +26,42 @@ pub(crate) enum Unresolved {
     Overflow(Overflow),
 }
 
-/// The operation of Core IR that one is on operands of these types, witnesses among them; nothing where the result is the
-/// first operand.
-///
-/// # Panics
-/// If the operation becomes several, or none: an input, a constant, an index expression, or one of its own form.
-pub(crate) fn resolve(op: &Op, operands: &[&Type]) -> Result<Option<ir::Op>, Unresolved> {
-    let rank = || operands[0].rank();
-    Ok(Some(match op {
-        Op::Map(map) => ir::Op::Map(*map),
-        Op::Reduce(reduce, Reduction { axes, keepdims }) => {
-            let axes = match axes {
-                Some(axes) if axes.is_empty() && rank() > 0 => return Err(Unresolved::NoAxes),
-                Some(axes) => resolved_axes(axes, rank())?,
-                None => (0..rank()).map(position).collect(),
-            };
-            ir::Op::Reduce(*reduce, Reduction { axes, keepdims: *keepdims })
-        }
-        Op::Arrange(Arrange::Reshape { shape: Extents::Written(dims) }) => {
-            ir::Op::Arrange(Arrange::Reshape { shape: reshaped(dims, operands[0])? })
-        }
-        Op::Arrange(Arrange::Reshape { shape }) => {
-            ir::Op::Arrange(Arrange::Reshape { shape: shape_of(shape, operands) })
-        }
-        Op::Arrange(Arrange::Transpose { permutation }) => {
-            ir::Op::Arrange(Arrange::Transpose { permutation: permuted(permutation.as_deref(), rank()) })
-        }
-        Op::Arrange(Arrange::ExpandDims { axes }) => {
-            ir::Op::Arrange(Arrange::ExpandDims { axes: resolved_axes(axes, rank() + axes.len())? })
-        }
-        Op::Arrange(Arrange::Squeeze { axes }) => {
-            let shape = &operands[0].shape;
-            let axes = match axes {
-                Some(axes) => resolved_axes(axes, rank())?,
-                None => (0..rank()).filter(|axis| shape[*axis].is_one()).map(position).collect(),
-            };
-            if axes.is_empty() {
-                return Ok(None);
-            }
-            ir::Op::Arrange(Arrange::Squeeze { axes })
-        }
-        Op::Part(Part::Slice(slice)) => ir::Op::Part(Part::Slice(slice.clone())),
-        Op::Rows(Rows::Gather) => ir::Op::Rows(Rows::Gather),
-        Op::Product(Product::Dot) => ir::Op::Product(Product::Dot),
-        Op::Product(Product::MatMul) => ir::Op::Product(Product::MatMul),
-        Op::Window(Window::Conv2d(convolution)) => ir::Op::Window(Window::Conv2d(convolution.clone())),
-        Op::Arrange(Arrange::BroadcastTo { shape }) => {
-            ir::Op::Arrange(Arrange::BroadcastTo { shape: shape_of(shape, operands) })
-        }
-        Op::Part(Part::SliceGrad { shape, slice }) => {
-            ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, operands), slice: slice.clone() })
-        }
-        Op::Rows(Rows::ScatterAdd { shape }) => {
-            ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, operands) })
-        }
-        Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
-            ir::Op::Window(Window::Conv2dGradInput {
-                shape: shape_of(shape, operands),
-                convolution: convolution.clone(),
-            })
-        }
-        Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
-            ir::Op::Window(Window::Conv2dGradFilter {
-                shape: shape_of(shape, operands),
-                convolution: convolution.clone(),
-            })
-        }
-        Op::Input { .. } | Op::Const(_) | Op::Part(Part::Index { .. }) | Op::Own(_) => {
-            unreachable!("{op:?} is not one operation of Core IR")
-        }
-    }))
+/// The axes that a reduction takes away, of none every one.
+pub(super) fn reduced(axes: Option<&[i64]>, keepdims: bool, rank: usize) -> Result<Reduction, Unresolved> {
+    let axes = match axes {
+        Some([]) if rank > 0 => return Err(Unresolved::NoAxes),
+        Some(axes) => resolved_axes(axes, rank)?,
+        None => (0..rank).map(position).collect(),
+    };
+    Ok(Reduction { axes, keepdims })
+}
+
+/// The axes that are squeezed, of none every one of extent 1.
+pub(super) fn squeezed_axes(axes: Option<&[i64]>, operand: &Type) -> Result<Vec<i64>, Unresolved> {
+    match axes {
+        Some(axes) => resolved_axes(axes, operand.rank()),
+        None => Ok((0..operand.rank()).filter(|axis| operand.shape[*axis].is_one()).map(position).collect()),
+    }
+}
+
+/// What an index expression takes of a tensor whose extents are known, and the axes that it drops.
+pub(super) fn index(operand: &Type, subscripts: &[Subscript]) -> (Slice, Vec<i64>) {
+    let extents = literals(&operand.shape);
+    // Of the type the rule reads the extents alone.
+    let taken = subscripted(RuleType::new(DType::F32, &extents), subscripts);
+    let taken = &taken.expect("the rule of the index expression holds")[..operand.rank()];
+    // One past the last place that is taken; the next step may already be outside.
+    let end = |axis: usize| (taken[axis].start + taken[axis].extent * taken[axis].step).min(extents[axis]);
+    let slice = Slice {
+        starts: taken.iter().map(|taken| Dim::literal(taken.start)).collect(),
+        ends: (0..taken.len()).map(|axis| Dim::literal(end(axis))).collect(),
+        steps: taken.iter().map(|taken| taken.step).collect(),
+    };
+    (slice, (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect())
 }
 
 /// Axes as positions, ascending: negative ones count from the end.
-fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Unresolved> {
+pub(super) fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Unresolved> {
     let count = position(rank);
     let mut axes = Vec::new();
     for axis in written.iter().copied() {
@@ -116,7 +79,7 @@ fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Unresolved> {
 }
 
 /// A permutation with the axes counted from the front, of none the reverse. What is none is told by inference.
-fn permuted(written: Option<&[i64]>, rank: usize) -> Vec<i64> {
+pub(super) fn permuted(written: Option<&[i64]>, rank: usize) -> Vec<i64> {
     let count = position(rank);
     match written {
         Some(axes) => {
@@ -128,7 +91,7 @@ fn permuted(written: Option<&[i64]>, rank: usize) -> Vec<i64> {
 }
 
 /// The shape that is written, or that of the last operand.
-fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
+pub(super) fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
     match shape {
         Extents::Written(dims) => dims.iter().cloned().collect(),
         Extents::Like => operands[operands.len() - 1].shape.clone(),
@@ -136,7 +99,7 @@ fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
 }
 
 /// The shape that is written, with the extent worked out that is -1.
-fn reshaped(dims: &[Dim], operand: &Type) -> Result<Shape, Unresolved> {
+pub(super) fn reshaped(dims: &[Dim], operand: &Type) -> Result<Shape, Unresolved> {
     let open = |dim: &Dim| dim.as_literal() == Some(-1);
     match dims.iter().filter(|dim| open(dim)).count() {
         0 => return Ok(dims.iter().cloned().collect()),

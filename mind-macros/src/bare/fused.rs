@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_core::map::Rust;
-use mind_core::open::{Arrange, Fused, NodeId, Op, Own, Place, Plan, Program, Step};
+use mind_core::open::{Fused, NodeId, Op, Own, Place, Plan, Program, Step};
 
 use super::values::{Values, constant, is_uniform};
 
@@ -143,9 +143,9 @@ fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
                 Rust::By(name) => format!("A::{name}({all})"),
             }
         }
-        Op::Arrange(Arrange::BroadcastTo { .. }) => operand(0),
         Op::Own(Own::FilledLike { one: true }) => "T::ONE".to_string(),
         Op::Own(Own::FilledLike { one: false }) => "T::ZERO".to_string(),
+        op if op.is_spread() => operand(0),
         op => unreachable!("a plan fuses elementwise operations, not {op:?}"),
     }
 }

@@ -3,9 +3,9 @@
 
 use mind_core::{
     diag::Site,
-    open::{Arrange, Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program},
+    open::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program},
     ty::{DType, Type},
-    written::{Argument, rule_text},
+    written::{Axes, Text, Texts, rule_text},
 };
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -33,7 +33,7 @@ pub(super) fn statements(program: &Program) -> TokenStream {
     if let Some(annotation) = &program.annotation {
         let types = annotation.structure.leaves();
         for (node, ty) in program.result.nodes().into_iter().zip(types) {
-            let rule = format!("{PATH}::expect(n{}, {})", node.index(), type_value(ty));
+            let rule = format!("{RULES}::expect(n{}, {})", node.index(), type_value(ty));
             let own = format!("n{}", node.index());
             let context = context("the result", &[operand("the result", "", &own)]);
             let statement = or_fail(annotation.site, &rule, &context);
@@ -47,17 +47,17 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     if let Op::Input { name: leaf } = &node.op {
         let known = format!("known_{}", leaf.index());
         let leaf = &program.leaves[leaf.index()];
-        let input = format!("{PATH}::input({known})");
+        let input = format!("{RULES}::input({known})");
         let read =
             or_fail(leaf.site, &input, &context(&leaf.text, &[operand(&leaf.text, &leaf.text, &known)]));
         let Some((ty, site)) = &leaf.annotation else { return read };
         let label = format!("`{}`", leaf.text);
-        let declared = format!("{PATH}::expect({known}, {})", type_value(ty));
+        let declared = format!("{RULES}::expect({known}, {})", type_value(ty));
         let declared =
             or_fail(*site, &declared, &context(&label, &[operand(&leaf.text, &leaf.text, &known)]));
         return quote! {{ _ = #read; #declared }};
     }
-    if let Op::Arrange(Arrange::Squeeze { axes: None }) = &node.op {
+    if node.op.axes() == Some(Axes::Any) {
         // Which axes go is decided by the Rust types, as the rank depends on it.
         let (own, position) = (format!("n{}", node.operands[0].index()), node.operands[0].index());
         return parse(&format!("rt::squeeze({own}, __known, {position})"));
@@ -94,13 +94,13 @@ fn checked(check: &Check) -> TokenStream {
     let node = format!("n{}", check.node.index());
     let operands = [operand(&check.text, &check.text, &node)];
     let (rule, label) = match &check.kind {
-        CheckKind::Scalar(transform) => (format!("{PATH}::seed({node})"), transform.name().to_string()),
-        CheckKind::Differentiable => (format!("{PATH}::differentiable({node})"), String::new()),
+        CheckKind::Scalar(transform) => (format!("{RULES}::seed({node})"), transform.name().to_string()),
+        CheckKind::Differentiable => (format!("{RULES}::differentiable({node})"), String::new()),
         CheckKind::CotangentOf(value) => (
-            format!("{PATH}::expect({node}, n{})", value.index()),
+            format!("{RULES}::expect({node}, n{})", value.index()),
             "argument `cotangent` of `vjp`".to_string(),
         ),
-        CheckKind::Is(ty) => (format!("{PATH}::expect({node}, {})", type_value(ty)), check.text.clone()),
+        CheckKind::Is(ty) => (format!("{RULES}::expect({node}, {})", type_value(ty)), check.text.clone()),
     };
     or_fail(check.site, &rule, &context(&label, &operands))
 }
@@ -116,19 +116,19 @@ fn operand(text: &str, base: &str, ty: &str) -> String {
 /// The rule of a node, on `n0`, `n1`, …
 fn rule(node: &Node) -> String {
     let operands: Vec<String> = node.operands.iter().map(|operand| format!("n{}", operand.index())).collect();
-    let Op::Const(constant) = &node.op else { return rule_text(&node.op, PATH, &operands) };
+    let Op::Const(constant) = &node.op else { return rule_text(&node.op, &Texts::of_rule(RULES, &operands)) };
     let like = operands.first().map(|like| format!("{like}.dtype()"));
     let like = like.unwrap_or_else(|| dtype(constant.dtype));
-    format!("{PATH}::literal({}, {like}, {})", literal(constant), argument(&constant.shape))
+    format!("{RULES}::literal({}, {like}, {})", literal(constant), argument(&constant.shape))
 }
 
-/// An attribute as rules and kernels take it.
-pub(super) fn argument(attribute: &impl Argument) -> String {
-    attribute.text(PATH, &[])
+/// An attribute as rules take it.
+fn argument(attribute: &impl Text) -> String {
+    attribute.text(&Texts::of_rule(RULES, &[]))
 }
 
 /// Where the rules are.
-const PATH: &str = "rt::rules";
+pub(super) const RULES: &str = "rt::rules";
 
 /// A literal as the rules know it.
 fn literal(constant: &Constant) -> String {

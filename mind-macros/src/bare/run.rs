@@ -2,14 +2,12 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{
-    Arrange, NodeId, Op, Own, Part, Place, Plan, Product, Program, Reduction, Rows, Slice, Step, Window,
-    literals,
-};
+use mind_core::open::{NodeId, Place, Plan, Program, Step};
+use mind_core::written::{Texts, kernel_text};
 
 use super::{
     fused,
-    rules::argument,
+    rules::RULES,
     values::{Values, constant, is_filled},
 };
 
@@ -145,101 +143,25 @@ fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
     format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
 }
 
-/// The bounds and steps of a slice as kernels take them.
-fn bounds(slice: &Slice) -> String {
-    format!(
-        "{}, {}, {}",
-        argument(&literals(&slice.starts)),
-        argument(&literals(&slice.ends)),
-        argument(&slice.steps)
-    )
-}
-
 /// The call of a node's kernel.
 fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut String) {
     let known = program.node(node);
-    let out = values.target(node);
-    let value = |position: usize| values.value(known.operands[position]);
-    let ty = |position: usize| format!("&__nodes[{}]", known.operands[position].index());
-    let own = format!("&__nodes[{}]", node.index());
-    let call = match &known.op {
-        Op::Own(Own::At) | Op::Product(Product::MatMul) | Op::Product(Product::Dot) => {
-            format!("product({}, {}, {out})", value(0), value(1))
-        }
-        Op::Reduce(kind, Reduction { axes, .. }) => {
-            format!("{}({}, {}, {out})", kind.row().function, value(0), argument(axes))
-        }
-        Op::Arrange(Arrange::Reshape { .. })
-        | Op::Arrange(Arrange::ExpandDims { .. })
-        | Op::Arrange(Arrange::Squeeze { .. }) => {
-            format!("copy({}, {out})", value(0))
-        }
-        Op::Const(_) => unreachable!("a constant is not computed"),
-        Op::Map(map) if map.row().is_identity() => format!("copy({}, {out})", value(0)),
-        Op::Arrange(Arrange::Transpose { permutation }) => {
-            format!("transpose({}, {}, {out})", value(0), argument(permutation))
-        }
-        Op::Part(Part::Index { indices: parts }) => {
-            format!("subscript({}, {}, {out})", value(0), argument(parts))
-        }
-        Op::Own(Own::IndexGrad(parts)) => {
-            format!("subscript_grad({}, {}, {}, {out})", value(0), ty(1), argument(parts))
-        }
-        Op::Part(Part::Slice(slice)) => format!("slice({}, {}, {out})", value(0), bounds(slice)),
-        Op::Part(Part::SliceGrad { slice, .. }) => {
-            format!("slice_grad({}, {}, {}, {out})", value(0), ty(1), bounds(slice))
-        }
-        Op::Rows(Rows::Gather) => {
-            let what = known.spot.as_ref().and_then(|spot| Some(spot.operands.get(1)?.operand_text.clone()));
-            format!("gather({}, {}, {:?}, {out})", value(0), value(1), what.unwrap_or_default())
-        }
-        Op::Rows(Rows::ScatterAdd { .. }) => {
-            format!("gather_grad({}, {}, {}, {out})", value(1), value(0), ty(2))
-        }
-        Op::Window(Window::Conv2d(c)) => {
-            format!(
-                "conv2d({}, {}, {}, {}, {own}, {out})",
-                value(0),
-                value(1),
-                argument(&c.strides),
-                argument(&c.padding)
-            )
-        }
-        Op::Window(Window::Conv2dGradInput { convolution: c, .. }) => format!(
-            "conv2d_grad_input({}, {}, {}, {}, {}, {out})",
-            value(0),
-            ty(2),
-            value(1),
-            argument(&c.strides),
-            argument(&c.padding)
-        ),
-        Op::Window(Window::Conv2dGradFilter { convolution: c, .. }) => format!(
-            "conv2d_grad_filter({}, {}, {}, {}, {}, {out})",
-            value(1),
-            value(0),
-            ty(2),
-            argument(&c.strides),
-            argument(&c.padding)
-        ),
-        Op::Arrange(Arrange::BroadcastTo { .. }) => format!("broadcast_like({}, {own}, {out})", value(0)),
-        Op::Own(Own::FilledLike { one }) => {
-            let element = values.element_of(node);
-            let name = if *one { "ONE" } else { "ZERO" };
-            format!("filled({own}, <{element} as rt::Arithmetic>::{name}, {out})")
-        }
-        Op::Own(Own::CountReduced { axes }) => {
-            format!("count_reduced({}, {}, {out})", ty(0), argument(axes))
-        }
-        Op::Own(Own::SumLike) => format!("sum_like({}, {}, {out})", value(0), ty(1)),
-        Op::Own(Own::ProductGradLhs) => {
-            format!("product_grad_lhs({}, {}, {}, {out})", value(0), ty(1), value(2))
-        }
-        Op::Own(Own::ProductGradRhs) => {
-            format!("product_grad_rhs({}, {}, {}, {out})", value(0), value(1), ty(2))
-        }
-        Op::Input { .. } | Op::Map(_) => {
-            unreachable!("a leaf is not computed, and elementwise operations are fused")
-        }
-    };
-    let _ = writeln!(text, "rt::{call};");
+    let ty = |node: NodeId| format!("&__nodes[{}]", node.index());
+    let operands = known.operands.iter().enumerate();
+    let operands: Vec<String> = operands
+        .map(
+            |(position, operand)| {
+                if known.op.reads(position) { values.value(*operand) } else { ty(*operand) }
+            },
+        )
+        .collect();
+    let said: Vec<&str> = known
+        .spot
+        .iter()
+        .flat_map(|spot| &spot.operands)
+        .map(|operand| operand.operand_text.as_str())
+        .collect();
+    let (own, target) = (ty(node), values.target(node));
+    let texts = Texts { rules: RULES, operands: &operands, own: &own, target: &target, said: &said };
+    let _ = writeln!(text, "rt::{};", kernel_text(&known.op, &texts));
 }

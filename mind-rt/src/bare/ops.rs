@@ -33,18 +33,6 @@ pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) 
     out[0] = T::count(reduce::count_reduced(ty, axes));
 }
 
-/// `x` broadcast to the shape of `like`.
-pub fn broadcast_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
-    let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
-    let (rank, added) = (like.rank(), like.rank() - x.ty.rank());
-    (0..rank).for_each(|axis| dims[axis] = extent(like, axis));
-    let own = contiguous(x.ty);
-    for axis in 0..x.ty.rank() {
-        strides[added + axis] = if x.extent(axis) == 1 { 0 } else { own[axis] };
-    }
-    copy::copy_strided(&dims[..rank], &strides[..rank], 0, x.elements, &mut out[..count(like)]);
-}
-
 /// The axes in the order of `permutation`, or reversed.
 pub fn transpose<T: Number>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);

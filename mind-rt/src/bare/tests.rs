@@ -158,6 +158,24 @@ fn an_index_out_of_range_panics_before_anything_is_written() {
     assert_eq!(out, [7; 2]);
 }
 
+/// `x` broadcast to the shape of `like`, element by element.
+fn broadcast_like(x: Value<'_, i64>, like: &Type, out: &mut [i64]) {
+    let added = like.rank() - x.ty.rank();
+    for (index, out) in out[..count(like)].iter_mut().enumerate() {
+        let (mut rest, mut at, mut stride) = (index, 0, 1);
+        for axis in (0..like.rank()).rev() {
+            let position = rest % extent(like, axis);
+            rest /= extent(like, axis);
+            if axis >= added {
+                let own = x.extent(axis - added);
+                at += if own == 1 { 0 } else { position * stride };
+                stride *= own;
+            }
+        }
+        *out = x.elements[at];
+    }
+}
+
 #[test]
 fn transposes_and_broadcasts() {
     let x_ty = ty(&[2, 3, 4]);

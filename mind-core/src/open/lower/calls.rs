@@ -1,13 +1,13 @@
 //! Operators, calls of functions of the language, and index expressions.
 
-use crate::ir::{Arrange, Part};
+use crate::ir::Part;
 use crate::map::Map;
 use proc_macro2::Ident;
 
 use super::constants::{Meeting, binary};
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
-use crate::open::{Extents, NodeId, Op, Spot, Subscript};
+use crate::open::{NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
 use crate::surface::habits;
 use crate::surface::lower::arithmetic::ReadLiterals;
@@ -18,6 +18,7 @@ use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
+use crate::written::{reversed, spread};
 
 impl Lowering<'_> {
     pub(super) fn neg(&mut self, operand: ExprId, operator: Site, expr: ExprId) -> Lowered<Value<NodeId>> {
@@ -42,7 +43,7 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
         if let (Value::Literal(a), Value::Literal(b), true) =
-            (self.value(lhs), self.value(rhs), op != BinaryOp::MatMul)
+            (self.value(lhs), self.value(rhs), op != BinaryOp::At)
         {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
@@ -109,11 +110,7 @@ impl Lowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(
-                    &given,
-                    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }),
-                    &[value],
-                )
+                self.operation(&given, spread(shape), &[value])
             }
         }
     }
@@ -169,7 +166,7 @@ impl Lowering<'_> {
 
     pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
         let spot = self.spot("transpose", expr, &[base]);
-        self.unary(Op::Arrange(Arrange::Transpose { permutation: None }), base, spot)
+        self.unary(reversed(), base, spot)
     }
 
     pub(super) fn subscript(

@@ -154,6 +154,6 @@ impl Lowering<'_> {
 pub(super) fn binary(op: BinaryOp) -> Op {
     match op {
         BinaryOp::Map(map) => Op::Map(map),
-        BinaryOp::MatMul => Op::Own(Own::At),
+        BinaryOp::At => Op::Own(Own::At),
     }
 }

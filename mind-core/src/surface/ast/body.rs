@@ -326,7 +326,7 @@ pub enum BinaryOp {
     /// `+ - * /`: a function of elements.
     Map(Map),
     /// `@`, binds like `*`
-    MatMul,
+    At,
 }
 
 impl BinaryOp {
@@ -334,7 +334,7 @@ impl BinaryOp {
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Map(map) => map.row().label,
-            Self::MatMul => "@",
+            Self::At => "@",
         }
     }
 
@@ -342,13 +342,13 @@ impl BinaryOp {
     pub fn tightness(self) -> Tightness {
         match self {
             Self::Map(map) => map.row().infix().expect("operators stand between their operands"),
-            Self::MatMul => Tightness::Product,
+            Self::At => Tightness::Product,
         }
     }
 
     /// Every operator.
     pub fn all() -> impl Iterator<Item = Self> {
-        Map::operators().map(Self::Map).chain([Self::MatMul])
+        Map::operators().map(Self::Map).chain([Self::At])
     }
 }
 

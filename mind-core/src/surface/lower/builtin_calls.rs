@@ -7,11 +7,12 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::values::{Lowered, Stop};
 use crate::dim::Dim;
-use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
+use crate::ir::Reduction;
 use crate::map::Map;
+use crate::ops::Attribute;
 use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId};
-use crate::written::{Extents, Op, Own};
+use crate::written::{self, Op, Own, Takes};
 
 /// A call of a function of the language.
 #[derive(Clone, Debug)]
@@ -68,42 +69,22 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 
     fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
-        let [x, y] = [0, 1].map(|position| given.arguments.get(position).copied().flatten());
-        let x = x.expect("every function has a required argument");
-        let both = || vec![x, given.required(1)];
-        let integers = |position: usize| -> Lowered<Option<Vec<i64>>> {
-            given.arguments[position].map(|list| self.integers_attribute(list)).transpose()
-        };
-        let axes = |axes: Option<ExprId>| axes.map(|axes| self.axes_attribute(axes)).transpose();
-        let shape = |position: usize| self.dims_attribute(given.required(position)).map(Extents::Written);
+        let x = given.required(0);
         let (op, operands) = match function {
-            Function::MatMul => (Op::Product(Product::MatMul), both()),
-            Function::Dot => (Op::Product(Product::Dot), both()),
+            Function::Operation(function) => {
+                let attributes = given.arguments[function.operands()..].iter().zip(function.attributes);
+                let attributes = attributes.map(|(argument, takes)| {
+                    argument.map(|argument| self.attribute(*takes, argument)).transpose()
+                });
+                let attributes = attributes.collect::<Lowered<_>>()?;
+                let operands = (0..function.operands()).map(|position| given.required(position));
+                ((function.make)(written::Given(attributes)), operands.collect())
+            }
             Function::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
                 let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
                 let keepdims = keepdims.transpose()?.unwrap_or_default();
                 (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
-            }
-            Function::Reshape => (Op::Arrange(Arrange::Reshape { shape: shape(1)? }), vec![x]),
-            Function::Transpose => (Op::Arrange(Arrange::Transpose { permutation: integers(1)? }), vec![x]),
-            Function::ExpandDims => {
-                (Op::Arrange(Arrange::ExpandDims { axes: self.axes_attribute(given.required(1))? }), vec![x])
-            }
-            Function::Squeeze => (Op::Arrange(Arrange::Squeeze { axes: axes(y)? }), vec![x]),
-            Function::Slice => {
-                let starts = self.dims_attribute(given.required(1))?;
-                let ends = self.dims_attribute(given.required(2))?;
-                let steps = integers(3)?.unwrap_or_else(|| vec![1; starts.len()]);
-                (Op::Part(Part::Slice(Slice { starts, ends, steps }.into())), vec![x])
-            }
-            Function::Gather => (Op::Rows(Rows::Gather), both()),
-            Function::Conv2d => {
-                let strides = integers(2)?.unwrap_or_else(|| vec![1, 1]);
-                let padding =
-                    given.arguments[3].map(|padding| self.padding_attribute(padding)).transpose()?;
-                let padding = padding.unwrap_or(Padding::Valid);
-                (Op::Window(Window::Conv2d(Convolution { strides, padding })), both())
             }
             Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
             Function::Map(map) => {
@@ -117,9 +98,18 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             }
             Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
-            Function::BroadcastTo => (Op::Arrange(Arrange::BroadcastTo { shape: shape(1)? }), vec![x]),
         };
         Ok(Call::Operation(op, operands))
+    }
+
+    /// An attribute as an operation takes it.
+    fn attribute(&self, takes: Takes, argument: ExprId) -> Lowered<Attribute> {
+        Ok(match takes {
+            Takes::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            Takes::Integers => Attribute::Integers(self.integers_attribute(argument)?),
+            Takes::Axes => Attribute::Integers(self.axes_attribute(argument)?),
+            Takes::Padding => Attribute::Padding(self.padding_attribute(argument)?),
+        })
     }
 
     /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.

@@ -2,6 +2,7 @@
 
 use crate::map::Map;
 use crate::reduce::Reduce;
+use crate::written::{self, FUNCTIONS};
 
 /// A function of the language.
 pub(crate) struct Builtin {
@@ -15,44 +16,40 @@ pub(crate) struct Builtin {
 /// What a function is.
 #[derive(Clone, Copy)]
 pub(crate) enum Function {
-    MatMul,
-    Dot,
+    /// An operation.
+    Operation(&'static written::Function),
     Reduce(Reduce),
-    Reshape,
-    Transpose,
-    ExpandDims,
-    Squeeze,
-    Slice,
-    Gather,
-    Conv2d,
     Map(Map),
     Zeros,
     Ones,
     Full,
     ZerosLike,
     OnesLike,
-    BroadcastTo,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
 
-const BUILTINS: &[Builtin] = &[
-    builtin("matmul", &["a", "b"], 2, Function::MatMul),
-    builtin("dot", &["a", "b"], 2, Function::Dot),
-    builtin("reshape", &["x", "shape"], 2, Function::Reshape),
-    builtin("transpose", &["x", "permutation"], 1, Function::Transpose),
-    builtin("expand_dims", &["x", "axes"], 2, Function::ExpandDims),
-    builtin("squeeze", &["x", "axes"], 1, Function::Squeeze),
-    builtin("slice", &["x", "starts", "ends", "steps"], 3, Function::Slice),
-    builtin("gather", &["t", "i"], 2, Function::Gather),
-    builtin("conv2d", &["x", "f", "strides", "padding"], 2, Function::Conv2d),
+/// Those that make literals.
+const LITERALS: &[Builtin] = &[
     builtin("zeros", &["shape"], 1, Function::Zeros),
     builtin("ones", &["shape"], 1, Function::Ones),
     builtin("full", &["shape", "c"], 2, Function::Full),
     builtin("zeros_like", &["x"], 1, Function::ZerosLike),
     builtin("ones_like", &["x"], 1, Function::OnesLike),
-    builtin("broadcast_to", &["x", "shape"], 2, Function::BroadcastTo),
 ];
+
+/// Those that are one operation.
+static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
+    let mut builtins = [const { builtin("", REDUCTION, 1, Function::Zeros) }; FUNCTIONS.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let function = &FUNCTIONS[next];
+        let kind = Function::Operation(function);
+        builtins[next] = builtin(function.name, function.formals, function.required, kind);
+        next += 1;
+    }
+    builtins
+};
 
 /// The functions of elements that are called by a name.
 static MAPS: [Option<Builtin>; Map::ALL.len()] = {
@@ -103,5 +100,5 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    BUILTINS.iter().chain(&REDUCTIONS).chain(MAPS.iter().flatten())
+    OPERATIONS.iter().chain(LITERALS).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
 }

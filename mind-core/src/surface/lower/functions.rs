@@ -8,11 +8,10 @@ use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::Overflow;
-use crate::ir::Arrange;
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
-use crate::written::{Extents, Op, Own, Unresolved, resolve};
+use crate::written::{Op, Own, Unresolved, resolve, spread};
 
 impl BodyLowering<'_> {
     pub(super) fn call_builtin(
@@ -46,11 +45,7 @@ impl BodyLowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(
-                    &given,
-                    &Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }),
-                    &[value],
-                )
+                self.operation(&given, &spread(shape), &[value])
             }
         }
     }
@@ -69,10 +64,7 @@ impl BodyLowering<'_> {
         let spot = given.named().fold(Spot::of(given.expr).label(given.name), |spot, (name, argument)| {
             spot.attribute(name, self.site(argument))
         });
-        match resolved {
-            Some(op) => self.emit(&spot, op, &operands).map(Value::Tensor),
-            None => Ok(Value::Tensor(operands[0].0)),
-        }
+        self.emit_each(&spot, resolved, operands).map(Value::Tensor)
     }
 
     /// What is wrong with attributes, told at them.

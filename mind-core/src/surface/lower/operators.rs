@@ -7,9 +7,10 @@ use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::ir::{Arrange, Op, Product, ValueId};
+use crate::ir::{Op, Product, ValueId};
 use crate::map::Map;
 use crate::surface::ast::{BinaryOp, ExprId};
+use crate::written::{resolve, reversed};
 
 impl BodyLowering<'_> {
     pub(super) fn neg(&mut self, operand: ExprId, operator: Site, expr: ExprId) -> Lowered<Value> {
@@ -57,7 +58,7 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let values = (a, b);
-        if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op != BinaryOp::MatMul) {
+        if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op != BinaryOp::At) {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
         if matches!(values, (Value::Poison, _) | (_, Value::Poison)) {
@@ -100,21 +101,12 @@ impl BodyLowering<'_> {
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
     }
 
-    /// Emits the transposition of an operand; without a permutation all axes are reversed.
-    pub(super) fn transpose(
-        &mut self,
-        base: ExprId,
-        permutation: Option<Vec<i64>>,
-        expr: ExprId,
-    ) -> Lowered<Value> {
+    /// `x.T`: the axes in reverse.
+    pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value> {
         let operand = self.tensor(base, None)?;
-        let rank = self.builder.ty(operand).rank();
-        let reversed =
-            || (0..rank).rev().map(|axis| i64::try_from(axis).expect("a rank is at most 8")).collect();
-        let permutation = permutation.unwrap_or_else(reversed);
-        let spot = Spot::of(expr);
-        self.emit(&spot, Op::Arrange(Arrange::Transpose { permutation }), &[(operand, base)])
-            .map(Value::Tensor)
+        let ops =
+            resolve(&reversed(), &[self.builder.ty(operand)]).expect("any tensor has its axes reversed");
+        self.emit_each(&Spot::of(expr), ops, vec![(operand, base)]).map(Value::Tensor)
     }
 
     /// Emits an operator of literals, at the expression itself.
@@ -136,11 +128,9 @@ impl BodyLowering<'_> {
         rhs: Operand,
         expr: ExprId,
     ) -> Lowered<ValueId> {
-        let has_vector = [lhs, rhs].iter().any(|(value, _)| self.builder.ty(*value).rank() == 1);
         let operation = match op {
             BinaryOp::Map(map) => Op::Map(map),
-            BinaryOp::MatMul if has_vector => Op::Product(Product::Dot),
-            BinaryOp::MatMul => Op::Product(Product::MatMul),
+            BinaryOp::At => Op::Product(Product::of(self.builder.ty(lhs.0), self.builder.ty(rhs.0))),
         };
         let mut spot = Spot::of(expr).label(op.symbol());
         if let Some(site) = operator {

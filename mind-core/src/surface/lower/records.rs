@@ -204,7 +204,7 @@ impl BodyLowering<'_> {
     ) -> Lowered<Value> {
         match (&a, &b) {
             (Value::Poison, _) | (_, Value::Poison) => Err(Stop::Poisoned),
-            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::MatMul && x.ty == y.ty => {
+            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::At && x.ty == y.ty => {
                 let mut fields = Vec::new();
                 for ((x_field, y_field), name) in x.fields.iter().zip(y.fields.iter()).zip(x.ty.field_names())
                 {
@@ -214,17 +214,17 @@ impl BodyLowering<'_> {
                 }
                 Ok(Value::Struct(Record { ty: x.ty.clone(), fields: fields.into() }))
             }
-            (Value::Struct(record), _) if op != BinaryOp::MatMul && self.is_number(&b) => self
+            (Value::Struct(record), _) if op != BinaryOp::At && self.is_number(&b) => self
                 .each_field(record, &mut |lowering, field| {
                     lowering.fieldwise(op, operator, (field, lhs), (b.clone(), rhs), expr)
                 }),
-            (_, Value::Struct(record)) if op != BinaryOp::MatMul && self.is_number(&a) => self
+            (_, Value::Struct(record)) if op != BinaryOp::At && self.is_number(&a) => self
                 .each_field(record, &mut |lowering, field| {
                     lowering.fieldwise(op, operator, (a.clone(), lhs), (field, rhs), expr)
                 }),
             (Value::Struct(_), _) | (_, Value::Struct(_)) => {
                 let needed = match op {
-                    BinaryOp::MatMul => "two tensors",
+                    BinaryOp::At => "two tensors",
                     BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
                 };
                 let message = format!(

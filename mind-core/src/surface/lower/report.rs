@@ -59,6 +59,20 @@ impl BodyLowering<'_> {
         }
     }
 
+    /// Emits operations, each of the result of the one before; of none the result is the first operand.
+    pub(super) fn emit_each(
+        &mut self,
+        spot: &Spot,
+        ops: Vec<Op>,
+        operands: Vec<Operand>,
+    ) -> Lowered<ValueId> {
+        let mut operands = operands;
+        for op in ops {
+            operands = vec![(self.emit(spot, op, &operands)?, operands[0].1)];
+        }
+        Ok(operands[0].0)
+    }
+
     /// Says that an operation breaks a rule.
     fn broken_rule(&self, spot: &Spot, mut error: OpError, (tried, operands): (&Tried, &[Operand])) -> Diag {
         error.label = spot.label.unwrap_or(error.label);

@@ -7,8 +7,9 @@ use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
-use crate::ir::{Arrange, Op, Part, Slice};
+use crate::ir::Slice;
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind};
+use crate::written::part;
 
 /// What is taken of one axis.
 struct Taken {
@@ -28,38 +29,12 @@ impl BodyLowering<'_> {
     ) -> Lowered<Value> {
         let operand = (self.tensor(base, None)?, base);
         let taken = self.taken(operand, subscripts, expr)?;
-        if taken.iter().all(|taken| taken.index) && !taken.is_empty() {
-            let indices = taken.into_iter().map(|taken| taken.start).collect();
-            let spot = Spot::of(expr).label("index");
-            return self.emit(&spot, Op::Part(Part::Index { indices }), &[operand]).map(Value::Tensor);
-        }
-        let sliced = self.slice_of(operand, &taken, expr)?;
         let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
-        let axes: Vec<i64> =
-            dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
-        if axes.is_empty() {
-            return Ok(Value::Tensor(sliced.0));
-        }
-        let spot = Spot::of(expr).label("index");
-        self.emit(&spot, Op::Arrange(Arrange::Squeeze { axes }), &[sliced]).map(Value::Tensor)
-    }
-
-    /// The slice, or the operand itself where all of it is taken.
-    fn slice_of(&mut self, operand: Operand, taken: &[Taken], expr: ExprId) -> Lowered<Operand> {
-        let shape = &self.builder.ty(operand.0).shape;
-        let is_whole = |(taken, extent): (&Taken, &Dim)| {
-            taken.start == Dim::ZERO && taken.end == *extent && taken.step == 1
-        };
-        if taken.iter().zip(shape.iter()).all(is_whole) {
-            return Ok(operand);
-        }
-        let slice = Slice {
-            starts: taken.iter().map(|taken| taken.start.clone()).collect(),
-            ends: taken.iter().map(|taken| taken.end.clone()).collect(),
-            steps: taken.iter().map(|taken| taken.step).collect(),
-        };
-        let spot = Spot::of(expr).label("index");
-        Ok((self.emit(&spot, Op::Part(Part::Slice(slice.into())), &[operand])?, operand.1))
+        let dropped = dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
+        let steps = taken.iter().map(|taken| taken.step).collect();
+        let (starts, ends) = taken.into_iter().map(|taken| (taken.start, taken.end)).unzip();
+        let ops = part(Slice { starts, ends, steps }, dropped, &self.builder.ty(operand.0).shape);
+        self.emit_each(&Spot::of(expr).label("index"), ops, vec![operand]).map(Value::Tensor)
     }
 
     /// What is taken of each axis, bounds resolved and, as far as they are known, checked.

@@ -1,0 +1,220 @@
+//! What rules and kernels are given: values where types are known here, texts in Rust where only rustc knows them.
+
+use mind_shape::{Type, rules};
+
+use super::Subscript;
+use crate::{ir::Padding, map::Takes};
+
+/// What the text of a call is made of.
+pub struct Texts<'t> {
+    /// The path of the rules.
+    pub rules: &'t str,
+    /// The operands.
+    pub operands: &'t [String],
+    /// The type of the result.
+    pub own: &'t str,
+    /// Where the result goes.
+    pub target: &'t str,
+    /// The operands as their author wrote them.
+    pub said: &'t [&'t str],
+}
+
+impl<'t> Texts<'t> {
+    /// Those of a rule.
+    pub fn of_rule(rules: &'t str, operands: &'t [String]) -> Self {
+        Self { rules, operands, own: "", target: "", said: &[] }
+    }
+}
+
+/// What has a text in Rust.
+pub trait Text {
+    /// The text.
+    fn text(&self, at: &Texts<'_>) -> String;
+}
+
+/// An argument of a rule: its value, and its text in Rust.
+pub trait Argument: Text {
+    /// What the rule takes.
+    type Value<'v>
+    where
+        Self: 'v;
+
+    /// Its value, where the operands have these types.
+    fn value<'v>(&'v self, operands: &[Type]) -> Self::Value<'v>;
+}
+
+/// The operand at a position: a rule takes its type, a kernel its elements, or the type of a witness.
+pub(super) struct Operand(pub(super) usize);
+
+impl Text for Operand {
+    fn text(&self, at: &Texts<'_>) -> String {
+        at.operands[self.0].clone()
+    }
+}
+
+impl Argument for Operand {
+    type Value<'v> = Type;
+
+    fn value(&self, operands: &[Type]) -> Type {
+        operands[self.0]
+    }
+}
+
+/// The type of the result, for kernels.
+pub(super) struct OwnType;
+
+impl Text for OwnType {
+    fn text(&self, at: &Texts<'_>) -> String {
+        at.own.to_owned()
+    }
+}
+
+/// Where the result goes, for kernels.
+pub(super) struct Target;
+
+impl Text for Target {
+    fn text(&self, at: &Texts<'_>) -> String {
+        at.target.to_owned()
+    }
+}
+
+/// What the author wrote for an operand, for the messages of kernels.
+pub(super) struct Said(pub(super) usize);
+
+impl Text for Said {
+    fn text(&self, at: &Texts<'_>) -> String {
+        format!("{:?}", at.said.get(self.0).unwrap_or(&""))
+    }
+}
+
+impl Text for Takes {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        format!("{path}::Takes::{self:?}")
+    }
+}
+
+impl Argument for Takes {
+    type Value<'v> = Takes;
+
+    fn value(&self, _: &[Type]) -> Takes {
+        *self
+    }
+}
+
+impl Text for bool {
+    fn text(&self, _: &Texts<'_>) -> String {
+        self.to_string()
+    }
+}
+
+impl Argument for bool {
+    type Value<'v> = bool;
+
+    fn value(&self, _: &[Type]) -> bool {
+        *self
+    }
+}
+
+impl Text for Vec<i64> {
+    fn text(&self, _: &Texts<'_>) -> String {
+        format!("&{self:?}")
+    }
+}
+
+impl Argument for Vec<i64> {
+    type Value<'v> = &'v [i64];
+
+    fn value<'v>(&'v self, _: &[Type]) -> &'v [i64] {
+        self
+    }
+}
+
+impl<A: Text> Text for Option<A> {
+    fn text(&self, at: &Texts<'_>) -> String {
+        match self {
+            Some(argument) => format!("::core::option::Option::Some({})", argument.text(at)),
+            None => "::core::option::Option::None".to_owned(),
+        }
+    }
+}
+
+impl<A: Argument> Argument for Option<A> {
+    type Value<'v>
+        = Option<A::Value<'v>>
+    where
+        A: 'v;
+
+    fn value<'v>(&'v self, operands: &[Type]) -> Option<A::Value<'v>> {
+        self.as_ref().map(|argument| argument.value(operands))
+    }
+}
+
+impl<A: Text> Text for &A {
+    fn text(&self, at: &Texts<'_>) -> String {
+        (**self).text(at)
+    }
+}
+
+impl<A: Argument> Argument for &A {
+    type Value<'v>
+        = A::Value<'v>
+    where
+        Self: 'v;
+
+    fn value<'v>(&'v self, operands: &[Type]) -> A::Value<'v> {
+        (**self).value(operands)
+    }
+}
+
+impl Text for Vec<Subscript> {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        let number = |number: &Option<i64>| match number {
+            Some(number) => format!("::core::option::Option::Some({number})"),
+            None => "::core::option::Option::None".to_owned(),
+        };
+        let part = |part: &Subscript| match part {
+            Subscript::At(at) => format!("{path}::Subscript::At({at})"),
+            Subscript::Range { start, end, step } => format!(
+                "{path}::Subscript::Range {{ start: {}, end: {}, step: {} }}",
+                number(start),
+                number(end),
+                number(step)
+            ),
+            Subscript::Rest => format!("{path}::Subscript::Rest"),
+        };
+        format!("&[{}]", self.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Argument for Vec<Subscript> {
+    type Value<'v> = &'v [Subscript];
+
+    fn value<'v>(&'v self, _: &[Type]) -> &'v [Subscript] {
+        self
+    }
+}
+
+impl Text for Padding {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        match self {
+            Padding::Valid => format!("{path}::Padding::Valid"),
+            Padding::Same => format!("{path}::Padding::Same"),
+            Padding::Custom(pairs) => format!("{path}::Padding::Pairs(&{pairs:?})"),
+        }
+    }
+}
+
+impl Argument for Padding {
+    type Value<'v> = rules::Padding<'v>;
+
+    fn value<'v>(&'v self, _: &[Type]) -> rules::Padding<'v> {
+        match self {
+            Padding::Valid => rules::Padding::Valid,
+            Padding::Same => rules::Padding::Same,
+            Padding::Custom(pairs) => rules::Padding::Pairs(pairs),
+        }
+    }
+}

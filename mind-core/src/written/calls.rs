@@ -1,0 +1,81 @@
+//! Functions of the language that are one operation: what a call gives, and what it makes.
+
+use super::Op;
+use crate::{dim::Dim, ir::Padding, ops::Attribute};
+
+/// A function of the language that is one operation on tensors.
+pub(crate) struct Function {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The names of its arguments: operands, then attributes; those required first.
+    pub(crate) formals: &'static [&'static str],
+    /// How many are required.
+    pub(crate) required: usize,
+    /// What the attributes are.
+    pub(crate) attributes: &'static [Takes],
+    /// The operation, of the attributes that are given.
+    pub(crate) make: fn(Given) -> Op,
+}
+
+/// How an attribute is written.
+#[derive(Clone, Copy)]
+pub(crate) enum Takes {
+    /// `[2, N]`
+    Dims,
+    /// `[0, 1]`
+    Integers,
+    /// `[0, 1]` or `1`
+    Axes,
+    /// `same`, `valid` or `[[1, 1], [1, 1]]`
+    Padding,
+}
+
+/// Attributes as they are given, one place an attribute, each as its function takes it.
+pub(crate) struct Given(pub(crate) Vec<Option<Attribute>>);
+
+const TAKEN: &str = "an attribute is read as its function takes it, and what is required is given";
+
+impl Function {
+    /// A function of operands alone.
+    pub(super) const fn of(
+        name: &'static str,
+        formals: &'static [&'static str],
+        make: fn(Given) -> Op,
+    ) -> Self {
+        Self { name, formals, required: formals.len(), attributes: &[], make }
+    }
+
+    /// With attributes, the last of its arguments, of which so many may be left out.
+    pub(super) const fn with(self, attributes: &'static [Takes], optional: usize) -> Self {
+        Self { attributes, required: self.formals.len() - optional, ..self }
+    }
+
+    /// How many arguments are operands.
+    pub(crate) const fn operands(&self) -> usize {
+        self.formals.len() - self.attributes.len()
+    }
+}
+
+impl Given {
+    /// Extents or bounds, which are required.
+    pub(super) fn dims(&mut self, position: usize) -> Vec<Dim> {
+        let Some(Attribute::Dims(dims)) = self.0[position].take() else { unreachable!("{TAKEN}") };
+        dims
+    }
+
+    /// Integers or axes, if they are given.
+    pub(super) fn integers(&mut self, position: usize) -> Option<Vec<i64>> {
+        self.0[position].take().map(|attribute| {
+            let Attribute::Integers(integers) = attribute else { unreachable!("{TAKEN}") };
+            integers
+        })
+    }
+
+    /// The padding, if it is given.
+    pub(super) fn padding(&mut self, position: usize) -> Option<Padding> {
+        self.0[position].take().map(|attribute| {
+            let Attribute::Padding(padding) = attribute else { unreachable!("{TAKEN}") };
+            padding
+        })
+    }
+}

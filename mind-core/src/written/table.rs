@@ -1,0 +1,435 @@
+//! What the written form knows of each operation: one statement an operation.
+
+use mind_shape::{Type as RuleType, TypeResult, rules};
+
+use super::{
+    Extents, Op, Own, Subscript, Unresolved,
+    arguments::{Argument, Operand, OwnType, Said, Target, Text, Texts},
+    calls::{Function, Takes},
+    literals,
+    resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
+    rows::{Axes, Kind, Row},
+};
+use crate::{
+    dim::Dim,
+    ir::{self, Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window},
+    map::Shapes,
+    ty::{Shape, Type},
+};
+
+/// Operations of Core IR, each of the result of the one before.
+type Core = Result<Vec<ir::Op>, Unresolved>;
+
+/// The operands of an operation.
+const X: Operand = Operand(0);
+const Y: Operand = Operand(1);
+const Z: Operand = Operand(2);
+
+/// Of each operation
+///
+/// - `is`: its row;
+/// - `rule`: which function of `mind_shape::rules` its rule is, and of what. That is said once and becomes a call for
+///   types that are known here and the text of one for those that only rustc knows, so that both ask the same;
+/// - `run`: which function of the run time computes it, and of what, where it is of the kind [`Kind::Kernel`]. An operand
+///   that is a witness is given as its type, and where the result goes comes last;
+/// - `core`: which operations of Core IR it is, where the types of the operands are known.
+macro_rules! statements {
+    (|$op:ident, $types:ident| $($pattern:pat $(if $guard:expr)? => {
+        is: $row:expr,
+        $(rule: $rule:ident($($argument:expr),*),)?
+        $(run: $run:expr => ($($given:expr),*),)?
+        core: $core:expr,
+    })+) => {
+        /// What is known of an operation.
+        #[allow(unused_variables)] // Of what a pattern binds each of these functions reads a part.
+        fn row($op: &Op) -> Row {
+            match $op {
+                $($pattern $(if $guard)? => $row,)+
+            }
+        }
+
+        /// Hands on what the rule of an operation says of operands of these types.
+        ///
+        /// # Panics
+        /// If the operation is an input or a constant: what is known of these does not come from operands.
+        #[allow(unused_variables, unreachable_code)]
+        pub(crate) fn rule<R>(
+            $op: &Op,
+            operands: &[RuleType],
+            then: impl FnOnce(TypeResult<'_>) -> R,
+        ) -> R {
+            match $op {
+                $($pattern $(if $guard)? => {
+                    $(return then(rules::$rule($(Argument::value(&$argument, operands)),*));)?
+                    none("rule", $op)
+                })+
+            }
+        }
+
+        /// The call of that rule in Rust, as `gather(n0, n1)`.
+        ///
+        /// # Panics
+        /// If the operation is an input or a constant, which have none.
+        #[allow(unused_variables, unreachable_code)]
+        pub fn rule_text($op: &Op, at: &Texts<'_>) -> String {
+            match $op {
+                $($pattern $(if $guard)? => {
+                    $(return call(&format!("{}::{}", at.rules, stringify!($rule)), &[$(&$argument),*], at);)?
+                    none("rule", $op)
+                })+
+            }
+        }
+
+        /// The call in Rust of what computes an operation, as `gather(x, i, "i", out)`.
+        ///
+        /// # Panics
+        /// If no function of the run time does: it is a view, or loops compute it.
+        #[allow(unused_variables, unreachable_code)]
+        pub fn kernel_text($op: &Op, at: &Texts<'_>) -> String {
+            match $op {
+                $($pattern $(if $guard)? => {
+                    $(return call($run, &[$(&$given,)* &Target], at);)?
+                    none("kernel", $op)
+                })+
+            }
+        }
+
+        /// The operations of Core IR that one is on operands of these types, witnesses among them: the first of those that
+        /// are read, each further one of the result before. Where there are none the result is the first operand.
+        ///
+        /// # Panics
+        /// If it is no such row: an input, a constant, or an operation of this form that types decide.
+        #[allow(unused_variables)]
+        pub(crate) fn resolve($op: &Op, $types: &[&Type]) -> Core {
+            match $op {
+                $($pattern $(if $guard)? => $core,)+
+            }
+        }
+    };
+}
+
+statements! {
+    |op, types|
+    Op::Input { .. } => {
+        is: Row { axes: None, ..Row::of(Kind::Given) },
+        core: none("row in Core IR", op),
+    }
+    Op::Const(constant) => {
+        is: Row { witness: Some(0), ..Row::of(Kind::Given).extents(constant.shape.clone()) },
+        core: none("row in Core IR", op),
+    }
+    Op::Map(map) if map.row().arity() == 1 => {
+        is: Row::map(*map),
+        rule: unary(map.row().takes, X),
+        core: one(ir::Op::Map(*map)),
+    }
+    Op::Map(map) if map.row().shapes == Shapes::Broadcast => {
+        is: Row::map(*map).axes(Axes::Broadcast),
+        rule: binary(map.row().takes, X, Y),
+        core: one(ir::Op::Map(*map)),
+    }
+    Op::Map(map) => {
+        is: Row::map(*map),
+        rule: alike(map.row().takes, X, Y),
+        core: one(ir::Op::Map(*map)),
+    }
+    Op::Reduce(reduce, Reduction { axes, keepdims }) => {
+        is: Row::kernel().axes(match axes {
+            _ if *keepdims => Axes::Of(0),
+            Some(axes) => Axes::Less(axes.len()),
+            None => Axes::Known(0),
+        }),
+        rule: reduce(reduce.row().takes, X, axes, *keepdims),
+        run: reduce.row().function => (X, axes),
+        core: one(ir::Op::Reduce(*reduce, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
+    }
+    Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
+        is: Row::of(Kind::View).extents(literals(shape)),
+        rule: reshape(X, literals(shape)),
+        core: one(ir::Op::Arrange(Arrange::Reshape { shape: reshaped(shape, types[0])? })),
+    }
+    Op::Arrange(Arrange::Reshape { shape: Extents::Like }) => {
+        is: Row::of(Kind::View).like(1),
+        rule: reshape_like(X, Y),
+        core: one(ir::Op::Arrange(Arrange::Reshape { shape: types[1].shape.clone() })),
+    }
+    Op::Arrange(Arrange::Transpose { permutation }) => {
+        is: Row::kernel(),
+        rule: transpose(X, permutation),
+        run: "transpose" => (X, permutation),
+        core: one(ir::Op::Arrange(Arrange::Transpose {
+            permutation: permuted(permutation.as_deref(), types[0].rank()),
+        })),
+    }
+    Op::Arrange(Arrange::ExpandDims { axes }) => {
+        is: Row::of(Kind::View).axes(Axes::More(axes.len())),
+        rule: expand_dims(X, axes),
+        core: one(ir::Op::Arrange(Arrange::ExpandDims {
+            axes: resolved_axes(axes, types[0].rank() + axes.len())?,
+        })),
+    }
+    Op::Arrange(Arrange::Squeeze { axes }) => {
+        is: Row::of(Kind::View).axes(axes.as_ref().map_or(Axes::Any, |axes| Axes::Less(axes.len()))),
+        rule: squeeze(X, axes),
+        core: Ok(squeeze(squeezed_axes(axes.as_deref(), types[0])?).into_iter().collect()),
+    }
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }) => {
+        is: Row::of(Kind::Free).extents(literals(shape)),
+        rule: broadcast_to(X, literals(shape)),
+        core: one(ir::Op::Arrange(Arrange::BroadcastTo { shape: shape.iter().cloned().collect() })),
+    }
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like }) => {
+        is: Row::of(Kind::Free).like(1),
+        rule: broadcast_like(X, Y),
+        core: one(ir::Op::Arrange(Arrange::BroadcastTo { shape: types[1].shape.clone() })),
+    }
+    Op::Part(Part::Index { indices }) => {
+        is: Row::kernel().axes(Axes::Less(dropped(indices))),
+        rule: subscript(X, indices),
+        run: "subscript" => (X, indices),
+        core: {
+            let (slice, dropped) = index(types[0], indices);
+            Ok(part(slice, dropped, &types[0].shape))
+        },
+    }
+    Op::Part(Part::Slice(slice)) => {
+        is: Row::kernel(),
+        rule: slice(X, starts(slice), ends(slice), Some(&slice.steps)),
+        run: "slice" => (X, starts(slice), ends(slice), slice.steps),
+        core: one(ir::Op::Part(Part::Slice(slice.clone()))),
+    }
+    Op::Part(Part::SliceGrad { shape, slice }) => {
+        is: Row::kernel().shaped(shape, 1),
+        rule: scatter_slice(X, Y, starts(slice), ends(slice), Some(&slice.steps)),
+        run: "slice_grad" => (X, Y, starts(slice), ends(slice), slice.steps),
+        core: one(ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, types), slice: slice.clone() })),
+    }
+    Op::Rows(Rows::Gather) => {
+        is: Row::kernel().alone(0).axes(Axes::Picked),
+        rule: gather(X, Y),
+        run: "gather" => (X, Y, Said(1)),
+        core: one(ir::Op::Rows(Rows::Gather)),
+    }
+    Op::Rows(Rows::ScatterAdd { shape }) => {
+        is: Row::kernel().alone(1).shaped(shape, 2),
+        rule: gather_back(Y, X, Z),
+        run: "gather_grad" => (Y, X, Z),
+        core: one(ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, types) })),
+    }
+    Op::Product(Product::Dot) => {
+        is: Row::kernel().axes(Axes::Product),
+        rule: dot(X, Y),
+        run: "product" => (X, Y),
+        core: one(ir::Op::Product(Product::Dot)),
+    }
+    Op::Product(Product::MatMul) => {
+        is: Row::kernel().axes(Axes::Product),
+        rule: matmul(X, Y),
+        run: "product" => (X, Y),
+        core: one(ir::Op::Product(Product::MatMul)),
+    }
+    Op::Window(Window::Conv2d(convolution)) => {
+        is: Row::kernel(),
+        rule: conv2d(X, Y, &convolution.strides, &convolution.padding),
+        run: "conv2d" => (X, Y, convolution.strides, convolution.padding, OwnType),
+        core: one(ir::Op::Window(Window::Conv2d(convolution.clone()))),
+    }
+    Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
+        is: Row::kernel().shaped(shape, 2),
+        rule: conv2d_grad_input(X, Z, Y, &convolution.strides, &convolution.padding),
+        run: "conv2d_grad_input" => (X, Z, Y, convolution.strides, convolution.padding),
+        core: one(ir::Op::Window(Window::Conv2dGradInput {
+            shape: shape_of(shape, types),
+            convolution: convolution.clone(),
+        })),
+    }
+    Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
+        is: Row::kernel().shaped(shape, 2),
+        rule: conv2d_grad_filter(Y, X, Z, &convolution.strides, &convolution.padding),
+        run: "conv2d_grad_filter" => (Y, X, Z, convolution.strides, convolution.padding),
+        core: one(ir::Op::Window(Window::Conv2dGradFilter {
+            shape: shape_of(shape, types),
+            convolution: convolution.clone(),
+        })),
+    }
+    Op::Own(Own::At) => {
+        is: Row::kernel().axes(Axes::Product),
+        rule: at(X, Y),
+        run: "product" => (X, Y),
+        core: one(ir::Op::Product(Product::of(types[0], types[1]))),
+    }
+    Op::Own(Own::FilledLike { .. }) => {
+        is: Row::of(Kind::Free).like(0),
+        rule: like(X),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::CountReduced { axes }) => {
+        is: Row { witness: Some(0), ..Row::kernel().axes(Axes::Known(0)) },
+        rule: scalar_like(X),
+        run: "count_reduced" => (X, axes),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::SumLike) => {
+        is: Row::kernel().like(1),
+        rule: sum_like(X, Y),
+        run: "sum_like" => (X, Y),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::ProductGradLhs) => {
+        is: Row::kernel().like(1),
+        rule: product_grad_lhs(X, Y, Z),
+        run: "product_grad_lhs" => (X, Y, Z),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::ProductGradRhs) => {
+        is: Row::kernel().like(2),
+        rule: product_grad_rhs(X, Y, Z),
+        run: "product_grad_rhs" => (X, Y, Z),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::IndexGrad(indices)) => {
+        is: Row::kernel().like(1),
+        rule: scatter_subscript(X, Y, indices),
+        run: "subscript_grad" => (X, Y, indices),
+        core: {
+            let (slice, axes) = index(types[1], indices);
+            let expand = (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::ExpandDims { axes }));
+            let shape = types[1].shape.clone();
+            let put = ir::Op::Part(Part::SliceGrad { shape, slice: slice.into() });
+            Ok(expand.into_iter().chain([put]).collect())
+        },
+    }
+}
+
+/// The functions of the language that are one operation, other than those of elements and reductions.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function::of("matmul", &["a", "b"], |_| Op::Product(Product::MatMul)),
+    Function::of("dot", &["a", "b"], |_| Op::Product(Product::Dot)),
+    Function::of("reshape", &["x", "shape"], |mut given| {
+        Op::Arrange(Arrange::Reshape { shape: Extents::Written(given.dims(0)) })
+    })
+    .with(&[Takes::Dims], 0),
+    Function::of("transpose", &["x", "permutation"], |mut given| {
+        Op::Arrange(Arrange::Transpose { permutation: given.integers(0) })
+    })
+    .with(&[Takes::Integers], 1),
+    Function::of("expand_dims", &["x", "axes"], |mut given| {
+        Op::Arrange(Arrange::ExpandDims { axes: given.integers(0).unwrap_or_default() })
+    })
+    .with(&[Takes::Axes], 0),
+    Function::of("squeeze", &["x", "axes"], |mut given| {
+        Op::Arrange(Arrange::Squeeze { axes: given.integers(0) })
+    })
+    .with(&[Takes::Axes], 1),
+    Function::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0))).with(&[Takes::Dims], 0),
+    Function::of("slice", &["x", "starts", "ends", "steps"], |mut given| {
+        let (starts, ends) = (given.dims(0), given.dims(1));
+        let steps = given.integers(2).unwrap_or_else(|| vec![1; starts.len()]);
+        Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
+    })
+    .with(&[Takes::Dims, Takes::Dims, Takes::Integers], 1),
+    Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
+    Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
+        let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
+        let padding = given.padding(1).unwrap_or(Padding::Valid);
+        Op::Window(Window::Conv2d(Convolution { strides, padding }))
+    })
+    .with(&[Takes::Integers, Takes::Padding], 2),
+];
+
+/// `x.T`: the axes in reverse.
+pub(crate) fn reversed() -> Op {
+    Op::Arrange(Arrange::Transpose { permutation: None })
+}
+
+/// `full(shape, x)` of a tensor: it at every index of a shape.
+pub(crate) fn spread(shape: Vec<Dim>) -> Op {
+    Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) })
+}
+
+/// What an index expression of a tensor of this shape is: an element, or a box of which axes are dropped.
+pub(crate) fn part(slice: Slice, dropped: Vec<i64>, shape: &Shape) -> Vec<ir::Op> {
+    if !dropped.is_empty() && dropped.len() == shape.rank() {
+        return vec![ir::Op::Part(Part::Index { indices: slice.starts })];
+    }
+    let slice = (!slice.is_whole(shape)).then(|| ir::Op::Part(Part::Slice(slice.into())));
+    slice.into_iter().chain(squeeze(dropped)).collect()
+}
+
+/// Axes removed, if there are any.
+fn squeeze(axes: Vec<i64>) -> Option<ir::Op> {
+    (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::Squeeze { axes }))
+}
+
+/// One operation.
+fn one(op: ir::Op) -> Core {
+    Ok(vec![op])
+}
+
+fn none(what: &str, op: &Op) -> ! {
+    unreachable!("{op:?} has no {what}")
+}
+
+/// A call in Rust.
+fn call(function: &str, arguments: &[&dyn Text], at: &Texts<'_>) -> String {
+    let arguments: Vec<String> = arguments.iter().map(|argument| argument.text(at)).collect();
+    format!("{function}({})", arguments.join(", "))
+}
+
+fn starts(slice: &Slice) -> Vec<i64> {
+    literals(&slice.starts)
+}
+
+fn ends(slice: &Slice) -> Vec<i64> {
+    literals(&slice.ends)
+}
+
+/// How many axes an index expression drops.
+fn dropped(indices: &[Subscript]) -> usize {
+    indices.iter().filter(|part| matches!(part, Subscript::At(_))).count()
+}
+
+impl Op {
+    /// Whether the elements of this operand are read; else it is a witness.
+    pub fn reads(&self, position: usize) -> bool {
+        row(self).witness != Some(position)
+    }
+
+    /// The operand whose shape the result has, whatever it is.
+    pub fn like(&self) -> Option<usize> {
+        row(self).like
+    }
+
+    /// What kind of work it is.
+    pub(crate) fn kind(&self) -> Kind {
+        row(self).kind
+    }
+
+    /// Whether each element is one of the first operand, at another place: loops read it there.
+    pub fn is_spread(&self) -> bool {
+        self.kind() == Kind::Free && self.reads(0)
+    }
+
+    /// The operand that has the element type of the result where not all have it, and alone has a derivative.
+    pub(crate) fn alone(&self) -> Option<usize> {
+        row(self).alone
+    }
+
+    /// How many axes the result has; nothing of an input.
+    pub fn axes(&self) -> Option<Axes> {
+        row(self).axes
+    }
+
+    /// The extents of the result as they are written, if they are; one may be -1.
+    pub(crate) fn extents(&self) -> Option<Vec<i64>> {
+        row(self).extents
+    }
+
+    /// Whether a result depends on this operand in a differentiable way.
+    pub(crate) fn flows(&self, position: usize) -> bool {
+        if let Self::Map(map) = self {
+            return map.row().flows_to(position);
+        }
+        self.reads(position) && self.alone().is_none_or(|alone| alone == position)
+    }
+}
