@@ -15,7 +15,7 @@
 use std::ops::Deref;
 
 use crate::{
-    ir::{Arrange, Const, Inst, Module, Op, Operands, Part, Product, Reduction, ValueId},
+    ir::{Inst, Module, Op, Operands, Reduction, ValueId},
     number::Number,
     ty::Type,
     verify::Verified,
@@ -85,7 +85,7 @@ fn rewrite(module: Module) -> (Module, Vec<ValueId>) {
             operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
         }
         let types: Vec<&Type> = operands.iter().map(|operand| &rewritten[operand.index()].ty).collect();
-        if is_identity(&op, &types, &ty) {
+        if op.motion().is_some_and(|motion| motion.is_identity(types[0], &ty)) {
             values.push(operands[0]);
             continue;
         }
@@ -100,48 +100,21 @@ fn rewrite(module: Module) -> (Module, Vec<ValueId>) {
     (Module::from_parts(rewritten, outputs), values)
 }
 
-/// Whether the result is the operand, to the bit.
-fn is_identity(op: &Op, operands: &[&Type], result: &Type) -> bool {
-    match op {
-        Op::Arrange(Arrange::Squeeze { axes }) | Op::Arrange(Arrange::ExpandDims { axes }) => axes.is_empty(),
-        Op::Arrange(Arrange::Transpose { permutation }) => {
-            permutation.iter().enumerate().all(|(to, from)| to as i64 == *from)
-        }
-        Op::Arrange(Arrange::Reshape { .. }) | Op::Arrange(Arrange::BroadcastTo { .. }) => {
-            operands[0].shape == result.shape
-        }
-        Op::Part(Part::Slice(slice)) => slice.is_whole(&operands[0].shape),
-        Op::Part(Part::SliceGrad { shape, slice }) => slice.is_whole(shape),
-        // Of no other is it known that it can be.
-        _ => false,
-    }
-}
-
 /// The one way to write an operation.
 fn normal(op: Op, operands: &[&Type]) -> Op {
     match op {
-        Op::Product(Product::Dot) if operands.iter().all(|operand| operand.rank() == 2) => {
-            Op::Product(Product::MatMul)
-        }
-        Op::Const(Const::Tensor { data, shape }) => Op::Const(Const::new(data, shape)),
+        Op::Product(product) => Op::Product(product.canonical(operands)),
+        Op::Const(constant) => Op::Const(constant.canonical()),
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
-        Op::Arrange(Arrange::ExpandDims { axes }) => {
-            Op::Arrange(Arrange::ExpandDims { axes: ascending(axes) })
-        }
-        Op::Arrange(Arrange::Squeeze { axes }) => Op::Arrange(Arrange::Squeeze { axes: ascending(axes) }),
+        Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
         // There is but one way.
-        op => op,
+        Op::Input { .. } | Op::Map(_) | Op::Part(_) | Op::Rows(_) | Op::Window(_) | Op::Own(_) => op,
     }
 }
 
 fn explicit(reduction: &Reduction, rank: usize) -> Reduction {
     let axes = reduction.positions(rank).into_iter().map(|axis| axis as i64).collect();
     Reduction { axes, keepdims: reduction.keeps() }
-}
-
-fn ascending(mut axes: Vec<i64>) -> Vec<i64> {
-    axes.sort_unstable();
-    axes
 }
 
 /// The constant that an instruction on constants gives, where every machine gives the same bits.

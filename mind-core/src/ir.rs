@@ -225,6 +225,14 @@ impl Const {
         }
     }
 
+    /// These values in the one way to write them in canonical form.
+    pub(crate) fn canonical(self) -> Self {
+        match self {
+            Self::Tensor { data, shape } => Self::new(data, shape),
+            Self::I64(_) | Self::F32(_) | Self::F64(_) => self,
+        }
+    }
+
     /// The values; a single one fills the shape.
     pub fn data(&self) -> TensorData {
         match self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     build::Builder,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
-    ir::{Module, Op, Rows, ValueId},
+    ir::{Inst, Module, Op, ValueId},
     map::Map,
 };
 
@@ -115,8 +115,12 @@ pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), Autod
 fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
     let mut uses = primal.insts().iter().filter(|inst| inst.operands.contains(&input)).peekable();
     uses.peek()?;
-    uses.all(|inst| matches!(inst.op, Op::Rows(Rows::Gather)) && inst.operands[0] != input)
-        .then_some("; it reaches the output only as gather indices")
+    let is_index = |inst: &Inst| {
+        let Op::Rows(rows) = &inst.op else { return false };
+        let read = inst.operands.iter().enumerate().filter(|(_, operand)| **operand == input);
+        { read }.all(|(position, _)| position == rows.indices())
+    };
+    uses.all(is_index).then_some("; it reaches the output only as gather indices")
 }
 
 /// Names that no input has: `cotangent`, `cotangent1`, ….

@@ -5,9 +5,9 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Arrange, Convolution, Op, Part, Product, Reduction, Rows, Slice, Window},
+    ir::{Convolution, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
-    ops::{inverse, position},
+    ops::{Motion, inverse, position},
     reduce,
     ty::DType,
 };
@@ -32,29 +32,8 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         Op::Const(constant) => filled(&constant.data(), to),
         Op::Map(map) => function(map.row(), operands, to),
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
-        // The elements stay where they are in row-major order.
-        Op::Arrange(Arrange::Reshape { .. })
-        | Op::Arrange(Arrange::ExpandDims { .. })
-        | Op::Arrange(Arrange::Squeeze { .. }) => Value::new(to.shape, operands[0].elements.clone()),
-        Op::Arrange(Arrange::Transpose { permutation }) => {
-            let inverse = inverse(permutation);
-            read(operands[0], to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
-        }
-        Op::Arrange(Arrange::BroadcastTo { .. }) => with_number!(to.dtype, T => {
-            let elements = T::elements(operands[0]);
-            to.tabulate(|position| elements[broadcast_offset(&operands[0].shape, &position)])
-        }),
-        Op::Part(Part::Index { indices }) => {
-            read(operands[0], to, |_| indices.iter().map(|index| to.extent(index)).collect())
-        }
-        Op::Part(Part::Slice(slice)) => read(operands[0], to, |position| taken(slice, position, to)),
-        Op::Part(Part::SliceGrad { slice, .. }) => with_number!(to.dtype, T => {
-            let mut elements = vec![T::ZERO; to.shape.iter().product()];
-            for (position, element) in positions(&operands[0].shape).zip(T::elements(operands[0])) {
-                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
-            }
-            Value::new(to.shape, T::wrap(elements))
-        }),
+        Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
+        Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
             let (table, indices) = (operands[0], operands[1]);
             let rows = rows(op, indices, table.shape[0])?;
@@ -209,6 +188,30 @@ fn read(operand: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usiz
         let elements = T::elements(operand);
         to.tabulate(|position| elements[offset(&operand.shape, &place(&position))])
     })
+}
+
+/// The elements of a value moved.
+fn moved(motion: &Motion<'_>, operand: &Value, to: &Concrete<'_>) -> Value {
+    match motion {
+        Motion::Order => Value::new(to.shape, operand.elements.clone()),
+        Motion::Axes(permutation) => {
+            let inverse = inverse(permutation);
+            read(operand, to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
+        }
+        Motion::Repeat => with_number!(to.dtype, T => {
+            let elements = T::elements(operand);
+            to.tabulate(|position| elements[broadcast_offset(&operand.shape, &position)])
+        }),
+        Motion::At(indices) => read(operand, to, |_| indices.iter().map(|index| to.extent(index)).collect()),
+        Motion::Taken(slice) => read(operand, to, |position| taken(slice, position, to)),
+        Motion::Put(slice) => with_number!(to.dtype, T => {
+            let mut elements = vec![T::ZERO; to.shape.iter().product()];
+            for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
+                elements[offset(to.shape, &taken(slice, &position, to))] = *element;
+            }
+            Value::new(to.shape, T::wrap(elements))
+        }),
+    }
 }
 
 /// Where a slice takes the element at a position from.

@@ -110,6 +110,16 @@ static SCATTER_ADD: OpInfo = OpInfo {
     ..KERNEL
 };
 
+impl Rows {
+    /// Which operand holds the indices.
+    pub(crate) const fn indices(&self) -> usize {
+        match self {
+            Self::Gather => 1,
+            Self::ScatterAdd { .. } => 0,
+        }
+    }
+}
+
 fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
     let [table, indices] = operands else { foreign(op) };
     index_dtype(op, operands, 1)?;

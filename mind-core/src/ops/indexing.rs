@@ -3,8 +3,8 @@
 use mind_shape::{SliceFault, slice_extent};
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
-    Requirement,
+    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
+    Profile, Requirement,
     fields::{SHAPE, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Sampling},
@@ -171,6 +171,17 @@ static SLICE_GRAD: OpInfo = OpInfo {
     },
     ..KERNEL
 };
+
+impl Part {
+    /// Where the elements of the result stand in the operand.
+    pub(crate) fn motion(&self) -> Motion<'_> {
+        match self {
+            Self::Index { indices } => Motion::At(indices),
+            Self::Slice(slice) => Motion::Taken(slice),
+            Self::SliceGrad { slice, .. } => Motion::Put(slice),
+        }
+    }
+}
 
 fn indices(op: &Op) -> &[Dim] {
     if let Op::Part(Part::Index { indices }) = op { indices } else { foreign(op) }

@@ -103,6 +103,14 @@ impl Product {
     pub(crate) fn of(lhs: &Type, rhs: &Type) -> Self {
         if lhs.rank() == 1 || rhs.rank() == 1 { Self::Dot } else { Self::MatMul }
     }
+
+    /// The one way to write it of operands of these types.
+    pub(crate) fn canonical(self, operands: &[&Type]) -> Self {
+        match self {
+            Self::Dot if operands.iter().all(|operand| operand.rank() == 2) => Self::MatMul,
+            Self::Dot | Self::MatMul => self,
+        }
+    }
 }
 
 /// What the rows share.

@@ -40,7 +40,7 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    ir::{Op, Operands},
+    ir::{Op, Operands, Slice},
     map::Map,
     reduce::Reduce,
     ty::{DType, Type, type_fault},
@@ -192,6 +192,43 @@ pub enum Derivative {
     Unsupported,
 }
 
+/// Where the elements of a result stand in the operand: what an operation means that only moves elements.
+pub(crate) enum Motion<'o> {
+    /// They stay where they are in row-major order.
+    Order,
+    /// Axis `i` of the result is axis `permutation[i]` of the operand.
+    Axes(&'o [i64]),
+    /// Each is there for every position along the axes that are new or had extent 1.
+    Repeat,
+    /// The one at these indices.
+    At(&'o [Dim]),
+    /// Those of a strided box.
+    Taken(&'o Slice),
+    /// All of them, in a strided box among zeros.
+    Put(&'o Slice),
+}
+
+impl Motion<'_> {
+    /// Whether the result is the operand, to the bit, where these are their types.
+    pub(crate) fn is_identity(&self, operand: &Type, result: &Type) -> bool {
+        match self {
+            Self::Order | Self::Repeat => operand.shape == result.shape,
+            Self::Axes(permutation) => permutation.iter().enumerate().all(|(to, from)| to as i64 == *from),
+            Self::At(_) => false,
+            Self::Taken(slice) => slice.is_whole(&operand.shape),
+            Self::Put(slice) => slice.is_whole(&result.shape),
+        }
+    }
+
+    /// Whether every element of the result is one of the operand.
+    pub(crate) const fn adds_nothing(&self) -> bool {
+        match self {
+            Self::Order | Self::Axes(_) | Self::Repeat | Self::At(_) | Self::Taken(_) => true,
+            Self::Put(_) => false,
+        }
+    }
+}
+
 /// What must hold of symbolic dims when the program runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Requirement {
@@ -332,6 +369,22 @@ impl Op {
     /// The operation's row in the table.
     pub fn info(&self) -> &'static OpInfo {
         info(self)
+    }
+
+    /// Where the elements of the result stand in the operand, if the operation only moves elements.
+    pub(crate) fn motion(&self) -> Option<Motion<'_>> {
+        match self {
+            Self::Arrange(arrange) => Some(arrange.motion()),
+            Self::Part(part) => Some(part.motion()),
+            Self::Input { .. }
+            | Self::Const(_)
+            | Self::Map(_)
+            | Self::Reduce(..)
+            | Self::Rows(_)
+            | Self::Product(_)
+            | Self::Window(_)
+            | Self::Own(_) => None,
+        }
     }
 
     /// Calls `visit` with each dim of the attributes.

@@ -3,7 +3,8 @@
 use mind_shape::{AxisFault, check_permutation};
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
+    Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
+    Profile,
     fields::{SHAPE, not_these_fields},
     rules::{self, broadcast_dim, foreign, position},
     sample::{Case, Sampling},
@@ -214,6 +215,62 @@ static BROADCAST_TO: OpInfo = OpInfo {
     },
     ..VIEW
 };
+
+impl Arrange {
+    /// Where the elements of the result stand in the operand.
+    pub(crate) fn motion(&self) -> Motion<'_> {
+        match self {
+            Self::Reshape { .. } | Self::ExpandDims { .. } | Self::Squeeze { .. } => Motion::Order,
+            Self::Transpose { permutation } => Motion::Axes(permutation),
+            Self::BroadcastTo { .. } => Motion::Repeat,
+        }
+    }
+
+    /// The one way to write it.
+    pub(crate) fn canonical(self) -> Self {
+        let ascending = |mut axes: Vec<i64>| {
+            axes.sort_unstable();
+            axes
+        };
+        match self {
+            Self::ExpandDims { axes } => Self::ExpandDims { axes: ascending(axes) },
+            Self::Squeeze { axes } => Self::Squeeze { axes: ascending(axes) },
+            Self::Reshape { .. } | Self::Transpose { .. } | Self::BroadcastTo { .. } => self,
+        }
+    }
+
+    /// What this one is of the result of another, as one of the other's operand, if there is such a one.
+    pub(crate) fn after(&self, first: &Self) -> Option<Self> {
+        match (self, first) {
+            (Self::Transpose { permutation }, Self::Transpose { permutation: first }) => {
+                let permutation = permutation.iter().map(|axis| first[position(*axis)]).collect();
+                Some(Self::Transpose { permutation })
+            }
+            // These depend on nothing but the elements in row-major order, and on the last shape.
+            (Self::Reshape { .. }, Self::Reshape { .. } | Self::ExpandDims { .. } | Self::Squeeze { .. })
+            | (Self::BroadcastTo { .. }, Self::BroadcastTo { .. }) => Some(self.clone()),
+            (
+                Self::Reshape { .. }
+                | Self::Transpose { .. }
+                | Self::ExpandDims { .. }
+                | Self::Squeeze { .. }
+                | Self::BroadcastTo { .. },
+                _,
+            ) => None,
+        }
+    }
+
+    /// The shape in which texts may leave one extent open.
+    pub(crate) fn open_shape(&mut self) -> Option<&mut Shape> {
+        match self {
+            Self::Reshape { shape } => Some(shape),
+            Self::Transpose { .. }
+            | Self::ExpandDims { .. }
+            | Self::Squeeze { .. }
+            | Self::BroadcastTo { .. } => None,
+        }
+    }
+}
 
 /// What the rows share.
 const VIEW: OpInfo = OpInfo {

@@ -5,9 +5,10 @@
 //! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round otherwise.
 
 use crate::{
-    ir::{Arrange, Inst, Op, Operands, Part, ValueId},
+    ir::{Arrange, Inst, Op, Operands, ValueId},
     map::Map,
     number::Number,
+    ops::Motion,
     ty::Type,
 };
 
@@ -37,17 +38,10 @@ pub(super) struct Known<'k> {
 
 /// The number that fills the result of an instruction.
 pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
-    match op {
-        Op::Const(constant) => Number::filling(&constant.data()),
-        Op::Arrange(Arrange::BroadcastTo { .. })
-        | Op::Arrange(Arrange::Reshape { .. })
-        | Op::Arrange(Arrange::ExpandDims { .. })
-        | Op::Arrange(Arrange::Squeeze { .. })
-        | Op::Arrange(Arrange::Transpose { .. })
-        | Op::Part(Part::Slice(_))
-        | Op::Part(Part::Index { .. }) => filled[operands[0].index()],
-        _ => None,
+    if let Op::Const(constant) = op {
+        return Number::filling(&constant.data());
     }
+    op.motion().filter(Motion::adds_nothing).and_then(|_| filled[operands[0].index()])
 }
 
 /// What is known to equal `op` of `operands`, whose result has type `ty`.
@@ -68,23 +62,7 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>
             Some(relu) => Rewrite::Inst(Op::Map(Map::ReluGrad), known.operands(&[operands[0], relu])),
             None => Rewrite::Same,
         },
-        Op::Arrange(Arrange::Transpose { permutation }) => transposed(operands[0], permutation, known),
-        Op::Arrange(Arrange::Reshape { .. }) | Op::Arrange(Arrange::BroadcastTo { .. })
-            if known.inst(operands[0]).ty == *ty =>
-        {
-            Rewrite::Value(operands[0])
-        }
-        Op::Arrange(Arrange::Reshape { .. }) => match &known.inst(operands[0]).op {
-            Op::Arrange(Arrange::Reshape { .. })
-            | Op::Arrange(Arrange::ExpandDims { .. })
-            | Op::Arrange(Arrange::Squeeze { .. }) => known.through(op, operands[0], ty),
-            _ => Rewrite::Same,
-        },
-        Op::Arrange(Arrange::BroadcastTo { .. })
-            if matches!(known.inst(operands[0]).op, Op::Arrange(Arrange::BroadcastTo { .. })) =>
-        {
-            known.through(op, operands[0], ty)
-        }
+        Op::Arrange(arrange) => arranged(arrange, operands[0], ty, known),
         _ => Rewrite::Same,
     }
 }
@@ -156,16 +134,20 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// Two transposes in a row are one, or none.
-fn transposed(operand: ValueId, permutation: &[i64], known: &Known<'_>) -> Rewrite {
+/// An arrangement of the operand's own type is the operand; two in a row are one, or none.
+fn arranged(arrange: &Arrange, operand: ValueId, ty: &Type, known: &Known<'_>) -> Rewrite {
     let inner = known.inst(operand);
-    let Op::Arrange(Arrange::Transpose { permutation: first }) = &inner.op else { return Rewrite::Same };
-    let at = |axis: &i64| first[usize::try_from(*axis).expect("a verified permutation")];
-    let both: Vec<i64> = permutation.iter().map(at).collect();
-    if both.iter().enumerate().all(|(to, from)| to as i64 == *from) {
-        return Rewrite::Value(inner.operands[0]);
+    if arrange.motion().is_identity(&inner.ty, ty) {
+        return Rewrite::Value(operand);
     }
-    Rewrite::Inst(Op::Arrange(Arrange::Transpose { permutation: both }), inner.operands.clone())
+    let Op::Arrange(first) = &inner.op else { return Rewrite::Same };
+    match arrange.after(first) {
+        Some(both) if both.motion().is_identity(&known.inst(inner.operands[0]).ty, ty) => {
+            Rewrite::Value(inner.operands[0])
+        }
+        Some(both) => Rewrite::Inst(Op::Arrange(both), inner.operands.clone()),
+        None => Rewrite::Same,
+    }
 }
 
 impl Known<'_> {
@@ -185,14 +167,5 @@ impl Known<'_> {
     fn negated(&self, value: ValueId) -> Option<ValueId> {
         let inst = self.inst(value);
         (inst.op == Op::Map(Map::Neg)).then(|| inst.operands[0])
-    }
-
-    /// An operation whose result depends on nothing but the elements and the last shape, past the value it reads.
-    fn through(&self, op: &Op, value: ValueId, ty: &Type) -> Rewrite {
-        let operands = &self.inst(value).operands;
-        if self.inst(operands[0]).ty == *ty {
-            return Rewrite::Value(operands[0]);
-        }
-        Rewrite::Inst(op.clone(), operands.clone())
     }
 }

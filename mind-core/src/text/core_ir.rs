@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diag, Diags},
-    ir::{Arrange, Inst, Module, Op, Operands, Padding, Slice, ValueId},
+    ir::{Inst, Module, Op, Operands, Padding, Slice, ValueId},
     map::Map,
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     surface::lower::names::nearest,
@@ -271,7 +271,9 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
         }
     }
     let mut op = row.op(attributes);
-    if let Op::Arrange(Arrange::Reshape { shape }) = &mut op {
+    if let Op::Arrange(arrange) = &mut op
+        && let Some(shape) = arrange.open_shape()
+    {
         reader.resolve(*cursor, attributes_start, shape, &operands)?;
     }
     reader.push(op, operands, ty);

@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Arrange, Convolution, External, Inst, Module, Op, Part, Product, Reduction, Rows, ValueId, Window},
+    ir::{Convolution, External, Inst, Module, Op, Product, Reduction, Rows, ValueId, Window},
     map::Map,
-    ops::Class,
+    ops::{Class, Motion},
     plan::{BufferId, ConvKind, Scalar, Source, Update, View},
     reduce::Row,
     ty::{DType, Shape, Type},
@@ -70,18 +70,8 @@ impl<'m> Arranger<'m> {
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
-            Op::Arrange(Arrange::Reshape { shape }) => {
-                self.part(inst.operands[0], |view| view.reshape(shape))
-            }
-            Op::Arrange(Arrange::Transpose { permutation }) => {
-                self.view(inst.operands[0]).transpose(permutation)
-            }
-            Op::Arrange(Arrange::ExpandDims { .. }) | Op::Arrange(Arrange::Squeeze { .. }) => {
-                self.view(inst.operands[0]).insert_or_remove_ones(shape)
-            }
-            Op::Arrange(Arrange::BroadcastTo { shape }) => self.view(inst.operands[0]).broadcast(shape),
-            Op::Part(Part::Index { indices }) => self.part(inst.operands[0], |view| view.index(indices)),
-            Op::Part(Part::Slice(slice)) => self.part(inst.operands[0], |view| view.slice(slice, shape)),
+            Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
+            Op::Part(part) => self.moved(value, inst, &part.motion()),
             Op::Rows(Rows::Gather) => self.gather(value, inst),
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
@@ -100,12 +90,6 @@ impl<'m> Arranger<'m> {
                 let shapes = [input, shape.clone(), output];
                 self.conv2d(value, inst, ConvKind::GradFilter, convolution, shapes)
             }
-            Op::Part(Part::SliceGrad { slice, .. }) => {
-                let updates = self.contiguous(inst.operands[0]);
-                let part = self.module.ty(inst.operands[0]).shape.clone();
-                let work = Work::SliceGrad { part, slice: (**slice).clone() };
-                self.whole(value, work, vec![updates], &inst.ty)
-            }
             Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
             Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
             Op::Rows(Rows::ScatterAdd { .. }) => {
@@ -115,6 +99,24 @@ impl<'m> Arranger<'m> {
                 let view = self.whole(value, work, vec![indices, updates], &inst.ty);
                 self.needs(&view, check);
                 view
+            }
+        }
+    }
+
+    /// The elements of the operand where they are, or where that cannot be, elsewhere.
+    fn moved(&mut self, value: ValueId, inst: &Inst, motion: &Motion<'_>) -> View {
+        let (operand, shape) = (inst.operands[0], &inst.ty.shape);
+        match motion {
+            Motion::Order => self.part(operand, |view| view.reshape(shape)),
+            Motion::Axes(permutation) => self.view(operand).transpose(permutation),
+            Motion::Repeat => self.view(operand).broadcast(shape),
+            Motion::At(indices) => self.part(operand, |view| view.index(indices)),
+            Motion::Taken(slice) => self.part(operand, |view| view.slice(slice, shape)),
+            Motion::Put(slice) => {
+                let updates = self.contiguous(operand);
+                let part = self.module.ty(operand).shape.clone();
+                let work = Work::SliceGrad { part, slice: (*slice).clone() };
+                self.whole(value, work, vec![updates], &inst.ty)
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{entries::Parser, mnemonics::mnemonic};
 use crate::{
     diag::{Code, Diag},
-    ir::{Arrange, Op, Operands, Slice},
+    ir::{Op, Operands, Slice},
     ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE},
     surface::lower::names::nearest,
     text::{
@@ -73,7 +73,9 @@ impl<'a> Parser<'a> {
             attributes = constant(literal, ty, self.reader.limits)?;
         }
         let (mut op, ty) = (row.op(attributes), ty.clone());
-        if let Op::Arrange(Arrange::Reshape { shape }) = &mut op {
+        if let Op::Arrange(arrange) = &mut op
+            && let Some(shape) = arrange.open_shape()
+        {
             self.reader.resolve(cursor, start + 1, shape, &operands)?;
         }
         self.reader.push(op, operands, ty);
