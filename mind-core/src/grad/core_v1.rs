@@ -6,8 +6,8 @@
 use crate::{
     build::Builder,
     data::TensorData,
-    grad::{AutodiffError, push},
-    ir::{Arrange, Const, Op, Product, Reduction, Rows, ValueId},
+    grad::{AutodiffError, push, rules::picked, typed},
+    ir::{Arrange, Const, Op, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -98,14 +98,11 @@ fn gather_axis(builder: &mut Builder, value: ValueId, axis: usize, rows: Vec<i64
     let shape = Shape::literal(&[rows.len() as i64]);
     let rows = constant(builder, rows.into(), shape)?;
     if axis == 0 {
-        return push(builder, Op::Rows(Rows::Gather), &[value, rows]);
+        return picked(builder, value, rows);
     }
-    let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
-    permutation.swap(0, axis);
-    let first =
-        push(builder, Op::Arrange(Arrange::Transpose { permutation: permutation.clone() }), &[value])?;
-    let gathered = push(builder, Op::Rows(Rows::Gather), &[first, rows])?;
-    push(builder, Op::Arrange(Arrange::Transpose { permutation }), &[gathered])
+    let first = typed::swapped(builder, value, 0, axis)?;
+    let gathered = picked(builder, first, rows)?;
+    typed::swapped(builder, gathered, 0, axis)
 }
 
 /// Zeros of `extents` with the rows of `updates` added at `indices`: a matrix product with a one-hot matrix.
@@ -124,12 +121,12 @@ pub(super) fn scatter_add(
     let count = |shape: &[i64]| Shape::literal(shape).element_count().map_err(too_many);
     let rows = extents[0];
     let width = count(&extents[1..])?;
-    let picked = builder.ty(indices).shape.element_count().map_err(too_many)?;
+    let many = builder.ty(indices).shape.element_count().map_err(too_many)?;
 
     let positions =
         constant(builder, floats(dtype, (0..rows).map(|row| row as f64)), Shape::literal(&[rows]))?;
-    let targets = push(builder, Op::Rows(Rows::Gather), &[positions, indices])?;
-    let targets = reshaped(builder, targets, [1.into(), picked.clone()].into_iter().collect())?;
+    let targets = picked(builder, positions, indices)?;
+    let targets = reshaped(builder, targets, [1.into(), many.clone()].into_iter().collect())?;
     let positions = reshaped(builder, positions, Shape::literal(&[rows, 1]))?;
     let names = [("targets", targets), ("positions", positions)];
     let distance = formula(builder, "targets - positions", &names)?;
@@ -137,8 +134,8 @@ pub(super) fn scatter_add(
     let one = builder.constant(dtype, 1.0);
     let one_hot = formula(builder, "relu(one - distance)", &[("one", one), ("distance", distance)])?;
 
-    let updates = reshaped(builder, updates, [picked, width].into_iter().collect())?;
-    let sums = push(builder, Op::Product(Product::MatMul), &[one_hot, updates])?;
+    let updates = reshaped(builder, updates, [many, width].into_iter().collect())?;
+    let sums = typed::product(builder, one_hot, updates)?;
     reshaped(builder, sums, Shape::literal(extents))
 }
 

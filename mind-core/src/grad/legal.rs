@@ -5,11 +5,11 @@
 use crate::{
     build::Builder,
     dim::Dim,
-    grad::{AutodiffError, activity::Activity, core_v1, push},
-    ir::{Arrange, Module, Op, Part, Rows, Slice, ValueId},
+    grad::{AutodiffError, activity::Activity, core_v1, push, typed},
+    ir::{Module, Op, Slice, ValueId},
     map::{Map, formula},
     number::Number,
-    ops::Profile,
+    ops::{Motion, Profile},
     reduce::Reduce,
     ty::{Shape, Type},
 };
@@ -85,6 +85,7 @@ impl Legaliser<'_> {
             let operands: Vec<_> = (0..inst.operands.len()).map(operand).collect();
             return Ok(push(&mut self.builder, inst.op.clone(), &operands)?);
         }
+        let shape = &inst.ty.shape;
         match &inst.op {
             Op::Map(Map::ReluGrad) => {
                 let (dy, x) = (operand(0), operand(1));
@@ -92,13 +93,16 @@ impl Legaliser<'_> {
                 Ok(formula(&mut self.builder, "dy * mask", &[("dy", dy), ("mask", mask)])?)
             }
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
-            Op::Arrange(Arrange::BroadcastTo { shape }) => {
-                self.broadcast(operand(0), inst.operands[0], shape)
-            }
-            Op::Part(Part::SliceGrad { shape, slice }) => self.slice_grad(operand(0), shape, slice),
-            Op::Rows(Rows::ScatterAdd { shape }) => self.scatter_add(operand(0), operand(1), shape),
+            // What picks rows is in Core v1; what is left adds them.
+            Op::Rows(_) => self.scatter_add(operand(0), operand(1), shape),
             // Whatever else is an extension is refused, not skipped.
-            _ => Err(Fault::Extension),
+            op => match op.motion() {
+                Some(Motion::Repeat) => self.broadcast(operand(0), inst.operands[0], shape),
+                Some(Motion::Put(slice)) => self.slice_grad(operand(0), shape, slice),
+                Some(Motion::Order | Motion::Axes(_) | Motion::At(_) | Motion::Taken(_)) | None => {
+                    Err(Fault::Extension)
+                }
+            },
         }
     }
 
@@ -130,9 +134,8 @@ impl Legaliser<'_> {
         let inst = self.module.inst(value);
         match &inst.op {
             Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
-            Op::Arrange(Arrange::BroadcastTo { .. }) | Op::Reduce(Reduce::Sum, _) => {
-                self.is_count(inst.operands[0])
-            }
+            Op::Reduce(Reduce::Sum, _) => self.is_count(inst.operands[0]),
+            op if matches!(op.motion(), Some(Motion::Repeat)) => self.is_count(inst.operands[0]),
             // Of several axes it is a product.
             Op::Map(map) if *map == Reduce::Prod.row().monoid.combine => {
                 inst.operands.iter().all(|operand| self.is_count(*operand))
@@ -178,11 +181,7 @@ impl Legaliser<'_> {
             }
             let ones = self.ones_along(&shape[axis], value)?;
             let behind: Vec<i64> = (1..(shape.rank() - axis) as i64).collect();
-            let ones = if behind.is_empty() {
-                ones
-            } else {
-                push(&mut self.builder, Op::Arrange(Arrange::ExpandDims { axes: behind }), &[ones])?
-            };
+            let ones = typed::expanded(&mut self.builder, ones, behind)?;
             broadcast = Some(match broadcast {
                 Some(value) => {
                     formula(&mut self.builder, "value * ones", &[("value", value), ("ones", ones)])?

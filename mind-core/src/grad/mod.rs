@@ -22,7 +22,7 @@ use crate::{
     build::Builder,
     canon::{Canonical, canonicalise, canonicalise_mapped},
     diag::Code,
-    ir::{Arrange, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     map::{Calculus, Map, formula},
     ops::{OpError, Profile},
     verify::{VerifyError, verify},
@@ -245,7 +245,7 @@ fn zeros(builder: &mut Builder, input: ValueId) -> Result<ValueId, AutodiffError
         return core_v1::filled(builder, &ty, 0.0);
     }
     let zero = builder.constant(ty.dtype, 0.0);
-    push(builder, Op::Arrange(Arrange::BroadcastTo { shape: ty.shape }), &[zero])
+    typed::broadcast(builder, zero, &ty.shape)
 }
 
 /// What formulas are played on where no instruction is differentiated.

@@ -8,11 +8,11 @@ use crate::{
     grad::{
         AutodiffError, accumulate,
         activity::Activity,
-        push,
+        core_v1, push,
         rules::{Factor, Reverse, pass},
         typed,
     },
-    ir::{Arrange, External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
+    ir::{External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     ops::inverse,
     ty::{Shape, Type},
@@ -117,12 +117,7 @@ impl Reverse for Pullback<'_> {
             return Ok(value);
         }
         let positions = reduction.positions(self.ty(of).rank());
-        self.emit(
-            Op::Arrange(Arrange::ExpandDims {
-                axes: positions.into_iter().map(|axis| axis as i64).collect(),
-            }),
-            &[value],
-        )
+        typed::expanded(self.builder, value, positions.into_iter().map(|axis| axis as i64).collect())
     }
 
     /// The element, alone in a box of its rank, among zeros.
@@ -135,7 +130,7 @@ impl Reverse for Pullback<'_> {
         let ends =
             ends.map_err(|overflow| AutodiffError::UnsupportedShape(format!("`index`: {overflow}")))?;
         let slice = Box::new(Slice { starts: indices.clone(), ends, steps: vec![1; axes.len()] });
-        let element = self.emit(Op::Arrange(Arrange::ExpandDims { axes }), &[value])?;
+        let element = typed::expanded(self.builder, value, axes)?;
         self.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &[element], of)
     }
 
@@ -187,7 +182,7 @@ impl Pullback<'_> {
             let slice = Slice { starts: vec![start], ends: vec![end.clone()], steps: vec![1] };
             pass(self, position, |on| {
                 let part = on.emit(Op::Part(Part::Slice(slice.into())), &[all])?;
-                on.emit(Op::Arrange(Arrange::Reshape { shape: ty.shape }), &[part])
+                core_v1::reshaped(on.builder, part, ty.shape)
             })?;
             start = end;
         }

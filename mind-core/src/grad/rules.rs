@@ -5,7 +5,9 @@
 //! without types keeps that value as a witness.
 
 use crate::{
-    ir::{Arrange, Form, Op, Part, Product, Reduction, Rows, Window},
+    build::Builder,
+    grad::{AutodiffError, push},
+    ir::{Arrange, Form, Op, Part, Reduction, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
     reduce::{self, Reduce},
 };
@@ -132,7 +134,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Rows(Rows::ScatterAdd { .. }) => {
             pass(on, 1, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(0)]))
         }
-        Op::Product(Product::Dot) | Op::Product(Product::MatMul) => product(on, dy),
+        Op::Product(_) => product(on, dy),
         // The derivatives of a convolution are convolutions: `dy` and the operands take turns.
         Op::Window(Window::Conv2d(convolution)) => {
             let (image, filter) = (on.operand(0), on.operand(1));
@@ -195,6 +197,20 @@ pub(crate) fn pass<R: Reverse>(
     Ok(())
 }
 
+/// The rows of a value that indices pick.
+pub(super) fn picked(
+    builder: &mut Builder,
+    value: ValueId,
+    indices: ValueId,
+) -> Result<ValueId, AutodiffError> {
+    push(builder, Op::Rows(Rows::Gather), &[value, indices])
+}
+
+/// A value at every index of the shape of another.
+pub(crate) fn spread<R: Reverse>(on: &mut R, value: R::Value, like: R::Value) -> Result<R::Value, R::Error> {
+    on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[value], like)
+}
+
 /// The formulas of a row, played where they are wanted.
 fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     let row = map.row();
@@ -214,18 +230,18 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     let (x, y, dy) = (on.operand(0), on.result(), on.cotangent());
     let row = reduce.row();
     let dy = if row.divides { on.average(dy, reduction, x)? } else { dy };
-    let spread = |on: &mut R, value| {
+    let back = |on: &mut R, value| {
         let value = on.put_back(value, reduction, x)?;
-        on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[value], x)
+        spread(on, value, x)
     };
-    let dy = spread(on, dy)?;
+    let dy = back(on, dy)?;
     if row.adjoint.is_empty() {
         return Ok(dy);
     }
-    let y = spread(on, y)?;
+    let y = back(on, y)?;
     reduce::play(on, row, [x, y, dy], |on, reduce, value| {
         let value = on.emit(Op::Reduce(reduce, reduction.clone()), &[value])?;
-        spread(on, value)
+        back(on, value)
     })
 }
 

@@ -28,8 +28,8 @@ pub(crate) fn sum_to(
     let reduction = Reduction { axes, keepdims: stretched };
     let sum = push(builder, Op::Reduce(Reduce::Sum, reduction), &[value])?;
     if stretched && added > 0 {
-        return push(builder, Op::Arrange(Arrange::Squeeze { axes: (0..added as i64).collect() }), &[sum])
-            .map(Some);
+        let leading = Arrange::Squeeze { axes: (0..added as i64).collect() };
+        return push(builder, Op::Arrange(leading), &[sum]).map(Some);
     }
     Ok(Some(sum))
 }
@@ -65,8 +65,7 @@ pub(crate) fn count(
     let mut count = (known != 1.0).then(|| builder.constant(dtype, known));
     for extent in extents.filter(|extent| extent.as_literal().is_none()) {
         let one = builder.constant(dtype, 1.0);
-        let axis = Op::Arrange(Arrange::BroadcastTo { shape: [extent.clone()].into_iter().collect() });
-        let ones = push(builder, axis, &[one])?;
+        let ones = broadcast(builder, one, &[extent.clone()].into_iter().collect())?;
         let whole = Reduction { axes: vec![0], keepdims: false };
         let sum = push(builder, Op::Reduce(Reduce::Sum, whole), &[ones])?;
         count = Some(match count {
@@ -89,19 +88,19 @@ pub(crate) fn product_grad(
     match (factor, builder.ty(a).rank(), builder.ty(b).rank()) {
         (Factor::Lhs, 1, 1) => formula(builder, "dy * b", &[("dy", dy), ("b", b)]),
         (Factor::Rhs, 1, 1) => formula(builder, "dy * a", &[("dy", dy), ("a", a)]),
-        (Factor::Lhs, 1, _) => push(builder, Op::Product(Product::Dot), &[b, dy]),
+        (Factor::Lhs, 1, _) => product(builder, b, dy),
         (Factor::Rhs, 1, _) => outer(builder, a, dy),
         (Factor::Lhs, _, 1) => outer(builder, dy, b),
-        (Factor::Rhs, _, 1) => push(builder, Op::Product(Product::Dot), &[dy, a]),
+        (Factor::Rhs, _, 1) => product(builder, dy, a),
         (factor, _, _) => {
             let value = match factor {
                 Factor::Lhs => {
                     let b = transposed(builder, b)?;
-                    push(builder, Op::Product(Product::MatMul), &[dy, b])?
+                    product(builder, dy, b)?
                 }
                 Factor::Rhs => {
                     let a = transposed(builder, a)?;
-                    push(builder, Op::Product(Product::MatMul), &[a, dy])?
+                    product(builder, a, dy)?
                 }
             };
             let shape = builder.ty(own).shape.clone();
@@ -114,14 +113,38 @@ pub(crate) fn product_grad(
 /// The last two axes swapped.
 fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
     let rank = builder.ty(value).rank();
-    let mut permutation: Vec<i64> = (0..rank as i64).collect();
-    permutation.swap(rank - 2, rank - 1);
+    swapped(builder, value, rank - 2, rank - 1)
+}
+
+/// Two axes swapped.
+pub(super) fn swapped(builder: &mut Builder, value: ValueId, a: usize, b: usize) -> Emitted {
+    let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
+    permutation.swap(a, b);
     push(builder, Op::Arrange(Arrange::Transpose { permutation }), &[value])
+}
+
+/// `a @ b`.
+pub(super) fn product(builder: &mut Builder, a: ValueId, b: ValueId) -> Emitted {
+    let product = Product::of(builder.ty(a), builder.ty(b));
+    push(builder, Op::Product(product), &[a, b])
+}
+
+/// A value at every index of a shape.
+pub(super) fn broadcast(builder: &mut Builder, value: ValueId, shape: &Shape) -> Emitted {
+    push(builder, Op::Arrange(Arrange::BroadcastTo { shape: shape.clone() }), &[value])
+}
+
+/// A value with axes of extent 1 at these positions of the result, if there are any.
+pub(super) fn expanded(builder: &mut Builder, value: ValueId, axes: Vec<i64>) -> Emitted {
+    if axes.is_empty() {
+        return Ok(value);
+    }
+    push(builder, Op::Arrange(Arrange::ExpandDims { axes }), &[value])
 }
 
 /// The matrix of all products of two vectors.
 fn outer(builder: &mut Builder, rows: ValueId, columns: ValueId) -> Emitted {
-    let rows = push(builder, Op::Arrange(Arrange::ExpandDims { axes: vec![1] }), &[rows])?;
-    let columns = push(builder, Op::Arrange(Arrange::ExpandDims { axes: vec![0] }), &[columns])?;
+    let rows = expanded(builder, rows, vec![1])?;
+    let columns = expanded(builder, columns, vec![0])?;
     formula(builder, "rows * columns", &[("rows", rows), ("columns", columns)])
 }

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use crate::grad::rules::{Factor, Reverse, pass, product, step};
+use crate::grad::rules::{Factor, Reverse, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
 
@@ -187,9 +187,7 @@ impl Reverse for Pullback<'_> {
         match own {
             Own::FilledLike { .. } | Own::CountReduced { .. } => Ok(()),
             Own::At => product(self, dy),
-            Own::SumLike => pass(self, 0, |on| {
-                on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[dy], on.operand(0))
-            }),
+            Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {
                 pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &[dy]))
             }

@@ -8,11 +8,12 @@ use super::lowering::{BodyLowering, Operand};
 use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
-use crate::ir::{Arrange, Op, Product, ValueId, Window};
+use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
 use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
 use crate::ty::{Shape, Type};
+use crate::written::{resolve, spread};
 
 /// What is kept of an operation that may break a rule, so that a message can try others in its place.
 pub(super) enum Tried {
@@ -36,11 +37,11 @@ impl Tried {
     pub(super) fn of(op: &Op) -> Self {
         match op {
             Op::Map(map) if map.row().infix().is_some() => Self::Elementwise(op.clone()),
-            Op::Product(Product::MatMul) | Op::Product(Product::Dot) => Self::Product(op.clone()),
+            Op::Product(_) => Self::Product(op.clone()),
             Op::Arrange(Arrange::Reshape { shape }) => Self::Reshape(shape.clone()),
             Op::Arrange(Arrange::Transpose { permutation }) => Self::Transpose(permutation.clone()),
             Op::Arrange(Arrange::Squeeze { axes }) => Self::Squeeze(axes.clone()),
-            Op::Window(Window::Conv2d(_)) => Self::Convolution(op.clone()),
+            Op::Window(_) => Self::Convolution(op.clone()),
             _ => Self::Other,
         }
     }
@@ -332,9 +333,10 @@ impl BodyLowering<'_> {
         if counts.is_some_and(|(found, expected)| found == expected) {
             return Some(format!("write `reshape({plain}, {})`", expected.shape));
         }
-        let broadcast = Op::Arrange(Arrange::BroadcastTo { shape: expected.shape.clone() });
-        infer(&broadcast, &[found])
-            .is_ok()
+        let broadcast = resolve(&spread(expected.shape.to_vec()), &[found]).ok()?;
+        { broadcast }
+            .iter()
+            .all(|op| infer(op, &[found]).is_ok())
             .then(|| format!("write `broadcast_to({plain}, {})`", expected.shape))
     }
 
@@ -406,15 +408,18 @@ fn broadcasts(a: &Type, b: &Type) -> bool {
     Map::operators().any(|map| infer(&Op::Map(map), &[a, b]).is_ok())
 }
 
-/// The product that `@` is of operands of these ranks.
+/// The product that `@` is of operands of these types.
 fn product(a: &Type, b: &Type) -> Op {
-    if a.rank() == 1 || b.rank() == 1 { Op::Product(Product::Dot) } else { Op::Product(Product::MatMul) }
+    Op::Product(Product::of(a, b))
 }
 
-/// The type with axes of extent 1 at these positions.
+/// The type with axes of extent 1 at these positions, if the result has them.
 fn expanded(ty: &Type, axes: &[usize]) -> Option<Type> {
-    let axes = axes.iter().map(|axis| i64::try_from(*axis)).collect::<Result<_, _>>().ok()?;
-    infer(&Op::Arrange(Arrange::ExpandDims { axes }), &[ty]).ok()
+    let rank = ty.rank() + axes.len();
+    let mut dims = ty.shape.iter().cloned();
+    let dim = |axis: usize| if axes.contains(&axis) { Some(Dim::ONE) } else { dims.next() };
+    let shape: Shape = (0..rank).map_while(dim).collect();
+    (shape.rank() == rank).then(|| ty.with_shape(shape))
 }
 
 /// The positions of new axes that align a shape with the first axes of another that have its extents.

@@ -12,16 +12,18 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::lowering::BodyLowering;
 use super::records::Place;
+use super::report::Spot;
 use super::scalars::Scalar;
 use super::signature::Signature;
 use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::ir::{Arrange, Module, Op, ValueId};
+use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
 use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
 use crate::ty::Type;
+use crate::written::{resolve, spread};
 
 /// Where nothing is known of an undefined function.
 const NO_FUNCTION: &str =
@@ -101,10 +103,8 @@ impl BodyLowering<'_> {
         let zero = Number { text: "0".to_owned(), value: NumberValue::Integer(0), suffix: None };
         let zero = self.builder.push(Scalar::of(&zero, ty.dtype).constant(), &[]).ok()?;
         self.made.push(Some(expr));
-        let made =
-            self.builder.push(Op::Arrange(Arrange::BroadcastTo { shape: ty.shape.clone() }), &[zero]).ok()?;
-        self.made.push(Some(expr));
-        Some(made)
+        let ops = resolve(&spread(ty.shape.to_vec()), &[self.builder.ty(zero)]).ok()?;
+        self.emit_each(&Spot::of(expr), ops, vec![(zero, expr)]).ok()
     }
 
     /// Calls: binds the arguments and inlines the module.

@@ -4,9 +4,10 @@ use super::arithmetic::ReadLiterals;
 use super::literals::{Literal, LiteralId, LiteralKind};
 use super::lowering::BodyLowering;
 use super::values::Lowered;
-use crate::ir::{Arrange, Const, Op, ValueId};
+use crate::ir::{Const, Op, ValueId};
 use crate::map::Map;
 use crate::ty::{DType, Shape};
+use crate::written::{resolve, spread};
 
 impl BodyLowering<'_> {
     /// Makes instructions of a literal that fits the dtype.
@@ -53,7 +54,8 @@ impl BodyLowering<'_> {
                     }
                     None => {
                         let operand = operand(self, value);
-                        self.emit(&spot, Op::Arrange(Arrange::BroadcastTo { shape }), &[operand])?
+                        let ops = resolve(&spread(shape.to_vec()), &[self.builder.ty(operand.0)]);
+                        self.emit_each(&spot, ops.expect("every extent is written"), vec![operand])?
                     }
                 },
                 (LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Array(_), None) => {
