@@ -1,9 +1,6 @@
 //! What values are called in the listing of a plan.
 
-use mind_core::{
-    ir::{Op, ValueId},
-    opt::Optimised,
-};
+use mind_core::{ir::ValueId, opt::Optimised};
 
 use crate::input::Context;
 
@@ -20,7 +17,7 @@ impl Names {
             }
         }
         let name = |(value, origin): (usize, &ValueId)| {
-            if let Op::Input { name } = &optimised.insts()[value].op {
+            if let Some(name) = optimised.insts()[value].op.input_name() {
                 return name.to_string();
             }
             let source = first.get(origin.index()).copied().flatten();

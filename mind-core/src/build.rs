@@ -43,7 +43,7 @@ impl Builder {
         let before = self.insts.last().map(|inst| &inst.op);
         check_input(before, self.input_names.contains(&name), &name, &ty)?;
         self.input_names.insert(name.clone());
-        Ok(self.add(Op::Input { name }, &[], ty))
+        Ok(self.add(Op::input(name), &[], ty))
     }
 
     /// Adds an operation on earlier values and infers the type of its result.

@@ -108,7 +108,7 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
         // There is but one way.
-        Op::Input { .. } | Op::Map(_) | Op::Part(_) | Op::Rows(_) | Op::Window(_) | Op::Own(_) => op,
+        op => op,
     }
 }
 
@@ -125,7 +125,7 @@ fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
 /// The backward pass: keeps inputs and what outputs need; also what each value became.
 fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
     let (insts, outputs) = module.into_parts();
-    let mut needed: Vec<bool> = insts.iter().map(|inst| matches!(inst.op, Op::Input { .. })).collect();
+    let mut needed: Vec<bool> = insts.iter().map(|inst| inst.op.is_input()).collect();
     for output in &outputs {
         needed[output.index()] = true;
     }

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Inst, Module, Op},
+    ir::{Inst, Module},
     memory::{self, Budget},
     ops::Class,
     ty::{DType, Type},
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
     }
 
     fn step(&mut self, inst: &Inst) -> Result<(), RunError> {
-        if let (Op::Input { .. }, Some(input)) = (&inst.op, self.inputs.get(self.values.len())) {
+        if let Some(input) = self.inputs.get(self.values.len()).filter(|_| inst.op.is_input()) {
             self.values.push(Cow::Borrowed(input));
             return Ok(());
         }

@@ -103,6 +103,36 @@ pub enum Op<A: Form = Resolved> {
     Own(A::Own),
 }
 
+impl<A: Form> Op<A> {
+    /// An input.
+    pub const fn input(name: A::Name) -> Self {
+        Self::Input { name }
+    }
+
+    /// What names it, if it is an input.
+    pub const fn input_name(&self) -> Option<&A::Name> {
+        if let Self::Input { name } = self { Some(name) } else { None }
+    }
+
+    /// Whether it is an input.
+    pub const fn is_input(&self) -> bool {
+        self.input_name().is_some()
+    }
+
+    /// How it is shown in listings: without its kind, where the operation's own name says it.
+    pub fn shown(&self) -> &dyn fmt::Debug {
+        match self {
+            Self::Input { .. } | Self::Const(_) | Self::Map(_) | Self::Reduce(..) => self,
+            Self::Arrange(op) => op,
+            Self::Part(op) => op,
+            Self::Rows(op) => op,
+            Self::Product(op) => op,
+            Self::Window(op) => op,
+            Self::Own(op) => op,
+        }
+    }
+}
+
 /// The same elements in another arrangement. Their rows are in `ops/shape.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrange<A: Form = Resolved> {
@@ -448,12 +478,10 @@ impl Module {
 
     /// The leading instructions that are inputs, with name and type.
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Type)> + Clone + '_ {
-        let is_input = |inst: &Inst| matches!(inst.op, Op::Input { .. });
-        let count = self.insts.iter().position(|inst| !is_input(inst)).unwrap_or(self.insts.len());
-        self.insts[..count].iter().map(|inst| {
-            let Op::Input { name } = &inst.op else { unreachable!("only inputs were counted") };
-            (name, &inst.ty)
-        })
+        let count = self.insts.iter().position(|inst| !inst.op.is_input()).unwrap_or(self.insts.len());
+        self.insts[..count]
+            .iter()
+            .map(|inst| (inst.op.input_name().expect("only inputs were counted"), &inst.ty))
     }
 
     /// The instruction that makes a value.

@@ -1,6 +1,6 @@
 //! Where the extents of a value come from, for messages.
 
-use crate::ir::{Inst, Op, ValueId};
+use crate::ir::{Inst, ValueId};
 
 /// Where an extent first appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn origin(insts: &[Inst], value: ValueId, axis: usize) -> Origin {
     let (mut value, mut axis) = (value, axis);
     loop {
         let inst = &insts[value.index()];
-        if matches!(inst.op, Op::Input { .. }) {
+        if inst.op.is_input() {
             return Origin::Input { input: value, axis };
         }
         let types: Vec<_> = inst.operands.iter().map(|operand| &insts[operand.index()].ty).collect();

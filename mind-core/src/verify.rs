@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 use crate::{
     diag::Code,
     dim::Symbol,
-    ir::{Inst, Module, Op, Operands, ValueId},
+    ir::{Inst, Module, Operands, ValueId},
     ops::{self, OpError, OpInfo, Profile, Requirement},
     symbols::bindable,
 };
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
             self.error(Code::E4013, value, message);
         }
         let before = self.errors.len();
-        let judged = if let Op::Input { name } = &inst.op {
+        let judged = if let Some(name) = inst.op.input_name() {
             self.input(value, inst, name)
         } else {
             self.operation(value, inst, row)
@@ -245,10 +245,7 @@ impl<'a> Checker<'a> {
     fn is_taken(&mut self, value: ValueId, name: &'a str) -> bool {
         const FEW: usize = 16;
         let before = &self.module.insts()[..value.index()];
-        let names = before.iter().filter_map(|inst| {
-            let Op::Input { name } = &inst.op else { return None };
-            Some(&**name)
-        });
+        let names = before.iter().filter_map(|inst| inst.op.input_name().map(|name| &**name));
         if before.len() <= FEW {
             return { names }.any(|other| other == name);
         }
@@ -261,7 +258,7 @@ impl<'a> Checker<'a> {
     /// Every symbol is given by an input; each that is not is reported once.
     #[inline]
     fn symbols(&mut self, value: ValueId, inst: &Inst, row: &OpInfo) {
-        let known = row.fields.is_empty() || matches!(inst.op, Op::Input { .. });
+        let known = row.fields.is_empty() || inst.op.is_input();
         if !known || inst.ty.shape.iter().any(|dim| dim.as_literal().is_none()) {
             self.missing_symbols(value, inst);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mind_core::{
     diag::{Code, Diag, Diags, Site},
-    ir::{Module, Op, ValueId},
+    ir::{Module, ValueId},
     ops::Profile,
     surface::lower::{self, Function, GradientRequest, GradientTarget, Parameter, Structure, nearest},
     text::{Document, Limits, mic},
@@ -171,10 +171,10 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
 
 fn parameters(module: &Module, sites: &[Site], span: Span) -> Vec<Parameter> {
     let mut taken = BTreeSet::new();
-    let inputs = module.iter().zip(sites).map_while(|((_, inst), site)| match &inst.op {
-        Op::Input { name } => Some((name, inst.ty.clone(), *site)),
-        _ => None,
-    });
+    let inputs = module
+        .iter()
+        .zip(sites)
+        .map_while(|((_, inst), site)| Some((inst.op.input_name()?, inst.ty.clone(), *site)));
     let parameter = |(name, ty, site): (&std::sync::Arc<str>, Type, Site)| {
         let mut name = rust_name(name, span);
         // Two names may differ only in what Rust's cannot hold.

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use crate::numbers;
 use mind_core::{
-    ir::{Inst, Module, Op, Padding, Slice, ValueId},
+    ir::{Inst, Module, Padding, Slice, ValueId},
     ops::Attribute,
     text::core_ir,
     ty::Type,
@@ -159,7 +159,7 @@ fn gradients(module: &Module, subject: &Subject) -> Vec<bool> {
     };
     let (primal, gradients) = module.outputs().split_at(primal.min(module.outputs().len()));
     let (primal, gradients) = (needed(primal), needed(gradients));
-    let is_input = module.insts().iter().map(|inst| matches!(inst.op, Op::Input { .. }));
+    let is_input = module.insts().iter().map(|inst| inst.op.is_input());
     primal
         .iter()
         .zip(&gradients)
@@ -169,7 +169,7 @@ fn gradients(module: &Module, subject: &Subject) -> Vec<bool> {
 }
 
 fn is_single_constant(inst: &Inst) -> bool {
-    inst.operands.is_empty() && !matches!(inst.op, Op::Input { .. }) && inst.ty.rank() == 0
+    inst.operands.is_empty() && !inst.op.is_input() && inst.ty.rank() == 0
 }
 
 fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
@@ -178,7 +178,7 @@ fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
     if tooltip.chars().count() > 200 {
         tooltip = tooltip.chars().take(200).chain("…".chars()).collect();
     }
-    let kind = if matches!(inst.op, Op::Input { .. }) {
+    let kind = if inst.op.is_input() {
         Kind::Input
     } else if inst.operands.is_empty() {
         Kind::Constant

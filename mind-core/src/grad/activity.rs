@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{
     grad::AutodiffError,
-    ir::{Inst, Module, Op, ValueId},
+    ir::{Inst, Module, ValueId},
     ops::Derivative,
 };
 
@@ -54,8 +54,7 @@ impl<'a> Activity<'a> {
     /// it does not depend on one.
     pub(super) fn path(&self, value: ValueId) -> String {
         let on_the_way = |through: ValueId| self.is_active(through) || !self.is_active(value);
-        let parameter =
-            |value: ValueId| self.is_active(value) && matches!(self.module.inst(value).op, Op::Input { .. });
+        let parameter = |value: ValueId| self.is_active(value) && self.module.inst(value).op.is_input();
         let mut path =
             self.shortest(self.module.outputs(), on_the_way, |found| found == value).unwrap_or(vec![value]);
         let at = path.len() - 1;
@@ -199,5 +198,5 @@ fn passes(inst: &Inst) -> bool {
 }
 
 fn input_name(inst: &Inst) -> Option<&str> {
-    if let Op::Input { name } = &inst.op { Some(name) } else { None }
+    inst.op.input_name().map(|name| &**name)
 }

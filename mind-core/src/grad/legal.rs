@@ -52,12 +52,12 @@ pub(super) fn legalise(
 ) -> Result<Module, AutodiffError> {
     let mut legal = Legaliser { module, builder: Builder::new(), values: Vec::new() };
     for (value, inst) in module.iter() {
-        let made = match &inst.op {
-            Op::Input { name } => legal
+        let made = match inst.op.input_name() {
+            Some(name) => legal
                 .builder
                 .input(name.clone(), inst.ty.clone())
                 .map_err(|error| AutodiffError::Verification(error.to_string()))?,
-            _ => legal.value(value).map_err(|fault| refused(value, fault))?,
+            None => legal.value(value).map_err(|fault| refused(value, fault))?,
         };
         let found = legal.builder.ty(made);
         if *found != inst.ty {

@@ -313,8 +313,7 @@ fn finish(
 /// The number that each value of a module has after canonicalisation, which leaves out what no output needs and changes
 /// nothing else of a module that was canonical but for that.
 fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
-    let mut needed: Vec<bool> =
-        module.insts().iter().map(|inst| matches!(inst.op, Op::Input { .. })).collect();
+    let mut needed: Vec<bool> = module.insts().iter().map(|inst| inst.op.is_input()).collect();
     for output in module.outputs() {
         needed[output.index()] = true;
     }

@@ -16,7 +16,7 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     let mut class_of = Vec::with_capacity(nodes.len());
     for (position, node) in nodes.iter().enumerate() {
         let root = sets.root(position);
-        let source = if let Op::Input { name: leaf } = &node.op {
+        let source = if let Some(leaf) = node.op.input_name() {
             Some(Class::Of(*leaf))
         } else if let (Op::Const(constant), []) = (&node.op, &node.operands[..]) {
             Some(Class::Fixed(constant.dtype))

@@ -2,7 +2,7 @@
 
 use super::classes::classes;
 use super::graph::{Graph, RawNode};
-use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Op, Program, ShapeId, Structure};
+use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Program, ShapeId, Structure};
 use crate::diag::Site;
 
 /// What a program is made of.
@@ -67,7 +67,7 @@ impl Parts {
 fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
     let mut leaves = vec![NodeId::new(0); count];
     for (position, node) in nodes.iter().enumerate() {
-        if let Op::Input { name: leaf } = node.op {
+        if let Some(leaf) = node.op.input_name() {
             leaves[leaf.index()] = NodeId::new(position);
         }
     }
@@ -76,8 +76,7 @@ fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
 
 /// Whether each node is a leaf, written, or leads to what is.
 fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
-    let mut needed: Vec<bool> =
-        nodes.iter().map(|node| node.spot.is_some() || matches!(node.op, Op::Input { .. })).collect();
+    let mut needed: Vec<bool> = nodes.iter().map(|node| node.spot.is_some() || node.op.is_input()).collect();
     let mut need = |node: NodeId| needed[node.index()] = true;
     result.nodes().into_iter().for_each(&mut need);
     for check in checks {
@@ -96,9 +95,9 @@ fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> 
 
 /// Leaves in their order, then the others in theirs.
 fn numbered(nodes: &[RawNode], needed: &[bool]) -> Vec<Option<NodeId>> {
-    let mut next = nodes.iter().filter(|node| matches!(node.op, Op::Input { .. })).count();
+    let mut next = nodes.iter().filter(|node| node.op.is_input()).count();
     let number = |(node, needed): (&RawNode, &bool)| {
-        if let Op::Input { name: leaf } = node.op {
+        if let Some(leaf) = node.op.input_name() {
             return Some(NodeId::new(leaf.index()));
         }
         needed.then(|| {

@@ -75,8 +75,10 @@ impl Emitter<'_> {
 
     fn value(&mut self, id: NodeId) -> Emitted {
         let own = self.types[id.index()].clone();
+        if let Some(leaf) = self.node.op.input_name() {
+            return self.input(leaf.index(), own);
+        }
         match &self.node.op {
-            Open::Input { name: leaf } => self.input(leaf.index(), own),
             Open::Const(constant) => self.constant(constant, &own),
             Open::Own(Own::FilledLike { one }) => {
                 self.filled(TensorData::splat(own.dtype, f64::from(u8::from(*one))), own.shape)

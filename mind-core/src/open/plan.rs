@@ -95,7 +95,7 @@ pub fn plan(program: &Program) -> Plan {
 
 /// Where a node lies that no step stores.
 fn place_of(op: &Op, operands: &[NodeId]) -> Place {
-    if let Op::Input { name: leaf } = op {
+    if let Some(leaf) = op.input_name() {
         Place::Leaf(*leaf)
     } else if matches!(op, Op::Const(_)) {
         Place::Constant

@@ -9,16 +9,10 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, node) in self.iter() {
             write!(f, "{id} = ")?;
-            match &node.op {
-                Op::Input { name: leaf } => write!(f, "{}", self.leaves[leaf.index()].text)?,
-                Op::Const(constant) => write!(f, "{}", constant.text.trim_matches('`'))?,
-                Op::Map(_) | Op::Reduce(..) => write!(f, "{:?}", node.op)?,
-                Op::Arrange(op) => write!(f, "{op:?}")?,
-                Op::Part(op) => write!(f, "{op:?}")?,
-                Op::Rows(op) => write!(f, "{op:?}")?,
-                Op::Product(op) => write!(f, "{op:?}")?,
-                Op::Window(op) => write!(f, "{op:?}")?,
-                Op::Own(op) => write!(f, "{op:?}")?,
+            match (node.op.input_name(), &node.op) {
+                (Some(leaf), _) => write!(f, "{}", self.leaves[leaf.index()].text)?,
+                (None, Op::Const(constant)) => write!(f, "{}", constant.text.trim_matches('`'))?,
+                (None, op) => write!(f, "{:?}", op.shown())?,
             }
             for (position, operand) in node.operands.iter().enumerate() {
                 let like = if node.op.reads(position) { "" } else { "like " };

@@ -76,8 +76,10 @@ struct Known<'a> {
 impl Known<'_> {
     /// The type of the node, or what is wrong in the user's words.
     fn result(&self) -> Result<RuleType, Diag> {
+        if let Some(leaf) = self.node.op.input_name() {
+            return self.told(rules::input(to_rule(&self.leaves[leaf.index()])));
+        }
         match &self.node.op {
-            Op::Input { name: leaf } => self.told(rules::input(to_rule(&self.leaves[leaf.index()]))),
             Op::Const(constant) => self.constant(constant),
             op => {
                 let operands = self.node.operands.iter().map(|operand| self.types[operand.index()]);

@@ -21,38 +21,11 @@ rows! {
 }
 
 /// A row without operands; what differs is written over it.
-const NULLARY: OpInfo = OpInfo {
+pub(super) const NULLARY: OpInfo = OpInfo {
     class: Class::Constant,
     arity: 0,
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (0.0, 0.0) },
     ..KERNEL
-};
-
-/// `Input(name)`: a value the caller gives.
-///
-/// - **Shape**: as declared.
-/// - **Dtype**: as declared.
-/// - **Semantics**: the tensor that the caller passes under this name.
-/// - **Error**: none: the value to the bit.
-/// - **Derivative**: the end of the way back.
-/// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
-///   known: numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
-/// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
-pub(super) static INPUT: OpInfo = OpInfo {
-    name: "Input",
-    mnemonic: "input",
-    label: "input",
-    class: Class::Input,
-    fields: &[Field::place("name", FieldKind::Text)],
-    attributes: |op| {
-        let Op::Input { name } = op else { foreign(op) };
-        [Some(Attribute::Text(name.clone())), None, None]
-    },
-    make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(name)), None, None] = attributes else { not_these_fields() };
-        Op::Input { name }
-    }),
-    ..NULLARY
 };
 
 /// `ConstI64(value)`: a single `i64`.

@@ -243,7 +243,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
     match op {
         Op::Map(map) => elementwise::row(*map),
         Op::Reduce(reduce, _) => reduction::row(*reduce),
-        Op::Input { .. } => &constant::INPUT,
+        Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
         Op::Arrange(arrange) => shape::row(arrange),
         Op::Part(part) => indexing::row(part),
@@ -269,7 +269,7 @@ static KINDS: [&[&OpInfo]; 7] = [
 pub static TABLE: &[&OpInfo] = &{
     const MAPS: usize = Map::ALL.len();
     const REDUCTIONS: usize = MAPS + Reduce::ALL.len();
-    let mut rows = [&constant::INPUT; REDUCTIONS + 1 + written_out()];
+    let mut rows = [&INPUT; REDUCTIONS + 1 + written_out()];
     let mut next = 0;
     while next < REDUCTIONS {
         rows[next] = match next {
@@ -341,6 +341,33 @@ pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpErr
     }
 }
 
+/// `Input(name)`: a value the caller gives.
+///
+/// - **Shape**: as declared.
+/// - **Dtype**: as declared.
+/// - **Semantics**: the tensor that the caller passes under this name.
+/// - **Error**: none: the value to the bit.
+/// - **Derivative**: the end of the way back.
+/// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
+///   known: numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
+/// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
+static INPUT: OpInfo = OpInfo {
+    name: "Input",
+    mnemonic: "input",
+    label: "input",
+    class: Class::Input,
+    fields: &[Field::place("name", FieldKind::Text)],
+    attributes: |op| {
+        let Some(name) = op.input_name() else { rules::foreign(op) };
+        [Some(Attribute::Text(name.clone())), None, None]
+    },
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Text(name)), None, None] = attributes else { fields::not_these_fields() };
+        Op::input(name)
+    }),
+    ..constant::NULLARY
+};
+
 /// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
 pub(crate) fn check_input(
     before: Option<&Op>,
@@ -348,12 +375,12 @@ pub(crate) fn check_input(
     name: &Arc<str>,
     ty: &Type,
 ) -> Result<(), Box<OpError>> {
-    let op = || Op::Input { name: name.clone() };
+    let op = || Op::input(name.clone());
     let fault = |problem: String| Err(OpError::new(&op(), Code::E4004).problem(problem).into());
     if name.is_empty() {
         return fault("an input has no name".into());
     }
-    if let Some(other) = before.filter(|op| !matches!(op, Op::Input { .. })) {
+    if let Some(other) = before.filter(|op| !op.is_input()) {
         return fault(format!(
             "input `{name}` stands after `{}`, needed before every operation",
             other.info().name

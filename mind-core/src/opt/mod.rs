@@ -68,7 +68,7 @@ pub fn optimise(module: &Canonical) -> Optimised {
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
     for (value, inst) in module.iter() {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
-        let is_input = matches!(inst.op, Op::Input { .. });
+        let is_input = inst.op.is_input();
         rewriter.origin = value;
         replaced.push(if matches!(inst.op, Op::Map(map) if map.row().is_identity()) {
             operands[0]
@@ -182,7 +182,7 @@ fn without_dead_values(module: Module, origins: &[ValueId]) -> (Module, Vec<Valu
     let mut replaced: Vec<ValueId> = Vec::with_capacity(insts.len());
     for (position, inst) in insts.into_iter().enumerate() {
         replaced.push(ValueId::new(kept.len()));
-        if live[position] || matches!(inst.op, Op::Input { .. }) {
+        if live[position] || inst.op.is_input() {
             let operands = inst.operands.map(|operand| replaced[operand.index()]);
             kept.push(Inst { operands, ..inst });
             kept_origins.push(origins[position]);

@@ -80,7 +80,7 @@ impl Generator {
 
     /// An input less a part of some value of its type.
     fn updated(&mut self, ty: &Type) -> Option<Proposal> {
-        let is_input = |value: &usize| matches!(self.builder.insts()[*value].op, Op::Input { .. });
+        let is_input = |value: &usize| self.builder.insts()[*value].op.is_input();
         let inputs = (0..self.builder.insts().len()).take_while(is_input).map(ValueId::new);
         let input = inputs.filter(|input| self.builder.ty(*input).dtype == ty.dtype).last()?;
         let own = self.builder.ty(input).clone();

@@ -16,7 +16,7 @@ pub fn shrink(module: &Module) -> Vec<Module> {
     let mut candidates = Vec::new();
     for (value, inst) in module.iter() {
         candidates.push(with_outputs(module, vec![value]));
-        if matches!(inst.op, Op::Input { .. }) {
+        if inst.op.is_input() {
             continue;
         }
         let earlier = (0..value.index()).map(ValueId::new).find(|earlier| module.ty(*earlier) == &inst.ty);
@@ -44,7 +44,7 @@ pub fn shrink(module: &Module) -> Vec<Module> {
 
 /// Operations weigh more than inputs, so that cutting one off for an input is progress.
 fn size(module: &Module) -> usize {
-    let weight = |inst: &Inst| if matches!(inst.op, Op::Input { .. }) { 1 } else { 3 };
+    let weight = |inst: &Inst| if inst.op.is_input() { 1 } else { 3 };
     module.insts().iter().map(weight).sum::<usize>() + module.outputs().len()
 }
 

@@ -28,7 +28,7 @@ use crate::{
     definitions::Definition,
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
-    ir::{self, Op, Padding, Slice},
+    ir::{self, Padding, Slice},
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     ty::{DType, Shape, Type},
 };
@@ -124,7 +124,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
     if !diags.is_empty() {
         return Err(diags);
     }
-    let inputs = definitions.iter().filter(|definition| matches!(definition.op, Op::Input { .. }));
+    let inputs = definitions.iter().filter(|definition| definition.op.is_input());
     let inputs: Vec<_> = inputs.map(|input| input.id).collect();
     if inputs != module.inputs {
         let message = format!("the inputs are {:?}, those of the instructions {inputs:?}", module.inputs);

@@ -248,6 +248,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),
         include_str!("../../src/ops/linear.rs"),
+        include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/reduce.rs"),
         include_str!("../../src/ops/shape.rs"),
     ];

@@ -25,7 +25,7 @@ impl Bindings {
                 continue;
             }
             let name = format_ident!("axes_{}", id.index());
-            if !matches!(node.op, Op::Input { .. }) {
+            if !node.op.is_input() {
                 let of = |position: usize| names[&program.node(node.operands[position]).shape].to_string();
                 let value = parse(&axes(node, of));
                 statements.extend(quote! { let #name = #value; });

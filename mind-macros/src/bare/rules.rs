@@ -44,7 +44,7 @@ pub(super) fn statements(program: &Program) -> TokenStream {
 }
 
 fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
-    if let Op::Input { name: leaf } = &node.op {
+    if let Some(leaf) = node.op.input_name() {
         let known = format!("known_{}", leaf.index());
         let leaf = &program.leaves[leaf.index()];
         let input = format!("{RULES}::input({known})");

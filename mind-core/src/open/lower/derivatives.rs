@@ -99,7 +99,7 @@ impl Lowering<'_> {
     /// The leaf that a place is.
     fn target(&mut self, target: &WrtPlace) -> Lowered<NodeId> {
         let node = self.tensor(target.place)?;
-        if matches!(self.graph.node(node).op, Op::Input { .. }) {
+        if self.graph.node(node).op.is_input() {
             return Ok(node);
         }
         let text = self.text(target.place);
@@ -156,7 +156,7 @@ impl Lowering<'_> {
             return diag
                 .help(format!("write `zero_ok {}` for a gradient of zeros", self.short_text(target.place)));
         }
-        let Op::Input { name: own } = self.graph.node(leaf).op else { return diag };
+        let Some(own) = self.graph.node(leaf).op.input_name() else { return diag };
         let others = self
             .leaves
             .iter()

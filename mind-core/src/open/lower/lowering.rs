@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 use super::roles::{Place, Role};
 use crate::diag::{Diag, Diags};
 use crate::open::graph::Graph;
-use crate::open::{Check, Leaf, NodeId, Op};
+use crate::open::{Check, Leaf, NodeId};
 use crate::surface::ast::{Argument, Body, ExprId, NodeKind};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::{self, Foreign};
@@ -74,7 +74,7 @@ impl Expressions for Lowering<'_> {
             // An element of a tuple of Rust's, not one that a `let` has bound.
             NodeKind::Field { .. } => matches!(
                 self.values.get(expr.index()),
-                Some(Value::Tensor(node)) if matches!(self.graph.node(*node).op, Op::Input { .. })
+                Some(Value::Tensor(node)) if self.graph.node(*node).op.is_input()
             ),
             NodeKind::Unread
             | NodeKind::Number(_)

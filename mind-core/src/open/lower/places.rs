@@ -89,7 +89,7 @@ impl Lowering<'_> {
     fn leaf(&mut self, leaf: Leaf) -> NodeId {
         let id = LeafId::new(self.leaves.len());
         self.leaves.push(leaf);
-        self.graph.derive(Op::Input { name: id }, &[])
+        self.graph.derive(Op::input(id), &[])
     }
 
     /// Gives a leaf its type.
@@ -101,7 +101,7 @@ impl Lowering<'_> {
             }
             return self.expected("a variable before `:`", operand);
         };
-        let Op::Input { name: leaf } = self.graph.node(node).op else {
+        let Some(leaf) = self.graph.node(node).op.input_name() else {
             let message =
                 format!("{} is bound by `let`, expected a Rust variable before `:`", self.text(operand));
             return Err(Diag::new(Code::E2001, self.site(operand), message)

@@ -267,7 +267,7 @@ impl BodyLowering<'_> {
     /// The declaration of a parameter with the element type that is needed.
     fn other_element_type(&self, error: &OpError, operands: &[Operand]) -> Option<String> {
         let declared = |operand: &Operand, dtype: &str| {
-            let Op::Input { name } = &self.builder.inst(operand.0).op else { return None };
+            let name = self.builder.inst(operand.0).op.input_name()?;
             let ty = self.ty(*operand);
             let shape = if ty.rank() == 0 { String::new() } else { ty.shape.to_string() };
             Some(format!("element types are never converted: declare `{name}: {dtype}{shape}`"))

@@ -119,7 +119,7 @@ fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpErro
     let mut builder = Builder::new();
     let mut inputs = Vec::new();
     for (name, ty) in module.inputs() {
-        let op = || Op::Input { name: name.clone() };
+        let op = || Op::input(name.clone());
         let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
         inputs.push(builder.input(name.clone(), ty)?);
     }

@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
             make()
         } else if row.class == Class::Input {
             cursor.space("a symbol, `S…`")?;
-            Op::Input { name: self.symbol_reference(&mut cursor)? }
+            Op::input(self.symbol_reference(&mut cursor)?)
         } else {
             return self.with_fields(cursor, row, operands);
         };

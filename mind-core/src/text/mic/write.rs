@@ -25,10 +25,10 @@ pub(super) fn text(
     }
     let mut uses = Vec::with_capacity(module.insts().len());
     for inst in module.insts() {
-        let symbol = match &inst.op {
-            Op::Input { name } => symbols.intern(name),
-            Op::Own(external) => symbols.intern(external.function()),
-            _ => 0,
+        let symbol = match (inst.op.input_name(), &inst.op) {
+            (Some(name), _) => symbols.intern(name),
+            (None, Op::Own(external)) => symbols.intern(external.function()),
+            (None, _) => 0,
         };
         uses.push((symbol, types.intern(&inst.ty)));
     }
