@@ -144,6 +144,10 @@ pub enum Domain {
     Any,
     /// From 0.5 to 2: for log and divisors.
     Positive,
+    /// From 1.2 to 3: for functions that end at 1.
+    AboveOne,
+    /// From -0.9 to 0.9: for functions that end at 1 and -1.
+    Unit,
     /// From -2 to 2 and at least 0.1 from 0: where the derivative jumps there.
     NonZero,
     /// From -2 to 2 and at least 0.1 from every multiple of a half: where the function jumps at some.

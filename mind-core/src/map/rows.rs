@@ -306,6 +306,302 @@ rows! {
         derivative: &["dy * (1.0 - y * y)"],
         ..FLOATS
     };
+    /// `Exp2(x)`: 2 to the power of a number; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `2^x`.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at integers, infinities and NaN.
+    /// - **Derivative**: `dy * y * ln 2`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Exp2 (%0) : f32[2, 3]`.
+    Exp2 = Row {
+        mnemonic: "exp2",
+        label: "exp2",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 2]),
+        rust: Rust::By("exp2"),
+        float: |x| x[0].exp2(),
+        derivative: &["dy * (y * 0.6931471805599453)"],
+        ..FLOATS
+    };
+    /// `Expm1(x)`: the exponential less 1; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `e^x - 1`, without cancellation near 0; the sign of the operand at zeros.
+    /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * (y + 1)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Expm1 (%0) : f32[2, 3]`.
+    Expm1 = Row {
+        mnemonic: "expm1",
+        label: "expm1",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("expm1"),
+        float: |x| x[0].exp_m1(),
+        derivative: &["dy * (y + 1.0)"],
+        ..FLOATS
+    };
+    /// `Log2(x)`: the logarithm to the base 2; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(x) / ln(2)`: negative infinity at 0, NaN below.
+    /// - **Error**: less than 1 ulp; exact at powers of 2, zeros, infinities and NaN.
+    /// - **Derivative**: `dy / (x * ln 2)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Log2 (%0) : f32[2, 3]`.
+    Log2 = Row {
+        mnemonic: "log2",
+        label: "log2",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 1]),
+        rust: Rust::By("log2"),
+        float: |x| x[0].log2(),
+        derivative: &["dy / (x * 0.6931471805599453)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Log10(x)`: the logarithm to the base 10; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(x) / ln(10)`: negative infinity at 0, NaN below.
+    /// - **Error**: less than 1 ulp; exact at 1, zeros, infinities and NaN.
+    /// - **Derivative**: `dy / (x * ln 10)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Log10 (%0) : f32[2, 3]`.
+    Log10 = Row {
+        mnemonic: "log10",
+        label: "log10",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 1]),
+        rust: Rust::By("log10"),
+        float: |x| x[0].log10(),
+        derivative: &["dy / (x * 2.302585092994046)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Log1p(x)`: the logarithm of 1 and a number; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(1 + x)`, without a loss near 0: negative infinity at -1, NaN below; the sign of the operand at
+    ///   zeros.
+    /// - **Error**: less than 1 ulp; exact at zeros, -1, infinities and NaN.
+    /// - **Derivative**: `dy / (x + 1)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Log1p (%0) : f32[2, 3]`.
+    Log1p = Row {
+        mnemonic: "log1p",
+        label: "log1p",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 1]),
+        rust: Rust::By("log1p"),
+        float: |x| x[0].ln_1p(),
+        derivative: &["dy / (x + 1.0)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Rsqrt(x)`: 1 over the square root; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `1 / √x`: infinity of the sign of the operand at zeros, NaN below.
+    /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `-(dy * y / (x + x))`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Rsqrt (%0) : f32[2, 3]`.
+    Rsqrt = Row {
+        mnemonic: "rsqrt",
+        label: "rsqrt",
+        profile: Profile::Extended,
+        cost: Cost::Division,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::Function("rsqrt"),
+        float: |x| 1.0 / x[0].sqrt(),
+        derivative: &["-(dy * y / (x + x))"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Cbrt(x)`: the cube root; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `∛x`, with the sign of the operand.
+    /// - **Error**: less than 1 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy / (3 * y * y)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Cbrt (%0) : f32[2, 3]`.
+    Cbrt = Row {
+        mnemonic: "cbrt",
+        label: "cbrt",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 1]),
+        rust: Rust::By("cbrt"),
+        float: |x| x[0].cbrt(),
+        derivative: &["dy / (3.0 * y * y)"],
+        domain: Domain::NonZero,
+        ..FLOATS
+    };
+    /// `Sinh(x)`: the hyperbolic sine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `(e^x - e^-x) / 2`, with the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * cosh(x)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Sinh (%0) : f32[2, 3]`.
+    Sinh = Row {
+        mnemonic: "sinh",
+        label: "sinh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("sinh"),
+        float: |x| x[0].sinh(),
+        derivative: &["dy * cosh(x)"],
+        ..FLOATS
+    };
+    /// `Cosh(x)`: the hyperbolic cosine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `(e^x + e^-x) / 2`.
+    /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * sinh(x)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Cosh (%0) : f32[2, 3]`.
+    Cosh = Row {
+        mnemonic: "cosh",
+        label: "cosh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("cosh"),
+        float: |x| x[0].cosh(),
+        derivative: &["dy * sinh(x)"],
+        ..FLOATS
+    };
+    /// `Asinh(x)`: the inverse hyperbolic sine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(x + √(x² + 1))`, with the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy / √(x² + 1)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Asinh (%0) : f32[2, 3]`.
+    Asinh = Row {
+        mnemonic: "asinh",
+        label: "asinh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("asinh"),
+        float: |x| x[0].asinh(),
+        derivative: &["dy / hypot(x, 1.0)"],
+        ..FLOATS
+    };
+    /// `Acosh(x)`: the inverse hyperbolic cosine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln(x + √(x² - 1))`: NaN below 1.
+    /// - **Error**: less than 3 ulp; exact at 1, infinity and NaN.
+    /// - **Derivative**: `dy / √(x² - 1)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Acosh (%0) : f32[2, 3]`.
+    Acosh = Row {
+        mnemonic: "acosh",
+        label: "acosh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("acosh"),
+        float: |x| x[0].acosh(),
+        derivative: &["dy / (sqrt(x - 1.0) * sqrt(x + 1.0))"],
+        domain: Domain::AboveOne,
+        ..FLOATS
+    };
+    /// `Atanh(x)`: the inverse hyperbolic tangent; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln((1 + x) / (1 - x)) / 2`: ±infinity at ±1, NaN beyond; the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp; exact at zeros, ±1 and NaN.
+    /// - **Derivative**: `dy / (1 - x²)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Atanh (%0) : f32[2, 3]`.
+    Atanh = Row {
+        mnemonic: "atanh",
+        label: "atanh",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("atanh"),
+        float: |x| x[0].atanh(),
+        derivative: &["dy / ((1.0 - x) * (1.0 + x))"],
+        domain: Domain::Unit,
+        ..FLOATS
+    };
+    /// `Asin(x)`: the inverse sine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the angle from -π/2 to π/2 whose sine is `x`: NaN beyond ±1; the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros and NaN.
+    /// - **Derivative**: `dy / √(1 - x²)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Asin (%0) : f32[2, 3]`.
+    Asin = Row {
+        mnemonic: "asin",
+        label: "asin",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 2]),
+        rust: Rust::By("asin"),
+        float: |x| x[0].asin(),
+        derivative: &["dy / sqrt((1.0 - x) * (1.0 + x))"],
+        domain: Domain::Unit,
+        ..FLOATS
+    };
+    /// `Acos(x)`: the inverse cosine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the angle from 0 to π whose cosine is `x`: NaN beyond ±1.
+    /// - **Error**: less than 2 ulp; exact at 1 and NaN.
+    /// - **Derivative**: `-(dy / √(1 - x²))`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Acos (%0) : f32[2, 3]`.
+    Acos = Row {
+        mnemonic: "acos",
+        label: "acos",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("acos"),
+        float: |x| x[0].acos(),
+        derivative: &["-(dy / sqrt((1.0 - x) * (1.0 + x)))"],
+        domain: Domain::Unit,
+        ..FLOATS
+    };
+    /// `Atan(x)`: the inverse tangent; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the angle from -π/2 to π/2 whose tangent is `x`; the sign of the operand at zeros.
+    /// - **Error**: less than 2 ulp; exact at zeros and NaN.
+    /// - **Derivative**: `dy / (x² + 1)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Atan (%0) : f32[2, 3]`.
+    Atan = Row {
+        mnemonic: "atan",
+        label: "atan",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("atan"),
+        float: |x| x[0].atan(),
+        derivative: &["dy / (x * x + 1.0)"],
+        ..FLOATS
+    };
     /// `Abs(x)`: the absolute value; an extension.
     ///
     /// - **Shape**: the operand's.
@@ -454,6 +750,54 @@ rows! {
         },
         integer: |x| x[0].min(x[1]),
         ..EXTREME
+    };
+    /// `Atan2(lhs, rhs)`: the angle of a point; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: the angle from -π to π of the point whose second coordinate is `lhs` and whose first is `rhs`, as IEEE 754
+    ///   has it: with the sign of `lhs`, also at zeros and infinities.
+    /// - **Error**: less than 3 ulp; exact at zeros and NaN.
+    /// - **Derivative**: `dy * rhs / (lhs² + rhs²)` to `lhs`, `-(dy * lhs / (lhs² + rhs²))` to `rhs`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Atan2 (%0, %1) : f32[2, 3]`.
+    Atan2 = Row {
+        mnemonic: "atan2",
+        label: "atan2",
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("atan2"),
+        float: |x| x[0].atan2(x[1]),
+        derivative: &[
+            "dy * (rhs / hypot(lhs, rhs)) / hypot(lhs, rhs)",
+            "-(dy * (lhs / hypot(lhs, rhs)) / hypot(lhs, rhs))",
+        ],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Hypot(lhs, rhs)`: the length of a hypotenuse; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `√(lhs² + rhs²)`, also where the squares leave the range; infinity if either is infinite, even beside NaN.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * (lhs / y)` to `lhs`, `dy * (rhs / y)` to `rhs`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Hypot (%0, %1) : f32[2, 3]`.
+    Hypot = Row {
+        mnemonic: "hypot",
+        label: "hypot",
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        commutative: true,
+        cost: Cost::Division,
+        exactness: Exactness::Within([1, 2]),
+        rust: Rust::Function("hypot"),
+        float: |x| x[0].hypot(x[1]),
+        derivative: &["dy * (lhs / y)", "dy * (rhs / y)"],
+        domain: Domain::Positive,
+        ..FLOATS
     };
     /// `Same(lhs, rhs)`: which elements are equal, for gradients; an extension.
     ///

@@ -129,22 +129,24 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         formula("{=0}"),
     ),
     // Powers.
-    (&["rsqrt"], Way::Formula { text: "exp(-0.5 * log({=0}))", when: ABOVE_ZERO }),
-    (&["cbrt"], Way::Formula { text: "exp(log({=0}) / 3.0)", when: ABOVE_ZERO }),
     (&["square"], formula("{0} * {0}")),
     (
         &["pow", "power", "powf", "powi", "float_power"],
         Way::Formula { text: "exp({1} * log({=0}))", when: ABOVE_ZERO },
     ),
-    // Exponentials and logarithms.
-    (&["exp2"], formula("exp(0.6931471805599453 * {0})")),
-    (&["expm1"], formula("exp({=0}) - 1.0")),
-    (&["log1p"], formula("log(1.0 + {=0})")),
-    (&["log2"], formula("log({=0}) / 0.6931471805599453")),
-    (&["log10"], formula("log({=0}) / 2.302585092994046")),
+    // Exponentials and logarithms, and what is made of them.
+    (&["exp_m1"], Way::Named("expm1")),
+    (&["ln_1p"], Way::Named("log1p")),
+    (&["inverse_sqrt"], Way::Named("rsqrt")),
+    (&["arcsinh"], Way::Named("asinh")),
+    (&["arccosh"], Way::Named("acosh")),
+    (&["arctanh"], Way::Named("atanh")),
     (&["logaddexp"], formula("log(exp({=0}) + exp({=1}))")),
-    (&["sinh"], formula("0.5 * (exp({=0}) - exp(-{0}))")),
-    (&["cosh"], formula("0.5 * (exp({=0}) + exp(-{0}))")),
+    // Angles.
+    (&["arcsin"], Way::Named("asin")),
+    (&["arccos"], Way::Named("acos")),
+    (&["arctan"], Way::Named("atan")),
+    (&["arctan2"], Way::Named("atan2")),
     // Pieces of lines.
     (&["absolute", "fabs"], Way::Named("abs")),
     (&["clip", "clamp", "clip_by_value"], formula("{1} + relu({0} - {1}) - relu({0} - {2})")),
@@ -190,19 +192,15 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (
         &["std", "stddev", "reduce_std"],
         Way::Along {
-            whole: "exp(0.5 * log(mean(({0} - mean({=0})) * ({0} - mean({=0})))))",
-            along: "exp(0.5 * log(mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, \
-                keepdims = true)), axes = {axes})))",
+            whole: "sqrt(mean(({0} - mean({=0})) * ({0} - mean({=0}))))",
+            along: "sqrt(mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, \
+                keepdims = true)), axes = {axes}))",
             when: "",
         },
     ),
     (
         &["norm"],
-        Way::Along {
-            whole: "exp(0.5 * log(sum({0} * {0})))",
-            along: "exp(0.5 * log(sum({0} * {0}, axes = {axes})))",
-            when: ABOVE_ZERO,
-        },
+        Way::Along { whole: "sqrt(sum({0} * {0}))", along: "sqrt(sum({0} * {0}, axes = {axes}))", when: "" },
     ),
     (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
     (
@@ -296,7 +294,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (
         &["batch_norm", "layer_norm", "normalize", "LayerNorm", "BatchNorm2d"],
         Way::Words(
-            "write it out: `let d = x - mean(x, axes = [-1], keepdims = true);`, then `d / exp(0.5 * log(mean(d * d, …) + 1e-5))`",
+            "write it out: `let d = x - mean(x, axes = [-1], keepdims = true);`, then `d / sqrt(mean(d * d, …) + 1e-5)`",
         ),
     ),
     (&["dropout", "Dropout"], Way::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`")),
@@ -306,7 +304,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     // What the language has not.
     (
-        &["sin", "cos", "tan", "asin", "acos", "atan", "atan2", "erf"],
+        &["sin", "cos", "tan", "erf"],
         Way::Words("compute it in Rust, as `x.map(f32::sin)`, and pass it as a parameter"),
     ),
     (

@@ -116,6 +116,8 @@ impl Generator {
                 format!("{name}({x} * 0.25)")
             }
             Domain::Positive => format!("{name}({x} * {x} + 1.0)"),
+            Domain::AboveOne => format!("{name}({x} * {x} + 1.5)"),
+            Domain::Unit => format!("{name}({x} / ({x} * {x} + 1.0))"),
         }
     }
 

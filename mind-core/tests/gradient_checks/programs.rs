@@ -170,6 +170,8 @@ fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
                 (Domain::Any | Domain::Apart, _) => true,
                 (Domain::NonZero, _) => all(at(row.mask.unwrap_or(0)), |x| x.abs() > 0.05),
                 (Domain::OffHalves, _) => all(at(0), |x| (x * 2.0 - (x * 2.0).round()).abs() > 0.02),
+                (Domain::AboveOne, _) => all(at(0), |x| x > 1.1),
+                (Domain::Unit, _) => all(at(0), |x| x.abs() < 0.95),
                 (Domain::Positive, Some(pole)) => all(at(pole), |x| x.abs() > 0.1),
                 (Domain::Positive, None) => all(at(0), |x| x > 0.1),
             }

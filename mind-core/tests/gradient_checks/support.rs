@@ -349,6 +349,8 @@ impl Rng {
         match domain {
             Domain::Any | Domain::Apart => self.between(-2.0, 2.0),
             Domain::Positive => self.between(0.5, 2.0),
+            Domain::AboveOne => self.between(1.2, 3.0),
+            Domain::Unit => self.between(-0.9, 0.9),
             Domain::OffHalves => {
                 let half = self.next() % 8;
                 half as f64 * 0.5 - 2.0 + self.between(0.1, 0.4)

@@ -97,17 +97,8 @@ type OfTwo = fn(f64, f64) -> f64;
 #[test]
 fn what_stands_for_a_function_computes_it() {
     let functions: &[(&str, OfOne)] = &[
-        ("rsqrt", |x| 1.0 / x.sqrt()),
-        ("cbrt", |x| if x > 0.0 { x.cbrt() } else { f64::NAN }),
         ("square", |x| x * x),
         ("reciprocal", f64::recip),
-        ("exp2", f64::exp2),
-        ("expm1", f64::exp_m1),
-        ("log1p", f64::ln_1p),
-        ("log2", f64::log2),
-        ("log10", f64::log10),
-        ("sinh", f64::sinh),
-        ("cosh", f64::cosh),
         ("relu6", |x| x.clamp(0.0, 6.0)),
         ("leaky_relu", |x| x.max(0.01 * x)),
         ("sigmoid", sigmoid),

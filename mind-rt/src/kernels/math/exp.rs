@@ -5,18 +5,31 @@ use super::{MultiplyAdd, horner};
 /// Of `f32`.
 #[inline(always)]
 pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
-    /// 1.5 · 2²³ and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
-    const ROUND: f32 = 12_582_912.0 + 254.0;
+    // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
+    let x = if x > 89.0 { 89.0 } else { x };
+    let x = if x < -104.0 { -104.0 } else { x };
+    let (shifted, r) = reduced_f32::<A>(x);
+    raised_f32::<A>(shifted, r)
+}
+
+/// The power of 2 by which e^x is close to 1, as [`raised_f32`] takes it, and what is left of x.
+#[inline(always)]
+pub(super) fn reduced_f32<A: MultiplyAdd>(x: f32) -> (f32, f32) {
     /// ln 2 in two parts: products of the first with exponents are exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
 
-    // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
-    let x = if x > 89.0 { 89.0 } else { x };
-    let x = if x < -104.0 { -104.0 } else { x };
-    let shifted = A::multiply_add(x, std::f32::consts::LOG2_E, ROUND);
-    let power = shifted - ROUND;
-    let r = A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x));
+    let shifted = A::multiply_add(x, std::f32::consts::LOG2_E, ROUND_F32);
+    let power = shifted - ROUND_F32;
+    (shifted, A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x)))
+}
+
+/// 1.5 · 2²³ and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
+pub(super) const ROUND_F32: f32 = 12_582_912.0 + 254.0;
+
+/// e^r times the power of 2 that is an exponent added to [`ROUND_F32`].
+#[inline(always)]
+pub(super) fn raised_f32<A: MultiplyAdd>(shifted: f32, r: f32) -> f32 {
     // Found by Remez' exchange: within 3.1e-9 of exp, relatively.
     let p = horner!(r; 1.381_454e-3, 8.368_745e-3, 4.166_839e-2, 1.666_652_1e-1, 4.999_999_4e-1);
     let y = A::one_plus(r, p);
@@ -29,18 +42,31 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 /// Of `f64`.
 #[inline(always)]
 pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
-    /// 1.5 · 2⁵² and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0 + 2046.0;
+    // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
+    let x = if x > 710.0 { 710.0 } else { x };
+    let x = if x < -746.0 { -746.0 } else { x };
+    let (shifted, r) = reduced_f64::<A>(x);
+    raised_f64::<A>(shifted, r)
+}
+
+/// As [`reduced_f32`].
+#[inline(always)]
+pub(super) fn reduced_f64<A: MultiplyAdd>(x: f64) -> (f64, f64) {
     /// ln 2 in two parts: products of the first with exponents are exact.
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-    // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
-    let x = if x > 710.0 { 710.0 } else { x };
-    let x = if x < -746.0 { -746.0 } else { x };
-    let shifted = A::multiply_add(x, std::f64::consts::LOG2_E, ROUND);
-    let power = shifted - ROUND;
-    let r = A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x));
+    let shifted = A::multiply_add(x, std::f64::consts::LOG2_E, ROUND_F64);
+    let power = shifted - ROUND_F64;
+    (shifted, A::multiply_add(power, -LN2_LOW, A::multiply_add(power, -LN2_HIGH, x)))
+}
+
+/// 1.5 · 2⁵² and twice the bias of exponents: adding it rounds to an integer, which is then in the low bits.
+pub(super) const ROUND_F64: f64 = 6_755_399_441_055_744.0 + 2046.0;
+
+/// As [`raised_f32`].
+#[inline(always)]
+pub(super) fn raised_f64<A: MultiplyAdd>(shifted: f64, r: f64) -> f64 {
     // Taylor's series: |r| is at most (ln 2) / 2, where the first term left out is 2^-57.
     let p = horner!(r;
         1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0, 1.0 / 39_916_800.0, 1.0 / 3_628_800.0, 1.0 / 362_880.0,

@@ -1,12 +1,29 @@
-//! The natural logarithm.
+//! The natural logarithm, and its parts for others.
 
 use super::{MultiplyAdd, horner};
 
 /// Of `f32`.
 #[inline(always)]
 pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+    let (k, f) = split_f32(x);
+    of_f32(x, sum_f32::<A>(k, f, k * LN2_LOW_F32))
+}
+
+/// ln 2 in two parts: products of the first with exponents are exact. This is the second.
+pub(super) const LN2_LOW_F32: f32 = 9.058_001e-6;
+
+/// The logarithm of 2^k · (1 + f), with `low` for the second part of k · ln 2.
+#[inline(always)]
+pub(super) fn sum_f32<A: MultiplyAdd>(k: f32, f: f32, low: f32) -> f32 {
     const LN2_HIGH: f32 = 6.931_381e-1;
-    const LN2_LOW: f32 = 9.058_001e-6;
+
+    let (s, rest, half_square) = series_f32::<A>(f);
+    A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, low) - half_square + f)
+}
+
+/// A number as 2^k · (1 + f), the factor between √½ and √2.
+#[inline(always)]
+pub(super) fn split_f32(x: f32) -> (f32, f32) {
     const SQRT_HALF: i32 = 0x3f35_04f3;
 
     let subnormal = x < f32::MIN_POSITIVE;
@@ -14,18 +31,24 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
     let bits = (x.to_bits() as i32).wrapping_sub(SQRT_HALF);
     let exponent = (bits >> 23) - if subnormal { 25 } else { 0 };
     let mantissa = f32::from_bits(((bits & 0x007f_ffff) + SQRT_HALF) as u32);
-    let k = exponent as f32;
+    (exponent as f32, mantissa - 1.0)
+}
 
-    let f = mantissa - 1.0;
+/// `s`, `t` and f² / 2: the logarithm of 1 + f is s · t less that square and with f.
+#[inline(always)]
+pub(super) fn series_f32<A: MultiplyAdd>(f: f32) -> (f32, f32, f32) {
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
     let even = horner!(w; 0.242_790_79, 0.400_009_72);
     let odd = horner!(w; 0.284_987_87, 0.666_666_6);
     let half_square = 0.5 * f * f;
-    let rest = half_square + A::multiply_add(w, even, z * odd);
-    let y = A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, k * LN2_LOW) - half_square + f);
+    (s, half_square + A::multiply_add(w, even, z * odd), half_square)
+}
 
+/// A logarithm of x that is `y` where x is positive and finite.
+#[inline(always)]
+pub(super) fn of_f32(x: f32, y: f32) -> f32 {
     // +∞ stays; ±0 is -∞; below 0 and NaN are NaN. One comparison of bits tells that it is none of these.
     let special = if x == 0.0 { f32::NEG_INFINITY } else { f32::NAN };
     let special = if x > 0.0 { x } else { special };
@@ -36,8 +59,25 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 /// Of `f64`.
 #[inline(always)]
 pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+    let (k, f) = split_f64(x);
+    of_f64(x, sum_f64::<A>(k, f, k * LN2_LOW_F64))
+}
+
+/// As [`LN2_LOW_F32`].
+pub(super) const LN2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
+
+/// As [`sum_f32`].
+#[inline(always)]
+pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+    let (s, rest, half_square) = series_f64::<A>(f);
+    A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, low) - half_square + f)
+}
+
+/// As [`split_f32`].
+#[inline(always)]
+pub(super) fn split_f64(x: f64) -> (f64, f64) {
     const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
     /// 1.5 · 2⁵², and its bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -50,9 +90,12 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     let biased = bits.wrapping_add(1024 << 52) >> 52;
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));
     let k = f64::from_bits(biased.wrapping_add(ROUND_BITS)) - (ROUND + 1024.0);
-    let k = k - if subnormal { 54.0 } else { 0.0 };
+    (k - if subnormal { 54.0 } else { 0.0 }, mantissa - 1.0)
+}
 
-    let f = mantissa - 1.0;
+/// As [`series_f32`].
+#[inline(always)]
+pub(super) fn series_f64<A: MultiplyAdd>(f: f64) -> (f64, f64, f64) {
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
@@ -60,9 +103,12 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     let odd = horner!(w;
         1.479_819_860_511_658_6e-1, 1.818_357_216_161_805e-1, 2.857_142_874_366_239e-1, 6.666_666_666_666_735e-1);
     let half_square = 0.5 * f * f;
-    let rest = half_square + A::multiply_add(w, even, z * odd);
-    let y = A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, k * LN2_LOW) - half_square + f);
+    (s, half_square + A::multiply_add(w, even, z * odd), half_square)
+}
 
+/// As [`of_f32`].
+#[inline(always)]
+pub(super) fn of_f64(x: f64, y: f64) -> f64 {
     // +∞ stays; ±0 is -∞; below 0 and NaN are NaN. One comparison of bits tells that it is none of these.
     let special = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
     let special = if x > 0.0 { x } else { special };

@@ -1,4 +1,4 @@
-//! `exp`, `ln` and the rectifier, for use inside generated loops: no branch, no table, no call.
+//! Functions of elements, for use inside generated loops: no branch, no table, no call.
 //!
 //! Each comes in two forms, [`Separate`] and [`Fused`]: with multiplications and additions by themselves, and with fused ones
 //! at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two differ in the last
@@ -15,10 +15,40 @@
 //! | `ln` of `f64` | 2 | | |
 //! | `tanh` of both | 3 | | |
 //!
+//! Of the others the largest error found, in `f32` among one in 64 of all floats, in `f64` among 3000 numbers of each function
+//! beside results of mpmath of 300 bits; the larger one of both forms:
+//!
+//! | function | bound | `f32` | `f64` |
+//! | --- | --- | --- | --- |
+//! | `exp2` | 1 in `f32`, 2 in `f64` | 0.97 | 0.91 |
+//! | `expm1` | 2 | 1.46 | 1.46 |
+//! | `log2`, `log10` | 1 | 0.76 | 0.56 |
+//! | `log1p` | 1 | 0.81 | 0.72 |
+//! | `rsqrt` | 2 | 1.46 | 1.30 |
+//! | `cbrt` | 1 | 0.51 | 0.66 |
+//! | `sinh`, `cosh` | 3 | 2.21 | 1.86 |
+//! | `asinh`, `acosh`, `atanh` | 3 | 1.98 | 1.89 |
+//! | `asin` | 3 in `f32`, 2 in `f64` | 2.03 | 1.38 |
+//! | `acos` | 2 | 1.12 | 1.04 |
+//! | `atan` | 2 | 1.01 | 1.55 |
+//! | `atan2` | 3 | | 0.95 |
+//! | `hypot` | 1 in `f32`, 2 in `f64` | | 1.00 |
+//!
 //! All are exact at zeros, infinities and NaN, and right within the bound for subnormal arguments and results.
 
+mod asin;
+mod asinh;
+mod atan;
+mod cbrt;
+mod cosh;
 mod exp;
+mod exp2;
+mod expm1;
+mod hypot;
 mod ln;
+mod log1p;
+mod log2;
+mod sinh;
 mod tanh;
 #[cfg(test)]
 mod tests;
@@ -127,8 +157,59 @@ functions! {
     /// The natural logarithm of `x`: -∞ at ±0, NaN below. See the module for the error bound.
     ln(x) { ln::f32::<A>(x), ln::f64::<A>(x), refused() }
 
+    /// 2 to the power of `x`. See the module for the error bound.
+    exp2(x) { exp2::f32::<A>(x), exp2::f64::<A>(x), refused() }
+
+    /// e to the power of `x`, less 1. See the module for the error bound.
+    expm1(x) { expm1::f32::<A>(x), expm1::f64::<A>(x), refused() }
+
+    /// The logarithm of `x` to the base 2. See the module for the error bound.
+    log2(x) { log2::f32::<A>(x), log2::f64::<A>(x), refused() }
+
+    /// The logarithm of `x` to the base 10. See the module for the error bound.
+    log10(x) { log2::ten_f32::<A>(x), log2::ten_f64::<A>(x), refused() }
+
+    /// The natural logarithm of 1 and `x`. See the module for the error bound.
+    log1p(x) { log1p::f32::<A>(x), log1p::f64::<A>(x), refused() }
+
+    /// The hyperbolic sine of `x`. See the module for the error bound.
+    sinh(x) { sinh::f32::<A>(x), sinh::f64::<A>(x), refused() }
+
+    /// The hyperbolic cosine of `x`. See the module for the error bound.
+    cosh(x) { cosh::f32::<A>(x), cosh::f64::<A>(x), refused() }
+
     /// The hyperbolic tangent of `x`. See the module for the error bound.
     tanh(x) { tanh::f32::<A>(x), tanh::f64::<A>(x), refused() }
+
+    /// The inverse hyperbolic sine of `x`. See the module for the error bound.
+    asinh(x) { asinh::f32::<A>(x), asinh::f64::<A>(x), refused() }
+
+    /// The inverse hyperbolic cosine of `x`. See the module for the error bound.
+    acosh(x) { asinh::acosh_f32::<A>(x), asinh::acosh_f64::<A>(x), refused() }
+
+    /// The inverse hyperbolic tangent of `x`. See the module for the error bound.
+    atanh(x) { asinh::atanh_f32::<A>(x), asinh::atanh_f64::<A>(x), refused() }
+
+    /// The inverse sine of `x`. See the module for the error bound.
+    asin(x) { asin::f32::<A>(x), asin::f64::<A>(x), refused() }
+
+    /// The inverse cosine of `x`. See the module for the error bound.
+    acos(x) { asin::cosine_f32::<A>(x), asin::cosine_f64::<A>(x), refused() }
+
+    /// The inverse tangent of `x`. See the module for the error bound.
+    atan(x) { atan::f32::<A>(x), atan::f64::<A>(x), refused() }
+
+    /// The angle of the point of `y` and `x`. See the module for the error bound.
+    atan2(y, x) { atan::of_two_f32::<A>(y, x), atan::of_two_f64::<A>(y, x), refused() }
+
+    /// The root of the sum of the squares of `x` and `y`. See the module for the error bound.
+    hypot(x, y) { hypot::f32(x, y), hypot::f64(x, y), refused() }
+
+    /// The cube root of `x`. See the module for the error bound.
+    cbrt(x) { cbrt::f32::<A>(x), cbrt::f64::<A>(x), refused() }
+
+    /// 1 over the square root of `x`. See the module for the error bound.
+    rsqrt(x) { 1.0 / x.sqrt(), 1.0 / x.sqrt(), refused() }
 
     /// The square root of `x`, rounded once.
     sqrt(x) { x.sqrt(), x.sqrt(), refused() }
