@@ -5,7 +5,7 @@ use super::{MultiplyAdd, horner};
 
 /// Of `f32`, in `f64`.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32(x: f32) -> f32 {
     /// What is between a third of the bits of a number and those of its root.
     const THIRD: u32 = 709_958_130;
 
@@ -35,7 +35,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     let t = f64::from_bits(guess << 32);
     // To 23 bits, by a polynomial of x / t³.
     let r = (t * t) * (t / size);
-    let low = horner!(r; 1.621_429_720_105_354_5, -1.884_979_795_433_771_7, 1.875_951_824_271_770_1);
+    let low = horner!(r; 1.621_429_720_105_354_5, -1.884_979_795_433_771_7, 1.875_951_824_271_77);
     let high = A::multiply_add(r, 0.145_996_192_886_612_45, -0.758_397_934_778_766);
     let t = t * A::multiply_add((r * r) * r, high, low);
     // With so few that the square is exact.

@@ -206,7 +206,7 @@ functions! {
     hypot(x, y) { hypot::f32(x, y), hypot::f64(x, y), refused() }
 
     /// The cube root of `x`. See the module for the error bound.
-    cbrt(x) { cbrt::f32::<A>(x), cbrt::f64::<A>(x), refused() }
+    cbrt(x) { cbrt::f32(x), cbrt::f64::<A>(x), refused() }
 
     /// 1 over the square root of `x`. See the module for the error bound.
     rsqrt(x) { 1.0 / x.sqrt(), 1.0 / x.sqrt(), refused() }
