@@ -54,14 +54,7 @@ fn every_kernel_is_within_the_bound_of_its_row() {
                     (step - 2_048) * 0x7f_ffff
                 };
                 let x = f32::from_bits((exponent << 23) | mantissa);
-                let exact = (row.float)(&[x.into()]);
-                let expected = exact as f32;
-                for found in function.f32.map(|kernel| kernel(&[x])) {
-                    let same = found == expected || found.is_nan() && expected.is_nan();
-                    let most = bound(row, false) as f64 * unit(exact);
-                    let is_near = (f64::from(found) - exact).abs() <= most;
-                    assert!(same || is_near, "{} of {x:e}: {found:e}, not {exact:e}", row.name);
-                }
+                assert_near_f32(row, function, &[x]);
                 tried += 1;
             }
         }
@@ -70,21 +63,68 @@ fn every_kernel_is_within_the_bound_of_its_row() {
                 let spread = (step << 46) + (step * 7_919 + exponent * 1_299_709) * 104_729 % (1 << 46);
                 let mantissa = if step < 64 { spread } else { (step - 64) * 0xf_ffff_ffff_ffff };
                 let x = f64::from_bits((exponent << 52) | mantissa);
-                let expected = (row.float)(&[x]);
-                // What is not rounded once is not by the reference either.
-                let most = match bound(row, true) {
-                    0 => 0,
-                    bound => bound + 1,
-                };
-                for found in function.f64.map(|kernel| kernel(&[x])) {
-                    let same = found == expected || found.is_nan() && expected.is_nan();
-                    let off = apart(found.to_bits() as i64, expected.to_bits() as i64);
-                    assert!(same || off <= most, "{} of {x:e}: {found:e}, not {expected:e}", row.name);
-                }
+                assert_near_f64(row, function, &[x]);
                 tried += 1;
             }
         }
     }
     assert_eq!(tried, functions * (2_050 * narrow.len() + 66 * wide.len()));
     assert!(functions >= 8 && narrow.len() > 100 && wide.len() > 800, "{functions} functions");
+}
+
+/// Every pair of numbers that are spread over all exponents, of both signs, with zeros, infinities and NaN.
+#[test]
+fn every_kernel_of_two_operands_is_within_the_bound_of_its_row() {
+    let (mut tried, mut functions) = (0, 0);
+    let narrow: Vec<f32> = (0..509_u32).map(|i| f32::from_bits(i * 0x80_4a37)).collect();
+    let wide: Vec<f64> = (0..509_u64).map(|i| f64::from_bits(i * 0x80_c0de_4a37_1b2f)).collect();
+    let specials = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX, 1.0, -1.0];
+    let narrow: Vec<f32> = narrow.into_iter().chain(specials.map(|x| x as f32)).collect();
+    let wide: Vec<f64> = wide.into_iter().chain(specials).collect();
+    for (row, function) in kernels().filter(|(row, _)| row.arity() == 2 && bound(row, false) > 0) {
+        functions += 1;
+        for (a, c) in narrow.iter().zip(&wide) {
+            for (b, d) in narrow.iter().zip(&wide) {
+                assert_near_f32(row, function, &[*a, *b]);
+                assert_near_f64(row, function, &[*c, *d]);
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, functions * narrow.len() * wide.len());
+    assert!(functions >= 2, "{functions} functions");
+}
+
+/// Whether both forms of a kernel are within the bound of what `f64` gives.
+fn assert_near_f32(row: &Row, function: &Function, x: &[f32]) {
+    let exact = (row.float)(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
+    let expected = exact as f32;
+    for found in function.f32.map(|kernel| kernel(x)) {
+        assert_sign(row, x, found.into(), exact);
+        let same = found == expected || found.is_nan() && expected.is_nan();
+        let most = bound(row, false) as f64 * unit(exact);
+        let is_near = (f64::from(found) - exact).abs() <= most;
+        assert!(same || is_near, "{} of {x:?}: {found:e}, not {exact:e}", row.name);
+    }
+}
+
+fn assert_near_f64(row: &Row, function: &Function, x: &[f64]) {
+    let expected = (row.float)(x);
+    // What is not rounded once is not by the reference either.
+    let most = match bound(row, true) {
+        0 => 0,
+        bound => bound + 1,
+    };
+    for found in function.f64.map(|kernel| kernel(x)) {
+        assert_sign(row, x, found, expected);
+        let same = found == expected || found.is_nan() && expected.is_nan();
+        let off = apart(found.to_bits() as i64, expected.to_bits() as i64);
+        assert!(same || off <= most, "{} of {x:?}: {found:e}, not {expected:e}", row.name);
+    }
+}
+
+/// Zeros have signs, and nothing else loses its own.
+fn assert_sign(row: &Row, x: &[impl std::fmt::Debug], found: f64, expected: f64) {
+    let same = found.is_sign_negative() == expected.is_sign_negative();
+    assert!(same || expected.is_nan(), "{} of {x:?}: {found:e}, not {expected:e}", row.name);
 }
