@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use mind_tests::{Project, sample};
+use mind_tests::{Project, few, sample};
 
 struct Case {
     name: &'static str,
@@ -209,7 +209,7 @@ fn what_mends_habits_of_other_libraries_compiles() {
     }
     assert!(programs.len() >= 150, "{} programs", programs.len());
     let mut source = "#![allow(dead_code, unused_variables)]\nfn main() {}\n".to_owned();
-    for (number, program) in sample("mended programs", programs).iter().enumerate() {
+    for (number, program) in few("mended programs", programs).iter().enumerate() {
         source += &in_rust(program, number);
     }
     let project = project("builds-habits", &["knossos"], [("habits", &*source)]);

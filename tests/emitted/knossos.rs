@@ -22,7 +22,7 @@ use mind_core::{
         knossos::{RandomProgram, main_at, random_program},
     },
 };
-use mind_tests::sample;
+use mind_tests::{few, sample};
 
 /// A program in a precision, and what the interpreter says of it.
 struct Case {
@@ -46,7 +46,7 @@ fn every_knossos_program_does_what_the_interpreter_says() {
     let sources = sources("");
     assert!(sources.len() >= 70, "{}", sources.len());
     let cases: Vec<Case> =
-        sample("programs in Knossos", sources.iter().enumerate()).into_iter().flat_map(of_path).collect();
+        few("programs in Knossos", sources.iter().enumerate()).into_iter().flat_map(of_path).collect();
     agree("emitted-ks", &cases);
 }
 
@@ -55,7 +55,7 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
     let programs = sources("errors").into_iter().map(|path| read(&path));
     let failing: Vec<_> = programs.filter(|(_, text)| text.contains(";=== failure")).collect();
     assert!(failing.len() >= 40, "{}", failing.len());
-    let failing = sample("programs in Knossos that fail", failing);
+    let failing = few("programs in Knossos that fail", failing);
     let count = failing.len();
     let cases: Vec<Case> = failing
         .into_iter()
@@ -93,7 +93,7 @@ fn random_knossos_programs_do_what_the_interpreter_says() {
         let optimised = optimised(&text, Precision::F64, double.as_ref()?);
         Some([double, single, Some(optimised)])
     };
-    let programs = sample("random programs in Knossos", (0..).filter_map(random).take(PROGRAMS));
+    let programs = few("random programs in Knossos", (0..).filter_map(random).take(PROGRAMS));
     let count = programs.len();
     let cases: Vec<Case> = programs.into_iter().flatten().flatten().collect();
     assert!(cases.len() > count * 5 / 2, "{} of {count}", cases.len());
@@ -159,7 +159,7 @@ fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() 
         double.into_iter().chain(optimised).chain(single)
     };
     assert!(functions.len() > 70, "{}", functions.len());
-    let functions = sample("functions and their derivatives", functions);
+    let functions = few("functions and their derivatives", functions);
     let count = functions.len();
     let cases: Vec<Case> = functions.into_iter().flat_map(of_function).collect();
     assert!(cases.len() * 4 > count * 7, "{} of {count}", cases.len());

@@ -37,7 +37,7 @@ use mind_core::{
     ty::Type,
     verify::verify,
 };
-use mind_tests::{Project, sample};
+use mind_tests::{Project, few, sample};
 use proc_macro2::TokenStream;
 use quote::format_ident;
 
@@ -48,7 +48,7 @@ const PROGRAMS: usize = 100;
 fn emitted_programs_compute_what_the_interpreter_does() {
     let random: Vec<Case> = (0..).filter_map(case).take(PROGRAMS).collect();
     assert_varied(&random);
-    let mut cases = sample("random programs", random);
+    let mut cases = few("random programs", random);
     cases.extend(sample("plans by hand", by_hand::plans()).into_iter().map(case_by_hand));
     let text = run("emitted", &program(&cases));
     assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");

@@ -6,4 +6,4 @@ mod sample;
 
 pub use programs::programs;
 pub use project::{Project, folder_of_crates};
-pub use sample::sample;
+pub use sample::{few, sample};

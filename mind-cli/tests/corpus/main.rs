@@ -28,7 +28,7 @@ use mind_core::{
     verify::{Verified, requirements, verify},
 };
 use programs::{Program, programs};
-use sample::sample;
+use sample::few;
 use tempfile::TempDir;
 
 /// In the whole repository.
@@ -38,7 +38,7 @@ const FEWEST: usize = 1500;
 fn every_program_of_the_repository_goes_through_every_subcommand() {
     let programs = programs();
     assert!(programs.len() >= FEWEST, "only {} programs are found", programs.len());
-    let programs = sample("programs", programs);
+    let programs = few("programs", programs);
     let (next, right, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -63,7 +63,7 @@ fn every_program_of_the_repository_goes_through_every_subcommand() {
 fn every_program_is_read_or_refused_in_every_form() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let mut names = BTreeSet::new();
-    for (number, program) in sample("texts", programs()).iter().enumerate() {
+    for (number, program) in few("texts", programs()).iter().enumerate() {
         let name = format!("p{number}.{}", program.extension);
         fs::write(folder.path().join(&name), &program.text).expect("the folder can be written");
         names.insert(name);
