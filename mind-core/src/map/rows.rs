@@ -13,7 +13,12 @@ macro_rules! rows {
             $($(#[$doc])* $name,)+
         }
 
-        impl Map {
+        /// The inverse hyperbolic sine and cosine of a number so large that they are its logarithm and that of 2. Rust's own double it.
+fn far(x: f64) -> Option<f64> {
+    (x > 1e200).then(|| x.ln() + std::f64::consts::LN_2)
+}
+
+impl Map {
             /// Every function, in the order of the rows.
             pub const ALL: &[Self] = &[$(Self::$name),+];
         }
@@ -499,7 +504,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("asinh"),
-        float: |x| x[0].asinh(),
+        float: |x| far(x[0].abs()).map_or_else(|| x[0].asinh(), |y| y.copysign(x[0])),
         derivative: &["dy / hypot(x, 1.0)"],
         ..FLOATS
     };
@@ -518,7 +523,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("acosh"),
-        float: |x| x[0].acosh(),
+        float: |x| far(x[0]).unwrap_or_else(|| x[0].acosh()),
         derivative: &["dy / (sqrt(x - 1.0) * sqrt(x + 1.0))"],
         domain: Domain::AboveOne,
         ..FLOATS
@@ -538,7 +543,8 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("atanh"),
-        float: |x| x[0].atanh(),
+        // Rust's own loses digits of negative numbers.
+        float: |x| x[0].abs().atanh().copysign(x[0]),
         derivative: &["dy / ((1.0 - x) * (1.0 + x))"],
         domain: Domain::Unit,
         ..FLOATS
