@@ -203,6 +203,6 @@ fn steps(length: usize) -> String {
 
 fn long(function: &str, call: &str) -> String {
     format!(
-        "#![allow(dead_code)]\nuse mind::{{Tensor, mind}};\n\nmind! {{\n    {function}\n}}\n\nfn main() {{\n    println!(\"{{}}\", {call});\n}}\n"
+        "use mind::{{Tensor, mind}};\n\nmind! {{\n    {function}\n}}\n\nfn main() {{\n    println!(\"{{}}\", {call});\n}}\n"
     )
 }

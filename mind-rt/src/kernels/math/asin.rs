@@ -1,5 +1,5 @@
-//! The inverse sine and cosine: by a polynomial up to ½, and beyond by that of the half of what is missing to 1. The polynomials
-//! are Remez'.
+//! The inverse sine and cosine: by a polynomial up to ½, and beyond by that of the half of what is missing to 1. `ci/remez`
+//! finds the polynomials.
 
 use super::{MultiplyAdd, horner};
 

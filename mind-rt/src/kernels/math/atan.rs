@@ -1,5 +1,5 @@
 //! The inverse tangent, of a number and of a quotient: by a polynomial for angles within π/8, to which others are turned by
-//! π/4 or π/2. The polynomials are Remez'.
+//! π/4 or π/2. `ci/remez` finds the polynomials.
 
 use super::{MultiplyAdd, horner};
 

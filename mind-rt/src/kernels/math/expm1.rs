@@ -12,7 +12,7 @@ macro_rules! of {
             let bounded = if x > $most { $most } else { x };
             let bounded = if bounded < $least { $least } else { bounded };
             let (shifted, r) = exp::$reduced::<A>(bounded);
-            // (e^r - 1 - r) / r², found by Remez' exchange.
+            // (e^r - 1 - r) / r²: `ci/remez`.
             let p = horner!(r; $($p),+);
             let q = A::multiply_add(r * r, p, r);
             // Half of the power of 2, which is finite where the result is.

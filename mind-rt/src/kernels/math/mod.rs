@@ -3,7 +3,7 @@
 //! Each comes in two forms, [`Separate`] and [`Fused`]: with multiplications and additions by themselves, and with fused ones
 //! at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two differ in the last
 //! place. Reductions and polynomials are those of FreeBSD's msun (Sun Microsystems, 1993) and Cephes (Moshier, 1984), but for
-//! the polynomial of `exp` of `f32`, which is a minimax one of a degree less.
+//! the polynomial of `exp` of `f32`, which is a minimax one of a degree less, and those of `ci/remez`.
 //!
 //! Errors are in units in the last place, the bound and the largest among all floats:
 //!
