@@ -236,7 +236,7 @@ rows! {
     /// - **Semantics**: the product, rounded at each multiplication, in an order that is fixed; integers wrap. What is
     ///   multiplied on the way may overflow or underflow where the product itself would not.
     /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
-    /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros; its own derivative too.
+    /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros. Its own derivative too.
     ///   The fourth one and later ones lack terms where four elements or more are 0. For an element that is not 0 it is
     ///   `y / x`, which is not the product of the others where `y` overflows or underflows.
     /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).

@@ -140,6 +140,7 @@ impl Legaliser<'_> {
             Op::Map(map) if *map == Reduce::Prod.row().monoid.combine => {
                 inst.operands.iter().all(|operand| self.is_count(*operand))
             }
+            // Of nothing else is it known: the quotient is refused then.
             _ => false,
         }
     }

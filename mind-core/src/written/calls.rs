@@ -12,14 +12,14 @@ pub(crate) struct Function {
     /// How many are required.
     pub(crate) required: usize,
     /// What the attributes are.
-    pub(crate) attributes: &'static [Takes],
+    pub(crate) attributes: &'static [AttributeForm],
     /// The operation, of the attributes that are given.
     pub(crate) make: fn(Given) -> Op,
 }
 
 /// How an attribute is written.
 #[derive(Clone, Copy)]
-pub(crate) enum Takes {
+pub(crate) enum AttributeForm {
     /// `[2, N]`
     Dims,
     /// `[0, 1]`
@@ -46,7 +46,7 @@ impl Function {
     }
 
     /// With attributes, the last of its arguments, of which so many may be left out.
-    pub(super) const fn with(self, attributes: &'static [Takes], optional: usize) -> Self {
+    pub(super) const fn with(self, attributes: &'static [AttributeForm], optional: usize) -> Self {
         Self { attributes, required: self.formals.len() - optional, ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub use arguments::{Argument, Text, Texts};
-pub(crate) use calls::{Function, Given, Takes};
+pub(crate) use calls::{AttributeForm, Function, Given};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;

@@ -5,7 +5,7 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 use super::{
     Extents, Op, Own, Subscript, Unresolved,
     arguments::{Argument, Operand, OwnType, Said, Target, Text, Texts},
-    calls::{Function, Takes},
+    calls::{AttributeForm, Function},
     literals,
     resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
     rows::{Axes, Kind, Row},
@@ -25,6 +25,16 @@ const X: Operand = Operand(0);
 const Y: Operand = Operand(1);
 const Z: Operand = Operand(2);
 
+/// What is given, or else the other.
+macro_rules! given {
+    ([$given:expr], $other:expr) => {
+        $given
+    };
+    ([], $other:expr) => {
+        $other
+    };
+}
+
 /// Of each operation
 ///
 /// - `is`: its row;
@@ -41,7 +51,7 @@ macro_rules! statements {
         core: $core:expr,
     })+) => {
         /// What is known of an operation.
-        #[allow(unused_variables)] // Of what a pattern binds each of these functions reads a part.
+        #[allow(unused_variables, reason = "of what a pattern binds each of these functions reads a part")]
         fn row($op: &Op) -> Row {
             match $op {
                 $($pattern $(if $guard)? => $row,)+
@@ -52,7 +62,7 @@ macro_rules! statements {
         ///
         /// # Panics
         /// If the operation is an input or a constant: what is known of these does not come from operands.
-        #[allow(unused_variables, unreachable_code)]
+        #[allow(unused_variables, reason = "as above")]
         pub(crate) fn rule<R>(
             $op: &Op,
             operands: &[RuleType],
@@ -60,8 +70,7 @@ macro_rules! statements {
         ) -> R {
             match $op {
                 $($pattern $(if $guard)? => {
-                    $(return then(rules::$rule($(Argument::value(&$argument, operands)),*));)?
-                    none("rule", $op)
+                    given!([$(then(rules::$rule($(Argument::value(&$argument, operands)),*)))?], none("rule", $op))
                 })+
             }
         }
@@ -70,12 +79,14 @@ macro_rules! statements {
         ///
         /// # Panics
         /// If the operation is an input or a constant, which have none.
-        #[allow(unused_variables, unreachable_code)]
+        #[allow(unused_variables, reason = "as above")]
         pub fn rule_text($op: &Op, at: &Texts<'_>) -> String {
             match $op {
                 $($pattern $(if $guard)? => {
-                    $(return call(&format!("{}::{}", at.rules, stringify!($rule)), &[$(&$argument),*], at);)?
-                    none("rule", $op)
+                    given!(
+                        [$(call(&format!("{}::{}", at.rules, stringify!($rule)), &[$(&$argument),*], at))?],
+                        none("rule", $op)
+                    )
                 })+
             }
         }
@@ -84,12 +95,11 @@ macro_rules! statements {
         ///
         /// # Panics
         /// If no function of the run time does: it is a view, or loops compute it.
-        #[allow(unused_variables, unreachable_code)]
+        #[allow(unused_variables, reason = "as above")]
         pub fn kernel_text($op: &Op, at: &Texts<'_>) -> String {
             match $op {
                 $($pattern $(if $guard)? => {
-                    $(return call($run, &[$(&$given,)* &Target], at);)?
-                    none("kernel", $op)
+                    given!([$(call($run, &[$(&$given,)* &Target], at))?], none("kernel", $op))
                 })+
             }
         }
@@ -99,7 +109,7 @@ macro_rules! statements {
         ///
         /// # Panics
         /// If it is no such row: an input, a constant, or an operation of this form that types decide.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, reason = "as above")]
         pub(crate) fn resolve($op: &Op, $types: &[&Type]) -> Core {
             match $op {
                 $($pattern $(if $guard)? => $core,)+
@@ -308,33 +318,34 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function::of("reshape", &["x", "shape"], |mut given| {
         Op::Arrange(Arrange::Reshape { shape: Extents::Written(given.dims(0)) })
     })
-    .with(&[Takes::Dims], 0),
+    .with(&[AttributeForm::Dims], 0),
     Function::of("transpose", &["x", "permutation"], |mut given| {
         Op::Arrange(Arrange::Transpose { permutation: given.integers(0) })
     })
-    .with(&[Takes::Integers], 1),
+    .with(&[AttributeForm::Integers], 1),
     Function::of("expand_dims", &["x", "axes"], |mut given| {
         Op::Arrange(Arrange::ExpandDims { axes: given.integers(0).unwrap_or_default() })
     })
-    .with(&[Takes::Axes], 0),
+    .with(&[AttributeForm::Axes], 0),
     Function::of("squeeze", &["x", "axes"], |mut given| {
         Op::Arrange(Arrange::Squeeze { axes: given.integers(0) })
     })
-    .with(&[Takes::Axes], 1),
-    Function::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0))).with(&[Takes::Dims], 0),
+    .with(&[AttributeForm::Axes], 1),
+    Function::of("broadcast_to", &["x", "shape"], |mut given| spread(given.dims(0)))
+        .with(&[AttributeForm::Dims], 0),
     Function::of("slice", &["x", "starts", "ends", "steps"], |mut given| {
         let (starts, ends) = (given.dims(0), given.dims(1));
         let steps = given.integers(2).unwrap_or_else(|| vec![1; starts.len()]);
         Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
     })
-    .with(&[Takes::Dims, Takes::Dims, Takes::Integers], 1),
+    .with(&[AttributeForm::Dims, AttributeForm::Dims, AttributeForm::Integers], 1),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
         let padding = given.padding(1).unwrap_or(Padding::Valid);
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
     })
-    .with(&[Takes::Integers, Takes::Padding], 2),
+    .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
 ];
 
 /// `x.T`: the axes in reverse.

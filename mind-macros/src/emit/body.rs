@@ -7,7 +7,7 @@ use mind_core::{
     dim::Dim,
     ir::ValueId,
     map::{Map, Rust},
-    plan::{BufferId, Indices, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View},
+    plan::{BufferId, Indices, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View},
     ty::{DType, Shape},
 };
 
@@ -90,17 +90,15 @@ pub(super) fn run(
 impl Body<'_> {
     fn signature(&mut self) {
         let generics = generics(self.plan);
-        let symbols: String = self.plan.symbols.iter().map(|symbol| format!("{symbol},")).collect();
         let _ = write!(
             self.text,
-            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\npub(super) fn run{generics}(sizes: ({symbols}), "
+            "#[allow(unused, clippy::all, clippy::pedantic)]\n#[inline]\npub(super) fn run{generics}(sizes: {}, ",
+            sizes(self.plan)
         );
         for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
             let _ = match (input.ty.rank(), input.updated) {
-                (0, false) => write!(self.text, "{name}: {}, ", input.ty.dtype),
                 (0, true) => write!(self.text, "{}: &mut {}, ", new_value(name), input.ty.dtype),
-                (_, false) => write!(self.text, "{name}: &[{}], ", input.ty.dtype),
-                (_, true) => write!(self.text, "{name}: &mut [{}], ", input.ty.dtype),
+                _ => write!(self.text, "{name}: {}, ", input_type(input)),
             };
         }
         for (result, name) in self.plan.results.iter().zip(&self.results) {
@@ -114,10 +112,7 @@ impl Body<'_> {
             self.text,
             "workspace: rt::Segments<'_>) -> ::core::result::Result<({scalars}), rt::Error> {{"
         );
-        for (position, symbol) in self.plan.symbols.iter().enumerate() {
-            let variable = symbol_variable(symbol);
-            let _ = writeln!(self.text, "let {variable} = sizes.{position}.extent();");
-        }
+        self.text.push_str(&extents_of_symbols(self.plan));
     }
 
     /// Numbers that are updated are read once, before anything is written.
@@ -338,6 +333,27 @@ impl Body<'_> {
 /// The place of a number's new value.
 pub(super) fn new_value(input: &str) -> String {
     format!("new_{}", input.trim_start_matches("r#"))
+}
+
+/// What a function takes of an input: a number as it was on entry, or elements.
+pub(super) fn input_type(input: &Parameter) -> String {
+    let dtype = input.ty.dtype;
+    match (input.ty.rank(), input.updated) {
+        (0, _) => dtype.to_string(),
+        (_, false) => format!("&[{dtype}]"),
+        (_, true) => format!("&mut [{dtype}]"),
+    }
+}
+
+/// The type of `sizes`.
+pub(super) fn sizes(plan: &Plan) -> String {
+    format!("({})", plan.symbols.iter().map(|symbol| format!("{symbol},")).collect::<String>())
+}
+
+/// The variables of the symbols, from `sizes`.
+pub(super) fn extents_of_symbols(plan: &Plan) -> String {
+    let symbols = plan.symbols.iter().map(|symbol| symbol_variable(symbol)).enumerate();
+    symbols.map(|(position, variable)| format!("let {variable} = sizes.{position}.extent();\n")).collect()
 }
 
 /// `<N: rt::Dim, M: rt::Dim>` over the symbols.

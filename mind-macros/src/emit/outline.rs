@@ -8,10 +8,7 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{
-    body::{Body, generics, new_value},
-    extent::symbol_variable,
-};
+use super::body::{Body, extents_of_symbols, generics, input_type, new_value, sizes};
 
 /// How long the text of a program's steps may be.
 #[derive(Clone, Copy)]
@@ -126,15 +123,7 @@ fn part(body: &Body<'_>, position: usize, steps: &[Emitted<'_>], uses: &Uses, re
         let _ = write!(arguments, "{name}, ");
     };
     for input in &uses.inputs {
-        let (name, input) = (&body.inputs[*input], &plan.inputs[*input]);
-        pass(
-            name,
-            &match (input.ty.rank(), input.updated) {
-                (0, _) => input.ty.dtype.to_string(),
-                (_, false) => format!("&[{}]", input.ty.dtype),
-                (_, true) => format!("&mut [{}]", input.ty.dtype),
-            },
-        );
+        pass(&body.inputs[*input], &input_type(&plan.inputs[*input]));
     }
     for input in &uses.updated {
         pass(&new_value(&body.inputs[*input]), &format!("&mut {}", plan.inputs[*input].ty.dtype));
@@ -149,20 +138,15 @@ fn part(body: &Body<'_>, position: usize, steps: &[Emitted<'_>], uses: &Uses, re
     for (name, dtype) in uses.read.iter().map(|value| &body.locals[value]) {
         pass(name, dtype.name());
     }
-    let symbols: String = plan.symbols.iter().map(|symbol| format!("{symbol},")).collect();
-    let mut sizes = String::new();
-    for (position, symbol) in plan.symbols.iter().enumerate() {
-        let _ = writeln!(sizes, "let {} = sizes.{position}.extent();", symbol_variable(symbol));
-    }
     let locals: Vec<_> = results.iter().map(|value| &body.locals[value]).collect();
     let names: String = locals.iter().map(|(name, _)| format!("{name},")).collect();
     let types: String = locals.iter().map(|(_, dtype)| format!("{dtype},")).collect();
     let steps: String = steps.iter().map(|step| &*step.text).collect();
-    let generics = generics(plan);
+    let (generics, sizes, extents) = (generics(plan), sizes(plan), extents_of_symbols(plan));
     format!(
-        "#[inline(never)] fn part_{position}{generics}(sizes: ({symbols}), {parameters}) \
+        "#[inline(never)] fn part_{position}{generics}(sizes: {sizes}, {parameters}) \
          -> ::core::result::Result<({types}), rt::Error> {{\n\
-         {sizes}{steps}::core::result::Result::Ok(({names}))\n}}\n\
+         {extents}{steps}::core::result::Result::Ok(({names}))\n}}\n\
          let ({names}) = part_{position}(sizes, {arguments})?;\n"
     )
 }

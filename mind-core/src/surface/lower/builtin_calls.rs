@@ -12,7 +12,7 @@ use crate::map::Map;
 use crate::ops::Attribute;
 use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId};
-use crate::written::{self, Op, Own, Takes};
+use crate::written::{self, AttributeForm, Op, Own};
 
 /// A call of a function of the language.
 #[derive(Clone, Debug)]
@@ -103,12 +103,12 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     }
 
     /// An attribute as an operation takes it.
-    fn attribute(&self, takes: Takes, argument: ExprId) -> Lowered<Attribute> {
+    fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
         Ok(match takes {
-            Takes::Dims => Attribute::Dims(self.dims_attribute(argument)?),
-            Takes::Integers => Attribute::Integers(self.integers_attribute(argument)?),
-            Takes::Axes => Attribute::Integers(self.axes_attribute(argument)?),
-            Takes::Padding => Attribute::Padding(self.padding_attribute(argument)?),
+            AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
+            AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
+            AttributeForm::Padding => Attribute::Padding(self.padding_attribute(argument)?),
         })
     }
 
