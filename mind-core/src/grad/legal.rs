@@ -93,8 +93,7 @@ impl Legaliser<'_> {
                 Ok(formula(&mut self.builder, "dy * mask", &[("dy", dy), ("mask", mask)])?)
             }
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
-            // What picks rows is in Core v1; what is left adds them.
-            Op::Rows(_) => self.scatter_add(operand(0), operand(1), shape),
+            Op::Rows(rows) if rows.adds() => self.scatter_add(operand(0), operand(1), shape),
             // Whatever else is an extension is refused, not skipped.
             op => match op.motion() {
                 Some(Motion::Repeat) => self.broadcast(operand(0), inst.operands[0], shape),

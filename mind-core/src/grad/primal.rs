@@ -117,8 +117,8 @@ fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
     uses.peek()?;
     let is_index = |inst: &Inst| {
         let Op::Rows(rows) = &inst.op else { return false };
-        let read = inst.operands.iter().enumerate().filter(|(_, operand)| **operand == input);
-        { read }.all(|(position, _)| position == rows.indices())
+        let mut operands = inst.operands.iter().enumerate();
+        operands.all(|(position, operand)| *operand != input || position == rows.indices())
     };
     uses.all(is_index).then_some("; it reaches the output only as gather indices")
 }

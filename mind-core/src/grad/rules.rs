@@ -7,7 +7,7 @@
 use crate::{
     build::Builder,
     grad::{AutodiffError, push},
-    ir::{Arrange, Form, Op, Part, Reduction, Rows, ValueId, Window},
+    ir::{Arrange, Form, Op, Part, Product, Reduction, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
     reduce::{self, Reduce},
 };
@@ -110,11 +110,11 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Input { .. } | Op::Const(_) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
-        Op::Arrange(Arrange::Reshape { .. })
-        | Op::Arrange(Arrange::ExpandDims { .. })
-        | Op::Arrange(Arrange::Squeeze { .. }) => pass(on, 0, |on| {
-            on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
-        }),
+        Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
+            pass(on, 0, |on| {
+                on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
+            })
+        }
         Op::Arrange(Arrange::Transpose { permutation }) => {
             let permutation = R::inverse(permutation);
             pass(on, 0, |on| on.emit(Op::Arrange(Arrange::Transpose { permutation }), &[dy]))
@@ -134,7 +134,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Rows(Rows::ScatterAdd { .. }) => {
             pass(on, 1, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(0)]))
         }
-        Op::Product(_) => product(on, dy),
+        Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
         // The derivatives of a convolution are convolutions: `dy` and the operands take turns.
         Op::Window(Window::Conv2d(convolution)) => {
             let (image, filter) = (on.operand(0), on.operand(1));

@@ -118,6 +118,14 @@ impl Rows {
             Self::ScatterAdd { .. } => 0,
         }
     }
+
+    /// Whether the result is the sums of rows at the indices.
+    pub(crate) const fn adds(&self) -> bool {
+        match self {
+            Self::Gather => false,
+            Self::ScatterAdd { .. } => true,
+        }
+    }
 }
 
 fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {

@@ -14,7 +14,7 @@ pub(crate) struct Function {
     /// What the attributes are.
     pub(crate) attributes: &'static [AttributeForm],
     /// The operation, of the attributes that are given.
-    pub(crate) make: fn(Given) -> Op,
+    pub(crate) make: fn(GivenAttributes) -> Op,
 }
 
 /// How an attribute is written.
@@ -31,7 +31,7 @@ pub(crate) enum AttributeForm {
 }
 
 /// Attributes as they are given, one place an attribute, each as its function takes it.
-pub(crate) struct Given(pub(crate) Vec<Option<Attribute>>);
+pub(crate) struct GivenAttributes(pub(crate) Vec<Option<Attribute>>);
 
 const TAKEN: &str = "an attribute is read as its function takes it, and what is required is given";
 
@@ -40,7 +40,7 @@ impl Function {
     pub(super) const fn of(
         name: &'static str,
         formals: &'static [&'static str],
-        make: fn(Given) -> Op,
+        make: fn(GivenAttributes) -> Op,
     ) -> Self {
         Self { name, formals, required: formals.len(), attributes: &[], make }
     }
@@ -56,7 +56,7 @@ impl Function {
     }
 }
 
-impl Given {
+impl GivenAttributes {
     /// Extents or bounds, which are required.
     pub(super) fn dims(&mut self, position: usize) -> Vec<Dim> {
         let Some(Attribute::Dims(dims)) = self.0[position].take() else { unreachable!("{TAKEN}") };

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub use arguments::{Argument, Text, Texts};
-pub(crate) use calls::{AttributeForm, Function, Given};
+pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;

@@ -73,6 +73,14 @@ impl<'m> Arranger<'m> {
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
             Op::Rows(Rows::Gather) => self.gather(value, inst),
+            Op::Rows(Rows::ScatterAdd { .. }) => {
+                let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
+                let updates = self.contiguous(inst.operands[1]);
+                let work = Work::ScatterAdd { row: row_len(shape) };
+                let view = self.whole(value, work, vec![indices, updates], &inst.ty);
+                self.needs(&view, check);
+                view
+            }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
             Op::Window(Window::Conv2d(convolution)) => {
@@ -92,14 +100,6 @@ impl<'m> Arranger<'m> {
             }
             Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
             Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
-            Op::Rows(Rows::ScatterAdd { .. }) => {
-                let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
-                let updates = self.contiguous(inst.operands[1]);
-                let work = Work::ScatterAdd { row: row_len(shape) };
-                let view = self.whole(value, work, vec![indices, updates], &inst.ty);
-                self.needs(&view, check);
-                view
-            }
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 });
                 let attributes = attributes.collect::<Lowered<_>>()?;
                 let operands = (0..function.operands()).map(|position| given.required(position));
-                ((function.make)(written::Given(attributes)), operands.collect())
+                ((function.make)(written::GivenAttributes(attributes)), operands.collect())
             }
             Function::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
