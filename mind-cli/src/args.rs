@@ -262,7 +262,8 @@ Where extents are symbols, costs are formulas in them; --dim gives a symbol a va
 Examples:
   mind stats net.mic
   mind stats net.mic --dim N=32 --dim M=10
-  mind stats net.mic --plan            what runs: fused loops, products, memory")]
+  mind stats net.mic --plan            what runs: fused loops, products, memory
+  mind stats net.mic --plan --loops    and how: rows, blocks, lanes, chains of sums")]
 pub struct StatsArguments {
     #[command(flatten)]
     pub input: Input,
@@ -272,6 +273,9 @@ pub struct StatsArguments {
     /// Also list the plan: steps, what was fused into them, buffers and how long they live
     #[arg(long)]
     pub plan: bool,
+    /// Also list the loops of each step of the plan, a statement a line
+    #[arg(long, requires = "plan")]
+    pub loops: bool,
 }
 
 /// `mind graph`.

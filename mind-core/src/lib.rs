@@ -92,6 +92,7 @@ pub mod interp;
 pub mod ir;
 #[cfg(feature = "knossos")]
 pub mod knossos;
+pub mod loops;
 pub mod map;
 pub mod memory;
 mod number;

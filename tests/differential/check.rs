@@ -5,7 +5,7 @@ mod execute;
 
 use std::collections::BTreeMap;
 
-use execute::{Failure, Outcome, execute};
+use execute::{Failure, Nests, Outcome, execute};
 use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
@@ -26,8 +26,8 @@ pub fn verified(module: &Module) -> Verified {
         .unwrap_or_else(|errors| panic!("{errors:?}\n{}", core_ir::print(module)))
 }
 
-/// Runs the interpreter, and the plans of the program optimised and as it is, on the same inputs; the difference, if
-/// there is one.
+/// Runs the interpreter, and the plans of the program optimised and as it is, by their nests and by the loops that these are
+/// lowered to, on the same inputs; the difference, if there is one.
 pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
     let verified = verified(module);
     let Some(inputs) = random_inputs(&verified, 7) else { return Ok(()) };
@@ -38,19 +38,21 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
         [("optimised", &|| optimise(&canonical)), ("as it is", &|| unoptimised(&canonical))];
     for (form, program) in forms {
         let plan = plan(&program(), updates);
-        let outcome = execute(&plan, &inputs, &bindings(module, &inputs));
-        let agree = match (&expected, outcome) {
-            (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, &inputs, &outcome),
-            (Err(expected), Err(found)) if found.error.code() == expected.code.to_string() => {
-                untouched(&inputs, &found)
-            }
-            (expected, found) => Err(format!(
-                "the interpreter gives {:?}, the plan {:?}",
-                expected.as_ref().map(|_| "results"),
-                found.map(|_| "results").map_err(|failure| failure.error)
-            )),
-        };
-        agree.map_err(|why| format!("{form}: {why}"))?;
+        for nests in [Nests::Defined, Nests::Lowered] {
+            let outcome = execute(&plan, &inputs, &bindings(module, &inputs), nests);
+            let agree = match (&expected, outcome) {
+                (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, &inputs, &outcome),
+                (Err(expected), Err(found)) if found.error.code() == expected.code.to_string() => {
+                    untouched(&inputs, &found)
+                }
+                (expected, found) => Err(format!(
+                    "the interpreter gives {:?}, the plan {:?}",
+                    expected.as_ref().map(|_| "results"),
+                    found.map(|_| "results").map_err(|failure| failure.error)
+                )),
+            };
+            agree.map_err(|why| format!("{form}, nests {nests:?}: {why}"))?;
+        }
     }
     Ok(())
 }

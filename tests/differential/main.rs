@@ -3,9 +3,15 @@
 
 mod check;
 
+use std::collections::BTreeSet;
+
 use check::{compare, gradient, verified};
 use mind_core::{
+    canon::canonicalise,
     ir::Module,
+    loops::{Done, Epilogue, Product, Run, Statement, epilogue, nest, product},
+    opt::optimise,
+    plan::{Step, plan},
     surface::{lex, lower, lower::Function, parse},
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
@@ -121,6 +127,133 @@ fn what_is_computed_again_is_the_same() {
     for (name, module) in functions(program) {
         compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
+}
+
+/// Programs for every way in which loops run: long rows and many of them, few and short ones, sums along each axis. Random
+/// programs have small extents.
+#[test]
+fn every_kind_of_loop_computes_what_the_interpreter_does() {
+    let program = "
+        fn long_rows(x: f32[3, 5013]) -> (f32[3], f32[3]) { (sum(exp(x), axis = 1), max(x, axis = 1)) }
+        fn rows_alone(x: f64[9, 700]) -> f64[9] { mean(x, axis = 1) }
+        fn short_rows_alone(x: f32[200, 10]) -> f32[200] { mean(x, axis = 1) }
+        fn short_rows(x: f32[200, 10], y: f32[200]) -> f32[200] { sum(exp(x), axis = 1) * 2.0 + y }
+        fn normalised(x: f32[150, 10]) -> f32[150, 10] {
+            let e = exp(x);
+            e / sum(e, axis = 1, keepdims = true)
+        }
+        fn entropy(x: f32[77, 40]) -> f32 { mean(log(sum(exp(x), axis = 1))) }
+        fn rows_and_total(x: f64[40, 33]) -> (f64[40], f64) {
+            let s = sum(x * x, axis = 1);
+            (s, max(s))
+        }
+        fn few_columns(x: f32[400, 3]) -> (f32[3], f32[400, 3]) {
+            let y = x * 3.0;
+            (mean(y, axis = 0), y)
+        }
+        fn columns(x: f32[333, 50], y: f32[333, 50]) -> f32[50] { sum(x * y, axis = 0) }
+        fn many_columns(x: f32[130, 600], y: f32[600]) -> f32[600] { sum(x * y, axis = 0) }
+        fn columns_alone(x: f64[90, 300]) -> f64[300] { mean(x, axis = 0) }
+        fn least(x: i32[41, 300]) -> (i32[300], i32) { (min(x, axis = 0), prod(x)) }
+        fn both_axes(x: f64[30, 40, 5]) -> (f64[40], f64[30, 5]) { (sum(x, axes = [0, 2]), sum(x, axis = 1)) }
+        fn total(x: f32[20000], y: f32[20000]) -> (f32, f32[20000]) {
+            let z = exp(x) * y;
+            (mean(z), z)
+        }
+        fn turned(x: f32[200, 90], y: f32[90, 200]) -> (f32[90, 200], f32[90, 200]) { (x.T, exp(x.T) - y) }
+        fn across(x: f32[64, 40]) -> f32[40] { sum(log(x.T + 9.0), axis = 1) }
+        fn tiny(x: f32[3, 4], w: f32[4, 5], b: f32[5]) -> f32[3, 5] { relu(x @ w + b) }
+        fn layer(x: f32[70, 9], w: f32[9, 100], b: f32[100], c: f32[70, 1]) -> (f32[70, 100], f32[70, 100]) {
+            let h = exp(x @ w + b) * c;
+            (h, h - 1.0)
+        }
+        fn both(x: f32[20, 9], w: f32[9, 33]) -> f32[20, 33] {
+            let y = x @ w;
+            y + x @ (w - 0.1 * (x.T @ y))
+        }
+        fn pixels(x: f32[1, 7, 7, 2], k: f32[3, 3, 2, 40], b: f32[40]) -> f32[1, 5, 5, 40] {
+            relu(conv2d(x, k) + b)
+        }
+    ";
+    let mut kinds = BTreeSet::new();
+    for (name, module) in functions(program) {
+        for module in [Some(module.clone()), gradient(&module)].into_iter().flatten() {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+            kinds.extend(kinds_of_statements(&module));
+        }
+    }
+    let expected = [
+        "Array",
+        "Assign",
+        "Blocks",
+        "Chains",
+        "Chunk",
+        "Chunks",
+        "Columns",
+        "Combine",
+        "Copy",
+        "CopyInto",
+        "Cut",
+        "Divide",
+        "Elements",
+        "Fill",
+        "For",
+        "If",
+        "Mask",
+        "Number",
+        "OneByOne",
+        "Padded",
+        "ProductRow",
+        "PutBack",
+        "Settle",
+        "Settle in lanes",
+        "Size",
+        "Slice",
+        "Store",
+        "SumColumns",
+        "SumRows",
+        "TakeOut",
+    ];
+    assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), expected);
+}
+
+/// What kinds of statements the loops of a program have.
+fn kinds_of_statements(module: &Module) -> Vec<String> {
+    let plan = plan(&optimise(&canonicalise(verified(module))), &[]);
+    let mut kinds = Vec::new();
+    for step in &plan.steps {
+        let finish = |of: Epilogue| match of {
+            Epilogue::Finished(finished) => Some(finished.loops),
+            Epilogue::Stored(_) => None,
+        };
+        let loops = match step {
+            Step::Nest(of) => match nest(&plan, of) {
+                Done::Looped(loops) => Some(loops),
+                Done::Copied { .. } => None,
+            },
+            Step::MatMul(of) => match product(&plan, of) {
+                Product::Tiny(whole) => Some(whole.loops),
+                Product::Kernel(of) => finish(of),
+            },
+            Step::Conv2d(of) => finish(epilogue(&plan, &of.finish)),
+            _ => None,
+        };
+        let Some(loops) = loops else { continue };
+        kinds.extend(matches!(loops.run, Run::Cut(_)).then(|| "Cut".to_owned()));
+        let mut rest: Vec<&Statement> = loops.body.iter().collect();
+        while let Some(statement) = rest.pop() {
+            let word = |text: String| text.split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
+            kinds.extend(match statement {
+                Statement::Do(head, body) => {
+                    rest.extend(body);
+                    word(format!("{head:?}"))
+                }
+                Statement::Settle { lanes: true, .. } => Some("Settle in lanes".to_owned()),
+                simple => word(format!("{simple:?}")),
+            });
+        }
+    }
+    kinds
 }
 
 /// The functions of a program in the surface language.

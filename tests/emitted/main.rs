@@ -170,7 +170,7 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
             }
         }
     }
-    let outcome = execute::execute(&plan, &inputs, &bindings)
+    let outcome = execute::execute(&plan, &inputs, &bindings, execute::Nests::Defined)
         .unwrap_or_else(|failure| panic!("{name} cannot fail, but does: {}", failure.error));
     let after = outcome.inputs.into_iter().enumerate().filter(|(input, _)| plan.inputs[*input].updated);
     Case {

@@ -8,6 +8,7 @@ use mind_core::{
     dim::{Bindings, Dim, DimResult, Overflow},
     interp::check_requirements,
     ir::{Const, Module, Op},
+    loops,
     ops::Profile,
     opt::optimise,
     plan::{Listing, Plan, listing, plan},
@@ -76,7 +77,12 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     if arguments.plan {
         text.push_str(&format!("\nplan: {}\n", counted(plan.steps.len(), "step")));
         let value_name = |value| names.of(value);
-        text.push_str(&listing(&Listing { plan: &plan, value_name: &value_name, bindings: &bindings }));
+        let shown = Listing { plan: &plan, value_name: &value_name, bindings: &bindings };
+        text.push_str(&listing(&shown));
+        if arguments.loops {
+            text.push_str("\nloops:\n");
+            text.push_str(&loops::listing(&shown));
+        }
     }
     output::print(&text)
 }

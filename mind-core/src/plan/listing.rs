@@ -245,12 +245,12 @@ impl Listing<'_> {
         matches!(place, Place::Input(input) if value.index() == *input)
     }
 
-    fn name(&self, value: ValueId) -> String {
+    pub(crate) fn name(&self, value: ValueId) -> String {
         let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
         input.or_else(|| (self.value_name)(value)).unwrap_or_else(|| value.to_string())
     }
 
-    fn buffer(&self, buffer: BufferId) -> String {
+    pub(crate) fn buffer(&self, buffer: BufferId) -> String {
         self.name(self.plan.buffers[buffer.0].value)
     }
 
@@ -268,7 +268,7 @@ impl Listing<'_> {
         }
     }
 
-    fn scalar(&self, scalar: &Scalar) -> String {
+    pub(crate) fn scalar(&self, scalar: &Scalar) -> String {
         match scalar {
             Scalar::Constant(data) => constant(data),
             Scalar::Input(input) => self.plan.inputs[*input].name.to_string(),
@@ -280,13 +280,13 @@ impl Listing<'_> {
         extents.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(" × ")
     }
 
-    fn dim(&self, dim: &Dim) -> String {
+    pub(crate) fn dim(&self, dim: &Dim) -> String {
         let dim = dim.substitute(self.bindings).unwrap_or_else(|_| dim.clone());
         if dim.terms().len() > 1 { format!("({dim})") } else { dim.to_string() }
     }
 }
 
-fn operation(op: Map, operands: &[String]) -> String {
+pub(crate) fn operation(op: Map, operands: &[String]) -> String {
     let row = op.row();
     match row.notation {
         Notation::Infix(_) => operands.join(&format!(" {} ", row.label)),

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 pub use arena::{ALIGNMENT, Arena};
 pub use cost::Cost;
+pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
 pub use view::{Source, View};

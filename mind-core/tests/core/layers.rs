@@ -7,9 +7,9 @@ use std::{
 };
 
 /// From the bottom up.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "profile", "dim", "diag", "ty", "data", "map", "reduce", "ir", "ops", "build", "number", "symbols",
-    "verify", "canon", "interp", "grad", "opt", "plan",
+    "verify", "canon", "interp", "grad", "opt", "plan", "loops",
 ];
 
 /// The files of `surface/lower`, from the bottom up.

@@ -1,5 +1,5 @@
 //! What programs are planned as. Each file beside this one is a program of the surface language, a line `----`, and the
-//! listings of its functions and their gradients; `MIND_BLESS=1` writes them anew.
+//! listings of its functions and their gradients, plans and loops; `MIND_BLESS=1` writes them anew.
 
 mod costs;
 
@@ -8,6 +8,7 @@ use std::{env, fs, path::Path};
 use mind_core::{
     dim::{Bindings, Dim},
     ir::ValueId,
+    loops,
     pipeline::{Compiled, compile, compile_gradient},
     plan::{Listing, Place, Step, View, listing},
     surface::{lex, lower, lower::Function, parse},
@@ -177,5 +178,6 @@ fn shown(function: &Function, name: &str, compiled: &Compiled) -> String {
         names.get(origin.index())?.clone()
     };
     let plan = &compiled.plan;
-    format!("{name}\n{}\n", listing(&Listing { plan, value_name: &value_name, bindings: &Bindings::new() }))
+    let shown = Listing { plan, value_name: &value_name, bindings: &Bindings::new() };
+    format!("{name}\n{}\n{}\n", listing(&shown), loops::listing(&shown))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     ir::Padding,
+    loops::{Epilogue, Product, epilogue, is_tiny, product, scratch as nest_scratch},
     plan::{Conv2d, ConvKind, Finish, MatMul, Plan, Step, View},
     ty::{DType, Shape},
 };
@@ -11,16 +12,10 @@ use mind_core::{
 use super::{
     body::Body,
     extent::{Arithmetic, extent, symbol_variable},
-    nest::{
-        finish::{epilogue, stored, whole_rows},
-        scratch as nest_scratch,
-    },
+    nest::finish::{finished, whole_rows},
 };
 
-/// Up to so many multiplications of known extents, each at most 16, a product is inlined.
-const TINY: i64 = 256;
-
-pub(super) fn matmul(body: &mut Body<'_>, product: &MatMul) {
+pub(super) fn matmul(body: &mut Body<'_>, of: &MatMul) {
     let matrix = |view: &View| {
         let rank = view.shape.rank();
         let data = body.read(view.buffer().expect("operands of a product are in memory"));
@@ -28,39 +23,36 @@ pub(super) fn matmul(body: &mut Body<'_>, product: &MatMul) {
         let [row, column] = [2, 1].map(|back| body.extent(&view.strides[rank - back]));
         format!("rt::MatRef {{ data: {data}, offset: {offset}, row_stride: {row}, col_stride: {column} }}")
     };
-    let (lhs, rhs) = (matrix(&product.lhs), matrix(&product.rhs));
-    let [m, k, n] = [0, 1, 2].map(|position| body.extent(&product.extents[position]));
-    let dtype = dtype(body, &product.finish);
-    if is_tiny(product) {
-        let ty = format!("rt::TinyProduct<'_, {dtype}, {m}, {k}, {n}>");
-        let rows = whole_rows(body, &product.finish, &ty, &format!("rt::TinyProduct::new({lhs}, {rhs})"));
-        let _ = writeln!(body.text, "{rows};");
-        return;
-    }
+    let (lhs, rhs) = (matrix(&of.lhs), matrix(&of.rhs));
+    let [m, k, n] = [0, 1, 2].map(|position| body.extent(&of.extents[position]));
+    let dtype = dtype(body, &of.finish);
+    let epilogue = match product(body.plan, of) {
+        Product::Tiny(whole) => {
+            let ty = format!("rt::TinyProduct<'_, {dtype}, {m}, {k}, {n}>");
+            let rows = whole_rows(body, &whole, &ty, &format!("rt::TinyProduct::new({lhs}, {rhs})"));
+            let _ = writeln!(body.text, "{rows};");
+            return;
+        }
+        Product::Kernel(epilogue) => epilogue,
+    };
     let mut batch = String::new();
-    for (axis, extent) in product.batch.iter().enumerate() {
-        let [lhs, rhs] = [&product.lhs, &product.rhs].map(|view| body.extent(&view.strides[axis]));
+    for (axis, extent) in of.batch.iter().enumerate() {
+        let [lhs, rhs] = [&of.lhs, &of.rhs].map(|view| body.extent(&view.strides[axis]));
         let extent = body.extent(extent);
         let _ = write!(batch, "rt::BatchDim {{ extent: {extent}, lhs_stride: {lhs}, rhs_stride: {rhs} }}, ");
     }
     let scratch = &body.scratch[&dtype];
     let call = format!("&[{batch}], [{m}, {k}, {n}], {lhs}, {rhs}, {scratch}, ");
-    let _ = match stored(body, &product.finish) {
-        Some(buffer) => {
+    let _ = match epilogue {
+        Epilogue::Stored(buffer) => {
             let result = body.write(buffer);
             writeln!(body.text, "rt::matmul_into({call}{result});")
         }
-        None => {
-            let epilogue = epilogue(body, &product.finish);
+        Epilogue::Finished(of) => {
+            let epilogue = finished(body, &of);
             writeln!(body.text, "rt::matmul_with({call}{epilogue});")
         }
     };
-}
-
-fn is_tiny(product: &MatMul) -> bool {
-    let small = |extent: &mind_core::dim::Dim| extent.as_literal().filter(|extent| *extent <= 16);
-    let count = product.extents.iter().try_fold(1, |count, extent| Some(count * small(extent)?));
-    product.batch.is_empty() && count.is_some_and(|count| count <= TINY)
 }
 
 pub(super) fn conv2d(body: &mut Body<'_>, convolution: &Conv2d) {
@@ -69,13 +61,13 @@ pub(super) fn conv2d(body: &mut Body<'_>, convolution: &Conv2d) {
     let scratch = body.scratch[&dtype(body, &convolution.finish)].clone();
     let geometry = format!("geometry_{}({})", body.convolutions, symbol_variables(body.plan));
     body.convolutions += 1;
-    let epilogue = match stored(body, &convolution.finish) {
-        Some(buffer) => {
+    let epilogue = match epilogue(body.plan, &convolution.finish) {
+        Epilogue::Stored(buffer) => {
             let result = body.write(buffer);
             let columns = body.extent(&convolution.finish.extents[1]);
             format!("rt::Stored::new({result}, {columns})")
         }
-        None => epilogue(body, &convolution.finish),
+        Epilogue::Finished(of) => finished(body, &of),
     };
     let _ =
         writeln!(body.text, "rt::{function}_with(&{geometry}, {first}, {second}, {scratch}, {epilogue});");
@@ -148,7 +140,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             }
             Step::Nest(nest) => {
                 // The chains of each sum, and what it lost.
-                let sums = nest_scratch(nest, plan).into_iter().filter(|(dtype, _)| *dtype == wanted);
+                let sums = nest_scratch(plan, nest).into_iter().filter(|(dtype, _)| *dtype == wanted);
                 let sums = sums.map(|(_, len)| {
                     let len = extent(&len, Arithmetic::Saturating);
                     format!("rt::chain_scratch::<{wanted}>({len}).saturating_mul(2)")

@@ -3,6 +3,7 @@
 //! Memory is laid out as emitted code lays it out: temporaries lie in arenas, so memory given away too
 //! early shows as a wrong result.
 
+mod loops;
 mod nest;
 mod number;
 
@@ -13,6 +14,7 @@ use mind_core::{
     dim::{Bindings, Dim},
     interp::{Elements, Value},
     ir::{Padding, ValueId},
+    loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
         Buffer, BufferId, Conv2d, ConvKind, Indices, MatMul, Place, Plan, Returned, Scalar, Source, Step,
         View,
@@ -39,10 +41,25 @@ pub struct Failure {
     pub has_written: bool,
 }
 
+/// How nests, and what becomes of products, are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nests {
+    /// As the plan defines them, index by index.
+    Defined,
+    /// As the loops that they are lowered to.
+    Lowered,
+}
+
 /// Runs a plan on inputs whose extents `bindings` gives the symbols.
-pub fn execute<'p>(plan: &'p Plan, inputs: &'p [Value], bindings: &'p Bindings) -> Result<Outcome, Failure> {
+pub fn execute<'p>(
+    plan: &'p Plan,
+    inputs: &'p [Value],
+    bindings: &'p Bindings,
+    nests: Nests,
+) -> Result<Outcome, Failure> {
     let mut run = Run {
         plan,
+        nests,
         bindings,
         memory: BTreeMap::new(),
         locals: BTreeMap::new(),
@@ -71,6 +88,7 @@ pub fn execute<'p>(plan: &'p Plan, inputs: &'p [Value], bindings: &'p Bindings) 
 
 struct Run<'p> {
     plan: &'p Plan,
+    nests: Nests,
     bindings: &'p Bindings,
     /// Everything but inputs.
     memory: BTreeMap<Region, Elements>,
@@ -226,6 +244,13 @@ impl Run<'_> {
                 self.locals.insert(step.result, result);
             }
             Step::Load { result, from } => _ = self.locals.insert(*result, self.gathered(from)),
+            Step::Nest(nest) if self.nests == Nests::Lowered => match lowered(self.plan, nest) {
+                Done::Looped(loops) => self.loops(&loops),
+                Done::Copied { from, to } => {
+                    let elements = self.gathered(&from);
+                    self.store_buffer(to, elements);
+                }
+            },
             Step::Nest(nest) => match self.dtype(nest) {
                 DType::I32 => self.nest::<i32>(nest),
                 DType::I64 => self.nest::<i64>(nest),
@@ -322,18 +347,18 @@ impl Run<'_> {
         }
     }
 
-    fn matmul<T: Number>(&mut self, product: &MatMul) {
-        let batch: Vec<rt::BatchDim> = product
+    fn matmul<T: Number>(&mut self, matmul: &MatMul) {
+        let batch: Vec<rt::BatchDim> = matmul
             .batch
             .iter()
             .enumerate()
             .map(|(axis, extent)| rt::BatchDim {
                 extent: self.size(extent),
-                lhs_stride: self.size(&product.lhs.strides[axis]),
-                rhs_stride: self.size(&product.rhs.strides[axis]),
+                lhs_stride: self.size(&matmul.lhs.strides[axis]),
+                rhs_stride: self.size(&matmul.rhs.strides[axis]),
             })
             .collect();
-        let [m, k, n] = [0, 1, 2].map(|position| self.size(&product.extents[position]));
+        let [m, k, n] = [0, 1, 2].map(|position| self.size(&matmul.extents[position]));
         let operand = |view: &View| {
             let rank = view.strides.len();
             let layout = [
@@ -343,13 +368,13 @@ impl Run<'_> {
             ];
             (self.load_buffer(view.buffer().expect("in memory")), layout)
         };
-        let (lhs, rhs) = (operand(&product.lhs), operand(&product.rhs));
+        let (lhs, rhs) = (operand(&matmul.lhs), operand(&matmul.rhs));
         let matrix = |(data, [offset, row_stride, col_stride]): &(Elements, [usize; 3])| {
             let data = T::unwrap(data).to_vec();
             (data, *offset, *row_stride, *col_stride)
         };
         let (lhs, rhs) = (matrix(&lhs), matrix(&rhs));
-        let elements = product.finish.extents.iter().map(|extent| self.size(extent)).product();
+        let elements = matmul.finish.extents.iter().map(|extent| self.size(extent)).product();
         let mut out = vec![T::UNWRITTEN; elements];
         rt::matmul(
             &batch,
@@ -358,7 +383,14 @@ impl Run<'_> {
             rt::MatRef { data: &rhs.0, offset: rhs.1, row_stride: rhs.2, col_stride: rhs.3 },
             &mut out,
         );
-        self.finish(&product.finish, &out);
+        if self.nests == Nests::Defined {
+            return self.finish(&matmul.finish, &out);
+        }
+        let sums = T::wrap(out);
+        match product(self.plan, matmul) {
+            Product::Tiny(whole) => self.whole(&matmul.finish, &whole.loops, &sums),
+            Product::Kernel(epilogue) => self.finish_by_loops(&matmul.finish, &epilogue, &sums),
+        }
     }
 
     fn conv2d(&mut self, conv: &Conv2d) {
@@ -385,7 +417,13 @@ impl Run<'_> {
                 ConvKind::GradInput => rt::conv2d_grad_input(&g, first, second, &mut out),
                 ConvKind::GradFilter => rt::conv2d_grad_filter(&g, first, second, &mut out),
             }
-            self.finish(&conv.finish, &out);
+            match self.nests {
+                Nests::Defined => self.finish(&conv.finish, &out),
+                Nests::Lowered => {
+                    let epilogue = epilogue(self.plan, &conv.finish);
+                    self.finish_by_loops(&conv.finish, &epilogue, &Number::wrap(out));
+                }
+            }
         });
     }
 }

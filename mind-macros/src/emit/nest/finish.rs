@@ -3,32 +3,22 @@
 
 use std::fmt::Write;
 
-use mind_core::plan::{BufferId, Finish, Nest, Operand, Pass, View};
+use mind_core::loops::{Captured, Finished, Loops, OfBlock, Whole};
 
 use super::{
     Body,
-    captures::{Captures, Field, Kind},
+    captures::{Field, Kind},
     grouped, list,
-    loops::{Frame, row},
+    print::Printer,
 };
 use crate::emit::extent::symbol_variable;
 
-/// Where the sums go, if they are stored as they are and nothing else becomes of them.
-pub(in crate::emit) fn stored(body: &Body<'_>, finish: &Finish) -> Option<BufferId> {
-    let [store] = &finish.stores[..] else { return None };
-    let buffer = store.target.buffer()?;
-    let len = body.plan.buffers[buffer.0].ty.shape.element_count();
-    let whole = store.target.is_contiguous() && store.target.shape.element_count() == len;
-    (whole && finish.nodes.is_empty() && store.operand == Operand::Sum).then_some(buffer)
-}
-
 /// An expression that makes the epilogue; what it writes begins here.
-pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String {
-    let nest = &nest(finish);
-    let captures = Captures::new(body, nest, None);
-    let rows = row(body, nest, &captures, Frame::Block);
-    let store = finish.stores[0].target.buffer().expect("targets are memory");
-    let dtype = body.plan.buffers[store.0].ty.dtype;
+pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> String {
+    let Finished { loops, destination, stride, dtype } = finished;
+    let printer = Printer::new(body, loops);
+    let (fields, rows) = (Field::all(body, loops, &printer), printer.body());
+    let block = Block::of(loops, &printer);
     let symbols: Vec<_> = body.plan.symbols.iter().map(ToString::to_string).collect();
     let bounds: Vec<_> = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
     let [mut declaration, mut names, mut construction, mut sizes] = [(); 4].map(|()| String::new());
@@ -45,8 +35,8 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
         let _ = write!(parameters, "{variable}: usize, ");
         let _ = write!(arguments, "{variable}, ");
     }
-    for field in &captures.fields {
-        let Field { name, value, kind, .. } = field;
+    for field in &fields {
+        let Field { name, value, kind } = field;
         let _ = write!(declaration, "{name}: {}, ", field.ty("'a "));
         let _ = write!(names, "{name}, ");
         let _ = match name == value {
@@ -55,24 +45,23 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
         };
         let _ = write!(parameters, "{name}: {}, ", field.ty(""));
         match kind {
-            Kind::Target(_) => {
-                let mut stores = finish.stores.iter().map(|store| &store.target);
-                let view = stores.find(|view| captures.target(view) == name);
-                let stride = &view.expect("a target is the target of something").strides[0];
+            Kind::Written(_, stride) => {
                 let stride = grouped(&body.extent(stride));
                 let _ = write!(cuts, "let {name} = {name}.split_at_mut((row - first) * {stride}); ");
                 let _ = write!(first, "{name}: {name}.0, ");
                 let _ = write!(later, "{name}: {name}.1, ");
                 let _ = write!(arguments, "{name}, ");
             }
-            Kind::Load(_) | Kind::Number | Kind::Steps => {
+            Kind::Read(..) | Kind::Number(_) | Kind::Steps => {
                 let _ = write!(first, "{name}, ");
                 let _ = write!(later, "{name}, ");
                 let _ = write!(arguments, "*{name}, ");
             }
         }
     }
-    let destination = destination(body, finish, &captures);
+    let (target, stride) = (printer.name(*destination), body.extent(stride));
+    let destination =
+        format!("rt::Destination::new({target}, (row - first) * {} + column, {stride})", grouped(&stride));
     let list_of = |lifetime: &str, rest: &[String]| {
         let all: Vec<_> = [lifetime.to_string()].into_iter().chain(rest.iter().cloned()).collect();
         all.join(", ")
@@ -86,68 +75,70 @@ pub(in crate::emit) fn epilogue(body: &mut Body<'_>, finish: &Finish) -> String 
          fn destination(&self, row: usize, column: usize) -> rt::Destination<{dtype}> {{\n\
          let Self {{ first, {names}}} = self; {sizes}{destination} }}\n\
          #[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>) {{\n\
-         #[inline(always)] fn rows({parameters}first: usize, block: rt::Block<'_, {dtype}>) {{\n\
-         let rt::Block {{ row, column, rows, columns, sums, stride }} = block;\n\
-         for i0 in row..row + rows {{ let sums = &sums[(i0 - row) * stride..][..columns];\n{rows} }} }}\n\
+         #[inline(always)] fn rows({parameters}{starts}: usize, block: rt::Block<'_, {dtype}>) {{\n\
+         let rt::Block {{ {block} }} = block;\n{rows} }}\n\
          let Self {{ first, {names}}} = self; {sizes}rows({arguments}*first, block) }} }}\n\
          rt::Finished(Finish {{ first: 0, {construction}}}) }}",
+        starts = block.first,
+        block = block.pattern,
         declared = list_of("'a", &bounds),
         of_any = list_of("'_", &symbols),
         bounds = bounds.join(", "),
     )
 }
 
+/// The variables of what a kernel says of a block.
+struct Block {
+    first: String,
+    pattern: String,
+}
+
+impl Block {
+    fn of(loops: &Loops, printer: &Printer<'_>) -> Self {
+        let mut block = Self { first: String::new(), pattern: String::new() };
+        for capture in &loops.captures {
+            let Captured::Block(of) = capture.source else { continue };
+            let field = match of {
+                OfBlock::First => {
+                    printer.name(capture.var).clone_into(&mut block.first);
+                    continue;
+                }
+                OfBlock::Row => "row",
+                OfBlock::Column => "column",
+                OfBlock::Rows => "rows",
+                OfBlock::Columns => "columns",
+                OfBlock::Sums => "sums",
+                OfBlock::Stride => "stride",
+            };
+            let _ = write!(block.pattern, "{field}: {}, ", printer.name(capture.var));
+        }
+        block
+    }
+}
+
 /// A block that computes the rows of a product of small known extents and finishes each; the type of the product, and what
 /// makes it.
-pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, finish: &Finish, ty: &str, product: &str) -> String {
-    let nest = &nest(finish);
-    let captures = Captures::new(body, nest, None);
-    let rows = row(body, nest, &captures, Frame::Row);
+pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, whole: &Whole, ty: &str, product: &str) -> String {
+    let printer = Printer::new(body, &whole.loops);
+    let (fields, rows) = (Field::all(body, &whole.loops, &printer), printer.body());
     let [mut parameters, mut arguments] = [(); 2].map(|()| String::new());
     for symbol in &body.plan.symbols {
         let variable = symbol_variable(symbol);
         let _ = write!(parameters, ", {variable}: usize");
         let _ = write!(arguments, ", {variable}");
     }
-    for field in &captures.fields {
-        let Field { name, value, kind, .. } = field;
+    for field in &fields {
+        let Field { name, value, kind } = field;
         let _ = write!(parameters, ", {name}: {}", field.ty(""));
         let _ = match kind {
-            Kind::Target(_) => write!(arguments, ", &mut {value}[..]"),
-            Kind::Load(_) => write!(arguments, ", &{value}[..]"),
-            Kind::Number | Kind::Steps => write!(arguments, ", {value}"),
+            Kind::Written(..) => write!(arguments, ", &mut {value}[..]"),
+            Kind::Read(..) => write!(arguments, ", &{value}[..]"),
+            Kind::Number(_) | Kind::Steps => write!(arguments, ", {value}"),
         };
     }
-    let count = body.extent(&finish.extents[0]);
     // As in a nest, a function that takes slices tells LLVM that they do not overlap.
     format!(
-        "{{ #[inline(always)] fn rows(product: {ty}{parameters}) {{\n\
-         for i0 in 0..{count} {{ let sums = product.row(i0);\n{rows} }} }}\n\
+        "{{ #[inline(always)] fn rows(product: {ty}{parameters}) {{\n{rows} }}\n\
          rows({product}{arguments}) }}"
     )
-}
-
-/// Where the elements go: where they are added to what is there, if they are.
-fn destination(body: &Body<'_>, finish: &Finish, captures: &Captures) -> String {
-    let targets = || finish.stores.iter().map(|store| &store.target);
-    let is_read = |target: &&View| captures.loads.iter().any(|load| load == captures.target(target));
-    let target = targets().find(is_read).or_else(|| targets().next());
-    let target = target.expect("a finish stores something");
-    let stride = body.extent(&target.strides[0]);
-    let name = captures.target(target);
-    format!("rt::Destination::new({name}, (row - first) * {} + column, {stride})", grouped(&stride))
-}
-
-/// A finish as a nest of one pass, whose rows are those of the product.
-fn nest(finish: &Finish) -> Nest {
-    Nest {
-        extents: finish.extents.to_vec(),
-        row_axes: 1,
-        loads: finish.loads.clone(),
-        passes: vec![Pass {
-            elements: finish.nodes.clone(),
-            stores: finish.stores.clone(),
-            ..Pass::default()
-        }],
-    }
 }

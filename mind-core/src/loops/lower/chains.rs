@@ -3,13 +3,14 @@
 //! The run time's sums add chains of at most [`CHAIN`] numbers and settle each, which is what bounds their error. Sums in
 //! nests do the same: one of the loops that add to a sum goes over chains, and after each its sums are settled.
 
-use mind_core::{
+use mind_shape::loops::CHAIN;
+
+use crate::{
     dim::Dim,
     plan::{Fold, Nest, Operand, Target, View},
 };
-use mind_shape::loops::CHAIN;
 
-use super::{Along, split::separable};
+use super::{Along, cut::separable};
 
 /// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
 /// wait for the one before to be stored.
@@ -43,6 +44,7 @@ impl Chain {
 }
 
 /// A fold in memory.
+#[derive(Clone, Copy)]
 pub(super) struct MemoryFold<'n> {
     pub(super) fold: &'n Fold,
     pub(super) view: &'n View,

@@ -3,16 +3,22 @@
 //! Where a nest does nothing but sum rows, it is told all of them. Where `exp` or `ln` are computed first, and rows follow
 //! each other, a block of rows is computed as one row, or else many lanes would be computed in vain.
 
-use std::fmt::Write;
+use std::mem;
 
-use mind_core::{
+use crate::{
     dim::Dim,
+    loops::{Holds, Part, Size, Statement},
     plan::{Fold, Nest, Node, Operand, Pass, Store, Target, View},
     ty::Shape,
 };
 
-use super::{Along, Frame, Loops, grouped, lanes_of, zero};
-use crate::emit::nest::{WORTH_DISPATCHING, known};
+use super::{
+    Along, WORTH_DISPATCHING,
+    elements::BLANK,
+    folds::lanes_of,
+    known,
+    rows::{Block, Columns, Frame, Lowering},
+};
 
 /// A sum of each row, stored in rows of its own.
 struct RowSum<'n> {
@@ -22,34 +28,31 @@ struct RowSum<'n> {
     target: &'n View,
 }
 
-impl<'a> Loops<'a, '_> {
+impl<'a> Lowering<'a> {
     /// Sums rows, if that is all that the nest does and they are short or may be.
     pub(super) fn rows_alone(&mut self) -> bool {
         let Some(sums) = self.sums_of_rows() else { return false };
-        let (sum_rows, len) = match self.inner_known() {
-            Some(len) if self.sums_are_short(sums.iter().map(|sum| sum.fold)) => {
-                (format!("sum_rows::<_, {len}, {}>", len.next_power_of_two()), String::new())
-            }
+        let len = match self.inner_known() {
+            Some(len) if self.sums_are_short(sums.iter().map(|sum| sum.fold)) => Size::known(len),
             Some(_) => return false,
-            None => ("sum_rows_of".to_string(), format!("{}, ", self.inner_len())),
+            None => self.inner_len(),
         };
         let axis = self.nest.row_axes - 1;
         (0..axis).for_each(|outer| self.open(outer, &[]));
         for RowSum { fold, load, target } in sums {
             let view = &self.nest.loads[load];
-            let (from, at) = (self.position(view, 0..axis), self.position(target, 0..axis));
-            let (from, at, rows) = (grouped(&from), grouped(&at), grouped(&self.extent(axis)));
-            let (read, written) = (&self.captures.loads[load], self.captures.target(target));
-            let stride = self.body.extent(&view.strides[axis]);
-            let sums = self.names.fresh("sums");
-            let _ = writeln!(
-                self.text,
-                "let {sums} = &mut {written}[{at}..][..{rows}];\n\
-                 rt::{sum_rows}(&{read}[{from}..], {len}{stride}, {sums});"
-            );
-            self.divide(fold, &sums);
+            let of =
+                Part { of: self.captures.loads[load], at: Some(self.position(view, 0..axis)), len: None };
+            let sums = Part {
+                of: self.captures.target(target),
+                at: Some(self.position(target, 0..axis)),
+                len: Some(self.extent(axis)),
+            };
+            let stride = (&view.strides[axis]).into();
+            self.out.push(Statement::SumRows { sums: sums.clone(), of, len: len.clone(), stride });
+            self.divide(fold, sums);
         }
-        (0..axis).for_each(|_| self.text.push_str("}\n"));
+        (0..axis).for_each(|_| self.out.close());
         true
     }
 
@@ -57,7 +60,7 @@ impl<'a> Loops<'a, '_> {
     fn sums_are_short<'f>(&self, mut folds: impl Iterator<Item = &'f Fold>) -> bool {
         let is_little = known(&self.nest.extents).is_some_and(|elements| elements <= WORTH_DISPATCHING);
         let len = self.inner_known().filter(|len| *len > 1 && !is_little);
-        self.frame == Frame::Nest
+        matches!(self.frame, Frame::Nest)
             && self.nest.row_axes + 1 == self.rank()
             && self.nest.row_axes > 0
             && len.is_some_and(|len| folds.all(|fold| is_sum(fold) && len <= lanes_of(fold.dtype)))
@@ -94,8 +97,8 @@ impl<'a> Loops<'a, '_> {
         for pass in nest.passes.iter().filter(|pass| self.flat(pass).is_some()).collect::<Vec<_>>() {
             let (Some(len), Some(rows)) = (self.inner_known(), self.flat_rows()) else { continue };
             for fold in pass.folds.iter().filter(|fold| in_memory(pass, fold).is_none()) {
-                let values = self.names.fresh("values");
-                let _ = writeln!(self.text, "let mut {values} = [{}; {}];", zero(fold.dtype), len * rows);
+                let values = self.out.variable(None, "values", Holds::Array(fold.dtype, len * rows));
+                self.out.push(Statement::Array(values, BLANK));
                 self.values.push(values);
             }
         }
@@ -116,52 +119,52 @@ impl<'a> Loops<'a, '_> {
     pub(super) fn flat_pass(&mut self, pass: &Pass, flat: &Nest, first: usize) {
         let len = self.inner_known().expect("short rows have a known length");
         let axis = self.nest.row_axes - 1;
-        let mut inner = Loops::new(self.body, flat, self.captures, Frame::Rows);
-        inner.names = self.names.clone();
+        let block = self.block.expect("short rows are summed in blocks");
         let flat_pass = &flat.passes[0];
+        let [column, columns] = [("column", block.first), ("columns", block.rows)]
+            .map(|(name, rows)| self.out.size(name, Size::from(rows).times(Size::known(len))));
+        let arrays: Vec<_> = self.values.drain(..flat_pass.folds.len()).collect();
+        let frame = Frame::Rows(Columns { column, columns, first: None });
+        let mut inner = Lowering::new(self.plan, flat, self.captures, frame, mem::take(&mut self.out));
+        inner.indices.clone_from_slice(&self.indices[..=axis]);
         let mut variables = inner.variables(flat_pass);
-        let _ = writeln!(inner.text, "let (column, columns) = (first * {len}, rows * {len});");
-        for values in self.values.drain(..flat_pass.folds.len()) {
-            let row = inner.names.fresh("values_row");
-            let _ = writeln!(inner.text, "let {row} = &mut {values}[..columns];");
-            variables.values.push((values, row));
+        for of in &arrays {
+            let row = inner.out.derived(*of, "row", Holds::Slice(inner.out.dtype(*of)));
+            let part = Part { of: *of, at: None, len: Some(columns.into()) };
+            inner.out.push(Statement::Slice { var: row, part, written: true });
+            variables.values.push(row);
         }
-        inner.still_loads(&variables);
+        inner.still_loads(&mut variables);
         inner.elements(flat_pass, &variables, &vec![None; flat_pass.folds.len()]);
-        let (text, names) = (inner.text, inner.names);
-        self.text.push_str(&text);
-        self.names = names;
-        let mut values = variables.values.iter();
-        let lanes = len.next_power_of_two();
+        self.out = inner.out;
+        let mut arrays = arrays.into_iter();
         for (position, fold) in pass.folds.iter().enumerate() {
-            let (from, stride) = match in_memory(pass, fold) {
+            let (of, stride) = match in_memory(pass, fold) {
                 Some(Elements::Loaded(load)) => {
                     let view = &self.nest.loads[load];
-                    let at = self.position_of_block(view, axis);
-                    (format!("{}[{at}..]", self.captures.loads[load]), self.body.extent(&view.strides[axis]))
+                    let at = Some(self.position_of_block(view, axis, block));
+                    (Part { of: self.captures.loads[load], at, len: None }, (&view.strides[axis]).into())
                 }
                 Some(Elements::Stored(view)) => {
-                    let at = self.position_of_block(view, axis);
-                    (format!("{}[{at}..]", self.captures.target(view)), self.body.extent(&view.strides[axis]))
+                    let at = Some(self.position_of_block(view, axis, block));
+                    (Part { of: self.captures.target(view), at, len: None }, (&view.strides[axis]).into())
                 }
                 None => {
-                    let (values, _) = values.next().expect("what is not in memory has values");
-                    (format!("{values}[..]"), len.to_string())
+                    let values = arrays.next().expect("what is not in memory has values");
+                    (Part::whole(values), Size::known(len))
                 }
             };
-            let sums = self.numbers[first + position].block.as_ref().expect("there are blocks of rows");
-            let _ = writeln!(
-                self.text,
-                "rt::sum_rows::<_, {len}, {lanes}>(&{from}, {stride}, &mut {sums}[..rows]);"
-            );
-            let sums = format!("&mut {sums}[..rows]");
-            self.divide(fold, &sums);
+            let sums = self.numbers[first + position].block.expect("there are blocks of rows");
+            let sums = Part { of: sums, at: None, len: Some(block.rows.into()) };
+            self.out.push(Statement::SumRows { sums: sums.clone(), of, len: Size::known(len), stride });
+            self.divide(fold, sums);
         }
     }
 
     /// Where the first row of a block is.
-    fn position_of_block(&self, view: &View, axis: usize) -> String {
-        format!("{} + first * {}", self.position(view, 0..axis), self.stride(view, axis))
+    fn position_of_block(&self, view: &View, axis: usize, block: Block) -> Size {
+        let first = Size::from(block.first).times((&view.strides[axis]).into());
+        Size::sum(vec![self.position(view, 0..axis), first])
     }
 
     /// A pass with the last row axis and the axis along rows as one, whose sums are those that are in no memory; nothing if

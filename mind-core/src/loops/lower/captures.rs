@@ -1,0 +1,193 @@
+//! What loops capture.
+
+use crate::{
+    dim::Dim,
+    ir::ValueId,
+    loops::{Capture, Captured, Cut, Holds, OfBlock, Var},
+    plan::{Buffer, BufferId, Finish, Nest, Operand, Place, Plan, Scalar, View},
+    ty::DType,
+};
+
+use super::{buffer, chains, operands, targets, writer::Writer};
+
+/// What loops capture.
+pub(super) struct Captures {
+    pub(super) all: Vec<Capture>,
+    /// For each load.
+    pub(super) loads: Vec<Var>,
+    /// Each single number that a step before computed, or the caller gave.
+    scalars: Vec<(Scalar, Var)>,
+    /// Each buffer that is written.
+    targets: Vec<(BufferId, Var)>,
+    /// For each sum in memory that is gathered in scratch memory, its chain and what it lost.
+    scratch: Vec<(BufferId, [Var; 2])>,
+    /// The axis along which the loops are cut, and how many steps of it there are.
+    pub(super) cut: Option<(usize, Var)>,
+}
+
+impl Captures {
+    pub(super) fn new(plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) -> Self {
+        let mut captures = Self {
+            all: Vec::new(),
+            loads: Vec::new(),
+            scalars: Vec::new(),
+            targets: Vec::new(),
+            scratch: Vec::new(),
+            cut: None,
+        };
+        captures.loads(plan, nest, cut, out);
+        captures.scalars(plan, nest, out);
+        captures.targets(nest, cut);
+        captures.scratch(plan, nest, cut, out);
+        if let Some(cut) = cut {
+            let steps = out.variable(None, "steps", Holds::Size);
+            captures.add(steps, Captured::Steps(cut.steps.clone()), Dim::ZERO);
+            captures.cut = Some((cut.axis, steps));
+        }
+        captures
+    }
+
+    fn add(&mut self, var: Var, source: Captured, stride: Dim) {
+        self.all.push(Capture { var, source, stride });
+    }
+
+    fn loads(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
+        for view in targets(nest) {
+            let buffer = buffer(view);
+            if !self.targets.iter().any(|(known, _)| *known == buffer) {
+                let var = elements(plan, buffer, out);
+                self.targets.push((buffer, var));
+            }
+        }
+        for load in &nest.loads {
+            let buffer = buffer(load);
+            if let Some((_, target)) =
+                self.targets.iter().find(|(target, _)| is_written(plan, *target, buffer))
+            {
+                self.loads.push(*target);
+                continue;
+            }
+            let stride = stride(load, cut);
+            let known = self.all.iter().find(|capture| match &capture.source {
+                Captured::Read(known) => is_same(plan, *known, buffer) && capture.stride == stride,
+                _ => false,
+            });
+            let var = known.map(|capture| capture.var).unwrap_or_else(|| {
+                let var = elements(plan, buffer, out);
+                self.add(var, Captured::Read(buffer), stride);
+                var
+            });
+            self.loads.push(var);
+        }
+    }
+
+    fn scalars(&mut self, plan: &Plan, nest: &Nest, out: &mut Writer) {
+        for (operand, dtype) in operands(plan, nest) {
+            let (scalar, value) = match operand {
+                Operand::Scalar(scalar @ Scalar::Input(input)) => (scalar, ValueId::new(*input)),
+                Operand::Scalar(scalar @ Scalar::Local(value)) => (scalar, *value),
+                _ => continue,
+            };
+            if !self.scalars.iter().any(|(known, _)| known == scalar) {
+                let var = out.variable(Some(value), "", Holds::Number(dtype));
+                self.add(var, Captured::Number(scalar.clone()), Dim::ZERO);
+                self.scalars.push((scalar.clone(), var));
+            }
+        }
+    }
+
+    fn targets(&mut self, nest: &Nest, cut: Option<&Cut>) {
+        for (buffer, var) in self.targets.clone() {
+            let view = targets(nest).find(|view| view.buffer() == Some(buffer));
+            let view = view.expect("a target is the target of something");
+            self.add(var, Captured::Written(buffer), stride(view, cut));
+        }
+    }
+
+    /// What chains of sums in memory, and what these lost, are gathered in: as much as the sums, lying likewise.
+    fn scratch(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
+        for sum in chains::in_scratch(nest, cut.map(|cut| cut.axis)) {
+            let of = buffer(sum.view);
+            let Buffer { value, ty, .. } = &plan.buffers[of.0];
+            let both = ["chain", "lost"].map(|what| {
+                let var = out.variable(Some(*value), what, Holds::Slice(ty.dtype));
+                self.add(var, Captured::Scratch(of), stride(sum.view, cut));
+                var
+            });
+            self.scratch.push((of, both));
+        }
+    }
+
+    /// What a product's kernel says of a block of sums, and where what is written begins; `captures` are those of the rest.
+    pub(super) fn of_block(&mut self, finish: &Finish, dtype: DType, out: &mut Writer) -> [Var; 7] {
+        use OfBlock::{Column, Columns, First, Row, Rows, Stride, Sums};
+
+        for capture in &mut self.all {
+            let Captured::Written(buffer) = capture.source else { continue };
+            let mut stores = finish.stores.iter().map(|store| &store.target);
+            let view = stores.find(|view| view.buffer() == Some(buffer));
+            capture.stride = view.expect("a target is the target of something").strides[0].clone();
+        }
+        let named = [
+            (First, "first"),
+            (Row, "row"),
+            (Column, "column"),
+            (Rows, "rows"),
+            (Columns, "columns"),
+            (Sums, "sums"),
+            (Stride, "stride"),
+        ];
+        named.map(|(of, name)| {
+            let holds = if of == Sums { Holds::Slice(dtype) } else { Holds::Size };
+            let var = out.variable(None, name, holds);
+            self.add(var, Captured::Block(of), Dim::ZERO);
+            var
+        })
+    }
+
+    /// The chain of a sum and what it lost, which are in scratch memory.
+    pub(super) fn scratch_of(&self, view: &View) -> [Var; 2] {
+        let scratch = self.scratch.iter().find(|(known, _)| *known == buffer(view));
+        scratch.expect("scratch memory was taken for it").1
+    }
+
+    /// How many steps there are of an axis, if the loops are cut along it.
+    pub(super) fn steps(&self, axis: usize) -> Option<Var> {
+        self.cut.filter(|(cut, _)| *cut == axis).map(|(_, steps)| steps)
+    }
+
+    /// A single number that is captured.
+    pub(super) fn scalar(&self, scalar: &Scalar) -> Option<Var> {
+        self.scalars.iter().find(|(known, _)| known == scalar).map(|(_, var)| *var)
+    }
+
+    /// What is written.
+    pub(super) fn target(&self, view: &View) -> Var {
+        let target = self.targets.iter().find(|(known, _)| *known == buffer(view));
+        target.expect("every target is captured").1
+    }
+}
+
+/// Elements of a buffer.
+fn elements(plan: &Plan, buffer: BufferId, out: &mut Writer) -> Var {
+    let Buffer { value, ty, .. } = &plan.buffers[buffer.0];
+    out.variable(Some(*value), "", Holds::Slice(ty.dtype))
+}
+
+/// So many elements are between one step of the axis along which loops are cut and the next.
+fn stride(view: &View, cut: Option<&Cut>) -> Dim {
+    cut.map_or(Dim::ZERO, |cut| view.strides[cut.axis].clone())
+}
+
+/// Whether what is read lies where something is written.
+fn is_written(plan: &Plan, written: BufferId, read: BufferId) -> bool {
+    let [written, read] = [written, read].map(|buffer| &plan.buffers[buffer.0]);
+    let is_constant = matches!(written.place, Place::Constant(_));
+    !is_constant && written.place == read.place && written.ty.dtype == read.ty.dtype
+}
+
+/// Whether two buffers that are read are the same.
+fn is_same(plan: &Plan, a: BufferId, b: BufferId) -> bool {
+    let place = |buffer: BufferId| &plan.buffers[buffer.0].place;
+    a == b || (!matches!(place(a), Place::Arena { .. }) && place(a) == place(b))
+}

@@ -1,0 +1,495 @@
+//! One pass over the elements of a row.
+
+use crate::{
+    dim::Dim,
+    loops::{Head, Holds, Part, Place, Size, Statement, Value, Var},
+    plan::{Node, Operand, Pass, Target, View},
+    reduce::Neutral,
+    ty::DType,
+};
+
+use super::{
+    Along, chains,
+    folds::LaneFold,
+    rows::{Frame, Gathered, Lowering},
+};
+
+/// Elements of a row that are handled at once where its length is not known: a register of the highest level.
+const fn register(dtype: DType) -> usize {
+    64 / dtype.bytes()
+}
+
+/// Elements of a block where no sum decides it: two registers, so that one `exp` hides the latency of another.
+const PLAIN: usize = 32;
+
+/// So few elements, known ahead, are computed one by one as fast as in a block.
+const ONE_BY_ONE: usize = 3;
+
+/// The variables of one pass.
+#[derive(Clone)]
+pub(super) struct Variables {
+    /// For each load whether the pass reads it.
+    reads: Vec<bool>,
+    /// For each load a row, or a number; what lies where something is written has the row of that.
+    loads: Vec<Option<Var>>,
+    /// For each buffer that the pass writes along the row, the row.
+    targets: Vec<(View, Option<Var>)>,
+    /// For each sum of short rows, the row in the array of what is summed.
+    pub(super) values: Vec<Var>,
+    /// The row of a product's sums.
+    sums: Option<Var>,
+    /// Where a block begins.
+    pub(super) start: Option<Var>,
+}
+
+impl Variables {
+    /// The same with other variables in the place of some.
+    fn with(&self, pairs: &[(Var, Var)]) -> Self {
+        let new = |var: Var| pairs.iter().find(|(old, _)| *old == var).map_or(var, |(_, new)| *new);
+        let mut all = self.clone();
+        let rows = all.loads.iter_mut().chain(all.targets.iter_mut().map(|(_, row)| row));
+        rows.chain([&mut all.sums]).flatten().chain(&mut all.values).for_each(|var| *var = new(*var));
+        all
+    }
+}
+
+impl Lowering<'_> {
+    /// What a pass reads and writes.
+    pub(super) fn variables(&self, pass: &Pass) -> Variables {
+        let mut reads = vec![false; self.nest.loads.len()];
+        pass.for_each_operand(|operand| {
+            if let Operand::Load(load) = operand {
+                reads[*load] = true;
+            }
+        });
+        let memory = pass.folds.iter().filter_map(|fold| match &fold.target {
+            Target::Memory(view) => Some(view),
+            Target::Number(_) | Target::Total(_) => None,
+        });
+        let mut targets: Vec<(View, Option<Var>)> = Vec::new();
+        for view in pass.stores.iter().map(|store| &store.target).chain(memory) {
+            if !targets.iter().any(|(known, _)| known.buffer() == view.buffer()) {
+                targets.push((view.clone(), None));
+            }
+        }
+        let loads = vec![None; reads.len()];
+        Variables { reads, loads, targets, values: Vec::new(), sums: self.sums, start: None }
+    }
+
+    /// The loads that a pass reads elsewhere than where it writes.
+    fn read_apart<'v>(&'v self, variables: &'v Variables) -> impl Iterator<Item = usize> + 'v {
+        let is_target = |load: &usize| {
+            let mut targets = variables.targets.iter();
+            targets.any(|(view, _)| self.captures.target(view) == self.captures.loads[*load])
+        };
+        (0..self.nest.loads.len()).filter(move |load| variables.reads[*load] && !is_target(load))
+    }
+
+    /// Loads that stand still along the elements are read once a row.
+    pub(super) fn still_loads(&mut self, variables: &mut Variables) {
+        for load in self.read_apart(variables).collect::<Vec<_>>() {
+            let view = &self.nest.loads[load];
+            if self.is_still(view) {
+                let index = self.position(view, 0..self.rank());
+                self.load_number(variables, load, index);
+            }
+        }
+    }
+
+    fn is_still(&self, view: &View) -> bool {
+        view.strides[self.nest.row_axes..].iter().all(|stride| *stride == Dim::ZERO)
+    }
+
+    fn load_number(&mut self, variables: &mut Variables, load: usize, index: Size) {
+        let of = self.captures.loads[load];
+        let var = self.out.derived(of, "row", Holds::Number(self.out.dtype(of)));
+        self.out.push(Statement::Number(var, Value::Element(Place { of, index })));
+        variables.loads[load] = Some(var);
+    }
+
+    pub(super) fn elements(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>]) {
+        if pass.stores.is_empty() && pass.folds.is_empty() {
+            return;
+        }
+        let mut variables = variables.clone();
+        let outer = self.nest.row_axes..self.rank() - 1;
+        let in_lanes: Vec<LaneFold> = sums.iter().flatten().cloned().collect();
+        outer.clone().for_each(|axis| self.open(axis, &in_lanes));
+        self.slices(&mut variables);
+        let width = match self.frame {
+            Frame::Nest | Frame::Row => in_lanes.iter().map(|sum| sum.lanes).max(),
+            Frame::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
+            Frame::Rows(_) => None,
+        };
+        let is_short = self.inner_known().is_some_and(|len| len <= PLAIN);
+        let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, PLAIN)).then_some(PLAIN));
+        match width {
+            None => {
+                if self.inner_known().is_some_and(|len| ONE_BY_ONE < len && len <= PLAIN)
+                    && reads_numbers(pass)
+                {
+                    self.out.push(Statement::OneByOne);
+                }
+                self.each(pass, &variables, sums, "j", self.inner_len(), None);
+            }
+            Some(width) => self.blocks(pass, &variables, sums, width),
+        }
+        for axis in outer.rev() {
+            self.out.close();
+            self.close_chains(axis, &in_lanes);
+        }
+    }
+
+    /// The part of each captured slice that one run along the innermost axis goes over.
+    fn slices(&mut self, variables: &mut Variables) {
+        let (inner, len) = (self.rank() - 1, self.inner_len());
+        let run = |along: Along| matches!(along, Along::Consecutive).then(|| len.clone());
+        for target in 0..variables.targets.len() {
+            let view = &variables.targets[target].0;
+            let (of, is_array) = match self.gathered_in(view) {
+                Some((sum, Gathered { chain, .. })) => {
+                    (*chain, matches!(sum.place, chains::Place::Arrays(_)))
+                }
+                None => (self.captures.target(view), false),
+            };
+            let part = match is_array {
+                true => Part::whole(of),
+                false => {
+                    let at = self.row_position(view, true);
+                    Part { of, at: Some(at), len: run(Along::of(view, inner)) }
+                }
+            };
+            let var = self.out.derived(self.captures.target(view), "row", Holds::Slice(self.out.dtype(of)));
+            self.out.push(Statement::Slice { var, part, written: true });
+            variables.targets[target].1 = Some(var);
+        }
+        for load in self.read_apart(variables).collect::<Vec<_>>() {
+            let view = &self.nest.loads[load];
+            if self.is_still(view) {
+                continue;
+            }
+            let (of, at) = (self.captures.loads[load], self.row_position(view, false));
+            match Along::of(view, inner) {
+                Along::Still => self.load_number(variables, load, at),
+                along @ (Along::Consecutive | Along::Strided) => {
+                    let var = self.out.derived(of, "row", Holds::Slice(self.out.dtype(of)));
+                    let part = Part { of, at: Some(at), len: run(along) };
+                    self.out.push(Statement::Slice { var, part, written: false });
+                    variables.loads[load] = Some(var);
+                }
+            }
+        }
+    }
+
+    /// Blocks as wide as the lanes of sums, and what is left.
+    fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], width: usize) {
+        let (len, known) = (self.inner_len(), self.inner_known());
+        if known.is_some_and(|len| len <= width) {
+            // Else rows may be put together, by gathers and scatters.
+            self.out.push(Statement::OneByOne);
+            match known != Some(width) && self.is_padded(pass, variables, width) {
+                true => self.padded(pass, variables, sums, width, &len),
+                false => self.each(pass, variables, sums, "lane", len, None),
+            }
+            return;
+        }
+        let rows = self.consecutive(variables);
+        let (mut chunks, mut rests) = (Vec::new(), Vec::new());
+        for (of, written) in &rows {
+            let dtype = self.out.dtype(*of);
+            let var = self.out.derived(*of, "blocks", Holds::Chunks(dtype, width));
+            let rest = self.out.derived(*of, "rest", Holds::Slice(dtype));
+            self.out.push(Statement::Chunks { var, rest, of: *of, written: *written });
+            chunks.push(var);
+            rests.push((*of, rest));
+        }
+        let (inner, in_lanes) = (self.rank() - 1, sums.iter().flatten().cloned().collect::<Vec<LaneFold>>());
+        let (from, to) = self.open_chains(inner, len.over(width), &in_lanes);
+        let block = self.out.variable(None, "block", Holds::Size);
+        self.out.open(Head::For { index: block, from, to });
+        let mut of_block = variables.clone();
+        if self.reads_strided(variables) {
+            let start = Size::from(block).times(Size::known(width));
+            of_block.start = Some(self.out.size("start", start));
+        }
+        if matches!(self.frame, Frame::Block(_)) {
+            self.out.push(Statement::OneByOne);
+        }
+        let (mut back, mut pairs) = (Vec::new(), Vec::new());
+        for ((row, written), of) in rows.iter().zip(&chunks) {
+            let (dtype, index) = (self.out.dtype(*row), block);
+            let var = self.out.derived(*row, "block", Holds::Array(dtype, width));
+            pairs.push((*row, var));
+            let statement = match written {
+                false => Statement::Chunk { var, of: *of, index },
+                // Written as a whole, since LLVM does not know that it is elsewhere than what is read: rustc inlines before
+                // it says so.
+                true => {
+                    let home = self.out.derived(*row, "to", Holds::Array(dtype, width));
+                    back.push(Statement::PutBack { home, from: var });
+                    Statement::TakeOut { var, home, of: *of, index }
+                }
+            };
+            self.out.push(statement);
+        }
+        self.each(pass, &of_block.with(&pairs), sums, "lane", Size::known(width), None);
+        back.into_iter().for_each(|statement| self.out.push(statement));
+        self.out.close();
+        self.close_chains(inner, &in_lanes);
+        if known.is_none_or(|len| len % width > 0) {
+            self.rest(pass, &variables.with(&rests), sums, width);
+        }
+    }
+
+    /// What is left of a row after its whole blocks of `width` elements. Of known length it is a block of a narrower register.
+    fn rest(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], width: usize) {
+        let (len, known) = (self.inner_len(), self.inner_known());
+        let start = self.out.size("start", len.clone().over(width).times(Size::known(width)));
+        let variables = &Variables { start: Some(start), ..variables.clone() };
+        let (mut rests, mut back) = (Vec::new(), Vec::new());
+        for sum in sums {
+            let Some(sum) = sum else {
+                rests.push(None);
+                continue;
+            };
+            let (inner, holds) = (self.rank() - 1, Holds::Array(sum.of.dtype, sum.lanes));
+            let rest = self.out.derived(sum.sums, "rest", holds);
+            let is_chain = |chains: &super::folds::Chains| chains.end.axis == inner && sum.last.is_none();
+            match sum.chains.filter(is_chain) {
+                // It is a chain of its own.
+                Some(chains) => {
+                    self.array(rest, sum.of);
+                    let [sums, lost, chain] = [sum.sums, chains.lost, rest].map(Part::whole);
+                    back.push(Statement::Settle { monoid: sum.of.monoid, sums, lost, chain, lanes: true });
+                }
+                None => {
+                    let chain = sum.last.unwrap_or(sum.chain());
+                    self.out.push(Statement::Copy { var: rest, of: chain });
+                    back.push(Statement::Assign { to: chain, from: rest });
+                }
+            }
+            rests.push(Some(LaneFold { sums: rest, chains: None, last: None, ..sum.clone() }));
+        }
+        let rest = known.map(|len| len % width);
+        let is_padded = match rest {
+            Some(rest) => rest > ONE_BY_ONE && self.can_be_padded(pass, variables),
+            None => self.is_padded(pass, variables, width),
+        };
+        let narrow = rest.map_or(width, |rest| rest.next_power_of_two().min(width));
+        let left = len.clone().minus(start.into());
+        match is_padded {
+            true => {
+                self.out.open(Head::If { less: start.into(), than: len });
+                self.padded(pass, variables, &rests, narrow, &left);
+                self.out.close();
+            }
+            false => self.each(pass, variables, &rests, "lane", left, None),
+        }
+        back.into_iter().for_each(|statement| self.out.push(statement));
+    }
+
+    /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
+    /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
+    fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
+        let is_little = self
+            .inner_known()
+            .is_some_and(|len| (len / width > 0 && len % width <= ONE_BY_ONE) || len <= ONE_BY_ONE);
+        let is_slow = |node: &Node| node.op.row().cost.is_series();
+        !is_little && pass.elements.iter().any(is_slow) && self.can_be_padded(pass, variables)
+    }
+
+    /// Whether more may be computed of a row than there is.
+    fn can_be_padded(&self, pass: &Pass, variables: &Variables) -> bool {
+        let inner = self.rank() - 1;
+        let mut targets = variables.targets.iter();
+        // The quotient of two integers that nobody asked for may be one by 0.
+        pass.elements.iter().all(|node| node.dtype.is_float())
+            && !self.reads_strided(variables)
+            && targets.all(|(view, _)| matches!(Along::of(view, inner), Along::Consecutive))
+    }
+
+    fn reads_strided(&self, variables: &Variables) -> bool {
+        let inner = self.rank() - 1;
+        let loads = self.nest.loads.iter().zip(&variables.reads).filter(|(_, read)| **read);
+        let mut views = loads.map(|(view, _)| view).chain(variables.targets.iter().map(|(view, _)| view));
+        views.any(|view| matches!(Along::of(view, inner), Along::Strided))
+    }
+
+    /// The `len` elements of rows that are no whole block, as a block of which only so many count.
+    fn padded(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<LaneFold>],
+        width: usize,
+        len: &Size,
+    ) {
+        let (mut back, mut pairs) = (Vec::new(), Vec::new());
+        for (of, written) in self.consecutive(variables) {
+            let var = self.out.derived(of, "block", Holds::Array(self.out.dtype(of), width));
+            self.out.push(Statement::Padded { var, of, written });
+            pairs.push((of, var));
+            if written {
+                let from = Part { of: var, at: None, len: Some(len.clone()) };
+                back.push(Statement::CopyInto { to: Part::whole(of), from });
+            }
+        }
+        self.each(pass, &variables.with(&pairs), sums, "lane", Size::known(width), Some(len));
+        back.into_iter().for_each(|statement| self.out.push(statement));
+    }
+
+    /// The rows whose elements follow each other, and whether they are written.
+    fn consecutive(&self, variables: &Variables) -> Vec<(Var, bool)> {
+        let inner = self.rank() - 1;
+        let follows = |view: &View| matches!(Along::of(view, inner), Along::Consecutive);
+        let targets = variables.targets.iter().filter(|(view, _)| follows(view));
+        let mut rows: Vec<_> = targets.filter_map(|(_, row)| Some(((*row)?, true))).collect();
+        rows.extend(variables.values.iter().map(|row| (*row, true)));
+        if matches!(self.frame, Frame::Block(_)) {
+            rows.extend(variables.sums.map(|sums| (sums, false)));
+        }
+        let loads = self.nest.loads.iter().zip(&variables.loads).filter(|(view, _)| follows(view));
+        rows.extend(loads.filter_map(|(_, row)| Some(((*row)?, false))));
+        rows
+    }
+
+    /// Everything that happens at each of so many elements, of which only the first `counted` may count.
+    fn each(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<LaneFold>],
+        index: &str,
+        count: Size,
+        counted: Option<&Size>,
+    ) {
+        let index = self.out.variable(None, index, Holds::Size);
+        self.out.open(Head::Elements { index, count });
+        let mask = counted.map(|below| {
+            let var = self.out.variable(None, "counts", Holds::Mask);
+            self.out.push(Statement::Mask { var, index, below: below.clone() });
+            var
+        });
+        self.element(pass, variables, sums, index, mask);
+        self.out.close();
+    }
+
+    fn element(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<LaneFold>],
+        index: Var,
+        mask: Option<Var>,
+    ) {
+        let at = Size::from(index);
+        let mut nodes = Vec::with_capacity(pass.elements.len());
+        for node in &pass.elements {
+            let value = self.node(node, &nodes, variables, Some(&at));
+            let var = self.out.variable(Some(node.value), "", Holds::Number(node.dtype));
+            self.out.push(Statement::Number(var, value));
+            nodes.push(var);
+        }
+        // An operand may be the element that a store replaces.
+        let operands = pass.stores.iter().map(|store| &store.operand);
+        let operands = operands.chain(pass.folds.iter().map(|fold| &fold.operand));
+        let mut values = Vec::new();
+        for operand in operands {
+            let value = self.operand(operand, &nodes, variables, Some(&at));
+            values.push(match &value {
+                Value::Element(Place { of, .. }) if pass.stores.len() + pass.folds.len() > 1 => {
+                    let var = self.out.variable(None, "element", Holds::Number(self.out.dtype(*of)));
+                    self.out.push(Statement::Number(var, value));
+                    Value::Number(var)
+                }
+                _ => value,
+            });
+        }
+        let mut values = values.into_iter();
+        for (store, value) in pass.stores.iter().zip(values.by_ref()) {
+            let place = self.target_element(&store.target, variables, &at);
+            self.out.push(Statement::Store(place, value));
+        }
+        for (of, value) in variables.values.iter().zip(values.by_ref()) {
+            self.out.push(Statement::Store(Place { of: *of, index: at.clone() }, value));
+        }
+        let widest = sums.iter().flatten().map(|sum| sum.lanes).max();
+        for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values.by_ref()) {
+            let place = match (&fold.target, sum) {
+                (Target::Memory(view), _) => self.target_element(view, variables, &at),
+                (_, Some(sum)) => {
+                    let is_widest = Some(sum.lanes) == widest;
+                    let index = if is_widest { at.clone() } else { at.clone().modulo(sum.lanes) };
+                    Place { of: sum.chain(), index }
+                }
+                (_, None) => unreachable!("sums along a row have lanes"),
+            };
+            self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask });
+        }
+        assert!(values.next().is_none(), "each value is stored, kept in a row or added to a sum");
+    }
+
+    fn target_element(&self, view: &View, variables: &Variables, at: &Size) -> Place {
+        let row = variables.targets.iter().find(|(known, _)| known.buffer() == view.buffer());
+        let row = row.and_then(|(_, row)| *row).expect("a pass names what it writes");
+        self.place(row, view, variables, Some(at))
+    }
+
+    /// What an operand is at an index of the row, or once a row.
+    pub(super) fn operand(
+        &self,
+        operand: &Operand,
+        nodes: &[Var],
+        variables: &Variables,
+        at: Option<&Size>,
+    ) -> Value {
+        match operand {
+            Operand::Node(node) => Value::Number(nodes[*node]),
+            Operand::Number(value) => Value::Number(self.number(*value)),
+            Operand::Scalar(scalar) => self.scalar(scalar),
+            Operand::Load(load) => {
+                let row = self.row(*load, variables);
+                match self.out.holds(row) {
+                    Holds::Number(_) => Value::Number(row),
+                    _ => Value::Element(self.place(row, &self.nest.loads[*load], variables, at)),
+                }
+            }
+            Operand::Sum => {
+                let of = variables.sums.expect("a product has a row of sums");
+                Value::Element(Place { of, index: at.expect("sums are of elements").clone() })
+            }
+        }
+    }
+
+    /// The row of a load; what lies where something is written has the row of that.
+    fn row(&self, load: usize, variables: &Variables) -> Var {
+        let read = self.captures.loads[load];
+        let written = variables.targets.iter().find(|(view, _)| self.captures.target(view) == read);
+        let row = written.map_or(variables.loads[load], |(_, row)| *row);
+        row.expect("a pass names what it reads before")
+    }
+
+    /// The element of a row; a row that stands still has one.
+    fn place(&self, of: Var, view: &View, variables: &Variables, at: Option<&Size>) -> Place {
+        let inner = self.rank() - 1;
+        let at = || at.expect("what moves along the elements is read at one").clone();
+        let index = match Along::of(view, inner) {
+            Along::Still => Size::known(0),
+            Along::Consecutive => at(),
+            Along::Strided => {
+                let start = variables.start.map(Size::from);
+                Size::sum(start.into_iter().chain([at()]).collect()).times((&view.strides[inner]).into())
+            }
+        };
+        Place { of, index }
+    }
+}
+
+/// Whether elements are computed from numbers of their row.
+fn reads_numbers(pass: &Pass) -> bool {
+    let mut operands = pass.elements.iter().flat_map(|node| &node.operands);
+    operands.any(|operand| matches!(operand, Operand::Number(_)))
+}
+
+/// What an array begins with that is written before it is read.
+pub(super) const BLANK: Neutral = Neutral::Zero;

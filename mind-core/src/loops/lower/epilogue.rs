@@ -1,0 +1,159 @@
+//! What becomes of the elements of products and convolutions, as loops over blocks of sums while these are in cache.
+
+use crate::{
+    dim::Dim,
+    loops::{Head, Holds, Loops, Part, Run, Size, Statement, Var},
+    plan::{BufferId, Finish, MatMul, Nest, Operand, Pass, Plan, View},
+    ty::DType,
+};
+
+use super::{
+    captures::Captures,
+    dtype,
+    rows::{Columns, Frame, Lowering},
+    writer::Writer,
+};
+
+/// Up to so many multiplications of known extents, each at most 16, a product is computed where it stands.
+const TINY: i64 = 256;
+
+/// How a product is computed, and what becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Product {
+    /// Where it stands, row by row.
+    Tiny(Whole),
+    /// By a kernel.
+    Kernel(Epilogue),
+}
+
+/// Loops over the rows of a small product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whole {
+    /// The loops; [`Statement::ProductRow`] is a row of it.
+    pub loops: Loops,
+    /// The element type.
+    pub dtype: DType,
+}
+
+/// What becomes of the sums that a kernel gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Epilogue {
+    /// They are stored as they are.
+    Stored(BufferId),
+    /// What loops over a block of them do.
+    Finished(Finished),
+}
+
+/// Loops over a block of the sums of a product.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// The loops, which capture [what is known of a block](crate::loops::OfBlock).
+    pub loops: Loops,
+    /// Where the elements go: where they are added to what is there, if they are.
+    pub destination: Var,
+    /// From one row of that to the next.
+    pub stride: Dim,
+    /// The element type of what is stored.
+    pub dtype: DType,
+}
+
+/// How a product is computed, and what becomes of its elements.
+pub fn product(plan: &Plan, product: &MatMul) -> Product {
+    match is_tiny(product) {
+        true => Product::Tiny(whole(plan, &product.finish)),
+        false => Product::Kernel(epilogue(plan, &product.finish)),
+    }
+}
+
+/// What becomes of the sums that a kernel gives.
+pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
+    if let Some(buffer) = stored(plan, finish) {
+        return Epilogue::Stored(buffer);
+    }
+    let (nest, dtype) = (nest(finish), dtype(plan, &finish.stores[0].target));
+    let mut out = Writer::default();
+    let mut captures = Captures::new(plan, &nest, None, &mut out);
+    let [first, row, column, rows, columns, sums, stride] = captures.of_block(finish, dtype, &mut out);
+    let frame = Frame::Block(Columns { column, columns, first: Some(first) });
+    let mut lowering = Lowering::new(plan, &nest, &captures, frame, out);
+    let index = lowering.index(0);
+    let end = Size::sum(vec![row.into(), rows.into()]);
+    lowering.out.open(Head::For { index, from: row.into(), to: end });
+    let at = Size::from(index).minus(row.into()).times(stride.into());
+    let part = Part { of: sums, at: Some(at), len: Some(columns.into()) };
+    let sums = lowering.out.derived(sums, "row", Holds::Slice(dtype));
+    lowering.out.push(Statement::Slice { var: sums, part, written: false });
+    lowering.sums = Some(sums);
+    let out = finished(lowering);
+    let targets = || finish.stores.iter().map(|store| &store.target);
+    let is_read = |target: &&View| captures.loads.iter().any(|load| *load == captures.target(target));
+    let target = targets().find(is_read).or_else(|| targets().next()).expect("a finish stores something");
+    let (destination, stride) = (captures.target(target), target.strides[0].clone());
+    Epilogue::Finished(Finished { loops: loops(captures, out), destination, stride, dtype })
+}
+
+/// Where the sums go, if they are stored as they are and nothing else becomes of them.
+fn stored(plan: &Plan, finish: &Finish) -> Option<BufferId> {
+    let [store] = &finish.stores[..] else { return None };
+    let buffer = store.target.buffer()?;
+    let len = plan.buffers[buffer.0].ty.shape.element_count();
+    let whole = store.target.is_contiguous() && store.target.shape.element_count() == len;
+    (whole && finish.nodes.is_empty() && store.operand == Operand::Sum).then_some(buffer)
+}
+
+/// Whether a product is so small that it is computed where it stands.
+pub fn is_tiny(product: &MatMul) -> bool {
+    let small = |extent: &Dim| extent.as_literal().filter(|extent| *extent <= 16);
+    let count = product.extents.iter().try_fold(1, |count, extent| Some(count * small(extent)?));
+    product.batch.is_empty() && count.is_some_and(|count| count <= TINY)
+}
+
+/// Loops that compute the rows of a product of small known extents and finish each.
+fn whole(plan: &Plan, finish: &Finish) -> Whole {
+    let (nest, dtype) = (nest(finish), dtype(plan, &finish.stores[0].target));
+    let mut out = Writer::default();
+    let captures = Captures::new(plan, &nest, None, &mut out);
+    let mut lowering = Lowering::new(plan, &nest, &captures, Frame::Row, out);
+    let index = lowering.index(0);
+    lowering.out.open(Head::For { index, from: Size::known(0), to: (&finish.extents[0]).into() });
+    let columns = finish.extents[1].as_literal().and_then(|columns| usize::try_from(columns).ok());
+    let holds = Holds::Array(dtype, columns.expect("a small product has known extents"));
+    let sums = lowering.out.variable(None, "sums", holds);
+    lowering.out.push(Statement::ProductRow { var: sums, row: index.into() });
+    lowering.sums = Some(sums);
+    let out = finished(lowering);
+    Whole { loops: loops(captures, out), dtype }
+}
+
+/// What becomes of a row of sums, whose loop is open: the nest has one pass of stores.
+fn finished(mut lowering: Lowering<'_>) -> Writer {
+    let nest = lowering.nest;
+    for pass in &nest.passes {
+        let mut variables = lowering.variables(pass);
+        lowering.still_loads(&mut variables);
+        lowering.elements(pass, &variables, &[]);
+    }
+    lowering.out.close();
+    lowering.out
+}
+
+fn loops(captures: Captures, out: Writer) -> Loops {
+    let (variables, body) = out.finish();
+    // A kernel runs them, at the level that it runs at.
+    let run = Run::Here;
+    Loops { captures: captures.all, variables, body, totals: Vec::new(), run, tells_how: false }
+}
+
+/// A finish as a nest of one pass, whose rows are those of the product.
+fn nest(finish: &Finish) -> Nest {
+    Nest {
+        extents: finish.extents.to_vec(),
+        row_axes: 1,
+        loads: finish.loads.clone(),
+        passes: vec![Pass {
+            elements: finish.nodes.clone(),
+            stores: finish.stores.clone(),
+            ..Pass::default()
+        }],
+    }
+}

@@ -1,0 +1,336 @@
+//! What folds are gathered in: lanes, arrays or scratch memory, sums chain by chain, which are settled.
+
+use std::ops::Range;
+
+use mind_shape::loops::{self, CHAIN, chain_in};
+
+use crate::{
+    dim::Dim,
+    ir::ValueId,
+    loops::{Head, Holds, Lanes, Part, Size, Statement, Value, Var},
+    plan::{Operand, Target, View},
+    ty::DType,
+};
+
+use super::{
+    chains::{Chain, MemoryFold, Place, in_memory, is_sum_of_rows, turns},
+    rows::{Element, Gathered, Lowering},
+};
+
+/// A fold in an array of lanes; that of numbers of rows has one.
+#[derive(Clone)]
+pub(super) struct LaneFold {
+    pub(super) sums: Var,
+    pub(super) lanes: usize,
+    pub(super) of: Element,
+    /// If there is more than one chain, where they end, and what each is gathered in.
+    pub(super) chains: Option<Chains>,
+    /// If the loop of which it has chains is the only one that adds to it, the chain before the one under way: it is settled
+    /// when there is a next, and the last one takes what is left after whole blocks.
+    pub(super) last: Option<Var>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Chains {
+    pub(super) end: Chain,
+    pub(super) chain: Var,
+    pub(super) lost: Var,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn is_sum_of_rows(&self) -> bool {
+        self.memory
+            .iter()
+            .any(|(sum, _)| sum.place == Place::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view))
+    }
+
+    /// The rows of a matrix, summed by the run time, several at a time.
+    pub(super) fn sum_columns(&mut self) {
+        let (sum, Gathered { chain, lost }) = self.memory[0];
+        let lost = lost.expect("chains in scratch memory lose something");
+        let Operand::Load(load) = sum.fold.operand else { unreachable!("a sum of rows is one of a load") };
+        let view = &self.nest.loads[load];
+        let [sums, lost, chain] =
+            [self.captures.target(sum.view), lost, chain].map(|of| self.part(of, sum.view, 0));
+        let of = Part { of: self.captures.loads[load], at: Some(self.position(view, 0..0)), len: None };
+        let (stride, rows) = ((&view.strides[0]).into(), self.extent(0));
+        self.out.push(Statement::SumColumns { sums, lost, chain, of, stride, rows });
+        self.end_folds(0);
+    }
+
+    pub(super) fn begin_totals(&mut self) {
+        for pass in &self.nest.passes {
+            let elements = pass.folds.iter().map(|fold| (fold, true));
+            for (fold, of_elements) in elements.chain(pass.row_folds.iter().map(|fold| (fold, false))) {
+                let Target::Total(value) = fold.target else { continue };
+                let of = Element::of(fold);
+                let sum = match of_elements {
+                    true => self.fold_in_lanes(Some(value), of, self.lanes(fold.dtype), 0),
+                    false => self.fold(Some(value), of, 1, CHAIN, 0..self.nest.row_axes),
+                };
+                self.totals.push(sum);
+            }
+        }
+    }
+
+    /// Declares a fold along the axes from one on, of blocks of lanes along the last.
+    pub(super) fn fold_in_lanes(
+        &mut self,
+        value: Option<ValueId>,
+        of: Element,
+        lanes: usize,
+        first: usize,
+    ) -> LaneFold {
+        self.fold(value, of, lanes, chain_in(lanes), first..self.rank())
+    }
+
+    /// Declares a fold that is added to in each turn of the loops over some axes.
+    pub(super) fn fold(
+        &mut self,
+        value: Option<ValueId>,
+        of: Element,
+        lanes: usize,
+        most: usize,
+        axes: Range<usize>,
+    ) -> LaneFold {
+        let inner = self.rank() - 1;
+        let loops = axes.clone().map(|axis| {
+            let turns = turns(self.nest, self.captures.cut.map(|(axis, _)| axis), axis);
+            (axis, if axis == inner { turns.map(|len| len.div_ceil(lanes)) } else { turns })
+        });
+        let is_one_run = axes.clone().eq(inner..inner + 1);
+        let end = Chain::of(most, loops);
+        let holds = Holds::Array(of.dtype, lanes);
+        let sums = self.out.variable(value, "lanes", holds);
+        self.array(sums, of);
+        let chains = end.map(|end| {
+            let [chain, lost] = ["chain", "lost"].map(|what| self.out.variable(value, what, holds));
+            self.array(lost, of);
+            Chains { end, chain, lost }
+        });
+        let last = (chains.is_some() && is_one_run).then(|| {
+            let last = self.out.variable(value, "last", holds);
+            self.array(last, of);
+            last
+        });
+        LaneFold { sums, lanes, of, chains, last }
+    }
+
+    /// Declares an array that holds what changes nothing.
+    pub(super) fn array(&mut self, var: Var, of: Element) {
+        self.out.push(Statement::Array(var, of.monoid.neutral));
+    }
+
+    /// The lanes of a sum along the row. Lanes without elements change nothing: fewer of them give the same bits.
+    pub(super) fn lanes(&self, dtype: DType) -> usize {
+        let of_type = lanes_of(dtype);
+        self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
+    }
+
+    /// The lanes that a row was summed in as one.
+    pub(super) fn value_of_row(&self, sum: &LaneFold) -> Value {
+        match (self.inner_known(), sum.value()) {
+            // Nothing is to be kept apart from a loop over blocks: there is one block.
+            (Some(len), Value::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
+                Value::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }
+            }
+            (_, value) => value,
+        }
+    }
+
+    /// Whether a row is one run along the innermost axis.
+    pub(super) fn is_one_run(&self) -> bool {
+        self.nest.row_axes + 1 == self.rank()
+    }
+
+    pub(super) fn name_sums_in_memory(&mut self) {
+        for sum in in_memory(self.nest, self.captures.cut.map(|(axis, _)| axis)) {
+            let target = self.captures.target(sum.view);
+            let gathered = match sum.place {
+                Place::Target => Gathered { chain: target, lost: None },
+                Place::Arrays(len) => {
+                    let holds = Holds::Array(sum.fold.dtype, len);
+                    let chain = self.out.derived(target, "chain", holds);
+                    let lost = sum.chain.map(|_| self.out.derived(target, "lost", holds));
+                    Gathered { chain, lost }
+                }
+                Place::Scratch => {
+                    let [chain, lost] = self.captures.scratch_of(sum.view);
+                    Gathered { chain, lost: Some(lost) }
+                }
+            };
+            self.memory.push((sum, gathered));
+        }
+    }
+
+    /// Clears the sums in memory that the loops from `depth` on add up.
+    pub(super) fn begin_folds(&mut self, depth: usize) {
+        for (MemoryFold { fold, view, chain, place, .. }, Gathered { chain: array, lost }) in
+            self.sums_from(depth)
+        {
+            let (of, sums) = (Element::of(fold), self.sums(view, depth));
+            let neutral = of.monoid.neutral;
+            match (place, chain, lost) {
+                (Place::Arrays(_), None, _) => self.array(array, of),
+                (Place::Arrays(_), Some(_), Some(lost)) => {
+                    self.out.push(Statement::Fill(sums, neutral));
+                    self.array(lost, of);
+                }
+                (Place::Scratch, _, Some(lost)) => {
+                    let lost = self.part(lost, view, depth);
+                    self.out.push(Statement::Fill(sums, neutral));
+                    self.out.push(Statement::Fill(lost, neutral));
+                }
+                (Place::Target, ..) => self.out.push(Statement::Fill(sums, neutral)),
+                (Place::Arrays(_) | Place::Scratch, _, None) => unreachable!("chains lose something"),
+            }
+        }
+    }
+
+    pub(super) fn end_folds(&mut self, depth: usize) {
+        for (MemoryFold { fold, view, chain, place, .. }, Gathered { chain: array, .. }) in
+            self.sums_from(depth)
+        {
+            let sums = self.sums(view, depth);
+            if matches!((place, chain), (Place::Arrays(_), None)) {
+                self.out.push(Statement::CopyInto { to: sums.clone(), from: Part::whole(array) });
+            }
+            self.divide(fold, sums);
+        }
+    }
+
+    /// The sums in memory that the loops from `depth` on add up.
+    fn sums_from(&self, depth: usize) -> Vec<(MemoryFold<'a>, Gathered)> {
+        self.memory.iter().filter(|(sum, _)| sum.depth == depth).copied().collect()
+    }
+
+    /// Goes through the turns of a loop in chains, where sums have chains of it. What is returned are the first turn and the
+    /// end of the chain, or of all.
+    pub(super) fn open_chains(&mut self, axis: usize, turns: Size, sums: &[LaneFold]) -> (Size, Size) {
+        let Some(most) = self.chains(axis, sums) else { return (Size::known(0), turns) };
+        let [first, end] =
+            ["chain", "end"].map(|what| self.out.variable(None, &format!("{what}{axis}"), Holds::Size));
+        self.out.open(Head::Chains { first, end, turns, most });
+        for (MemoryFold { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
+            match place {
+                Place::Arrays(_) => self.array(chain, Element::of(fold)),
+                Place::Scratch | Place::Target => {
+                    let chain = self.part(chain, view, axis);
+                    self.out.push(Statement::Fill(chain, fold.monoid.neutral));
+                }
+            }
+        }
+        for LaneFold { sums, of, chains, last, .. } in sums {
+            let Some(Chains { chain, lost, .. }) = chains.filter(|chains| chains.end.axis == axis) else {
+                continue;
+            };
+            if let Some(last) = last {
+                self.out.open(Head::If { less: Size::known(0), than: first.into() });
+                self.settle(*sums, lost, *last, *of, false);
+                self.out.close();
+            }
+            self.array(chain, *of);
+        }
+        (first.into(), end.into())
+    }
+
+    /// Settles the chains of a loop.
+    pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneFold]) {
+        if self.chains(axis, sums).is_none() {
+            return;
+        }
+        for (MemoryFold { fold, view, place, .. }, Gathered { chain, lost }) in self.chained(axis) {
+            let lost = lost.expect("chains lose something");
+            let sums = self.part(self.captures.target(view), view, axis);
+            let monoid = fold.monoid;
+            let statement = match place {
+                Place::Arrays(_) => {
+                    let [lost, chain] = [lost, chain].map(Part::whole);
+                    Statement::Settle { monoid, sums, lost, chain, lanes: true }
+                }
+                Place::Scratch | Place::Target => {
+                    let [lost, chain] = [lost, chain].map(|of| self.part(of, view, axis));
+                    Statement::Settle { monoid, sums, lost, chain, lanes: false }
+                }
+            };
+            self.out.push(statement);
+        }
+        for LaneFold { sums, of, chains, last, .. } in sums {
+            let Some(Chains { chain, lost, .. }) = chains.filter(|chains| chains.end.axis == axis) else {
+                continue;
+            };
+            match last {
+                Some(last) => self.out.push(Statement::Assign { to: *last, from: chain }),
+                None => self.settle(*sums, lost, chain, *of, true),
+            }
+        }
+        self.out.close();
+    }
+
+    /// Adds chains to sums that are arrays.
+    pub(super) fn settle(&mut self, sums: Var, lost: Var, chain: Var, of: Element, lanes: bool) {
+        let [sums, lost, chain] = [sums, lost, chain].map(Part::whole);
+        self.out.push(Statement::Settle { monoid: of.monoid, sums, lost, chain, lanes });
+    }
+
+    /// The most turns of a loop in a chain, if sums have chains of it.
+    fn chains(&self, axis: usize, sums: &[LaneFold]) -> Option<usize> {
+        let in_memory = self.memory.iter().filter_map(|(sum, _)| sum.chain);
+        let in_lanes = sums.iter().filter_map(|sum| sum.chains.map(|chains| chains.end));
+        in_memory.chain(in_lanes).filter(|chain| chain.axis == axis).map(|chain| chain.turns).min()
+    }
+
+    fn chained(&self, axis: usize) -> Vec<(MemoryFold<'a>, Gathered)> {
+        let of_axis = |sum: &MemoryFold<'_>| sum.chain.is_some_and(|chain| chain.axis == axis);
+        self.memory.iter().filter(|(sum, _)| of_axis(sum)).copied().collect()
+    }
+
+    /// The part of a sum in memory, or of what lies as it does, that the loops from `axis` on add to.
+    fn part(&self, of: Var, view: &View, axis: usize) -> Part {
+        let kept = (axis..self.rank()).filter(|axis| view.strides[*axis] != Dim::ZERO);
+        let len = kept.map(|axis| self.extent(axis)).reduce(Size::times);
+        let len = len.unwrap_or_else(|| Size::known(1));
+        Part { of, at: Some(self.position(view, 0..axis)), len: Some(len) }
+    }
+
+    /// What the elements of a sum in memory are added to.
+    pub(super) fn gathered_in(&self, view: &View) -> Option<&(MemoryFold<'a>, Gathered)> {
+        self.memory.iter().find(|(sum, _)| sum.view.buffer() == view.buffer())
+    }
+
+    /// The part of a target in memory that the loops from `depth` on sum into.
+    fn sums(&self, view: &View, depth: usize) -> Part {
+        let of = self.captures.target(view);
+        match depth.checked_sub(1) {
+            None => Part::whole(of),
+            Some(outer) => {
+                Part { of, at: Some(self.position(view, 0..depth)), len: Some((&view.strides[outer]).into()) }
+            }
+        }
+    }
+}
+
+impl LaneFold {
+    /// All lanes as one.
+    pub(super) fn value(&self) -> Value {
+        Value::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), looped: true }
+    }
+
+    /// The lanes when all is added.
+    pub(super) fn in_lanes(&self) -> Lanes {
+        match (self.chains, self.last) {
+            (Some(Chains { lost, .. }), Some(last)) => Lanes::Settled { sums: self.sums, lost, last },
+            (Some(_) | None, _) => Lanes::Array(self.sums),
+        }
+    }
+
+    /// What the chain under way is gathered in.
+    pub(super) fn chain(&self) -> Var {
+        self.chains.map_or(self.sums, |chains| chains.chain)
+    }
+}
+
+/// The lanes of a sum.
+pub(super) fn lanes_of(dtype: DType) -> usize {
+    loops::lanes_of(dtype.bytes())
+}

@@ -1,0 +1,166 @@
+//! From nests and finishes of a plan to loops: every decision of how they run is made here.
+
+mod captures;
+mod chains;
+mod columns;
+mod cut;
+mod elements;
+mod epilogue;
+mod folds;
+mod numbers;
+mod rows;
+mod short_rows;
+mod writer;
+
+use crate::{
+    dim::Dim,
+    loops::{Cut, Loops, Run},
+    map::{Map, Rust},
+    plan::{BufferId, Nest, Operand, Plan, Target, View},
+    ty::DType,
+};
+
+pub use epilogue::{Epilogue, Finished, Product, Whole, epilogue, is_tiny, product};
+
+use captures::Captures;
+use rows::{Frame, Lowering};
+use writer::Writer;
+
+/// Below this many elements, known ahead, a nest runs where it stands: choosing a SIMD level would cost more.
+const WORTH_DISPATCHING: i64 = 64;
+
+/// What a nest does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Done {
+    /// It copies elements that do not follow each other: the run time has a blocked copy.
+    Copied {
+        /// What is copied.
+        from: View,
+        /// To where, one after the other.
+        to: BufferId,
+    },
+    /// Loops.
+    Looped(Loops),
+}
+
+/// What a nest of a plan does.
+pub fn nest(plan: &Plan, nest: &Nest) -> Done {
+    if let Some((from, to)) = transposition(nest) {
+        return Done::Copied { from: from.clone(), to };
+    }
+    let cut = Cut::of(nest);
+    let mut out = Writer::default();
+    let captures = Captures::new(plan, nest, cut.as_ref(), &mut out);
+    let (totals, out) = match columns::lower(plan, nest, &captures, out) {
+        Ok(out) => (Vec::new(), out),
+        Err(out) => {
+            let mut lowering = Lowering::new(plan, nest, &captures, Frame::Nest, out);
+            (lowering.rows(), lowering.out)
+        }
+    };
+    let (variables, body) = out.finish();
+    let run = match (cut, known(&nest.extents)) {
+        (Some(cut), _) => Run::Cut(cut),
+        (None, Some(elements)) if elements <= WORTH_DISPATCHING => Run::Here,
+        (None, Some(_) | None) => Run::Dispatched,
+    };
+    Done::Looped(Loops {
+        captures: captures.all,
+        variables,
+        body,
+        totals,
+        run,
+        tells_how: has_functions(nest),
+    })
+}
+
+/// The lengths of the scratch memory that sums of a nest are gathered in, and their element types.
+pub fn scratch(plan: &Plan, nest: &Nest) -> Vec<(DType, Dim)> {
+    let sums = chains::in_scratch(nest, Cut::of(nest).map(|cut| cut.axis));
+    let lens = sums.map(|sum| {
+        let len = plan.buffers[buffer(sum.view).0].ty.shape.element_count();
+        (sum.fold.dtype, len.expect("a verified type has a countable number of elements"))
+    });
+    lens.collect()
+}
+
+/// What is read and where it is stored, if the nest does nothing but copy elements that do not follow each other.
+fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
+    let ([from], [pass]) = (&nest.loads[..], &nest.passes[..]) else { return None };
+    let [store] = &pass.stores[..] else { return None };
+    let alone = pass.folds.is_empty()
+        && pass.numbers.is_empty()
+        && pass.row_stores.is_empty()
+        && pass.row_folds.is_empty();
+    let copies = match (&store.operand, &pass.elements[..]) {
+        (Operand::Load(0), []) => true,
+        (Operand::Node(0), [node]) => node.op == Map::COPY && node.operands == [Operand::Load(0)],
+        _ => false,
+    };
+    let strided = matches!(Along::of(from, nest.extents.len() - 1), Along::Strided);
+    let in_order = store.target.is_contiguous();
+    if alone && copies && strided && in_order { Some((from, store.target.buffer()?)) } else { None }
+}
+
+/// Whether elements or numbers of rows are results of functions that are told how to multiply and add.
+fn has_functions(nest: &Nest) -> bool {
+    let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
+    nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))
+}
+
+/// How a view moves along an axis.
+enum Along {
+    Still,
+    Consecutive,
+    Strided,
+}
+
+impl Along {
+    fn of(view: &View, axis: usize) -> Self {
+        match &view.strides[axis] {
+            stride if *stride == Dim::ZERO => Self::Still,
+            stride if stride.is_one() => Self::Consecutive,
+            _ => Self::Strided,
+        }
+    }
+}
+
+/// The operands of everything that a nest computes, stores or sums, and their element types.
+fn operands<'n>(plan: &Plan, nest: &'n Nest) -> Vec<(&'n Operand, DType)> {
+    let mut operands = Vec::new();
+    for pass in &nest.passes {
+        for node in pass.elements.iter().chain(&pass.numbers) {
+            operands.extend(node.operands.iter().map(|operand| (operand, node.dtype)));
+        }
+        for store in pass.stores.iter().chain(&pass.row_stores) {
+            operands.push((&store.operand, dtype(plan, &store.target)));
+        }
+        operands.extend(pass.folds.iter().chain(&pass.row_folds).map(|fold| (&fold.operand, fold.dtype)));
+    }
+    operands
+}
+
+/// What is written: views of stores and of sums in memory.
+fn targets(nest: &Nest) -> impl Iterator<Item = &View> {
+    nest.passes.iter().flat_map(|pass| {
+        let stores = pass.stores.iter().chain(&pass.row_stores).map(|store| &store.target);
+        let folds = pass.folds.iter().chain(&pass.row_folds).filter_map(|fold| match &fold.target {
+            Target::Memory(view) => Some(view),
+            Target::Number(_) | Target::Total(_) => None,
+        });
+        stores.chain(folds)
+    })
+}
+
+fn buffer(view: &View) -> BufferId {
+    view.buffer().expect("nests read and write memory")
+}
+
+fn dtype(plan: &Plan, view: &View) -> DType {
+    plan.buffers[buffer(view).0].ty.dtype
+}
+
+/// The number of elements, if it is known.
+fn known(extents: &[Dim]) -> Option<i64> {
+    extents.iter().try_fold(1i64, |product, extent| product.checked_mul(extent.as_literal()?))
+}

@@ -1,0 +1,380 @@
+//! The loops of a nest: rows, the passes over a row, and what becomes of their sums.
+//!
+//! A sum along a row goes to lanes as the run time's own sums do, element `i` to lane `i % LANES`, in blocks as wide as the
+//! lanes; what is left after the last whole block goes to a copy of the lanes, since an array that is also indexed by a
+//! variable stays in memory.
+
+use std::ops::Range;
+
+use crate::{
+    dim::Dim,
+    ir::ValueId,
+    loops::{Head, Holds, Part, Place, Size, Statement, Total, Value, Var},
+    plan::{Fold, Nest, Node, Pass, Plan, Scalar, Store, Target, View},
+    reduce::Monoid,
+    ty::DType,
+};
+
+use super::{
+    Along, captures::Captures, chains::MemoryFold, dtype, elements::Variables, folds::LaneFold,
+    numbers::RowNumber, writer::Writer,
+};
+
+/// What the rows of a nest are.
+#[derive(Clone, Copy)]
+pub(super) enum Frame {
+    /// All that its outer axes count.
+    Nest,
+    /// The columns of a block of a product's sums.
+    Block(Columns),
+    /// Whole rows of a product's sums, whose length is known.
+    Row,
+    /// A block of short rows as one.
+    Rows(Columns),
+}
+
+/// A part of a row.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    /// Where it begins.
+    pub(super) column: Var,
+    /// How long it is.
+    pub(super) columns: Var,
+    /// The row at which what is written begins, unless that is where what is read does.
+    pub(super) first: Option<Var>,
+}
+
+/// The rows that are gone over at once.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    pub(super) first: Var,
+    pub(super) rows: Var,
+}
+
+pub(super) struct Lowering<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) nest: &'a Nest,
+    pub(super) captures: &'a Captures,
+    pub(super) frame: Frame,
+    /// Of the loops that are open, for each axis.
+    pub(super) indices: Vec<Option<Var>>,
+    /// The numbers of the row so far.
+    pub(super) numbers: Vec<RowNumber>,
+    /// For each total, in the order of passes, what it is summed in.
+    pub(super) totals: Vec<LaneFold>,
+    /// The folds in memory, and what each is gathered in.
+    pub(super) memory: Vec<(MemoryFold<'a>, Gathered)>,
+    /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
+    pub(super) values: Vec<Var>,
+    pub(super) block: Option<Block>,
+    /// Which of these rows is gone over.
+    pub(super) block_row: Option<Var>,
+    /// The row of a product's sums.
+    pub(super) sums: Option<Var>,
+    pub(super) out: Writer,
+}
+
+/// The variables that chains of a sum are gathered in.
+#[derive(Clone, Copy)]
+pub(super) struct Gathered {
+    /// The chain under way.
+    pub(super) chain: Var,
+    /// What the sum lost to rounding, if there is more than one chain.
+    pub(super) lost: Option<Var>,
+}
+
+/// What is put together, and by what.
+#[derive(Clone, Copy)]
+pub(super) struct Element {
+    pub(super) monoid: &'static Monoid,
+    pub(super) dtype: DType,
+}
+
+impl Element {
+    pub(super) fn of(fold: &Fold) -> Self {
+        Self { monoid: fold.monoid, dtype: fold.dtype }
+    }
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        nest: &'a Nest,
+        captures: &'a Captures,
+        frame: Frame,
+        out: Writer,
+    ) -> Self {
+        Self {
+            plan,
+            nest,
+            captures,
+            frame,
+            indices: vec![None; nest.extents.len()],
+            numbers: Vec::new(),
+            totals: Vec::new(),
+            memory: Vec::new(),
+            values: Vec::new(),
+            block: None,
+            block_row: None,
+            sums: None,
+            out,
+        }
+    }
+
+    /// All rows; what the loops give.
+    pub(super) fn rows(&mut self) -> Vec<Total> {
+        if self.rows_alone() {
+            return Vec::new();
+        }
+        self.begin_totals();
+        self.name_sums_in_memory();
+        if self.is_sum_of_rows() {
+            self.sum_columns();
+            return Vec::new();
+        }
+        self.begin_values();
+        let totals = self.totals.clone();
+        for depth in 0..self.nest.row_axes {
+            self.begin_folds(depth);
+            match self.rows_at_once() {
+                Some(rows) if depth + 1 == self.nest.row_axes => self.open_block(depth, rows),
+                Some(_) | None => self.open(depth, &totals),
+            }
+        }
+        self.begin_folds(self.nest.row_axes);
+        let mut of_passes = totals.clone().into_iter();
+        for pass in &self.nest.passes {
+            self.pass(pass, &mut of_passes);
+        }
+        for depth in (0..self.nest.row_axes).rev() {
+            self.end_folds(depth + 1);
+            self.out.close();
+            self.close_chains(depth, &totals);
+        }
+        self.end_folds(0);
+        let folds = self.nest.folds().filter_map(|fold| match &fold.target {
+            Target::Total(value) => Some((fold, *value)),
+            Target::Number(_) | Target::Memory(_) => None,
+        });
+        let totals = folds.zip(&self.totals).map(|((fold, value), total)| Total {
+            value,
+            monoid: fold.monoid,
+            dtype: fold.dtype,
+            count: fold.count.clone(),
+            part: total.value(),
+        });
+        totals.collect()
+    }
+
+    fn pass(&mut self, pass: &'a Pass, totals: &mut impl Iterator<Item = LaneFold>) {
+        let mut variables = self.variables(pass);
+        let known = self.numbers.len();
+        self.name_numbers(pass);
+        if let Some(flat) = self.flat(pass) {
+            self.flat_pass(pass, &flat, known);
+            self.open_rows(known + pass.folds.len());
+            self.still_loads(&mut variables);
+            self.numbers_of_rows(pass, known + pass.folds.len(), &mut variables, totals);
+            return;
+        }
+        self.open_rows(known);
+        let sums: Vec<Option<LaneFold>> = pass
+            .folds
+            .iter()
+            .map(|fold| match &fold.target {
+                Target::Total(_) => totals.next(),
+                Target::Number(value) => {
+                    let (lanes, first) = (self.lanes(fold.dtype), self.nest.row_axes);
+                    Some(self.fold_in_lanes(Some(*value), Element::of(fold), lanes, first))
+                }
+                Target::Memory(_) => None,
+            })
+            .collect();
+        self.still_loads(&mut variables);
+        self.elements(pass, &variables, &sums);
+        let mut number = known;
+        for (fold, sum) in pass.folds.iter().zip(&sums) {
+            if let (Target::Number(_), Some(sum)) = (&fold.target, sum) {
+                let value = self.mean(fold, self.value_of_row(sum));
+                self.define_number(number, value);
+                number += 1;
+            }
+        }
+        if !pass.numbers.is_empty() {
+            self.next_rows(number, &mut variables);
+        }
+        self.numbers_of_rows(pass, number, &mut variables, totals);
+    }
+
+    /// What is computed, stored and summed once a row when a pass is over, with so many numbers known.
+    fn numbers_of_rows(
+        &mut self,
+        pass: &Pass,
+        first: usize,
+        variables: &mut Variables,
+        totals: &mut impl Iterator<Item = LaneFold>,
+    ) {
+        let mut number = first;
+        for node in &pass.numbers {
+            let value = self.node(node, &self.nodes(first..number), variables, None);
+            self.define_number(number, value);
+            number += 1;
+        }
+        if !(pass.row_stores.is_empty() && pass.row_folds.is_empty()) {
+            self.next_rows(number, variables);
+        }
+        let nodes = self.nodes(first..number);
+        for Store { operand, target } in &pass.row_stores {
+            let value = self.operand(operand, &nodes, variables, None);
+            let place =
+                Place { of: self.captures.target(target), index: self.position(target, 0..self.rank()) };
+            self.out.push(Statement::Store(place, value));
+        }
+        for fold in &pass.row_folds {
+            let value = self.operand(&fold.operand, &nodes, variables, None);
+            let place = match &fold.target {
+                Target::Total(_) => {
+                    let total = totals.next().expect("every total was declared");
+                    Place { of: total.chain(), index: Size::known(0) }
+                }
+                Target::Memory(view) => {
+                    let (_, Gathered { chain, .. }) = self.gathered_in(view).expect("every sum was named");
+                    Place { of: *chain, index: self.position(view, 0..self.rank()) }
+                }
+                Target::Number(_) => unreachable!("sums over rows are no numbers of a row"),
+            };
+            self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask: None });
+        }
+        if self.block.is_some() {
+            self.out.close();
+        }
+    }
+
+    /// Divides each of the sums, if they are means.
+    pub(super) fn divide(&mut self, fold: &Fold, sums: Part) {
+        if let Some(count) = &fold.count {
+            self.out.push(Statement::Divide(sums, count.into()));
+        }
+    }
+
+    fn mean(&self, fold: &Fold, sum: Value) -> Value {
+        match &fold.count {
+            Some(count) => Value::Mean { sum: Box::new(sum), count: count.into(), dtype: fold.dtype },
+            None => sum,
+        }
+    }
+
+    /// Opens the loop over an axis, and those over chains of it.
+    pub(super) fn open(&mut self, axis: usize, sums: &[LaneFold]) {
+        let (from, to) = self.open_chains(axis, self.extent(axis), sums);
+        let index = self.index(axis);
+        self.out.open(Head::For { index, from, to });
+    }
+
+    /// A new index of an axis.
+    pub(super) fn index(&mut self, axis: usize) -> Var {
+        let index = self.out.variable(None, &format!("i{axis}"), Holds::Size);
+        self.indices[axis] = Some(index);
+        index
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.nest.extents.len()
+    }
+
+    /// The part of a row that is gone over, if it is one.
+    pub(super) fn columns(&self) -> Option<Columns> {
+        match self.frame {
+            Frame::Block(columns) | Frame::Rows(columns) => Some(columns),
+            Frame::Nest | Frame::Row => None,
+        }
+    }
+
+    /// The extent of an axis, or of the part of it that is left after cuts.
+    pub(super) fn extent(&self, axis: usize) -> Size {
+        if let Some(Columns { columns, .. }) = self.columns() {
+            return columns.into();
+        }
+        match self.captures.steps(axis) {
+            Some(steps) => steps.into(),
+            None => (&self.nest.extents[axis]).into(),
+        }
+    }
+
+    pub(super) fn inner_len(&self) -> Size {
+        self.extent(self.rank() - 1)
+    }
+
+    /// The length of a row, if it is known.
+    pub(super) fn inner_known(&self) -> Option<usize> {
+        let inner = self.rank() - 1;
+        if self.columns().is_some() || self.captures.steps(inner).is_some() {
+            return None;
+        }
+        self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
+    }
+
+    /// Where the first element of the current row, or of the part of it that is in the block, is.
+    pub(super) fn row_position(&self, view: &View, written: bool) -> Size {
+        let inner = self.rank() - 1;
+        let Some(Columns { column, first, .. }) = self.columns() else {
+            return self.position(view, 0..inner);
+        };
+        let mut parts = vec![self.position_from(view, 0..inner, first.filter(|_| written))];
+        match Along::of(view, inner) {
+            Along::Still => {}
+            Along::Consecutive => parts.push(column.into()),
+            Along::Strided => parts.push(Size::from(column).times((&view.strides[inner]).into())),
+        }
+        Size::sum(parts)
+    }
+
+    pub(super) fn dtype(&self, view: &View) -> DType {
+        dtype(self.plan, view)
+    }
+
+    /// Where the element of a view is at the current indices of some axes and 0 of the others.
+    pub(super) fn position(&self, view: &View, axes: Range<usize>) -> Size {
+        self.position_from(view, axes, None)
+    }
+
+    /// The same in what begins at this index of the outermost axis.
+    fn position_from(&self, view: &View, axes: Range<usize>, first: Option<Var>) -> Size {
+        let mut parts = Vec::new();
+        if view.offset != Dim::ZERO {
+            parts.push(Size::from(&view.offset));
+        }
+        for axis in axes {
+            let stride = &view.strides[axis];
+            if *stride == Dim::ZERO {
+                continue;
+            }
+            let index = Size::from(self.indices[axis].expect("the loops of outer axes are open"));
+            let index = match first {
+                Some(first) if axis == 0 => index.minus(first.into()),
+                Some(_) | None => index,
+            };
+            parts.push(if stride.is_one() { index } else { index.times(stride.into()) });
+        }
+        Size::sum(parts)
+    }
+
+    pub(super) fn node(&self, node: &Node, nodes: &[Var], variables: &Variables, at: Option<&Size>) -> Value {
+        let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
+        Value::Apply { op: node.op, operands: operands.collect(), dtype: node.dtype }
+    }
+
+    pub(super) fn scalar(&self, scalar: &Scalar) -> Value {
+        match scalar {
+            Scalar::Constant(data) => Value::Constant(data.clone()),
+            Scalar::Input(_) | Scalar::Local(_) => {
+                Value::Number(self.captures.scalar(scalar).expect("every single number is captured"))
+            }
+        }
+    }
+
+    pub(super) fn number(&self, value: ValueId) -> Var {
+        let number = self.numbers.iter().rfind(|number| number.value == value);
+        number.and_then(|number| number.var).expect("numbers are computed before they are read")
+    }
+}

@@ -1,0 +1,305 @@
+//! Loops as Rust text, a statement at a time: everything was decided before.
+
+use std::fmt::Write;
+
+use mind_core::{
+    dim::Dim,
+    loops::{Head, Holds, Lanes, Loops, Part, Place, Size, Statement, Value, Var},
+    reduce::{Monoid, Neutral},
+    ty::DType,
+};
+
+use super::{Body, grouped, symbol_variable};
+use crate::emit::{
+    body::expression,
+    extent::{Arithmetic, extent},
+    literal,
+    names::Names,
+};
+
+/// Names that stand in the text beside those of variables.
+const OWN: [&str; 8] = ["nest", "rows", "elements", "sum", "at", "block", "product", "by"];
+
+pub(super) struct Printer<'a> {
+    loops: &'a Loops,
+    names: Vec<String>,
+    /// What functions are told of products and sums: the type parameter of a loop, or one after the other.
+    by: &'static str,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(body: &Body<'_>, loops: &'a Loops) -> Self {
+        let mut names = Names::new();
+        OWN.iter().for_each(|own| _ = names.fresh(own));
+        body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
+        let name = |variable: &mind_core::loops::Variable| {
+            let value = variable.value.map(|value| body.wish(value));
+            let wish = match (&value, &*variable.what) {
+                (Some(value), "") => value.clone(),
+                (Some(value), what) => format!("{}_{what}", value.trim_start_matches("r#")),
+                (None, what) => what.to_owned(),
+            };
+            names.fresh(&wish)
+        };
+        let names = loops.variables.iter().map(name).collect();
+        Self { loops, names, by: if loops.tells_how { "by" } else { "rt" } }
+    }
+
+    pub(super) fn name(&self, var: Var) -> &str {
+        &self.names[var.0]
+    }
+
+    /// All statements, a line each.
+    pub(super) fn body(&self) -> String {
+        let mut text = String::new();
+        self.statements(&self.loops.body, &mut text);
+        text
+    }
+
+    fn statements(&self, statements: &[Statement], text: &mut String) {
+        for statement in statements {
+            match statement {
+                Statement::Do(head, body) => {
+                    let _ = writeln!(text, "{}", self.head(head));
+                    self.statements(body, text);
+                    text.push_str(&self.end(head));
+                }
+                simple => _ = writeln!(text, "{}", self.statement(simple)),
+            }
+        }
+    }
+
+    fn statement(&self, statement: &Statement) -> String {
+        let name = |var: &Var| self.name(*var);
+        match statement {
+            Statement::Size(var, size) => format!("let {}: usize = {};", name(var), self.size(size)),
+            Statement::Number(var, value) => format!("let {} = {};", name(var), self.value(value)),
+            Statement::Mask { var, index, below } => {
+                format!("let {} = {} < {};", name(var), name(index), grouped(&self.size(below)))
+            }
+            Statement::Array(var, neutral) => {
+                let of = of_neutral(*neutral, self.loops.dtype(*var));
+                format!("let mut {} = [{of}; {}];", name(var), self.len(*var))
+            }
+            Statement::Copy { var, of } => format!("let mut {} = {};", name(var), name(of)),
+            Statement::Assign { to, from } => format!("{} = {};", name(to), name(from)),
+            Statement::Slice { var, part, written } => {
+                let borrow = if *written { "&mut " } else { "&" };
+                let part = if self.is_array(part) { name(&part.of).to_owned() } else { self.part(part) };
+                format!("let {} = {borrow}{part};", name(var))
+            }
+            Statement::ProductRow { var, row } => {
+                format!("let {} = product.row({});", name(var), self.size(row))
+            }
+            Statement::Chunks { var, rest, of, written } => {
+                let chunks = if *written { "as_chunks_mut" } else { "as_chunks" };
+                let (blocks, rest, of) = (name(var), name(rest), name(of));
+                format!("let ({blocks}, {rest}) = {of}.{chunks}::<{}>();", self.len(*var))
+            }
+            Statement::Chunk { var, of, index } => {
+                format!("let {} = &{}[{}];", name(var), name(of), name(index))
+            }
+            Statement::TakeOut { var, home, of, index } => {
+                let (var, home, of, index) = (name(var), name(home), name(of), name(index));
+                format!("let {home} = &mut {of}[{index}]; let mut {var} = *{home};")
+            }
+            Statement::PutBack { home, from } => format!("*{} = {};", name(home), name(from)),
+            Statement::Padded { var, of, written } => {
+                let padded = format!("rt::padded::<_, {}>({})", self.len(*var), name(of));
+                let (mutable, borrow) = if *written { ("mut ", "") } else { ("", "&") };
+                format!("let {mutable}{} = {borrow}{padded};", name(var))
+            }
+            Statement::CopyInto { to, from } => {
+                format!("{}.copy_from_slice(&{});", self.part(to), self.part(from))
+            }
+            Statement::Fill(part, neutral) => {
+                let of = of_neutral(*neutral, self.loops.dtype(part.of));
+                format!("{}.fill({of});", self.part(part))
+            }
+            Statement::Divide(part, count) => {
+                let (part, dtype) = (self.part(part), self.loops.dtype(part.of));
+                format!("for sum in &mut {part} {{ *sum = *sum / ({} as {dtype}); }}", self.grouped(count))
+            }
+            Statement::Store(place, value) => format!("{} = {};", self.place(place), self.value(value)),
+            Statement::Combine { place, monoid, value, mask } => {
+                let dtype = self.loops.dtype(place.of);
+                let (place, value) = (self.place(place), self.value(value));
+                let all = expression(monoid.combine, &[place.clone(), value], dtype, "rt");
+                match mask {
+                    None => format!("{place} = {all};"),
+                    Some(mask) => format!("{place} = if {} {{ {all} }} else {{ {place} }};", name(mask)),
+                }
+            }
+            Statement::Settle { monoid, sums, lost, chain, lanes } => {
+                let rust = monoid.rust;
+                let [all, lost_all, chain_all] = [sums, lost, chain].map(|part| self.part(part));
+                match lanes {
+                    false => {
+                        format!("rt::settle::<rt::{rust}, _>(&mut {all}, &mut {lost_all}, &{chain_all});")
+                    }
+                    true => format!(
+                        "rt::settle_lanes::<rt::{rust}, _, _>(&mut {all}, &mut {}, {});",
+                        name(&lost.of),
+                        name(&chain.of)
+                    ),
+                }
+            }
+            Statement::Columns { to, monoid, lanes, columns } => {
+                let (to, rust, len) = (self.part(to), monoid.rust, self.len(lanes.sums()));
+                let lanes = self.lanes(lanes, monoid);
+                format!(
+                    "{to}.copy_from_slice(&rt::combine_columns::<rt::{rust}, _, {len}, {columns}>({lanes}));"
+                )
+            }
+            Statement::SumRows { sums, of, len, stride } => {
+                let [sums, of] = [sums, of].map(|part| self.part(part));
+                let stride = self.size(stride);
+                match len.literal() {
+                    Some(len) => {
+                        let lanes = len.next_power_of_two();
+                        format!("rt::sum_rows::<_, {len}, {lanes}>(&{of}, {stride}, &mut {sums});")
+                    }
+                    None => format!("rt::sum_rows_of(&{of}, {}, {stride}, &mut {sums});", self.size(len)),
+                }
+            }
+            Statement::SumColumns { sums, lost, chain, of, stride, rows } => {
+                let [sums, lost, chain, of] = [sums, lost, chain, of].map(|part| self.part(part));
+                let [stride, rows] = [stride, rows].map(|size| self.size(size));
+                format!("rt::sum_columns(&mut {sums}, &mut {lost}, &mut {chain}, &{of}, {stride}, {rows});")
+            }
+            Statement::OneByOne => "rt::one_by_one();".to_owned(),
+            Statement::Do(..) => unreachable!("what has a body is printed with it"),
+        }
+    }
+
+    fn head(&self, head: &Head) -> String {
+        match head {
+            Head::For { index, from, to } => {
+                let (from, to) = (self.grouped(from), self.grouped(to));
+                format!("for {} in {from}..{to} {{", self.name(*index))
+            }
+            Head::Chains { first, end, turns, most } => {
+                let (first, end, turns) = (self.name(*first), self.name(*end), self.grouped(turns));
+                format!(
+                    "for {first} in (0..{turns}).step_by({most}) {{ \
+                     let {end} = ({first} + {most}).min({turns});"
+                )
+            }
+            Head::Blocks { first, rows, from, to, most } => {
+                let [first, rows, most] = [first, rows, most].map(|var| self.name(*var));
+                let (from, to) = (self.grouped(from), self.grouped(to));
+                format!(
+                    "for {first} in ({from}..{to}).step_by({most}) {{ \
+                     let {rows} = ({to} - {first}).min({most});"
+                )
+            }
+            // It counts by itself, since the calls that a range makes for each element are a good part of what a build
+            // without optimisation does.
+            Head::Elements { index, count } => {
+                let (index, count) = (self.name(*index), self.size(count));
+                format!("{{ let (mut {index}, elements) = (0, {count}); while {index} < elements {{")
+            }
+            Head::If { less, than } => format!("if {} < {} {{", self.grouped(less), self.grouped(than)),
+        }
+    }
+
+    fn end(&self, head: &Head) -> String {
+        match head {
+            Head::Elements { index, .. } => format!("{} += 1; }} }}\n", self.name(*index)),
+            Head::For { .. } | Head::Chains { .. } | Head::Blocks { .. } | Head::If { .. } => {
+                "}\n".to_owned()
+            }
+        }
+    }
+
+    pub(super) fn value(&self, value: &Value) -> String {
+        match value {
+            Value::Number(var) => self.name(*var).to_owned(),
+            Value::Constant(data) => literal::scalar(data),
+            Value::Element(place) => self.place(place),
+            Value::Apply { op, operands, dtype } => {
+                let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
+                expression(*op, &operands, *dtype, self.by)
+            }
+            Value::Mean { sum, count, dtype } => {
+                format!("{} / ({} as {dtype})", self.value(sum), self.grouped(count))
+            }
+            Value::Lanes { monoid, lanes, looped } => {
+                let function = if *looped { "reduce_lanes" } else { "combine_lanes" };
+                format!("rt::{function}::<rt::{}, _, _>({})", monoid.rust, self.lanes(lanes, monoid))
+            }
+        }
+    }
+
+    fn lanes(&self, lanes: &Lanes, monoid: &Monoid) -> String {
+        match lanes {
+            Lanes::Array(var) => self.name(*var).to_owned(),
+            Lanes::Settled { sums, lost, last } => {
+                let [sums, lost, last] = [sums, lost, last].map(|var| self.name(*var));
+                format!("rt::settled::<rt::{}, _, _>({sums}, {lost}, {last})", monoid.rust)
+            }
+        }
+    }
+
+    fn part(&self, Part { of, at, len }: &Part) -> String {
+        let mut text = self.name(*of).to_owned();
+        let _ = match at {
+            Some(at) => write!(text, "[{}..]", self.grouped(at)),
+            None if len.is_some() => Ok(()),
+            None => write!(text, "[..]"),
+        };
+        if let Some(len) = len {
+            let _ = write!(text, "[..{}]", self.size(len));
+        }
+        text
+    }
+
+    /// Whether a part is an array as a whole.
+    fn is_array(&self, Part { of, at, len }: &Part) -> bool {
+        matches!(self.loops.variable(*of).holds, Holds::Array(..)) && at.is_none() && len.is_none()
+    }
+
+    fn place(&self, place: &Place) -> String {
+        format!("{}[{}]", self.name(place.of), self.size(&place.index))
+    }
+
+    fn size(&self, size: &Size) -> String {
+        match size {
+            Size::Dim(dim) => plain(dim),
+            Size::Var(var) => self.name(*var).to_owned(),
+            Size::Sum(parts) => parts.iter().map(|part| self.size(part)).collect::<Vec<_>>().join(" + "),
+            Size::Product(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
+            Size::Difference(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
+            Size::Quotient(size, by) => format!("{} / {by}", self.grouped(size)),
+            Size::Remainder(size, by) => format!("{} % {by}", self.grouped(size)),
+            Size::Share { of, by, most } => format!("({of} / {}).clamp(1, {most})", self.grouped(by)),
+        }
+    }
+
+    fn grouped(&self, size: &Size) -> String {
+        grouped(&self.size(size))
+    }
+
+    fn len(&self, var: Var) -> usize {
+        self.loops.variable(var).holds.count().expect("arrays and blocks have a length")
+    }
+}
+
+/// An extent, whose arithmetic was checked on entry.
+fn plain(dim: &Dim) -> String {
+    extent(dim, Arithmetic::Plain)
+}
+
+/// An element that changes no other, with its type.
+fn of_neutral(neutral: Neutral, dtype: DType) -> String {
+    match (neutral, dtype.is_float()) {
+        (Neutral::Zero, true) => format!("0.0_{dtype}"),
+        (Neutral::Zero, false) => format!("0_{dtype}"),
+        (Neutral::One, true) => format!("1.0_{dtype}"),
+        (Neutral::One, false) => format!("1_{dtype}"),
+        (Neutral::Least, true) => format!("{dtype}::NEG_INFINITY"),
+        (Neutral::Least, false) => format!("{dtype}::MIN"),
+        (Neutral::Greatest, true) => format!("{dtype}::INFINITY"),
+        (Neutral::Greatest, false) => format!("{dtype}::MAX"),
+    }
+}

@@ -1,0 +1,652 @@
+//! Loops, statement by statement, in the memory that steps share: every part, element and variable is checked to be there.
+
+use mind::__private as rt;
+use mind_core::{
+    dim::Dim,
+    interp::Elements,
+    loops::{
+        Capture, Captured, Epilogue, Finished, Head, Holds, Lanes, Loops, OfBlock, Part, Place, Run as How,
+        Size, Statement, Value, Var,
+    },
+    map::Map,
+    plan::{BufferId, Finish},
+    reduce::{Monoid, Neutral},
+    ty::DType,
+};
+
+use super::{
+    Run,
+    number::{Number, constant, each_type, len, scalar_op, unwritten},
+};
+
+/// What a variable holds.
+#[derive(Clone)]
+enum Held {
+    /// It is not defined here.
+    Nothing,
+    Size(usize),
+    Mask(bool),
+    /// One element.
+    Number(Elements),
+    /// An array of its own.
+    Array(Elements),
+    /// Elements that are elsewhere, from one on so many.
+    Slice(Base, usize, usize),
+}
+
+/// Where elements are.
+#[derive(Clone, Copy)]
+enum Base {
+    /// A buffer of the plan.
+    Buffer(BufferId),
+    /// The array of a variable.
+    Array(Var),
+}
+
+/// Loops that run, or a part of them.
+struct Machine<'m, 'p> {
+    run: &'m mut Run<'p>,
+    loops: &'m Loops,
+    held: Vec<Held>,
+    /// The sums of a product that is computed where it stands, and how many are a row.
+    product: (&'m Elements, usize),
+}
+
+impl Run<'_> {
+    /// Runs loops; what they give goes to the single numbers that later steps read.
+    pub(super) fn loops(&mut self, loops: &Loops) {
+        assert_defined_once(loops);
+        let parts = match &loops.run {
+            How::Cut(cut) => {
+                // Two cuts, so that there is a part with others on both sides.
+                let steps = self.size(&cut.steps);
+                let mut ends = vec![steps / 3, steps - steps / 3, steps];
+                ends.dedup();
+                let starts = [0].into_iter().chain(ends.clone());
+                starts.zip(ends).filter(|(start, end)| start < end).collect()
+            }
+            How::Here | How::Dispatched => vec![(0, 1)],
+        };
+        let is_cut = matches!(loops.run, How::Cut(_));
+        // Scratch memory is cut as the sums are that it is for.
+        let mut scratch: Vec<Elements> = Vec::new();
+        for Capture { var, source, .. } in &loops.captures {
+            if let Captured::Scratch(of) = source {
+                scratch.push(unwritten(loops.dtype(*var), self.len(*of)));
+            }
+        }
+        let mut totals: Vec<Option<Elements>> = vec![None; loops.totals.len()];
+        for (start, end) in parts {
+            let none = Elements::I32(Vec::new());
+            let mut machine = Machine::new(self, loops, (&none, 0));
+            let mut of_scratch = scratch.iter();
+            for Capture { var, source, stride } in &loops.captures {
+                let stride = machine.run.size(stride);
+                let moved = start * stride;
+                let held = match source {
+                    Captured::Read(buffer) => {
+                        Held::Slice(Base::Buffer(*buffer), moved, machine.run.len(*buffer) - moved)
+                    }
+                    Captured::Written(buffer) => {
+                        let all = machine.run.len(*buffer);
+                        let len = if is_cut && end < last(loops, machine.run) {
+                            (end - start) * stride
+                        } else {
+                            all - moved
+                        };
+                        Held::Slice(Base::Buffer(*buffer), moved, len)
+                    }
+                    Captured::Scratch(_) => {
+                        let all = of_scratch.next().expect("as much as there are");
+                        each_type!(all, all => {
+                            Held::Array(Number::wrap(all[moved.min(all.len())..].to_vec()))
+                        })
+                    }
+                    Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
+                    Captured::Steps(_) => Held::Size(end - start),
+                    Captured::Block(_) => panic!("a nest has no blocks of sums"),
+                };
+                machine.held[var.0] = held;
+            }
+            machine.statements(&loops.body);
+            for (total, all) in loops.totals.iter().zip(&mut totals) {
+                let part = machine.value(&total.part);
+                *all = Some(match all.take() {
+                    None => part,
+                    Some(before) => applied(total.monoid.combine, total.dtype, &[before, part]),
+                });
+            }
+        }
+        for (total, all) in loops.totals.iter().zip(totals) {
+            let all = all.expect("there is a part");
+            let count = total.count.as_ref().map(|count| self.size(count));
+            let value = each_type!(&all, all => {
+                Number::wrap(vec![count.map_or(all[0], |count| all[0].divided_by(count))])
+            });
+            self.locals.insert(total.value, value);
+        }
+    }
+
+    /// What becomes of the elements of a product or convolution, in row-major order.
+    pub(super) fn finish_by_loops(&mut self, finish: &Finish, epilogue: &Epilogue, elements: &Elements) {
+        match epilogue {
+            Epilogue::Stored(buffer) => self.store_buffer(*buffer, elements.clone()),
+            Epilogue::Finished(finished) => {
+                let [rows, columns] = [0, 1].map(|axis| self.size(&finish.extents[axis]));
+                assert_defined_once(&finished.loops);
+                // What is written is cut below the first row, and kernels give blocks.
+                for (first, end) in [(0, rows.min(1)), (rows.min(1), rows)] {
+                    for row in (first..end).step_by(3) {
+                        for column in (0..columns).step_by(21) {
+                            let block = [first, row, column, 3.min(end - row), 21.min(columns - column)];
+                            self.block(finished, block, elements, columns);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, finished: &Finished, of: [usize; 5], elements: &Elements, stride: usize) {
+        let [first, row, column, rows, columns] = of;
+        let loops = &finished.loops;
+        let none = Elements::I32(Vec::new());
+        let mut machine = Machine::new(self, loops, (&none, 0));
+        for Capture { var, source, stride: moved } in &loops.captures {
+            let held = match source {
+                Captured::Read(buffer) => Held::Slice(Base::Buffer(*buffer), 0, machine.run.len(*buffer)),
+                Captured::Written(buffer) => {
+                    let moved = first * machine.run.size(moved);
+                    Held::Slice(Base::Buffer(*buffer), moved, machine.run.len(*buffer) - moved)
+                }
+                Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
+                Captured::Block(OfBlock::First) => Held::Size(first),
+                Captured::Block(OfBlock::Row) => Held::Size(row),
+                Captured::Block(OfBlock::Column) => Held::Size(column),
+                Captured::Block(OfBlock::Rows) => Held::Size(rows),
+                Captured::Block(OfBlock::Columns) => Held::Size(columns),
+                Captured::Block(OfBlock::Stride) => Held::Size(stride),
+                Captured::Block(OfBlock::Sums) => each_type!(elements, all => {
+                    Held::Array(Number::wrap(all[row * stride + column..].to_vec()))
+                }),
+                Captured::Scratch(_) | Captured::Steps(_) => panic!("blocks need no scratch and are not cut"),
+            };
+            machine.held[var.0] = held;
+        }
+        machine.statements(&loops.body);
+    }
+
+    /// A product that is computed where it stands.
+    pub(super) fn whole(&mut self, finish: &Finish, loops: &Loops, elements: &Elements) {
+        assert_defined_once(loops);
+        let columns = self.size(&finish.extents[1]);
+        let mut machine = Machine::new(self, loops, (elements, columns));
+        for Capture { var, source, .. } in &loops.captures {
+            machine.held[var.0] = match source {
+                Captured::Read(buffer) | Captured::Written(buffer) => {
+                    Held::Slice(Base::Buffer(*buffer), 0, machine.run.len(*buffer))
+                }
+                Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
+                other => panic!("{other:?} in a product that is computed where it stands"),
+            };
+        }
+        machine.statements(&loops.body);
+    }
+}
+
+/// The steps of the axis along which loops are cut.
+fn last(loops: &Loops, run: &Run<'_>) -> usize {
+    match &loops.run {
+        How::Cut(cut) => run.size(&cut.steps),
+        How::Here | How::Dispatched => 1,
+    }
+}
+
+impl<'m, 'p> Machine<'m, 'p> {
+    fn new(run: &'m mut Run<'p>, loops: &'m Loops, product: (&'m Elements, usize)) -> Self {
+        Self { run, loops, held: vec![Held::Nothing; loops.variables.len()], product }
+    }
+
+    fn statements(&mut self, statements: &[Statement]) {
+        statements.iter().for_each(|statement| self.statement(statement));
+    }
+
+    /// What is defined in a body ends with it.
+    fn body(&mut self, statements: &[Statement]) {
+        self.statements(statements);
+        statements.iter().flat_map(defined).for_each(|var| self.held[var.0] = Held::Nothing);
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Size(var, size) => self.define(*var, Held::Size(self.size(size))),
+            Statement::Number(var, value) => self.define(*var, Held::Number(self.value(value))),
+            Statement::Mask { var, index, below } => {
+                let counts = self.index(*index) < self.size(below);
+                self.define(*var, Held::Mask(counts));
+            }
+            Statement::Array(var, neutral) => {
+                let (dtype, len) = (self.loops.dtype(*var), self.len(*var));
+                self.define(*var, Held::Array(filled(*neutral, dtype, len)));
+            }
+            Statement::Copy { var, of } => {
+                let array = self.array(*of).clone();
+                self.define(*var, Held::Array(array));
+            }
+            Statement::Assign { to, from } => {
+                let (array, len) = (self.array(*from).clone(), self.len(*to));
+                assert_eq!(super::number::len(&array), len, "arrays of other lengths");
+                self.held[to.0] = Held::Array(array);
+            }
+            Statement::Slice { var, part, .. } => {
+                let (base, at, len) = self.part(part);
+                self.define(*var, Held::Slice(base, at, len));
+            }
+            Statement::ProductRow { var, row } => {
+                let (elements, columns) = self.product;
+                let row = self.size(row);
+                let row = each_type!(elements, all => {
+                    Number::wrap(all[row * columns..][..columns].to_vec())
+                });
+                self.define(*var, Held::Array(row));
+            }
+            Statement::Chunks { var, rest, of, .. } => {
+                let (base, at, len) = self.part(&Part::whole(*of));
+                let whole = len / self.len(*var) * self.len(*var);
+                self.define(*var, Held::Slice(base, at, whole));
+                self.define(*rest, Held::Slice(base, at + whole, len - whole));
+            }
+            Statement::Chunk { var, of, index } => {
+                let block = self.chunk(*of, *index);
+                self.define(*var, block);
+            }
+            Statement::TakeOut { var, home, of, index } => {
+                let block = self.chunk(*of, *index);
+                self.define(*home, block);
+                let array = self.read(&Part::whole(*home));
+                self.define(*var, Held::Array(array));
+            }
+            Statement::PutBack { home, from } => {
+                let array = self.array(*from).clone();
+                self.write(&Part::whole(*home), &array);
+            }
+            Statement::Padded { var, of, .. } => {
+                let elements = self.read(&Part::whole(*of));
+                let mut padded = filled(Neutral::Zero, self.loops.dtype(*var), self.len(*var));
+                each_type!(&elements, all => {
+                    Number::unwrap_mut(&mut padded)[..all.len()].copy_from_slice(all);
+                });
+                self.define(*var, Held::Array(padded));
+            }
+            Statement::CopyInto { to, from } => {
+                let elements = self.read(from);
+                self.write(to, &elements);
+            }
+            Statement::Fill(part, neutral) => {
+                let (dtype, (.., len)) = (self.loops.dtype(part.of), self.part(part));
+                self.write(part, &filled(*neutral, dtype, len));
+            }
+            Statement::Divide(part, count) => {
+                let (count, all) = (self.size(count), self.read(part));
+                let all = each_type!(all, all => {
+                    Number::wrap(all.into_iter().map(|sum| sum.divided_by(count)).collect())
+                });
+                self.write(part, &all);
+            }
+            Statement::Store(place, value) => {
+                let value = self.value(value);
+                self.write(&self.one(place), &value);
+            }
+            Statement::Combine { place, monoid, value, mask } => {
+                let (part, value) = (self.one(place), self.value(value));
+                let counts = mask.is_none_or(|mask| match self.held[mask.0] {
+                    Held::Mask(counts) => counts,
+                    _ => panic!("a mask is not defined"),
+                });
+                if counts {
+                    let dtype = self.loops.dtype(place.of);
+                    let all = applied(monoid.combine, dtype, &[self.read(&part), value]);
+                    self.write(&part, &all);
+                }
+            }
+            Statement::Settle { monoid, sums, lost, chain, .. } => {
+                let [mut all, mut loses, chains] = [sums, lost, chain].map(|part| self.read(part));
+                settle(monoid, &mut all, &mut loses, &chains);
+                self.write(sums, &all);
+                self.write(lost, &loses);
+            }
+            Statement::Columns { to, monoid, lanes, columns } => {
+                let lanes = self.lanes(lanes, monoid);
+                let sums = each_type!(lanes, lanes => {
+                    let column = |column: usize| {
+                        let lanes: Vec<_> = lanes.iter().skip(column).step_by(*columns).copied().collect();
+                        Number::total(monoid, &lanes)
+                    };
+                    Number::wrap((0..*columns).map(column).collect())
+                });
+                self.write(to, &sums);
+            }
+            Statement::SumRows { sums, of, len, stride } => {
+                let [len, stride] = [len, stride].map(|size| self.size(size));
+                let (elements, mut all) = (self.read(of), self.read(sums));
+                each_type!(&mut all, all => {
+                    let elements = Number::unwrap(&elements);
+                    for (row, sum) in all.iter_mut().enumerate() {
+                        *sum = rt::sum(&elements[row * stride..][..len]);
+                    }
+                });
+                self.write(sums, &all);
+            }
+            Statement::SumColumns { sums, of, stride, rows, .. } => {
+                let [rows, stride] = [rows, stride].map(|size| self.size(size));
+                let (elements, mut all) = (self.read(of), self.read(sums));
+                each_type!(&mut all, all => {
+                    let elements = Number::unwrap(&elements);
+                    for (column, sum) in all.iter_mut().enumerate() {
+                        let column: Vec<_> = (0..rows).map(|row| elements[row * stride + column]).collect();
+                        *sum = rt::sum(&column);
+                    }
+                });
+                self.write(sums, &all);
+            }
+            Statement::OneByOne => {}
+            Statement::Do(head, body) => self.repeat(head, body),
+        }
+    }
+
+    fn repeat(&mut self, head: &Head, body: &[Statement]) {
+        match head {
+            Head::For { index, from, to } => {
+                for at in self.size(from)..self.size(to) {
+                    self.define(*index, Held::Size(at));
+                    self.body(body);
+                    self.held[index.0] = Held::Nothing;
+                }
+            }
+            Head::Chains { first, end, turns, most } => {
+                let turns = self.size(turns);
+                for at in (0..turns).step_by(*most) {
+                    self.define(*first, Held::Size(at));
+                    self.define(*end, Held::Size((at + most).min(turns)));
+                    self.body(body);
+                    [first, end].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
+                }
+            }
+            Head::Blocks { first, rows, from, to, most } => {
+                let (from, to, most) = (self.size(from), self.size(to), self.index(*most));
+                for at in (from..to).step_by(most) {
+                    self.define(*first, Held::Size(at));
+                    self.define(*rows, Held::Size((to - at).min(most)));
+                    self.body(body);
+                    [first, rows].into_iter().for_each(|var| self.held[var.0] = Held::Nothing);
+                }
+            }
+            Head::Elements { index, count } => {
+                for at in 0..self.size(count) {
+                    self.define(*index, Held::Size(at));
+                    self.body(body);
+                    self.held[index.0] = Held::Nothing;
+                }
+            }
+            Head::If { less, than } => {
+                if self.size(less) < self.size(than) {
+                    self.body(body);
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, var: Var, held: Held) {
+        assert!(matches!(self.held[var.0], Held::Nothing), "{var:?} is defined already");
+        self.held[var.0] = held;
+    }
+
+    fn value(&self, value: &Value) -> Elements {
+        match value {
+            Value::Number(var) => match &self.held[var.0] {
+                Held::Number(number) => number.clone(),
+                _ => panic!("{var:?} is no number here"),
+            },
+            Value::Constant(data) => constant(data),
+            Value::Element(place) => self.read(&self.one(place)),
+            Value::Apply { op, operands, dtype } => {
+                let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
+                applied(*op, *dtype, &operands)
+            }
+            Value::Mean { sum, count, .. } => {
+                let count = self.size(count);
+                each_type!(self.value(sum), sum => Number::wrap(vec![sum[0].divided_by(count)]))
+            }
+            Value::Lanes { monoid, lanes, .. } => {
+                each_type!(self.lanes(lanes, monoid), lanes => {
+                    Number::wrap(vec![Number::total(monoid, &lanes)])
+                })
+            }
+        }
+    }
+
+    /// Lanes when all is added.
+    fn lanes(&self, lanes: &Lanes, monoid: &Monoid) -> Elements {
+        match lanes {
+            Lanes::Array(var) => self.array(*var).clone(),
+            Lanes::Settled { sums, lost, last } => {
+                let [mut sums, mut lost, last] = [sums, lost, last].map(|var| self.array(*var).clone());
+                settle(monoid, &mut sums, &mut lost, &last);
+                sums
+            }
+        }
+    }
+
+    fn size(&self, size: &Size) -> usize {
+        match size {
+            Size::Dim(dim) => self.run.size(dim),
+            Size::Var(var) => self.index(*var),
+            Size::Sum(parts) => parts.iter().map(|part| self.size(part)).sum(),
+            Size::Product(both) => self.size(&both[0]) * self.size(&both[1]),
+            Size::Difference(both) => {
+                self.size(&both[0]).checked_sub(self.size(&both[1])).expect("no size is below zero")
+            }
+            Size::Quotient(size, by) => self.size(size) / by,
+            Size::Remainder(size, by) => self.size(size) % by,
+            Size::Share { of, by, most } => (of / self.size(by)).clamp(1, *most),
+        }
+    }
+
+    fn index(&self, var: Var) -> usize {
+        match self.held[var.0] {
+            Held::Size(size) => size,
+            _ => panic!("{var:?} is no size here"),
+        }
+    }
+
+    fn array(&self, var: Var) -> &Elements {
+        match &self.held[var.0] {
+            Held::Array(array) => array,
+            _ => panic!("{var:?} is no array here"),
+        }
+    }
+
+    /// Of an array, or of a block.
+    fn len(&self, var: Var) -> usize {
+        self.loops.variable(var).holds.count().expect("arrays and blocks have a length")
+    }
+
+    fn chunk(&self, of: Var, index: Var) -> Held {
+        let (base, at, len) = self.part(&Part::whole(of));
+        let (width, index) = (self.len(of), self.index(index));
+        assert!((index + 1) * width <= len, "block {index} of {len} elements");
+        Held::Slice(base, at + index * width, width)
+    }
+
+    fn one(&self, place: &Place) -> Part {
+        Part { of: place.of, at: Some(place.index.clone()), len: Some(Size::Dim(Dim::ONE)) }
+    }
+
+    /// Where a part is.
+    fn part(&self, Part { of, at, len }: &Part) -> (Base, usize, usize) {
+        let (base, start, all) = match &self.held[of.0] {
+            Held::Array(array) => (Base::Array(*of), 0, super::number::len(array)),
+            Held::Slice(base, start, all) => (*base, *start, *all),
+            _ => panic!("{of:?} holds no elements here"),
+        };
+        let at = at.as_ref().map_or(0, |at| self.size(at));
+        assert!(at <= all, "a part at {at} of {all} elements");
+        let len = len.as_ref().map_or(all - at, |len| self.size(len));
+        assert!(at + len <= all, "{len} elements at {at} of {all}");
+        (base, start + at, len)
+    }
+
+    fn read(&self, part: &Part) -> Elements {
+        let (base, at, len) = self.part(part);
+        match base {
+            Base::Array(var) => {
+                each_type!(self.array(var), all => Number::wrap(all[at..at + len].to_vec()))
+            }
+            Base::Buffer(buffer) => {
+                let at = self.run.range(buffer).start + at;
+                each_type!(self.run.region(buffer), all => Number::wrap(all[at..at + len].to_vec()))
+            }
+        }
+    }
+
+    fn write(&mut self, part: &Part, elements: &Elements) {
+        let (base, at, count) = self.part(part);
+        assert_eq!(len(elements), count, "as many are written");
+        match base {
+            Base::Array(var) => {
+                let Held::Array(array) = &mut self.held[var.0] else { panic!("{var:?} is no array here") };
+                each_type!(elements, from => Number::unwrap_mut(array)[at..at + count].copy_from_slice(from));
+            }
+            Base::Buffer(buffer) => each_type!(elements, from => {
+                self.run.elements_mut(buffer)[at..at + count].copy_from_slice(from);
+            }),
+        }
+    }
+}
+
+/// A function of single elements.
+fn applied(op: Map, dtype: DType, operands: &[Elements]) -> Elements {
+    match dtype {
+        DType::I32 => scalar_op::<i32>(op, operands),
+        DType::I64 => scalar_op::<i64>(op, operands),
+        DType::F32 => scalar_op::<f32>(op, operands),
+        DType::F64 => scalar_op::<f64>(op, operands),
+        DType::Bool => panic!("no operation takes truth values"),
+    }
+}
+
+/// Adds chains to sums as the run time does.
+fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
+    each_type!(sums, sums => {
+        let (lost, chains) = (Number::unwrap_mut(lost), Number::unwrap(chains));
+        match monoid.settles {
+            true => rt::settle::<rt::Sum, _>(sums, lost, chains),
+            false => {
+                assert_eq!(sums.len(), chains.len(), "as many chains as sums");
+                for (sum, chain) in sums.iter_mut().zip(chains) {
+                    *sum = Number::apply(monoid.combine, &[*sum, *chain]);
+                }
+            }
+        }
+    });
+}
+
+fn filled(neutral: Neutral, dtype: DType, len: usize) -> Elements {
+    match dtype {
+        DType::I32 => Elements::I32(vec![of_integer(neutral, i32::MIN, i32::MAX); len]),
+        DType::I64 => Elements::I64(vec![of_integer(neutral, i64::MIN, i64::MAX); len]),
+        DType::F32 => Elements::F32(vec![of_float(neutral) as f32; len]),
+        DType::F64 => Elements::F64(vec![of_float(neutral); len]),
+        DType::Bool => panic!("no operation takes truth values"),
+    }
+}
+
+fn of_float(neutral: Neutral) -> f64 {
+    match neutral {
+        Neutral::Zero => 0.0,
+        Neutral::One => 1.0,
+        Neutral::Least => f64::NEG_INFINITY,
+        Neutral::Greatest => f64::INFINITY,
+    }
+}
+
+fn of_integer<T: From<bool>>(neutral: Neutral, least: T, greatest: T) -> T {
+    match neutral {
+        Neutral::Zero => false.into(),
+        Neutral::One => true.into(),
+        Neutral::Least => least,
+        Neutral::Greatest => greatest,
+    }
+}
+
+/// Each variable is defined by one statement, or given, and is what it says that it holds.
+fn assert_defined_once(loops: &Loops) {
+    let mut seen = vec![false; loops.variables.len()];
+    let mut define = |var: Var, of: &str| {
+        assert!(!std::mem::replace(&mut seen[var.0], true), "{var:?} is defined twice: {of}");
+    };
+    loops.captures.iter().for_each(|capture| define(capture.var, "given"));
+    each(&loops.body, &mut |statement| {
+        for var in defined(statement) {
+            define(var, "by statements");
+            let holds = loops.variable(var).holds;
+            let fits = match statement {
+                Statement::Size(..) | Statement::Do(..) => holds == Holds::Size,
+                Statement::Mask { .. } => holds == Holds::Mask,
+                Statement::Number(..) => matches!(holds, Holds::Number(_)),
+                Statement::Slice { .. } => matches!(holds, Holds::Slice(_)),
+                Statement::Chunks { rest, .. } => match var == *rest {
+                    true => matches!(holds, Holds::Slice(_)),
+                    false => matches!(holds, Holds::Chunks(..)),
+                },
+                _ => matches!(holds, Holds::Array(..)),
+            };
+            assert!(fits, "{var:?} holds {holds:?}: {statement:?}");
+        }
+    });
+    assert!(seen.iter().all(|seen| *seen), "every variable is defined");
+}
+
+fn each<'s>(statements: &'s [Statement], visit: &mut impl FnMut(&'s Statement)) {
+    for statement in statements {
+        visit(statement);
+        if let Statement::Do(_, body) = statement {
+            each(body, visit);
+        }
+    }
+}
+
+/// What a statement defines, but for what stands in its body.
+fn defined(statement: &Statement) -> Vec<Var> {
+    match statement {
+        Statement::Size(var, _)
+        | Statement::Number(var, _)
+        | Statement::Mask { var, .. }
+        | Statement::Array(var, _)
+        | Statement::Copy { var, .. }
+        | Statement::Slice { var, .. }
+        | Statement::ProductRow { var, .. }
+        | Statement::Chunk { var, .. }
+        | Statement::Padded { var, .. } => vec![*var],
+        Statement::Chunks { var, rest, .. } => vec![*var, *rest],
+        Statement::TakeOut { var, home, .. } => vec![*var, *home],
+        Statement::Do(head, _) => match head {
+            Head::For { index, .. } | Head::Elements { index, .. } => vec![*index],
+            Head::Chains { first, end, .. } => vec![*first, *end],
+            Head::Blocks { first, rows, .. } => vec![*first, *rows],
+            Head::If { .. } => Vec::new(),
+        },
+        Statement::Assign { .. }
+        | Statement::PutBack { .. }
+        | Statement::CopyInto { .. }
+        | Statement::Fill(..)
+        | Statement::Divide(..)
+        | Statement::Store(..)
+        | Statement::Combine { .. }
+        | Statement::Settle { .. }
+        | Statement::Columns { .. }
+        | Statement::SumRows { .. }
+        | Statement::SumColumns { .. }
+        | Statement::OneByOne => Vec::new(),
+    }
+}
