@@ -60,6 +60,27 @@ fn the_plan_shows_what_was_fused_and_how_long_buffers_live() {
 }
 
 #[test]
+fn loops_show_how_each_step_runs() {
+    let text =
+        "fn f(x: f32[8, 40], w: f32[40, 20]) -> (f32[8], f32[8, 20]) { (sum(x * x, axis = 1), relu(x @ w)) }";
+    let folder = Folder::new().with("net.mind", text);
+    let said = folder.mind("stats net.mind --plan --loops").fine();
+    let (_, loops) = said.split_once("\nloops:\n").unwrap();
+    for words in [
+        "  1  by the machine's SIMD level\n       given x: read, f32[8, 40]\n",
+        "       for i0 in 0..8\n         %3_lanes = [0; 32]\n         x_row = x[i0 * 40 ..+ 40]\n",
+        "  2  for each block of a product's sums\n",
+        "%3_lanes_rest[lane_2] if counts\n",
+        " %5_2 = relu(sums_row_block[lane])\n",
+    ] {
+        assert!(loops.contains(words), "{words}:\n{loops}");
+    }
+    assert!(!folder.mind("stats net.mind --plan").fine().contains("loops:"));
+    let said = folder.mind("stats net.mind --loops").misuse();
+    assert!(said.contains("--plan"), "{said}");
+}
+
+#[test]
 fn every_kind_of_step_is_described() {
     let text = "\
 fn f(image: f32[1, 6, 6, 1], filter: f32[3, 3, 1, 2], rows: i64[4], table: f32[5, 3], v: f32[3], c: f32[1, 4, 4, 2]) -> (f32, f32[5, 3], f32[1, 6, 6, 1], f32) {

@@ -165,7 +165,7 @@ impl<'a> Printer<'a> {
             Statement::Combine { place, monoid, value, mask } => {
                 let (place, value) = (self.place(place), self.value(value));
                 let mask = mask.as_ref().map(|mask| format!(" if {}", name(mask))).unwrap_or_default();
-                format!("{place} := {} of both and {value}{mask}", monoid.label)
+                format!("{} {value} into {place}{mask}", monoid.label)
             }
             Statement::Settle { sums, lost, chain, .. } => {
                 let [sums, lost, chain] = [sums, lost, chain].map(|part| self.part(part));
