@@ -38,7 +38,8 @@ fn emitted(statement: &str, times: usize) -> String {
     let compiled = pipeline::compile_gradient(function, request).expect("nothing is in error");
     let plan = compiled.expect("what lowering makes has a gradient").plan;
     let (name, inputs) = ("long".to_owned(), Vec::new());
-    let case = Case { name, plan, inputs, expected: Vec::new(), updated: Default::default() };
+    let case =
+        Case { name, plan, inputs, expected: Vec::new(), updated: Default::default(), bare: Vec::new() };
     items(&case, Lengths::DEFAULT)
 }
 

@@ -9,6 +9,7 @@ mod by_hand;
 #[allow(dead_code, reason = "the parts that report errors are for the macro")]
 #[path = "../../mind-macros/src/emit/mod.rs"]
 mod emit;
+mod every_row;
 #[allow(dead_code, reason = "what a run that fails leaves behind is for the differential test")]
 #[path = "../differential/execute/mod.rs"]
 mod execute;
@@ -51,6 +52,13 @@ fn emitted_programs_compute_what_the_interpreter_does() {
     let mut cases = few("random programs", random);
     cases.extend(sample("plans by hand", by_hand::plans()).into_iter().map(case_by_hand));
     let text = run("emitted", &program(&cases));
+    assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
+}
+
+#[test]
+fn every_row_is_what_the_interpreter_has_it_be() {
+    let cases = few("rows", every_row::cases());
+    let text = run("every_row", &program(&cases));
     assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
 }
 
@@ -122,6 +130,15 @@ struct Case {
     expected: Vec<Bounded>,
     /// Updated inputs after the call, by their positions.
     updated: BTreeMap<usize, Bounded>,
+    /// Expressions that are computed beside the program.
+    bare: Vec<Bare>,
+}
+
+/// An expression over `input_0` and so on.
+struct Bare {
+    expression: String,
+    /// The result that it is to be equal to.
+    output: usize,
 }
 
 /// The program of a seed, if the macro could make it and it runs: every symbol is a dimension of its own somewhere.
@@ -145,6 +162,7 @@ fn case(seed: u64) -> Option<Case> {
         inputs,
         expected: outputs.into_iter().flatten().collect(),
         updated,
+        bare: Vec::new(),
     })
 }
 
@@ -179,6 +197,7 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
         name,
         plan,
         inputs,
+        bare: Vec::new(),
     }
 }
 
@@ -191,7 +210,7 @@ fn nearly(value: Value) -> Bounded {
 
 fn program(cases: &[Case]) -> String {
     let mut text =
-        String::from("#![allow(warnings)]\nuse mind::{Const, Element, Shape, Tensor, TensorRef};\n\n");
+        String::from("#![allow(warnings)]\nuse mind::{Const, Element, Shape, Tensor, TensorRef, mind};\n\n");
     // In every other program each step is a function of its own.
     let each_step = emit::Lengths { whole: 0, part: 0 };
     for (case, lengths) in cases.iter().zip([each_step, emit::Lengths::DEFAULT].into_iter().cycle()) {
@@ -277,22 +296,35 @@ fn check(case: &Case) -> String {
     }
     let _ = writeln!(text, "    let outputs = {}({arguments});", case.name);
     for (position, expected) in case.expected.iter().enumerate() {
-        agree(&mut text, &case.name, position, &format!("outputs.{position}"), expected);
+        let output = format!("outputs.{position}");
+        agree(&mut text, &case.name, position, &elements(&output, &expected.value), expected);
     }
     for (input, expected) in &case.updated {
-        agree(&mut text, &case.name, case.expected.len() + input, &format!("input_{input}"), expected);
+        let found = elements(&format!("input_{input}"), &expected.value);
+        agree(&mut text, &case.name, case.expected.len() + input, &found, expected);
+    }
+    for Bare { expression, output } in &case.bare {
+        let _ = writeln!(text, "    let found = mind!({expression});");
+        agree(&mut text, &case.name, *output, OF_TENSOR, &case.expected[*output]);
     }
     text.push_str("}\n");
     text
 }
 
-/// Compares what stands in a variable.
-fn agree(text: &mut String, case: &str, position: usize, variable: &str, expected: &Bounded) {
-    let Bounded { value, bounds } = expected;
-    let found = match value.shape[..] {
+/// The elements of the tensor `found`.
+const OF_TENSOR: &str = "&found.iter().map(|v| *v as f64).collect::<Vec<_>>()";
+
+/// The elements of a variable that holds what a function returns, or what it updated.
+fn elements(variable: &str, value: &Value) -> String {
+    match value.shape[..] {
         [] => format!("&[{variable} as f64]"),
-        _ => format!("&{variable}.iter().map(|v| *v as f64).collect::<Vec<_>>()"),
-    };
+        _ => OF_TENSOR.replace("found", variable),
+    }
+}
+
+/// Compares elements.
+fn agree(text: &mut String, case: &str, position: usize, found: &str, expected: &Bounded) {
+    let Bounded { value, bounds } = expected;
     let floats = |elements: &[f64]| elements.iter().copied().map(float).collect::<Vec<_>>().join(", ");
     let expected = match in_a_file(&value.elements, &format!("{case}_{position}")) {
         Some(read) => format!("&{read}.iter().map(|v| *v as f64).collect::<Vec<_>>()"),
@@ -311,7 +343,7 @@ fn in_a_file(elements: &Elements, name: &str) -> Option<String> {
         return None;
     }
     let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-    let path = folder("emitted").join(format!("{name}.bin"));
+    let path = folder("elements").join(format!("{name}.bin"));
     fs::write(&path, bytes).expect("the target folder can be written");
     Some(format!("floats(include_bytes!({path:?}))"))
 }

@@ -1,0 +1,217 @@
+//! Every function of elements and every reduction, at every element type, in every loop that it may stand in: a row whose
+//! Rust does not type-check fails here, and not in the crate of a user.
+
+use std::collections::BTreeMap;
+
+use mind_core::{
+    build::Builder,
+    canon::{Canonical, canonicalise},
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    interp::{Elements, Value},
+    ir::{Op, Product, Reduction, ValueId},
+    map::{Domain, Map, Notation, Takes},
+    ops::Profile,
+    opt::optimise,
+    plan::plan,
+    reduce::Reduce,
+    testing::run_bounded,
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+use super::{Bare, Case};
+
+/// What a reduction is of, and along which axes: long, short, few and many rows and columns, both ends, the middle.
+const REDUCED: [(&[usize], &[i64]); 9] = [
+    (&[3, 1300], &[1]),
+    (&[70, 10], &[1]),
+    (&[70, 3], &[0]),
+    (&[70, 40], &[0]),
+    (&[40, 300], &[0]),
+    (&[30, 50], &[0, 1]),
+    (&[5, 6, 7], &[0, 2]),
+    (&[5, 40, 3], &[1]),
+    (&[4], &[0]),
+];
+
+/// A program of each row and element type, and the gradient of each on `f32`.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for map in Map::ALL {
+        for dtype in types(map.row().takes) {
+            cases.extend(of_function(*map, dtype));
+        }
+    }
+    for reduce in Reduce::ALL {
+        for dtype in types(reduce.row().takes) {
+            cases.extend(of_reduction(*reduce, dtype));
+        }
+    }
+    cases
+}
+
+fn types(takes: Takes) -> Vec<DType> {
+    match takes {
+        Takes::Numbers => DType::NUMERIC.to_vec(),
+        Takes::Floats => vec![DType::F32, DType::F64],
+    }
+}
+
+/// A function of few elements, where nothing is dispatched; of many, where blocks are filled up; of the sums of a kernel; and
+/// of those of a product that is computed where it stands. The first two as expressions too.
+fn of_function(map: Map, dtype: DType) -> Vec<Case> {
+    let row = map.row();
+    let mut b = Builder::new();
+    let mut operands: Vec<[ValueId; 2]> = Vec::new();
+    // Elements of a domain, or ones.
+    let mut drawn: Vec<(Vec<usize>, Option<Domain>)> = Vec::new();
+    let mut input = |b: &mut Builder, extents: &[usize], domain: Option<Domain>| {
+        let name = format!("x{}", drawn.len());
+        drawn.push((extents.to_vec(), domain));
+        b.input(name.as_str(), Type::new(dtype, shape(extents))).expect("each has a name of its own")
+    };
+    for extents in [&[3][..], &[5, 77]] {
+        operands.push([(); 2].map(|()| input(&mut b, extents, Some(row.domain))));
+    }
+    // Each sum is one element, times 1.
+    let products = [[33, 20], [3, 4]].map(|[rows, columns]| {
+        let ones = input(&mut b, &[rows, 1], None);
+        let [line, all] = [[1, columns], [rows, columns]].map(|of| input(&mut b, &of, Some(row.domain)));
+        [ones, line, all]
+    });
+    for [ones, line, all] in products {
+        let sums = b.push(Op::Product(Product::MatMul), &[ones, line]).expect("all numbers have products");
+        operands.push([sums, all]);
+    }
+    let results: Vec<ValueId> = operands
+        .iter()
+        .map(|operands| b.push(Op::Map(map), &operands[..row.arity()]).expect("the row takes these"))
+        .collect();
+    let name = format!("{}_{dtype}", row.mnemonic);
+    let inputs = drawn.iter().enumerate().map(|(at, (extents, domain))| match domain {
+        Some(domain) => draw(extents, *domain, dtype, at),
+        None => filled(extents, dtype, |_| 1.0),
+    });
+    let mut cases = programs(&name, b, results, inputs.collect());
+    let expression = |x: &str, y: &str| match row.notation {
+        Notation::Infix(_) => Some(format!("{x} {} {y}", row.label)),
+        Notation::Prefix(_) => Some(format!("{}{x}", row.label)),
+        Notation::Function if row.arity() == 1 => Some(format!("{}({x})", row.label)),
+        Notation::Function => Some(format!("{}({x}, {y})", row.label)),
+        // Only gradients of others have it.
+        Notation::Never => None,
+    };
+    let bare = [("input_0", "input_1"), ("input_2", "input_3")].into_iter().enumerate();
+    cases[0].bare =
+        bare.filter_map(|(output, (x, y))| Some(Bare { expression: expression(x, y)?, output })).collect();
+    cases
+}
+
+/// A reduction alone and of what is computed.
+fn of_reduction(reduce: Reduce, dtype: DType) -> Vec<Case> {
+    let of_shape = |(at, (extents, axes)): (usize, &(&[usize], &[i64]))| {
+        let mut b = Builder::new();
+        let x = b.input("x", Type::new(dtype, shape(extents))).expect("there is no other");
+        let square = b.push(Op::Map(Map::Mul), &[x, x]).expect("numbers have squares");
+        let results = [x, square].map(|of| {
+            let reduction = Reduction { axes: axes.to_vec(), keepdims: false };
+            b.push(Op::Reduce(reduce, reduction), &[of]).expect("the axes are there")
+        });
+        // So near 1 that a product of all is a number.
+        let input = filled(extents, dtype, |at| match dtype.is_float() {
+            true => 1.0 + (spread(at) - 0.5) / 50.0,
+            false => sample(Domain::Any, true, at),
+        });
+        let name = format!("{}_{at}_{dtype}", reduce.row().function);
+        let mut cases = programs(&name, b, results.to_vec(), vec![input]);
+        let axes = axes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let expression = format!("{}(input_0, axes = [{axes}])", reduce.row().function);
+        cases[0].bare.push(Bare { expression, output: 0 });
+        cases
+    };
+    REDUCED.iter().enumerate().flat_map(of_shape).collect()
+}
+
+/// A program, and its gradient if it has one.
+fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Value>) -> Vec<Case> {
+    let module = b.finish(results.clone());
+    let canonical = canonicalise(verify(module, Profile::Extended).expect("a builder makes valid modules"));
+    let mut cases = vec![case(name, &canonical, inputs.clone())];
+    // Gradients are made of rows, which are tried at every type.
+    let has_gradient = inputs.iter().all(|input| matches!(input.elements, Elements::F32(_)));
+    if let Some(gradient) = has_gradient.then(|| gradient(&canonical)).flatten() {
+        let (_, ty) = gradient.inputs().last().expect("the cotangent is the last input");
+        let extents: Vec<usize> =
+            ty.shape.iter().filter_map(|dim| usize::try_from(dim.as_literal()?).ok()).collect();
+        let cotangent = draw(&extents, Domain::Any, ty.dtype, 77);
+        let inputs = inputs.into_iter().chain([cotangent]).collect();
+        cases.push(case(&format!("{name}_grad"), &gradient, inputs));
+    }
+    cases
+}
+
+/// Of the second result by all inputs.
+fn gradient(canonical: &Canonical) -> Option<Canonical> {
+    let module = canonical.clone().into_verified().into_module();
+    let (insts, outputs) = module.into_parts();
+    let module = mind_core::ir::Module::from_parts(insts, vec![outputs[1]]);
+    let canonical = canonicalise(verify(module, Profile::Extended).expect("it was verified before"));
+    let wrt = canonical.inputs().enumerate().map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true });
+    let options =
+        GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
+    Some(differentiate(&canonical, &options).ok()?.module)
+}
+
+fn case(name: &str, canonical: &Canonical, inputs: Vec<Value>) -> Case {
+    let expected = run_bounded(canonical, &inputs);
+    Case {
+        name: name.to_owned(),
+        plan: plan(&optimise(canonical), &[]),
+        expected: expected.unwrap_or_else(|error| panic!("{name}: {error}")),
+        inputs,
+        updated: BTreeMap::new(),
+        bare: Vec::new(),
+    }
+}
+
+fn shape(extents: &[usize]) -> Shape {
+    extents.iter().map(|extent| (*extent as i64).into()).collect()
+}
+
+fn draw(extents: &[usize], domain: Domain, dtype: DType, seed: usize) -> Value {
+    filled(extents, dtype, |at| sample(domain, !dtype.is_float(), at * 31 + seed * 7))
+}
+
+fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Value {
+    let numbers = (0..extents.iter().product()).map(number);
+    let elements = match dtype {
+        DType::I32 => Elements::I32(numbers.map(|number| number as i32).collect()),
+        DType::I64 => Elements::I64(numbers.map(|number| number as i64).collect()),
+        DType::F32 => Elements::F32(numbers.map(|number| number as f32).collect()),
+        DType::F64 => Elements::F64(numbers.collect()),
+        DType::Bool => panic!("no operation takes truth values"),
+    };
+    Value { shape: extents.to_vec(), elements }
+}
+
+fn sample(domain: Domain, integer: bool, at: usize) -> f64 {
+    let share = spread(at);
+    let away = |from: f64, to: f64| {
+        if share < 0.5 { -from - (to - from) * 2.0 * share } else { from + (to - from) * (2.0 * share - 1.0) }
+    };
+    match (integer, domain) {
+        (true, Domain::Positive | Domain::AboveOne) => 1.0 + (share * 7.0).floor(),
+        (true, _) => (share * 9.0).floor() - 4.0,
+        (false, Domain::Any | Domain::Apart) => 4.0 * share - 2.0,
+        (false, Domain::Positive) => 0.5 + 1.5 * share,
+        (false, Domain::AboveOne) => 1.2 + 1.8 * share,
+        (false, Domain::Unit) => 1.8 * share - 0.9,
+        (false, Domain::NonZero) => away(0.1, 2.0),
+        (false, Domain::OffHalves) => (share * 8.0).floor() / 2.0 - 2.0 + 0.1 + 0.3 * (share * 8.0).fract(),
+    }
+}
+
+/// Numbers from 0 up to 1 that do not depend on the run.
+fn spread(at: usize) -> f64 {
+    (at.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f64 / 65536.0
+}
