@@ -23,12 +23,12 @@ pub struct Dim(Repr);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Repr {
     Literal(i64),
-    Sum(Arc<Sum>),
+    Polynomial(Arc<Polynomial>),
 }
 
 /// Terms in their order, at least one of them with a factor.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Sum {
+struct Polynomial {
     terms: Vec<Term>,
     /// How many symbols and integers it has when it is written out.
     size: usize,
@@ -132,7 +132,7 @@ impl Dim {
                 depth = depth.max(atom_depth);
             }
         }
-        let dim = Self(Repr::Sum(Arc::new(Sum { terms, size, depth })));
+        let dim = Self(Repr::Polynomial(Arc::new(Polynomial { terms, size, depth })));
         Measure::of(&dim).check(Self::LEEWAY)?;
         Ok(dim)
     }
@@ -160,13 +160,13 @@ impl Dim {
     pub fn as_literal(&self) -> Option<i64> {
         match &self.0 {
             Repr::Literal(value) => Some(*value),
-            Repr::Sum(_) => None,
+            Repr::Polynomial(_) => None,
         }
     }
 
     /// The symbol, where the dim is one and nothing else.
     pub fn as_symbol(&self) -> Option<&Symbol> {
-        let Repr::Sum(sum) = &self.0 else { return None };
+        let Repr::Polynomial(sum) = &self.0 else { return None };
         match &sum.terms[..] {
             [Term { factors, coefficient: 1 }] => match &factors[..] {
                 [(Atom::Symbol(name), 1)] => Some(name),
@@ -186,21 +186,21 @@ impl Dim {
         match &self.0 {
             Repr::Literal(0) => (&[][..]).into(),
             Repr::Literal(value) => vec![Term { factors: Arc::new([]), coefficient: *value }].into(),
-            Repr::Sum(sum) => (&sum.terms[..]).into(),
+            Repr::Polynomial(sum) => (&sum.terms[..]).into(),
         }
     }
 
     fn size(&self) -> usize {
         match &self.0 {
             Repr::Literal(_) => 1,
-            Repr::Sum(sum) => sum.size,
+            Repr::Polynomial(sum) => sum.size,
         }
     }
 
     fn depth(&self) -> usize {
         match &self.0 {
             Repr::Literal(_) => 0,
-            Repr::Sum(sum) => sum.depth,
+            Repr::Polynomial(sum) => sum.depth,
         }
     }
 
@@ -210,9 +210,9 @@ impl Dim {
             (Repr::Literal(a), Repr::Literal(b)) => {
                 a.checked_add(*b).map(Self::literal).ok_or(Overflow::Range)
             }
-            (Repr::Literal(0), Repr::Sum(_)) => Ok(other.clone()),
-            (Repr::Sum(_), Repr::Literal(0)) => Ok(self.clone()),
-            (Repr::Literal(_) | Repr::Sum(_), Repr::Literal(_) | Repr::Sum(_)) => {
+            (Repr::Literal(0), Repr::Polynomial(_)) => Ok(other.clone()),
+            (Repr::Polynomial(_), Repr::Literal(0)) => Ok(self.clone()),
+            (Repr::Literal(_) | Repr::Polynomial(_), Repr::Literal(_) | Repr::Polynomial(_)) => {
                 Self::merge(&self.terms(), &other.terms(), 1)
             }
         }
@@ -267,10 +267,11 @@ impl Dim {
             (Repr::Literal(a), Repr::Literal(b)) => {
                 return a.checked_mul(*b).map(Self::literal).ok_or(Overflow::Range);
             }
-            (Repr::Literal(factor), Repr::Sum(sum)) | (Repr::Sum(sum), Repr::Literal(factor)) => {
+            (Repr::Literal(factor), Repr::Polynomial(sum))
+            | (Repr::Polynomial(sum), Repr::Literal(factor)) => {
                 return Self::scale(sum, *factor);
             }
-            (Repr::Sum(a), Repr::Sum(b)) => (a, b),
+            (Repr::Polynomial(a), Repr::Polynomial(b)) => (a, b),
         };
         Measure::of(self).times(Measure::of(other)).check(Self::LEEWAY)?;
         let products = a.terms.iter().flat_map(|a| b.terms.iter().map(|b| a.times(b)));
@@ -278,10 +279,10 @@ impl Dim {
     }
 
     /// The terms times a number: their order stays.
-    fn scale(sum: &Arc<Sum>, factor: i64) -> DimResult {
+    fn scale(sum: &Arc<Polynomial>, factor: i64) -> DimResult {
         match factor {
             0 => return Ok(Self::ZERO),
-            1 => return Ok(Self(Repr::Sum(sum.clone()))),
+            1 => return Ok(Self(Repr::Polynomial(sum.clone()))),
             _ => {}
         }
         let scaled = sum.terms.iter().map(|Term { factors, coefficient }| {
@@ -320,7 +321,7 @@ impl Dim {
         assert!(divisor > 0, "the divisor of a dim is positive");
         let sum = match &self.0 {
             Repr::Literal(value) => return Ok(Self::literal(value.div_euclid(divisor))),
-            Repr::Sum(sum) => sum,
+            Repr::Polynomial(sum) => sum,
         };
         // floor((d * q + r) / d) = q + floor(r / d), coefficient by coefficient.
         let each = |part: &dyn Fn(i64) -> i64| {
@@ -335,8 +336,8 @@ impl Dim {
         let denominator = divisor / common;
         let floor = match &rest.0 {
             Repr::Literal(value) => Self::literal(value.div_euclid(denominator)),
-            Repr::Sum(_) if denominator == 1 => rest,
-            Repr::Sum(sum) => match &sum.terms[..] {
+            Repr::Polynomial(_) if denominator == 1 => rest,
+            Repr::Polynomial(sum) => match &sum.terms[..] {
                 // floor(floor(a / b) / c) = floor(a / (b * c)).
                 [Term { factors, coefficient: 1 }] => match &factors[..] {
                     [(Atom::Floor(inner, by), 1)] => {
@@ -487,7 +488,7 @@ impl Dim {
     pub fn at_most(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Repr::Literal(own), Repr::Literal(other)) => own <= other,
-            (Repr::Literal(_) | Repr::Sum(_), Repr::Literal(_) | Repr::Sum(_)) => {
+            (Repr::Literal(_) | Repr::Polynomial(_), Repr::Literal(_) | Repr::Polynomial(_)) => {
                 other.sub(self).is_ok_and(|gap| gap.is_at_least(0))
             }
         }
@@ -501,7 +502,7 @@ impl Dim {
 
     /// As [`substitute`](Self::substitute), after so many products of terms.
     fn replaced(&self, bindings: &Bindings, products: &mut usize) -> DimResult {
-        let Repr::Sum(sum) = &self.0 else { return Ok(self.clone()) };
+        let Repr::Polynomial(sum) = &self.0 else { return Ok(self.clone()) };
         if bindings.is_empty() {
             return Ok(self.clone());
         }
@@ -536,7 +537,7 @@ impl Dim {
     /// Calls `visit` with each symbol, in a fixed order, possibly more than once.
     #[inline]
     pub fn for_each_symbol(&self, visit: &mut dyn FnMut(&Symbol)) {
-        if let Repr::Sum(sum) = &self.0 {
+        if let Repr::Polynomial(sum) = &self.0 {
             for_each_symbol(&sum.terms, visit);
         }
     }

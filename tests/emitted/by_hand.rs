@@ -16,7 +16,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use Operand::{Load, Node as Earlier, Number, Sum};
+use Operand::{Load, Node as Earlier, Number, Product};
 
 /// Names, plans and inputs.
 pub fn plans() -> Vec<(String, Plan, Vec<Value>)> {
@@ -232,7 +232,7 @@ fn finish(b: &mut Builder, rows: (&str, usize), columns: (&str, usize)) -> Finis
     let updated = b.input("updated", &[rows, columns], true);
     let (relu, plain) = (b.result(&[rows, columns]), b.result(&[rows, columns]));
     let nodes = vec![
-        b.node(Map::Add, &[Sum, Load(0)]),
+        b.node(Map::Add, &[Product, Load(0)]),
         b.node(Map::Add, &[Earlier(0), Load(1)]),
         b.node(Map::Relu, &[Earlier(1)]),
         b.node(Map::ReluGrad, &[Load(2), Earlier(1)]),
@@ -241,7 +241,7 @@ fn finish(b: &mut Builder, rows: (&str, usize), columns: (&str, usize)) -> Finis
     let stores = vec![
         Store { operand: Earlier(2), target: relu },
         Store { operand: Earlier(4), target: updated.clone() },
-        Store { operand: Sum, target: plain },
+        Store { operand: Product, target: plain },
     ];
     let loads = vec![still(&by_column, 0, &extents), still(&by_row, 1, &extents), transposed, updated];
     Finish { extents, loads, nodes, stores }

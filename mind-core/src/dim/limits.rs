@@ -20,11 +20,13 @@ impl Measure {
     pub(super) fn of(dim: &Dim) -> Self {
         let norm = match &dim.0 {
             Repr::Literal(value) => value.unsigned_abs().max(1).into(),
-            Repr::Sum(sum) => sum.terms.iter().map(|term| u128::from(term.coefficient.unsigned_abs())).sum(),
+            Repr::Polynomial(sum) => {
+                sum.terms.iter().map(|term| u128::from(term.coefficient.unsigned_abs())).sum()
+            }
         };
         let (terms, degree) = match &dim.0 {
             Repr::Literal(_) => (1, 0),
-            Repr::Sum(sum) => (sum.terms.len(), sum.terms[0].degree() as usize),
+            Repr::Polynomial(sum) => (sum.terms.len(), sum.terms[0].degree() as usize),
         };
         Self { terms, size: dim.size(), depth: dim.depth(), degree, norm }
     }

@@ -46,7 +46,16 @@ fn of_step(listing: &Listing<'_>, step: &Step) -> Option<String> {
             Product::Kernel(of) => of_epilogue(of)?,
         },
         Step::Conv2d(of) => of_epilogue(epilogue(plan, &of.finish))?,
-        _ => return None,
+        Step::Scalar(_)
+        | Step::Load { .. }
+        | Step::Dot { .. }
+        | Step::CheckIndices { .. }
+        | Step::Gather { .. }
+        | Step::ScatterAdd { .. }
+        | Step::SliceGrad { .. }
+        | Step::Extern(_)
+        | Step::Update { .. }
+        | Step::UpdateScalar { .. } => return None,
     };
     let printer = Printer::new(listing, &loops);
     Some(format!("{head}\n{}", printer.all()))
@@ -142,7 +151,7 @@ impl<'a> Printer<'a> {
             }
             Statement::Copy { var, of } => format!("{} = copy of {}", name(var), name(of)),
             Statement::Assign { to, from } => format!("{} := {}", name(to), name(from)),
-            Statement::Slice { var, part, .. } => format!("{} = {}", name(var), self.part(part)),
+            Statement::Borrow { var, part, .. } => format!("{} = {}", name(var), self.part(part)),
             Statement::ProductRow { var, row } => {
                 format!("{} = row {} of the product", name(var), self.size(row))
             }
@@ -252,19 +261,19 @@ impl<'a> Printer<'a> {
         match size {
             Size::Dim(dim) => self.listing.dim(dim),
             Size::Var(var) => self.name(*var).to_owned(),
-            Size::Sum(parts) => parts.iter().map(|part| self.size(part)).collect::<Vec<_>>().join(" + "),
-            Size::Product(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
-            Size::Difference(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
-            Size::Quotient(size, by) => format!("{} / {by}", self.grouped(size)),
-            Size::Remainder(size, by) => format!("{} % {by}", self.grouped(size)),
+            Size::Plus(parts) => parts.iter().map(|part| self.size(part)).collect::<Vec<_>>().join(" + "),
+            Size::Times(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
+            Size::Minus(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
+            Size::Over(size, by) => format!("{} / {by}", self.grouped(size)),
+            Size::Modulo(size, by) => format!("{} % {by}", self.grouped(size)),
             Size::Share { of, by, most } => format!("{of} / {}, 1 to {most}", self.grouped(by)),
         }
     }
 
     fn grouped(&self, size: &Size) -> String {
-        match size {
-            Size::Dim(_) | Size::Var(_) => self.size(size),
-            _ => format!("({})", self.size(size)),
+        match matches!(size, Size::Dim(_) | Size::Var(_)) {
+            true => self.size(size),
+            false => format!("({})", self.size(size)),
         }
     }
 

@@ -68,7 +68,7 @@ pub enum Holds {
     /// An array of so many elements.
     Array(DType, usize),
     /// Elements that are elsewhere.
-    Slice(DType),
+    Borrowed(DType),
     /// Blocks, of so many elements each, that are elsewhere.
     Chunks(DType, usize),
 }
@@ -167,15 +167,15 @@ pub enum Size {
     /// A variable's.
     Var(Var),
     /// All of them, two or more.
-    Sum(Vec<Size>),
-    /// Of two.
-    Product(Box<[Size; 2]>),
+    Plus(Vec<Size>),
+    /// One times the other.
+    Times(Box<[Size; 2]>),
     /// The first without the second, which is no more.
-    Difference(Box<[Size; 2]>),
+    Minus(Box<[Size; 2]>),
     /// Rounded down.
-    Quotient(Box<Size>, usize),
+    Over(Box<Size>, usize),
     /// What a division leaves.
-    Remainder(Box<Size>, usize),
+    Modulo(Box<Size>, usize),
     /// Of a division of a number by a size, as near as two bounds let it.
     Share {
         /// What is divided.
@@ -294,7 +294,7 @@ pub enum Statement {
         from: Var,
     },
     /// A part of memory under a name.
-    Slice {
+    Borrow {
         /// The name.
         var: Var,
         /// The part.
@@ -508,7 +508,7 @@ impl Holds {
     pub fn dtype(self) -> Option<DType> {
         match self {
             Self::Size | Self::Mask => None,
-            Self::Number(dtype) | Self::Array(dtype, _) | Self::Slice(dtype) | Self::Chunks(dtype, _) => {
+            Self::Number(dtype) | Self::Array(dtype, _) | Self::Borrowed(dtype) | Self::Chunks(dtype, _) => {
                 Some(dtype)
             }
         }
@@ -520,7 +520,7 @@ impl Holds {
     pub fn count(self) -> Option<usize> {
         match self {
             Self::Array(_, len) | Self::Chunks(_, len) => Some(len),
-            Self::Size | Self::Mask | Self::Number(_) | Self::Slice(_) => None,
+            Self::Size | Self::Mask | Self::Number(_) | Self::Borrowed(_) => None,
         }
     }
 }
@@ -542,16 +542,14 @@ impl Size {
 
     /// The number, if it is known.
     pub fn literal(&self) -> Option<usize> {
-        match self {
-            Self::Dim(dim) => dim.as_literal().and_then(|size| usize::try_from(size).ok()),
-            _ => None,
-        }
+        let Self::Dim(dim) = self else { return None };
+        dim.as_literal().and_then(|size| usize::try_from(size).ok())
     }
 
     /// All of them, sums among them taken apart.
     fn sum(parts: Vec<Self>) -> Self {
         let parts = parts.into_iter().flat_map(|part| match part {
-            Self::Sum(parts) => parts,
+            Self::Plus(parts) => parts,
             part => vec![part],
         });
         let mut parts: Vec<_> = parts.collect();
@@ -560,25 +558,25 @@ impl Size {
             (Some(one), true) => one,
             (Some(last), false) => {
                 parts.push(last);
-                Self::Sum(parts)
+                Self::Plus(parts)
             }
         }
     }
 
     fn modulo(self, by: usize) -> Self {
-        Self::Remainder(Box::new(self), by)
+        Self::Modulo(Box::new(self), by)
     }
 
     fn times(self, other: Self) -> Self {
-        Self::Product(Box::new([self, other]))
+        Self::Times(Box::new([self, other]))
     }
 
     fn minus(self, other: Self) -> Self {
-        Self::Difference(Box::new([self, other]))
+        Self::Minus(Box::new([self, other]))
     }
 
     fn over(self, by: usize) -> Self {
-        Self::Quotient(Box::new(self), by)
+        Self::Over(Box::new(self), by)
     }
 }
 
@@ -591,6 +589,13 @@ impl From<&Dim> for Size {
 impl From<Var> for Size {
     fn from(var: Var) -> Self {
         Self::Var(var)
+    }
+}
+
+impl Value {
+    /// Where it is, if that is all that it is.
+    fn place(&self) -> Option<&Place> {
+        if let Self::Element(place) = self { Some(place) } else { None }
     }
 }
 

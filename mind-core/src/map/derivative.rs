@@ -85,7 +85,7 @@ struct Player<'a, C: Calculus> {
 impl<C: Calculus> Player<'_, C> {
     fn sum(&mut self) -> Result<C::Value, C::Error> {
         let mut value = self.product()?;
-        while let Some(map) = self.operator(Tightness::Sum) {
+        while let Some(map) = self.operator(Tightness::Additive) {
             let rhs = self.product()?;
             value = self.calculus.apply(map, &[value, rhs])?;
         }
@@ -94,7 +94,7 @@ impl<C: Calculus> Player<'_, C> {
 
     fn product(&mut self) -> Result<C::Value, C::Error> {
         let mut value = self.factor()?;
-        while let Some(map) = self.operator(Tightness::Product) {
+        while let Some(map) = self.operator(Tightness::Multiplicative) {
             let rhs = self.factor()?;
             value = self.calculus.apply(map, &[value, rhs])?;
         }

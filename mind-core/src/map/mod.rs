@@ -78,9 +78,9 @@ pub enum Notation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tightness {
     /// As a sum.
-    Sum,
+    Additive,
     /// As a product.
-    Product,
+    Multiplicative,
 }
 
 /// How the shapes of operands meet.

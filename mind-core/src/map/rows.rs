@@ -77,7 +77,7 @@ pub(super) const FLOATS: Row = Row {
 
 /// What the arithmetic operators share.
 const OPERATOR: Row = Row {
-    notation: Notation::Infix(Tightness::Product),
+    notation: Notation::Infix(Tightness::Multiplicative),
     formals: &["lhs", "rhs"],
     takes: Takes::Numbers,
     cost: Cost::Addition,
@@ -122,7 +122,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Add (%0, %1) : f32[2, 3]`.
     Add = Row {
-        notation: Notation::Infix(Tightness::Sum),
+        notation: Notation::Infix(Tightness::Additive),
         mnemonic: "add",
         label: "+",
         commutative: true,
@@ -142,7 +142,7 @@ rows! {
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Sub (%0, %1) : f32[2, 3]`.
     Sub = Row {
-        notation: Notation::Infix(Tightness::Sum),
+        notation: Notation::Infix(Tightness::Additive),
         mnemonic: "sub",
         label: "-",
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_sub", method: "minus" },

@@ -77,6 +77,7 @@ fn label(node: &RawNode) -> &'static str {
         (Some(spot), _) => spot.label,
         // Of a derivative, which is named as what was differentiated.
         (None, Op::Map(map)) => map.row().label.trim_end_matches("_grad"),
+        // No other operation has an operand that no derivative flows to, unless its author named it: see `Op::flows`.
         (None, _) => "gather",
     }
 }

@@ -189,7 +189,7 @@ impl Operand {
     pub fn scalar(&self) -> Option<&Scalar> {
         match self {
             Self::Scalar(scalar) => Some(scalar),
-            Self::Load(_) | Self::Node(_) | Self::Number(_) | Self::Sum => None,
+            Self::Load(_) | Self::Node(_) | Self::Number(_) | Self::Product => None,
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn finish(fusion: &Fusion<'_>, cluster: &Cluster<'_>) -> Finish {
                 finish.nodes.push(Node { op, operands, dtype: item.dtype, value: item.value });
                 Operand::Node(finish.nodes.len() - 1)
             }
-            _ => Operand::Sum,
+            _ => Operand::Product,
         };
         if let Some(buffer) = buffers[position] {
             let target = View::contiguous(buffer, &Shape::from_slice(&finish.extents));

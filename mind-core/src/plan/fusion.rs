@@ -67,9 +67,9 @@ impl Space {
         } else {
             return None;
         };
-        let (row_axes, sums) = match &item.work {
-            Work::Fold { reduced, .. } => (row_axes(reduced), vec![id]),
-            _ => (None, Vec::new()),
+        let (row_axes, sums) = match item.work.reduced() {
+            Some(reduced) => (row_axes(reduced), vec![id]),
+            None => (None, Vec::new()),
         };
         Some(Self { kernel, dtype: item.dtype, extents, row_axes, sums, feeds_check: item.feeds_check })
     }
@@ -83,11 +83,9 @@ impl Space {
 
     /// How many axes count rows: those before the ones that a sum takes away, or enough for sums over rows.
     pub(super) fn rows(&self, graph: &Graph) -> usize {
-        let last = |item: &ItemId| match &graph.items[*item].work {
-            Work::Fold { reduced, .. } if reduced.contains(&false) => {
-                reduced.iter().rposition(|reduced| *reduced).map(|last| last + 1)
-            }
-            _ => None,
+        let last = |item: &ItemId| {
+            let reduced = graph.items[*item].work.reduced().filter(|reduced| reduced.contains(&false))?;
+            reduced.iter().rposition(|reduced| *reduced).map(|last| last + 1)
         };
         let free = || self.sums.iter().filter_map(last).max().unwrap_or(0);
         self.row_axes.unwrap_or_else(free)

@@ -185,7 +185,7 @@ impl Listing<'_> {
             Operand::Node(node) => self.name(nodes[*node].value),
             Operand::Number(value) => self.name(*value),
             Operand::Scalar(scalar) => self.scalar(scalar),
-            Operand::Sum => "product".to_owned(),
+            Operand::Product => "product".to_owned(),
         }
     }
 

@@ -71,7 +71,7 @@ pub enum Operand {
     /// The same number at every index.
     Scalar(Scalar),
     /// The element of the product or convolution: in a [`Finish`] only.
-    Sum,
+    Product,
 }
 
 /// An operand stored at each index.

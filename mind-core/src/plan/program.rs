@@ -107,21 +107,20 @@ impl<'a> Builder<'a> {
     fn role(&self, item: ItemId) -> Role {
         let (extents, item) = (&self.cluster.space.extents, &self.cluster.graph.items[item]);
         let of_elements = item.space == *extents;
-        match &item.work {
-            Work::Fold { reduced, .. } if of_elements => {
-                let (rows, elements) = reduced.split_at(self.row_axes);
-                // Everything at once, or over rows.
-                let is_total = item.shape.rank() == 0;
-                match (rows.contains(&true), elements.contains(&true)) {
-                    _ if is_total => Role::Fold,
-                    (_, false) => Role::Fold,
-                    (false, true) => Role::RowFold,
-                    (true, true) => Role::FoldOfRowFolds,
-                }
-            }
-            Work::Fold { .. } => Role::FoldOfNumbers,
-            _ if of_elements => Role::Element,
-            _ => Role::Number,
+        let Some(reduced) = item.work.reduced() else {
+            return if of_elements { Role::Element } else { Role::Number };
+        };
+        if !of_elements {
+            return Role::FoldOfNumbers;
+        }
+        let (rows, elements) = reduced.split_at(self.row_axes);
+        // Everything at once, or over rows.
+        let is_total = item.shape.rank() == 0;
+        match (rows.contains(&true), elements.contains(&true)) {
+            _ if is_total => Role::Fold,
+            (_, false) => Role::Fold,
+            (false, true) => Role::RowFold,
+            (true, true) => Role::FoldOfRowFolds,
         }
     }
 
@@ -213,10 +212,8 @@ impl<'a> Builder<'a> {
         if self.cluster.buffers[member].is_some() || self.kept[member].is_some() {
             return true;
         }
-        let is_costly = match self.cluster.graph.items[self.cluster.members[member]].work {
-            Work::Elementwise(op) => op.row().cost.is_worth_keeping(),
-            _ => false,
-        };
+        let work = &self.cluster.graph.items[self.cluster.members[member]].work;
+        let is_costly = matches!(work, Work::Elementwise(op) if op.row().cost.is_worth_keeping());
         if is_costly {
             let dtype = |member: usize| self.cluster.graph.items[self.cluster.members[member]].dtype;
             self.kept[member] = (0..self.cluster.members.len()).find(|other| {
@@ -343,13 +340,13 @@ impl<'a> Builder<'a> {
     fn target(&self, member: usize) -> View {
         let buffer = self.cluster.buffers[member].expect("only what is read elsewhere is stored");
         let item = &self.cluster.graph.items[self.cluster.members[member]];
-        let mut strides = match &item.work {
-            Work::Fold { reduced, .. } => {
+        let mut strides = match item.work.reduced() {
+            Some(reduced) => {
                 let mut kept = row_major(&Shape::new(item.stripped())).into_iter();
                 let stride = |reduced: &bool| if *reduced { None } else { kept.next() };
                 reduced.iter().map(stride).map(|stride| stride.unwrap_or(Dim::ZERO)).collect()
             }
-            _ => row_major(&Shape::from_slice(&item.space)),
+            None => row_major(&Shape::from_slice(&item.space)),
         };
         strides.resize(self.cluster.space.extents.len(), Dim::ZERO);
         self.view(buffer, Dim::ZERO, strides)

@@ -169,8 +169,8 @@ impl Body {
 /// How tightly a text binds; an operand that binds looser is put in parentheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    Sum,
-    Product,
+    Additive,
+    Multiplicative,
     Sign,
     #[default]
     Atom,
@@ -231,8 +231,8 @@ impl Printer {
             }
             NodeKind::Binary { op, lhs, rhs, .. } => {
                 let (own, tighter) = match op.tightness() {
-                    Tightness::Sum => (Binding::Sum, Binding::Product),
-                    Tightness::Product => (Binding::Product, Binding::Sign),
+                    Tightness::Additive => (Binding::Additive, Binding::Multiplicative),
+                    Tightness::Multiplicative => (Binding::Multiplicative, Binding::Sign),
                 };
                 let rhs = self.take_within(*rhs, tighter);
                 let mut text = self.take_within(*lhs, own);

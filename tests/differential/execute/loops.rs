@@ -238,7 +238,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 assert_eq!(super::number::len(&array), len, "arrays of other lengths");
                 self.held[to.0] = Held::Array(array);
             }
-            Statement::Slice { var, part, .. } => {
+            Statement::Borrow { var, part, .. } => {
                 let (base, at, len) = self.part(part);
                 self.define(*var, Held::Slice(base, at, len));
             }
@@ -441,13 +441,13 @@ impl<'m, 'p> Machine<'m, 'p> {
         match size {
             Size::Dim(dim) => self.run.size(dim),
             Size::Var(var) => self.index(*var),
-            Size::Sum(parts) => parts.iter().map(|part| self.size(part)).sum(),
-            Size::Product(both) => self.size(&both[0]) * self.size(&both[1]),
-            Size::Difference(both) => {
+            Size::Plus(parts) => parts.iter().map(|part| self.size(part)).sum(),
+            Size::Times(both) => self.size(&both[0]) * self.size(&both[1]),
+            Size::Minus(both) => {
                 self.size(&both[0]).checked_sub(self.size(&both[1])).expect("no size is below zero")
             }
-            Size::Quotient(size, by) => self.size(size) / by,
-            Size::Remainder(size, by) => self.size(size) % by,
+            Size::Over(size, by) => self.size(size) / by,
+            Size::Modulo(size, by) => self.size(size) % by,
             Size::Share { of, by, most } => (of / self.size(by)).clamp(1, *most),
         }
     }
@@ -594,9 +594,9 @@ fn assert_defined_once(loops: &Loops) {
                 Statement::Size(..) | Statement::Do(..) => holds == Holds::Size,
                 Statement::Mask { .. } => holds == Holds::Mask,
                 Statement::Number(..) => matches!(holds, Holds::Number(_)),
-                Statement::Slice { .. } => matches!(holds, Holds::Slice(_)),
+                Statement::Borrow { .. } => matches!(holds, Holds::Borrowed(_)),
                 Statement::Chunks { rest, .. } => match var == *rest {
-                    true => matches!(holds, Holds::Slice(_)),
+                    true => matches!(holds, Holds::Borrowed(_)),
                     false => matches!(holds, Holds::Chunks(..)),
                 },
                 _ => matches!(holds, Holds::Array(..)),
@@ -624,7 +624,7 @@ fn defined(statement: &Statement) -> Vec<Var> {
         | Statement::Mask { var, .. }
         | Statement::Array(var, _)
         | Statement::Copy { var, .. }
-        | Statement::Slice { var, .. }
+        | Statement::Borrow { var, .. }
         | Statement::ProductRow { var, .. }
         | Statement::Chunk { var, .. }
         | Statement::Padded { var, .. } => vec![*var],

@@ -104,7 +104,7 @@ impl Run<'_> {
                     let strides = &nest.loads[*load].strides[nest.row_axes..];
                     strides.iter().all(|stride| run.size(stride) == 0)
                 }
-                Operand::Node(_) | Operand::Sum => false,
+                Operand::Node(_) | Operand::Product => false,
             };
             assert!(known, "{operand:?} after a pass");
             run.operand(operand, &[], &nest.loads, &index, numbers, None)
@@ -197,7 +197,7 @@ impl Run<'_> {
                 *numbers.get(value).unwrap_or_else(|| panic!("{value} is no number of the row yet"))
             }
             Operand::Scalar(scalar) => T::unwrap(&self.scalar(scalar))[0],
-            Operand::Sum => sum.expect("only finishes have an element of a product"),
+            Operand::Product => sum.expect("only finishes have an element of a product"),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     loops::{Capture, Captured, Cut, Holds, OfBlock, Var},
-    plan::{Buffer, BufferId, Finish, Nest, Operand, Place, Plan, Scalar, View},
+    plan::{Buffer, BufferId, Finish, Nest, Place, Plan, Scalar, View},
     ty::DType,
 };
 
@@ -68,10 +68,9 @@ impl Captures {
                 continue;
             }
             let stride = stride(load, cut);
-            let known = self.all.iter().find(|capture| match &capture.source {
-                Captured::Read(known) => is_same(plan, *known, buffer) && capture.stride == stride,
-                _ => false,
-            });
+            let is_read =
+                |source: &Captured| matches!(source, Captured::Read(known) if is_same(plan, *known, buffer));
+            let known = self.all.iter().find(|known| is_read(&known.source) && known.stride == stride);
             let var = known.map(|capture| capture.var).unwrap_or_else(|| {
                 let var = elements(plan, buffer, out);
                 self.add(var, Captured::Read(buffer), stride);
@@ -83,10 +82,11 @@ impl Captures {
 
     fn scalars(&mut self, plan: &Plan, nest: &Nest, out: &mut Writer) {
         for (operand, dtype) in operands(plan, nest) {
-            let (scalar, value) = match operand {
-                Operand::Scalar(scalar @ Scalar::Input(input)) => (scalar, ValueId::new(*input)),
-                Operand::Scalar(scalar @ Scalar::Local(value)) => (scalar, *value),
-                _ => continue,
+            let Some(scalar) = operand.scalar() else { continue };
+            let value = match scalar {
+                Scalar::Constant(_) => continue,
+                Scalar::Input(input) => ValueId::new(*input),
+                Scalar::Local(value) => *value,
             };
             if !self.scalars.iter().any(|(known, _)| known == scalar) {
                 let var = out.variable(Some(value), "", Holds::Number(dtype));
@@ -110,7 +110,7 @@ impl Captures {
             let of = buffer(sum.view);
             let Buffer { value, ty, .. } = &plan.buffers[of.0];
             let both = ["chain", "lost"].map(|what| {
-                let var = out.variable(Some(*value), what, Holds::Slice(ty.dtype));
+                let var = out.variable(Some(*value), what, Holds::Borrowed(ty.dtype));
                 self.add(var, Captured::Scratch(of), stride(sum.view, cut));
                 var
             });
@@ -138,7 +138,7 @@ impl Captures {
             (Stride, "stride"),
         ];
         named.map(|(of, name)| {
-            let holds = if of == Sums { Holds::Slice(dtype) } else { Holds::Size };
+            let holds = if of == Sums { Holds::Borrowed(dtype) } else { Holds::Size };
             let var = out.variable(None, name, holds);
             self.add(var, Captured::Block(of), Dim::ZERO);
             var
@@ -171,7 +171,7 @@ impl Captures {
 /// Elements of a buffer.
 fn elements(plan: &Plan, buffer: BufferId, out: &mut Writer) -> Var {
     let Buffer { value, ty, .. } = &plan.buffers[buffer.0];
-    out.variable(Some(*value), "", Holds::Slice(ty.dtype))
+    out.variable(Some(*value), "", Holds::Borrowed(ty.dtype))
 }
 
 /// So many elements are between one step of the axis along which loops are cut and the next.

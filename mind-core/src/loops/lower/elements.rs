@@ -159,8 +159,9 @@ impl Lowering<'_> {
                     Part { of, at: Some(at), len: run(Along::of(view, inner)) }
                 }
             };
-            let var = self.out.derived(self.captures.target(view), "row", Holds::Slice(self.out.dtype(of)));
-            self.out.push(Statement::Slice { var, part, written: true });
+            let var =
+                self.out.derived(self.captures.target(view), "row", Holds::Borrowed(self.out.dtype(of)));
+            self.out.push(Statement::Borrow { var, part, written: true });
             variables.targets[target].1 = Some(var);
         }
         for load in self.read_apart(variables).collect::<Vec<_>>() {
@@ -172,9 +173,9 @@ impl Lowering<'_> {
             match Along::of(view, inner) {
                 Along::Still => self.load_number(variables, load, at),
                 along @ (Along::Consecutive | Along::Strided) => {
-                    let var = self.out.derived(of, "row", Holds::Slice(self.out.dtype(of)));
+                    let var = self.out.derived(of, "row", Holds::Borrowed(self.out.dtype(of)));
                     let part = Part { of, at: Some(at), len: run(along) };
-                    self.out.push(Statement::Slice { var, part, written: false });
+                    self.out.push(Statement::Borrow { var, part, written: false });
                     variables.loads[load] = Some(var);
                 }
             }
@@ -198,7 +199,7 @@ impl Lowering<'_> {
         for (of, written) in &rows {
             let dtype = self.out.dtype(*of);
             let var = self.out.derived(*of, "blocks", Holds::Chunks(dtype, width));
-            let rest = self.out.derived(*of, "rest", Holds::Slice(dtype));
+            let rest = self.out.derived(*of, "rest", Holds::Borrowed(dtype));
             self.out.push(Statement::Chunks { var, rest, of: *of, written: *written });
             chunks.push(var);
             rests.push((*of, rest));
@@ -396,14 +397,15 @@ impl Lowering<'_> {
         let mut values = Vec::new();
         for operand in operands {
             let value = self.operand(operand, &nodes, variables, Some(&at));
-            values.push(match &value {
-                Value::Element(Place { of, .. }) if pass.stores.len() + pass.folds.len() > 1 => {
-                    let var = self.out.variable(None, "element", Holds::Number(self.out.dtype(*of)));
-                    self.out.push(Statement::Number(var, value));
-                    Value::Number(var)
-                }
-                _ => value,
-            });
+            let shared = pass.stores.len() + pass.folds.len() > 1;
+            let Some(place) = value.place().filter(|_| shared) else {
+                values.push(value);
+                continue;
+            };
+            let of = self.out.dtype(place.of);
+            let var = self.out.variable(None, "element", Holds::Number(of));
+            self.out.push(Statement::Number(var, value));
+            values.push(Value::Number(var));
         }
         let mut values = values.into_iter();
         for (store, value) in pass.stores.iter().zip(values.by_ref()) {
@@ -449,12 +451,12 @@ impl Lowering<'_> {
             Operand::Scalar(scalar) => self.scalar(scalar),
             Operand::Load(load) => {
                 let row = self.row(*load, variables);
-                match self.out.holds(row) {
-                    Holds::Number(_) => Value::Number(row),
-                    _ => Value::Element(self.place(row, &self.nest.loads[*load], variables, at)),
+                match matches!(self.out.holds(row), Holds::Number(_)) {
+                    true => Value::Number(row),
+                    false => Value::Element(self.place(row, &self.nest.loads[*load], variables, at)),
                 }
             }
-            Operand::Sum => {
+            Operand::Product => {
                 let of = variables.sums.expect("a product has a row of sums");
                 Value::Element(Place { of, index: at.expect("sums are of elements").clone() })
             }

@@ -81,8 +81,8 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     lowering.out.open(Head::For { index, from: row.into(), to: end });
     let at = Size::from(index).minus(row.into()).times(stride.into());
     let part = Part { of: sums, at: Some(at), len: Some(columns.into()) };
-    let sums = lowering.out.derived(sums, "row", Holds::Slice(dtype));
-    lowering.out.push(Statement::Slice { var: sums, part, written: false });
+    let sums = lowering.out.derived(sums, "row", Holds::Borrowed(dtype));
+    lowering.out.push(Statement::Borrow { var: sums, part, written: false });
     lowering.sums = Some(sums);
     let out = finished(lowering);
     let targets = || finish.stores.iter().map(|store| &store.target);
@@ -98,7 +98,7 @@ fn stored(plan: &Plan, finish: &Finish) -> Option<BufferId> {
     let buffer = store.target.buffer()?;
     let len = plan.buffers[buffer.0].ty.shape.element_count();
     let whole = store.target.is_contiguous() && store.target.shape.element_count() == len;
-    (whole && finish.nodes.is_empty() && store.operand == Operand::Sum).then_some(buffer)
+    (whole && finish.nodes.is_empty() && store.operand == Operand::Product).then_some(buffer)
 }
 
 /// Whether a product is so small that it is computed where it stands.

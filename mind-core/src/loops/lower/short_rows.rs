@@ -129,9 +129,9 @@ impl<'a> Lowering<'a> {
         inner.indices.clone_from_slice(&self.indices[..=axis]);
         let mut variables = inner.variables(flat_pass);
         for of in &arrays {
-            let row = inner.out.derived(*of, "row", Holds::Slice(inner.out.dtype(*of)));
+            let row = inner.out.derived(*of, "row", Holds::Borrowed(inner.out.dtype(*of)));
             let part = Part { of: *of, at: None, len: Some(columns.into()) };
-            inner.out.push(Statement::Slice { var: row, part, written: true });
+            inner.out.push(Statement::Borrow { var: row, part, written: true });
             variables.values.push(row);
         }
         inner.still_loads(&mut variables);
@@ -186,7 +186,7 @@ impl<'a> Lowering<'a> {
         let is_flat = |operand: &Operand| match operand {
             Operand::Load(load) => flat(&self.nest.loads[*load]).is_some(),
             Operand::Node(_) | Operand::Scalar(_) => true,
-            Operand::Number(_) | Operand::Sum => false,
+            Operand::Number(_) | Operand::Product => false,
         };
         let sums_rows = pass.folds.iter().all(|fold| match (&fold.target, &fold.operand) {
             (Target::Number(_), Operand::Load(load)) => {

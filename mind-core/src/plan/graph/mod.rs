@@ -123,6 +123,29 @@ impl Graph {
     }
 }
 
+impl Work {
+    /// Of a fold, which axes of the index space it is over.
+    pub(super) fn reduced(&self) -> Option<&[bool]> {
+        match self {
+            Self::Fold { reduced, .. } => Some(reduced),
+            Self::Input(_)
+            | Self::Constant(_)
+            | Self::Elementwise(_)
+            | Self::Copy
+            | Self::Scalar(_)
+            | Self::Load
+            | Self::MatMul { .. }
+            | Self::Dot
+            | Self::Conv2d(_)
+            | Self::Check { .. }
+            | Self::Gather { .. }
+            | Self::ScatterAdd { .. }
+            | Self::Extern { .. }
+            | Self::SliceGrad { .. } => None,
+        }
+    }
+}
+
 impl Item {
     /// The extents of what it makes without those of 1.
     pub(super) fn stripped(&self) -> Vec<Dim> {

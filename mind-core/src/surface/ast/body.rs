@@ -342,7 +342,7 @@ impl BinaryOp {
     pub fn tightness(self) -> Tightness {
         match self {
             Self::Map(map) => map.row().infix().expect("operators stand between their operands"),
-            Self::At => Tightness::Product,
+            Self::At => Tightness::Multiplicative,
         }
     }
 

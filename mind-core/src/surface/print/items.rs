@@ -219,10 +219,10 @@ impl fmt::Display for DimExpr {
                 DimStepKind::Operator(operator) => operator,
             };
             let (symbol, own, tighter) = match operator {
-                DimOperator::Add => ("+", Binding::Sum, Binding::Product),
-                DimOperator::Sub => ("-", Binding::Sum, Binding::Product),
-                DimOperator::Mul => ("*", Binding::Product, Binding::Sign),
-                DimOperator::Div => ("/", Binding::Product, Binding::Sign),
+                DimOperator::Add => ("+", Binding::Additive, Binding::Multiplicative),
+                DimOperator::Sub => ("-", Binding::Additive, Binding::Multiplicative),
+                DimOperator::Mul => ("*", Binding::Multiplicative, Binding::Sign),
+                DimOperator::Div => ("/", Binding::Multiplicative, Binding::Sign),
             };
             let rhs = within(operands.pop().unwrap_or_default(), tighter);
             let mut text = within(operands.pop().unwrap_or_default(), own);

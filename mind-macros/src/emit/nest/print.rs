@@ -83,7 +83,7 @@ impl<'a> Printer<'a> {
             }
             Statement::Copy { var, of } => format!("let mut {} = {};", name(var), name(of)),
             Statement::Assign { to, from } => format!("{} = {};", name(to), name(from)),
-            Statement::Slice { var, part, written } => {
+            Statement::Borrow { var, part, written } => {
                 let borrow = if *written { "&mut " } else { "&" };
                 let part = if self.is_array(part) { name(&part.of).to_owned() } else { self.part(part) };
                 format!("let {} = {borrow}{part};", name(var))
@@ -267,11 +267,11 @@ impl<'a> Printer<'a> {
         match size {
             Size::Dim(dim) => plain(dim),
             Size::Var(var) => self.name(*var).to_owned(),
-            Size::Sum(parts) => parts.iter().map(|part| self.size(part)).collect::<Vec<_>>().join(" + "),
-            Size::Product(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
-            Size::Difference(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
-            Size::Quotient(size, by) => format!("{} / {by}", self.grouped(size)),
-            Size::Remainder(size, by) => format!("{} % {by}", self.grouped(size)),
+            Size::Plus(parts) => parts.iter().map(|part| self.size(part)).collect::<Vec<_>>().join(" + "),
+            Size::Times(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
+            Size::Minus(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
+            Size::Over(size, by) => format!("{} / {by}", self.grouped(size)),
+            Size::Modulo(size, by) => format!("{} % {by}", self.grouped(size)),
             Size::Share { of, by, most } => format!("({of} / {}).clamp(1, {most})", self.grouped(by)),
         }
     }
