@@ -27,6 +27,11 @@ pub fn plans() -> Vec<(String, Plan, Vec<Value>)> {
         }
     }
     plans.extend([7, 1000, 40_000].map(chain));
+    for (rows, columns) in [(2, 3), (5, 37), (90, 300), (70, 3), (50, 17)] {
+        for symbolic in [false, true] {
+            plans.push(mixed(rows, columns, symbolic));
+        }
+    }
     plans.push(sums_of_three_axes());
     for (m, k, n) in [(3, 4, 5), (1, 16, 1), (33, 20, 45), (64, 5, 16), (2, 700, 9)] {
         for symbolic in [false, true] {
@@ -53,43 +58,60 @@ impl Builder {
         ValueId::new(self.values)
     }
 
-    fn buffer(&mut self, place: Place, shape: &Shape) -> BufferId {
+    fn buffer(&mut self, place: Place, ty: Type) -> BufferId {
         let value = self.value();
-        self.plan.buffers.push(Buffer { place, ty: Type::new(DType::F32, shape.clone()), value });
+        self.plan.buffers.push(Buffer { place, ty, value });
         BufferId(self.plan.buffers.len() - 1)
     }
 
     fn input(&mut self, name: &str, extents: &[(&str, usize)], updated: bool) -> View {
+        self.input_of(DType::F32, name, extents, updated)
+    }
+
+    fn input_of(&mut self, dtype: DType, name: &str, extents: &[(&str, usize)], updated: bool) -> View {
         let shape = shape(extents);
-        let ty = Type::new(DType::F32, shape.clone());
-        self.plan.inputs.push(Parameter { name: Arc::from(name), ty, updated });
+        let ty = Type::new(dtype, shape.clone());
+        self.plan.inputs.push(Parameter { name: Arc::from(name), ty: ty.clone(), updated });
         let sizes: Vec<usize> = extents.iter().map(|(_, extent)| *extent).collect();
         let seed = self.inputs.len() * 31;
-        let number = |i: usize| ((i + seed).wrapping_mul(2_654_435_761) >> 7 & 0xff) as f32 / 128.0 - 1.0;
-        self.inputs.push(Value {
-            elements: Elements::F32((0..sizes.iter().product()).map(number).collect()),
-            shape: sizes,
-        });
+        let number = |i: usize| (i + seed).wrapping_mul(2_654_435_761) >> 7 & 0xff;
+        let numbers = (0..sizes.iter().product()).map(number);
+        let elements = match dtype {
+            DType::I32 => Elements::I32(numbers.map(|number| number as i32 - 128).collect()),
+            DType::F32 => Elements::F32(numbers.map(|number| number as f32 / 128.0 - 1.0).collect()),
+            DType::F64 => Elements::F64(numbers.map(|number| number as f64 / 128.0 - 1.0).collect()),
+            DType::I64 | DType::Bool => panic!("no plan made by hand has it"),
+        };
+        self.inputs.push(Value { elements, shape: sizes });
         for (symbol, _) in extents.iter().filter(|(symbol, _)| !symbol.is_empty()) {
             if !self.plan.symbols.iter().any(|known| &**known == *symbol) {
                 self.plan.symbols.push(Arc::from(*symbol));
             }
         }
         let position = self.plan.inputs.len() - 1;
-        View::contiguous(self.buffer(Place::Input(position), &shape), &shape)
+        View::contiguous(self.buffer(Place::Input(position), ty), &shape)
     }
 
     fn result(&mut self, extents: &[(&str, usize)]) -> View {
+        self.result_of(DType::F32, extents)
+    }
+
+    fn result_of(&mut self, dtype: DType, extents: &[(&str, usize)]) -> View {
         let shape = shape(extents);
-        let buffer = self.buffer(Place::Result(self.plan.results.len()), &shape);
-        self.plan.results.push(Type::new(DType::F32, shape.clone()));
+        let ty = Type::new(dtype, shape.clone());
+        let buffer = self.buffer(Place::Result(self.plan.results.len()), ty.clone());
+        self.plan.results.push(ty);
         self.plan.returned.push(Returned::Buffer(buffer));
         View::contiguous(buffer, &shape)
     }
 
     fn total(&mut self) -> Target {
+        self.total_of(DType::F32)
+    }
+
+    fn total_of(&mut self, dtype: DType) -> Target {
         let value = self.value();
-        self.plan.results.push(Type::new(DType::F32, Shape::scalar()));
+        self.plan.results.push(Type::new(dtype, Shape::scalar()));
         self.plan.returned.push(Returned::Scalar(Scalar::Local(value)));
         Target::Total(value)
     }
@@ -193,6 +215,36 @@ fn chain(len: usize) -> (String, Plan, Vec<Value>) {
     let nest = Nest { extents: vec![dim(n)], row_axes: 0, loads: vec![x, y], passes: vec![pass] };
     b.plan.steps.push(Step::Nest(nest));
     b.done(format!("chain_{len}"))
+}
+
+/// Elements of three types in one nest: each is stored, and folded over rows, columns and everything.
+fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Value>) {
+    let mut b = Builder::new();
+    let (n, m) = if symbolic { (("N", rows), ("M", columns)) } else { (("", rows), ("", columns)) };
+    let extents = vec![dim(n), dim(m)];
+    let (mut loads, mut pass) = (Vec::new(), Pass::default());
+    let types = [
+        (DType::F32, "x", Map::Exp, Reduce::Sum),
+        (DType::I32, "i", Map::Neg, Reduce::Max),
+        (DType::F64, "y", Map::Neg, Reduce::Sum),
+    ];
+    for (position, (dtype, name, map, reduce)) in types.into_iter().enumerate() {
+        loads.push(b.input_of(dtype, name, &[n, m], false));
+        let (all, of_rows, of_columns) =
+            (b.result_of(dtype, &[n, m]), b.result_of(dtype, &[n]), b.result_of(dtype, &[m]));
+        pass.elements.push(Node { dtype, ..b.node(map, &[Load(position)]) });
+        pass.stores.push(Store { operand: Earlier(position), target: all });
+        let number = b.value();
+        let monoid = reduce.row().monoid;
+        let fold = |operand: Operand, target: Target| Fold { monoid, operand, count: None, dtype, target };
+        pass.folds.push(fold(Earlier(position), Target::Number(number)));
+        pass.folds.push(fold(Earlier(position), Target::Memory(still(&of_columns, 0, &extents))));
+        pass.folds.push(fold(Load(position), b.total_of(dtype)));
+        pass.row_stores.push(Store { operand: Number(number), target: still(&of_rows, 1, &extents) });
+        pass.row_folds.push(fold(Number(number), b.total_of(dtype)));
+    }
+    b.plan.steps.push(Step::Nest(Nest { extents, row_axes: 1, loads, passes: vec![pass] }));
+    b.done(format!("mixed_{rows}_{columns}{}", if symbolic { "_symbolic" } else { "" }))
 }
 
 /// Sums of rows that are summed once more along either axis of the rows; the elements of a row have two axes.

@@ -188,8 +188,14 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
             }
         }
     }
-    let outcome = execute::execute(&plan, &inputs, &bindings, execute::Nests::Defined)
-        .unwrap_or_else(|failure| panic!("{name} cannot fail, but does: {}", failure.error));
+    let run = |nests: execute::Nests| {
+        execute::execute(&plan, &inputs, &bindings, nests)
+            .unwrap_or_else(|failure| panic!("{name} cannot fail, but does: {}", failure.error))
+    };
+    let (outcome, lowered) = (run(execute::Nests::Defined), run(execute::Nests::Lowered));
+    for (expected, found) in outcome.results.iter().zip(&lowered.results) {
+        nearly(expected.clone()).check(found).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
     let after = outcome.inputs.into_iter().enumerate().filter(|(input, _)| plan.inputs[*input].updated);
     Case {
         updated: after.map(|(input, value)| (input, nearly(value))).collect(),

@@ -265,7 +265,6 @@ impl<'a> Printer<'a> {
             Size::Times(both) => format!("{} * {}", self.grouped(&both[0]), self.grouped(&both[1])),
             Size::Minus(both) => format!("{} - {}", self.size(&both[0]), self.grouped(&both[1])),
             Size::Over(size, by) => format!("{} / {by}", self.grouped(size)),
-            Size::Modulo(size, by) => format!("{} % {by}", self.grouped(size)),
             Size::Share { of, by, most } => format!("{of} / {}, 1 to {most}", self.grouped(by)),
         }
     }

@@ -174,8 +174,6 @@ pub enum Size {
     Minus(Box<[Size; 2]>),
     /// Rounded down.
     Over(Box<Size>, usize),
-    /// What a division leaves.
-    Modulo(Box<Size>, usize),
     /// Of a division of a number by a size, as near as two bounds let it.
     Share {
         /// What is divided.
@@ -561,10 +559,6 @@ impl Size {
                 Self::Plus(parts)
             }
         }
-    }
-
-    fn modulo(self, by: usize) -> Self {
-        Self::Modulo(Box::new(self), by)
     }
 
     fn times(self, other: Self) -> Self {

@@ -18,7 +18,7 @@ use crate::{
         partition::Partition,
         view::row_major,
     },
-    ty::{DType, Shape},
+    ty::Shape,
 };
 
 /// The most operations in one nest: rustc's time and memory grow faster than the length of a function.
@@ -29,7 +29,6 @@ const LONGEST: usize = 128;
 pub(super) struct Space {
     /// The product or convolution that the others change the elements of.
     pub(super) kernel: Option<ItemId>,
-    pub(super) dtype: DType,
     /// The index space, without axes of extent 1.
     pub(super) extents: Vec<Dim>,
     /// How many axes count rows, where a sum over the others says so.
@@ -71,7 +70,7 @@ impl Space {
             Some(reduced) => (row_axes(reduced), vec![id]),
             None => (None, Vec::new()),
         };
-        Some(Self { kernel, dtype: item.dtype, extents, row_axes, sums, feeds_check: item.feeds_check })
+        Some(Self { kernel, extents, row_axes, sums, feeds_check: item.feeds_check })
     }
 
     /// The space of the rows alone.
@@ -210,8 +209,7 @@ impl<'g> Fusion<'g> {
     fn common(&self, a: ItemId, b: ItemId) -> Option<Space> {
         let (of_a, of_b) = (self.spaces[a].as_ref()?, self.spaces[b].as_ref()?);
         let [members_a, members_b] = [a, b].map(|cluster| self.partition.members(cluster));
-        let fits = of_a.dtype == of_b.dtype
-            && of_a.feeds_check == of_b.feeds_check
+        let fits = of_a.feeds_check == of_b.feeds_check
             && members_a.len() + members_b.len() <= LONGEST
             && !(of_a.kernel.is_some() && of_b.kernel.is_some());
         if !fits {
@@ -293,11 +291,13 @@ impl<'g> Fusion<'g> {
         views && numbers
     }
 
-    /// Whether an item is the kernel or all that it reads is a view of a matrix.
+    /// Whether an item is the kernel, or has its element type and all that it reads is a view of a matrix.
     fn fits_finish(&self, id: ItemId, space: &Space) -> bool {
         let item = &self.graph.items[id];
+        let has_type = |kernel: ItemId| self.graph.items[kernel].dtype == item.dtype;
         Some(id) == space.kernel
             || (item.space == space.extents
+                && space.kernel.is_none_or(has_type)
                 && item.reads.iter().all(|read| match read {
                     Read::View(view) => self.as_matrix(view, space).is_some(),
                     Read::Scalar(_) => true,

@@ -447,7 +447,6 @@ impl<'m, 'p> Machine<'m, 'p> {
                 self.size(&both[0]).checked_sub(self.size(&both[1])).expect("no size is below zero")
             }
             Size::Over(size, by) => self.size(size) / by,
-            Size::Modulo(size, by) => self.size(size) % by,
             Size::Share { of, by, most } => (of / self.size(by)).clamp(1, *most),
         }
     }

@@ -149,10 +149,6 @@ impl Run<'_> {
     }
 
     /// The elements of a buffer, first to last.
-    fn elements<T: Number>(&self, id: BufferId) -> &[T] {
-        &T::unwrap(self.region(id))[self.range(id)]
-    }
-
     fn elements_mut<T: Number>(&mut self, id: BufferId) -> &mut [T] {
         let range = self.range(id);
         &mut T::unwrap_mut(self.region_mut(id))[range]
@@ -251,13 +247,7 @@ impl Run<'_> {
                     self.store_buffer(to, elements);
                 }
             },
-            Step::Nest(nest) => match self.dtype(nest) {
-                DType::I32 => self.nest::<i32>(nest),
-                DType::I64 => self.nest::<i64>(nest),
-                DType::F32 => self.nest::<f32>(nest),
-                DType::F64 => self.nest::<f64>(nest),
-                DType::Bool => panic!("no operation takes truth values"),
-            },
+            Step::Nest(nest) => self.nest(nest),
             Step::MatMul(product) => match self.view_dtype(&product.finish.stores[0].target) {
                 DType::I32 => self.matmul::<i32>(product),
                 DType::I64 => self.matmul::<i64>(product),

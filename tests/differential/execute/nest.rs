@@ -3,26 +3,23 @@
 use std::collections::BTreeMap;
 
 use mind_core::{
+    interp::Elements,
     ir::ValueId,
     plan::{BufferId, Finish, Fold, Nest, Node, Operand, Pass, Store, Target, View},
     ty::DType,
 };
 
-use super::{Run, number::Number};
+use super::{
+    Run,
+    number::{Number, One, each_type, unwritten},
+};
 
 impl Run<'_> {
-    /// The element type that a nest computes in.
-    pub(super) fn dtype(&self, nest: &Nest) -> DType {
-        let store = nest.passes.iter().flat_map(|pass| &pass.stores).next();
-        let fold = nest.folds().next().map(|fold| fold.dtype);
-        fold.or_else(|| store.map(|store| self.view_dtype(&store.target))).expect("a nest writes something")
-    }
-
     pub(super) fn view_dtype(&self, view: &View) -> DType {
         self.buffer(view.buffer().expect("in memory")).ty.dtype
     }
 
-    pub(super) fn nest<T: Number>(&mut self, nest: &Nest) {
+    pub(super) fn nest(&mut self, nest: &Nest) {
         check(nest);
         let extents: Vec<usize> = nest.extents.iter().map(|extent| self.size(extent)).collect();
         let (rows, row) = extents.split_at(nest.row_axes);
@@ -30,13 +27,14 @@ impl Run<'_> {
         // Memory that sums go to must not be read in the same nest.
         for fold in nest.folds() {
             if let Target::Memory(view) = &fold.target {
+                let nothing = One::of(&unwritten(fold.dtype, 1), 0);
                 for at in self.positions(view, &extents) {
-                    self.write(view, at, T::UNWRITTEN);
+                    self.write(view, at, nothing);
                 }
             }
         }
         for outer in indices(rows) {
-            let mut numbers: BTreeMap<ValueId, T> = BTreeMap::new();
+            let mut numbers: BTreeMap<ValueId, One> = BTreeMap::new();
             for pass in &nest.passes {
                 self.pass(nest, pass, (&outer, row), &mut numbers, &mut sums);
             }
@@ -45,11 +43,11 @@ impl Run<'_> {
             let sums = sums.take(fold).unwrap_or_else(|| panic!("{fold:?} sums nothing"));
             let count = fold.count.as_ref().map(|count| self.size(count));
             for (at, elements) in sums {
-                let sum = T::total(fold.monoid, &elements);
+                let sum = One::total(fold.monoid, &elements);
                 let sum = count.map_or(sum, |count| sum.divided_by(count));
                 match &fold.target {
                     Target::Memory(view) => self.write(view, at, sum),
-                    Target::Total(value) => _ = self.locals.insert(*value, T::wrap(vec![sum])),
+                    Target::Total(value) => _ = self.locals.insert(*value, sum.wrap()),
                     Target::Number(_) => unreachable!("numbers end with their row"),
                 }
             }
@@ -57,15 +55,15 @@ impl Run<'_> {
     }
 
     /// One pass over one row.
-    fn pass<T: Number>(
+    fn pass(
         &mut self,
         nest: &Nest,
         pass: &Pass,
         (outer, row): (&[usize], &[usize]),
-        numbers: &mut BTreeMap<ValueId, T>,
-        sums: &mut Sums<T>,
+        numbers: &mut BTreeMap<ValueId, One>,
+        sums: &mut Sums,
     ) {
-        let mut row_sums: Vec<Vec<T>> = vec![Vec::new(); pass.folds.len()];
+        let mut row_sums: Vec<Vec<One>> = vec![Vec::new(); pass.folds.len()];
         for inner in indices(row) {
             let index = [outer, &inner].concat();
             let nodes = self.nodes(&pass.elements, &nest.loads, &index, numbers, None);
@@ -80,18 +78,18 @@ impl Run<'_> {
                     Target::Total(_) => sums.add(fold, 0, value),
                 }
             }
-            let stores: Vec<T> = pass.stores.iter().map(|store| value(self, &store.operand)).collect();
+            let stores: Vec<One> = pass.stores.iter().map(|store| value(self, &store.operand)).collect();
             self.store_all(&pass.stores, &index, &stores);
         }
         for (fold, elements) in pass.folds.iter().zip(row_sums) {
             if let Target::Number(number) = fold.target {
                 let count = fold.count.as_ref().map(|count| self.size(count));
-                let sum = T::total(fold.monoid, &elements);
+                let sum = One::total(fold.monoid, &elements);
                 numbers.insert(number, count.map_or(sum, |count| sum.divided_by(count)));
             }
         }
         let index = [outer, &vec![0; row.len()]].concat();
-        let mut nodes: Vec<T> = Vec::new();
+        let mut nodes: Vec<One> = Vec::new();
         for node in &pass.numbers {
             let value = self.node(node, &nodes, &nest.loads, &index, numbers, None);
             nodes.push(value);
@@ -109,7 +107,7 @@ impl Run<'_> {
             assert!(known, "{operand:?} after a pass");
             run.operand(operand, &[], &nest.loads, &index, numbers, None)
         };
-        let stores: Vec<T> = pass.row_stores.iter().map(|store| value(self, &store.operand)).collect();
+        let stores: Vec<One> = pass.row_stores.iter().map(|store| value(self, &store.operand)).collect();
         self.store_all(&pass.row_stores, &index, &stores);
         for fold in &pass.row_folds {
             let value = value(self, &fold.operand);
@@ -123,14 +121,16 @@ impl Run<'_> {
 
     /// What becomes of the elements of a product or convolution, in row-major order.
     pub(super) fn finish<T: Number>(&mut self, finish: &Finish, elements: &[T]) {
+        let elements: Vec<One> =
+            elements.iter().map(|element| One::of(&T::wrap(vec![*element]), 0)).collect();
         let extents = [0, 1].map(|axis| self.size(&finish.extents[axis]));
         assert_eq!(elements.len(), extents[0] * extents[1]);
         assert!(!finish.stores.is_empty());
         finish.stores.iter().for_each(|store| same_element(&store.target, &finish.loads));
-        for (index, element) in indices(&extents).into_iter().zip(elements) {
+        for (index, element) in indices(&extents).into_iter().zip(&elements) {
             let numbers = BTreeMap::new();
             let nodes = self.nodes(&finish.nodes, &finish.loads, &index, &numbers, Some(*element));
-            let stores: Vec<T> = finish
+            let stores: Vec<One> = finish
                 .stores
                 .iter()
                 .map(|store| {
@@ -141,20 +141,20 @@ impl Run<'_> {
         }
     }
 
-    fn store_all<T: Number>(&mut self, stores: &[Store], index: &[usize], values: &[T]) {
+    fn store_all(&mut self, stores: &[Store], index: &[usize], values: &[One]) {
         for (store, value) in stores.iter().zip(values) {
             self.write(&store.target, self.position(&store.target, index), *value);
         }
     }
 
-    fn nodes<T: Number>(
+    fn nodes(
         &self,
         nodes: &[Node],
         loads: &[View],
         index: &[usize],
-        numbers: &BTreeMap<ValueId, T>,
-        sum: Option<T>,
-    ) -> Vec<T> {
+        numbers: &BTreeMap<ValueId, One>,
+        sum: Option<One>,
+    ) -> Vec<One> {
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
             let value = self.node(node, &values, loads, index, numbers, sum);
@@ -163,40 +163,41 @@ impl Run<'_> {
         values
     }
 
-    fn node<T: Number>(
+    fn node(
         &self,
         node: &Node,
-        values: &[T],
+        values: &[One],
         loads: &[View],
         index: &[usize],
-        numbers: &BTreeMap<ValueId, T>,
-        sum: Option<T>,
-    ) -> T {
+        numbers: &BTreeMap<ValueId, One>,
+        sum: Option<One>,
+    ) -> One {
         let operands = node.operands.iter();
-        let operands: Vec<T> =
+        let operands: Vec<One> =
             operands.map(|operand| self.operand(operand, values, loads, index, numbers, sum)).collect();
-        T::apply(node.op, &operands)
+        One::apply(node.op, &operands)
     }
 
-    fn operand<T: Number>(
+    fn operand(
         &self,
         operand: &Operand,
-        values: &[T],
+        values: &[One],
         loads: &[View],
         index: &[usize],
-        numbers: &BTreeMap<ValueId, T>,
-        sum: Option<T>,
-    ) -> T {
+        numbers: &BTreeMap<ValueId, One>,
+        sum: Option<One>,
+    ) -> One {
         match operand {
             Operand::Load(load) => {
                 let view = &loads[*load];
-                self.elements(view.buffer().expect("loads are of memory"))[self.position(view, index)]
+                let buffer = view.buffer().expect("loads are of memory");
+                One::of(self.region(buffer), self.range(buffer).start + self.position(view, index))
             }
             Operand::Node(node) => values[*node],
             Operand::Number(value) => {
                 *numbers.get(value).unwrap_or_else(|| panic!("{value} is no number of the row yet"))
             }
-            Operand::Scalar(scalar) => T::unwrap(&self.scalar(scalar))[0],
+            Operand::Scalar(scalar) => One::of(&self.scalar(scalar), 0),
             Operand::Product => sum.expect("only finishes have an element of a product"),
         }
     }
@@ -207,18 +208,19 @@ impl Run<'_> {
         self.size(&view.offset) + steps.sum::<usize>()
     }
 
-    fn write<T: Number>(&mut self, view: &View, at: usize, value: T) {
+    fn write(&mut self, view: &View, at: usize, value: One) {
         let buffer: BufferId = view.buffer().expect("targets are memory");
-        self.elements_mut(buffer)[at] = value;
+        assert!(at < self.len(buffer), "a store outside of its buffer");
+        each_type!(&value.wrap(), value => self.elements_mut(buffer)[at] = value[0]);
     }
 }
 
 /// What is summed: of which fold, for which element of its target.
 #[derive(Default)]
-struct Sums<T>(Vec<(*const Fold, BTreeMap<usize, Vec<T>>)>);
+struct Sums(Vec<(*const Fold, BTreeMap<usize, Vec<One>>)>);
 
-impl<T: Number> Sums<T> {
-    fn add(&mut self, fold: &Fold, at: usize, value: T) {
+impl Sums {
+    fn add(&mut self, fold: &Fold, at: usize, value: One) {
         let known = self.0.iter().position(|(known, _)| std::ptr::eq(*known, fold));
         let own = known.unwrap_or_else(|| {
             self.0.push((fold, BTreeMap::new()));
@@ -228,7 +230,7 @@ impl<T: Number> Sums<T> {
     }
 
     /// What the sums of a fold are of; nothing to do for numbers of a row.
-    fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, Vec<T>>> {
+    fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, Vec<One>>> {
         if let Target::Number(_) = fold.target {
             return Some(BTreeMap::new());
         }

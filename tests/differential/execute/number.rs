@@ -77,6 +77,78 @@ number!(f64, F64, f64::NAN, of_floats, |a: f64, n| a / n as f64);
 number!(i32, I32, i32::MIN, |op, x| of_integers(op, x) as i32, |_, _| panic!("floats only"));
 number!(i64, I64, i64::MIN, of_integers, |_, _| panic!("floats only"));
 
+/// One element of any type.
+#[derive(Clone, Copy, Debug)]
+pub enum One {
+    I32(i32),
+    I64(i64),
+    F32(f32),
+    F64(f64),
+}
+
+/// Calls `$body` with `$vec` bound to elements, all of the type of the first.
+macro_rules! of_one_type {
+    ($ones:expr, $vec:ident => $body:expr) => {
+        match $ones[0] {
+            One::I32(_) => {
+                let $vec: Vec<i32> = $ones.iter().map(|one| one.expect()).collect();
+                One::I32($body)
+            }
+            One::I64(_) => {
+                let $vec: Vec<i64> = $ones.iter().map(|one| one.expect()).collect();
+                One::I64($body)
+            }
+            One::F32(_) => {
+                let $vec: Vec<f32> = $ones.iter().map(|one| one.expect()).collect();
+                One::F32($body)
+            }
+            One::F64(_) => {
+                let $vec: Vec<f64> = $ones.iter().map(|one| one.expect()).collect();
+                One::F64($body)
+            }
+        }
+    };
+}
+
+impl One {
+    /// The element at a position.
+    pub fn of(elements: &Elements, at: usize) -> Self {
+        match elements {
+            Elements::I32(elements) => Self::I32(elements[at]),
+            Elements::I64(elements) => Self::I64(elements[at]),
+            Elements::F32(elements) => Self::F32(elements[at]),
+            Elements::F64(elements) => Self::F64(elements[at]),
+        }
+    }
+
+    /// As all elements of a tensor.
+    pub fn wrap(self) -> Elements {
+        match self {
+            Self::I32(one) => Elements::I32(vec![one]),
+            Self::I64(one) => Elements::I64(vec![one]),
+            Self::F32(one) => Elements::F32(vec![one]),
+            Self::F64(one) => Elements::F64(vec![one]),
+        }
+    }
+
+    /// The element, of this type.
+    fn expect<T: Number>(self) -> T {
+        T::unwrap(&self.wrap())[0]
+    }
+
+    pub fn apply(op: Map, operands: &[Self]) -> Self {
+        of_one_type!(operands, operands => Number::apply(op, &operands))
+    }
+
+    pub fn total(monoid: &Monoid, elements: &[Self]) -> Self {
+        of_one_type!(elements, elements => Number::total(monoid, &elements))
+    }
+
+    pub fn divided_by(self, count: usize) -> Self {
+        of_one_type!([self], all => all[0].divided_by(count))
+    }
+}
+
 /// Memory that nothing has written yet; not zeros, so that what a kernel leaves unwritten shows.
 pub fn unwritten(dtype: DType, len: usize) -> Elements {
     match dtype {

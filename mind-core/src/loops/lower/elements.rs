@@ -415,15 +415,10 @@ impl Lowering<'_> {
         for (of, value) in variables.values.iter().zip(values.by_ref()) {
             self.out.push(Statement::Store(Place { of: *of, index: at.clone() }, value));
         }
-        let widest = sums.iter().flatten().map(|sum| sum.lanes).max();
         for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values.by_ref()) {
             let place = match (&fold.target, sum) {
                 (Target::Memory(view), _) => self.target_element(view, variables, &at),
-                (_, Some(sum)) => {
-                    let is_widest = Some(sum.lanes) == widest;
-                    let index = if is_widest { at.clone() } else { at.clone().modulo(sum.lanes) };
-                    Place { of: sum.chain(), index }
-                }
+                (_, Some(sum)) => Place { of: sum.chain(), index: at.clone() },
                 (_, None) => unreachable!("sums along a row have lanes"),
             };
             self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask });

@@ -8,7 +8,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     loops::{Head, Holds, Lanes, Part, Size, Statement, Value, Var},
-    plan::{Operand, Target, View},
+    plan::{Operand, Pass, Target, View},
     ty::DType,
 };
 
@@ -65,7 +65,7 @@ impl<'a> Lowering<'a> {
                 let Target::Total(value) = fold.target else { continue };
                 let of = Element::of(fold);
                 let sum = match of_elements {
-                    true => self.fold_in_lanes(Some(value), of, self.lanes(fold.dtype), 0),
+                    true => self.fold_in_lanes(Some(value), of, self.lanes(pass), 0),
                     false => self.fold(Some(value), of, 1, CHAIN, 0..self.nest.row_axes),
                 };
                 self.totals.push(sum);
@@ -121,9 +121,10 @@ impl<'a> Lowering<'a> {
         self.out.push(Statement::Array(var, of.monoid.neutral));
     }
 
-    /// The lanes of a sum along the row. Lanes without elements change nothing: fewer of them give the same bits.
-    pub(super) fn lanes(&self, dtype: DType) -> usize {
-        let of_type = lanes_of(dtype);
+    /// The lanes of the folds of a pass along the row, which have equally many: those of the narrowest type. Lanes without
+    /// elements change nothing: fewer of them give the same bits.
+    pub(super) fn lanes(&self, pass: &Pass) -> usize {
+        let of_type = pass.folds.iter().map(|fold| lanes_of(fold.dtype)).max().unwrap_or(1);
         self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
     }
 

@@ -184,7 +184,7 @@ impl<'a> Lowering<'a> {
             .map(|fold| match &fold.target {
                 Target::Total(_) => totals.next(),
                 Target::Number(value) => {
-                    let (lanes, first) = (self.lanes(fold.dtype), self.nest.row_axes);
+                    let (lanes, first) = (self.lanes(pass), self.nest.row_axes);
                     Some(self.fold_in_lanes(Some(*value), Element::of(fold), lanes, first))
                 }
                 Target::Memory(_) => None,

@@ -1,6 +1,6 @@
 //! What loops capture, as fields of the struct whose `run` the run time compiles for each SIMD level.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use mind_core::{
     dim::Dim,
@@ -71,23 +71,27 @@ impl Field {
     }
 }
 
-/// Takes scratch memory, as much for each as its buffer has elements; the variables that are it.
+/// Takes scratch memory, as much for each as its buffer has elements; the variables that are it, in the order of captures.
 fn scratch(body: &mut Body<'_>, loops: &Loops, printer: &Printer<'_>) -> Vec<String> {
-    let (mut names, mut ranges, mut from) = (Vec::new(), String::new(), "0".to_string());
-    let mut of_type = None;
+    let mut all = Vec::new();
+    // For each element type the variables, their ranges, and where the next begins.
+    let mut of_types: BTreeMap<DType, (String, String, String)> = BTreeMap::new();
     for Capture { var, source, .. } in &loops.captures {
         let Captured::Scratch(buffer) = source else { continue };
         let ty = &body.plan.buffers[buffer.0].ty;
         let len = ty.shape.element_count().expect("a verified type has a countable number of elements");
         let (dtype, len) = (ty.dtype, grouped(&body.extent(&len)));
-        names.push(body.names.fresh(printer.name(*var)));
+        let name = body.names.fresh(printer.name(*var));
+        let (names, ranges, from) =
+            of_types.entry(dtype).or_insert_with(|| (String::new(), String::new(), "0".to_owned()));
+        let _ = write!(names, "{name}, ");
         let _ = write!(ranges, "{from}..{from} + {len}, ");
-        from = format!("{from} + rt::chain_scratch::<{dtype}>({len})");
-        of_type = Some(dtype);
+        *from = format!("{from} + rt::chain_scratch::<{dtype}>({len})");
+        all.push(name);
     }
-    if let Some(dtype) = of_type {
+    for (dtype, (names, ranges, _)) in of_types {
         let scratch = &body.scratch[&dtype];
-        let _ = writeln!(body.text, "let [{}] = rt::split(&mut *{scratch}, [{ranges}]);", names.join(", "));
+        let _ = writeln!(body.text, "let [{names}] = rt::split(&mut *{scratch}, [{ranges}]);");
     }
-    names
+    all
 }
