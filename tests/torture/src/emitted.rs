@@ -61,6 +61,37 @@ mind! {
         )
     }
 
+    fn extremes<N, M>(x: f32[N, M], y: f64[N, M]) -> (f32[N], f32[M], f32, f64[N], f64[M], f64) {
+        (
+            max(x, axes = [1]),
+            min(x * x - 1.0, axes = [0]),
+            max(exp(x)),
+            min(y, axes = [1]),
+            max(y * y - y, axes = [0]),
+            min(y),
+        )
+    }
+
+    fn products<N, M>(x: f64[N, M], i: i32[N, M]) -> (f64[N], f64[M], i32[N], i32[M], i32) {
+        let near = 1.0 + x / 1024.0;
+        (
+            prod(near, axes = [1]),
+            prod(near, axes = [0]),
+            prod(i + 1, axes = [1]),
+            prod(i - 1, axes = [0]),
+            max(i * i - i),
+        )
+    }
+
+    fn few_extremes<N>(x: f32[N, 3], y: f32[N, 10]) -> (f32[3], f32[10], f32[N], f32[N]) {
+        (max(x * x, axes = [0]), min(y, axes = [0]), prod(x, axes = [1]), max(exp(y), axes = [1]))
+    }
+
+    #[grad(x)]
+    fn spread<N, M>(x: f64[N, M], y: f64[N]) -> f64 {
+        sum((max(x, axes = [1]) - min(x, axes = [1])) * y) + sum(prod(1.0 + x / 4096.0, axes = [1]))
+    }
+
     fn layer<N, M, K>(x: f32[N, M], w: f32[M, K], b: f32[K]) -> f32[N, K] { relu(x @ w + b) }
 
     #[grad(x, w, b)]
@@ -217,6 +248,36 @@ fn programs() -> Vec<Program> {
                 let i = i.try_into_shape::<(usize, mind::Const<5>)>().expect("five columns");
                 let (a, b, c, d, e, f, g) = few(&x, &y, &z, &i);
                 vec![value(&a), value(&b), value(&c), value(&d), value(&e), value(&f), value(&g)]
+            })
+        ),
+        program!(
+            extremes,
+            run!(|x: f32[_ _], y: f64[_ _]| {
+                let (a, b, c, d, e, f) = extremes(&x, &y);
+                vec![value(&a), value(&b), number(c), value(&d), value(&e), number(f)]
+            })
+        ),
+        program!(
+            products,
+            run!(|x: f64[_ _], i: i32[_ _]| {
+                let (a, b, c, d, e) = products(&x, &i);
+                vec![value(&a), value(&b), value(&c), value(&d), number(e)]
+            })
+        ),
+        program!(
+            few_extremes,
+            run!(|x: f32[_ _], y: f32[_ _]| {
+                let x = x.try_into_shape::<(usize, mind::Const<3>)>().expect("three columns");
+                let y = y.try_into_shape::<(usize, mind::Const<10>)>().expect("ten columns");
+                let (a, b, c, d) = few_extremes(&x, &y);
+                vec![value(&a), value(&b), value(&c), value(&d)]
+            })
+        ),
+        program!(
+            spread_grad,
+            run!(|x: f64[_ _], y: f64[_]| {
+                let (s, dx) = spread_grad(&x, &y);
+                vec![number(s), value(&dx)]
             })
         ),
         program!(layer, run!(|x: f32[_ _], w: f32[_ _], b: f32[_]| values![layer(&x, &w, &b)])),
