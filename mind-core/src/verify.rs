@@ -243,10 +243,10 @@ impl<'a> Checker<'a> {
 
     /// Whether an input before has this name.
     fn is_taken(&mut self, value: ValueId, name: &'a str) -> bool {
-        const FEW: usize = 16;
+        const COMPARED: usize = 16;
         let before = &self.module.insts()[..value.index()];
         let names = before.iter().filter_map(|inst| inst.op.input_name().map(|name| &**name));
-        if before.len() <= FEW {
+        if before.len() <= COMPARED {
             return { names }.any(|other| other == name);
         }
         if self.input_names.is_empty() {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The most operations that are computed again instead of being stored.
-const FEW: usize = 3;
+const MOST_REPEATED: usize = 3;
 
 /// What becomes of each item.
 pub(super) struct Storage {
@@ -85,7 +85,7 @@ fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<V
                     operations.push(of);
                 }
                 let space = &graph.items[item].space;
-                if operations.len() > FEW
+                if operations.len() > MOST_REPEATED
                     || graph.items[of].space != *space
                     || view.strides != row_major(&Shape::from_slice(space))
                 {

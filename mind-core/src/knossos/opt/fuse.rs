@@ -251,10 +251,10 @@ fn is_pure(body: &Body, id: BlockId) -> bool {
 
 /// Whether a turn costs no more than to look its element up.
 fn is_cheap(body: &Body, id: BlockId) -> bool {
-    const FEW: usize = 4;
+    const CHEAP_TURN: usize = 4;
 
     let instructions = &body.block(id).instructions;
-    instructions.len() <= FEW
+    instructions.len() <= CHEAP_TURN
         && instructions.iter().all(|instruction| {
             matches!(
                 instruction.operation,

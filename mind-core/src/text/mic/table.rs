@@ -6,15 +6,15 @@ use crate::definitions::Numbering;
 pub(super) struct Table<T> {
     numbers: Numbering,
     /// The first items, which in most texts are all.
-    few: [Option<T>; FEW],
+    few: [Option<T>; INLINE],
     many: Vec<Option<T>>,
 }
 
-const FEW: usize = 8;
+const INLINE: usize = 8;
 
 impl<T> Table<T> {
     pub(super) const fn new(prefix: &'static str) -> Self {
-        Self { numbers: Numbering::new(prefix), few: [const { None }; FEW], many: Vec::new() }
+        Self { numbers: Numbering::new(prefix), few: [const { None }; INLINE], many: Vec::new() }
     }
 
     /// How many ids there are.
@@ -28,7 +28,7 @@ impl<T> Table<T> {
     /// What E4002 says.
     #[inline(always)]
     pub(super) fn define(&mut self, number: u64) -> Result<(), String> {
-        if self.numbers.count() >= FEW {
+        if self.numbers.count() >= INLINE {
             self.many.push(None);
         }
         self.numbers.define(number)
@@ -38,10 +38,10 @@ impl<T> Table<T> {
     #[inline(always)]
     pub(super) fn set(&mut self, item: T) {
         let last = self.numbers.count() - 1;
-        if last < FEW {
+        if last < INLINE {
             self.few[last] = Some(item);
         } else {
-            self.many[last - FEW] = Some(item);
+            self.many[last - INLINE] = Some(item);
         }
     }
 
@@ -49,7 +49,7 @@ impl<T> Table<T> {
     #[inline(always)]
     pub(super) fn get(&self, number: u64) -> Option<Option<&T>> {
         let position = self.numbers.get(number)?.index();
-        let place = if position < FEW { &self.few[position] } else { &self.many[position - FEW] };
+        let place = if position < INLINE { &self.few[position] } else { &self.many[position - INLINE] };
         Some(place.as_ref())
     }
 }

@@ -207,17 +207,17 @@ impl<T> Default for Interner<'_, T> {
 
 impl<'a, T: Eq + Hash> Interner<'a, T> {
     /// How many are found faster by looking at each.
-    const FEW: usize = 16;
+    const SEARCHED: usize = 16;
 
     fn intern(&mut self, item: &'a T) -> usize {
-        let found = if self.items.len() <= Self::FEW {
+        let found = if self.items.len() <= Self::SEARCHED {
             self.items.iter().position(|other| *other == item)
         } else {
             self.places.get(item).copied()
         };
         found.unwrap_or_else(|| {
             self.items.push(item);
-            if self.items.len() > Self::FEW {
+            if self.items.len() > Self::SEARCHED {
                 let known = self.places.len();
                 self.places
                     .extend(self.items.iter().enumerate().skip(known).map(|(place, item)| (*item, place)));

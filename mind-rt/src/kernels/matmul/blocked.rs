@@ -20,8 +20,8 @@ use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
 use super::room::{Bytes, Room};
 use super::shares::{
-    DEPTH, FETCHED, FETCHED_ROWS, LeftRoom, RIGHT_BYTES, STACK_BYTES, Shares, WAITING_ROWS, bytes, left_pays,
-    packed_len,
+    DEPTH, FETCHED, FETCHED_ROWS, LeftRoom, PACKED_STACK_BYTES, RIGHT_BYTES, Shares, WAITING_ROWS, bytes,
+    left_pays, packed_len,
 };
 use super::spans::{Span, next_part, spans};
 use crate::element::Element;
@@ -82,7 +82,7 @@ pub fn multiply<T: Element + Tiles>(
         return if small {
             packed::<T, SMALL_STACK_BYTES>(micro, product, scratch, sink)
         } else {
-            packed::<T, STACK_BYTES>(micro, product, scratch, sink)
+            packed::<T, PACKED_STACK_BYTES>(micro, product, scratch, sink)
         };
     }
     let [most_depth, most_columns] = if m <= MAX_ROWS || bytes::<T>(k, n) <= WHOLE_BYTES {

@@ -11,7 +11,7 @@ pub(super) const DEPTH: usize = limit(512, 8);
 pub(super) const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
 
 /// Bytes of a right block that is packed on the stack.
-pub(super) const STACK_BYTES: usize = limit(32 << 10, 768);
+pub(super) const PACKED_STACK_BYTES: usize = limit(32 << 10, 768);
 
 /// Rows whose sums wait for the next block of `k`.
 pub(super) const WAITING_ROWS: usize = limit(512, 16);
@@ -36,7 +36,7 @@ pub(super) const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
-    let right = if right * size_of::<T>() <= STACK_BYTES { 0 } else { right };
+    let right = if right * size_of::<T>() <= PACKED_STACK_BYTES { 0 } else { right };
     let left = if left_pays::<T>(m, k, n) { left } else { 0 };
     left + right + if k <= DEPTH { 0 } else { waiting }
 }
