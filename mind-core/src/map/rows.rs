@@ -13,12 +13,7 @@ macro_rules! rows {
             $($(#[$doc])* $name,)+
         }
 
-        /// The inverse hyperbolic sine and cosine of a number so large that they are its logarithm and that of 2. Rust's own double it.
-fn far(x: f64) -> Option<f64> {
-    (x > 1e200).then(|| x.ln() + std::f64::consts::LN_2)
-}
-
-impl Map {
+        impl Map {
             /// Every function, in the order of the rows.
             pub const ALL: &[Self] = &[$(Self::$name),+];
         }
@@ -875,4 +870,10 @@ rows! {
         integer: |x| x[0],
         ..FLOATS
     };
+}
+
+/// The inverse hyperbolic sine and cosine of a number so large that they are its logarithm and that of 2. Rust's own double
+/// it.
+fn far(x: f64) -> Option<f64> {
+    (x > 1e200).then(|| x.ln() + std::f64::consts::LN_2)
 }
