@@ -23,6 +23,16 @@ mind! {
     fn small(x: f32[4, 8], w: f32[8, 4], b: f32[4]) -> f32[4, 4] {
         relu(x @ w + b)
     }
+
+    fn softmax<N, M>(x: f32[N, M]) -> f32[N, M] {
+        let e = exp(x - max(x, axis = 1, keepdims = true));
+        e / sum(e, axis = 1, keepdims = true)
+    }
+
+    fn norm<N, M>(x: f32[N, M], g: f32[M], b: f32[M]) -> f32[N, M] {
+        let centred = x - mean(x, axis = 1, keepdims = true);
+        centred / sqrt(mean(centred * centred, axis = 1, keepdims = true) + 0.00001) * g + b
+    }
 }
 
 /// Numbers between -0.5 and 0.5 that do not depend on the run.
@@ -91,6 +101,63 @@ fn small_bare(bencher: Bencher<'_, '_>) {
 fn small_function(bencher: Bencher<'_, '_>) {
     let (x, w, b) = small_data();
     bencher.bench_local(|| small(black_box(&x), &w, &b));
+}
+
+/// Softmax and layer norm of a matrix of these extents, written out: as expressions and by the functions.
+macro_rules! rows {
+    ($($name:ident: $rows:literal, $columns:literal;)*) => {
+        $(mod $name {
+            use super::*;
+
+            type Data = (Tensor![f32; $rows, $columns], Tensor![f32; $columns], Tensor![f32; $columns]);
+
+            fn data() -> Data {
+                let x = Tensor::from_fn(|[i, j]| number(i * $columns + j));
+                (x, Tensor::from_fn(|[j]| number(j)), Tensor::from_fn(|[j]| number(j + 1)))
+            }
+
+            #[divan::bench]
+            fn softmax_bare(bencher: Bencher<'_, '_>) {
+                let (x, ..) = data();
+                bencher.bench_local(|| {
+                    let x = black_box(&x);
+                    mind!({
+                        let e = exp(x - max(x, axis = 1, keepdims = true));
+                        e / sum(e, axis = 1, keepdims = true)
+                    })
+                });
+            }
+
+            #[divan::bench]
+            fn softmax_function(bencher: Bencher<'_, '_>) {
+                let (x, ..) = data();
+                bencher.bench_local(|| softmax(black_box(&x)));
+            }
+
+            #[divan::bench]
+            fn norm_bare(bencher: Bencher<'_, '_>) {
+                let (x, g, b) = data();
+                bencher.bench_local(|| {
+                    let x = black_box(&x);
+                    mind!({
+                        let centred = x - mean(x, axis = 1, keepdims = true);
+                        centred / sqrt(mean(centred * centred, axis = 1, keepdims = true) + 0.00001) * g + b
+                    })
+                });
+            }
+
+            #[divan::bench]
+            fn norm_function(bencher: Bencher<'_, '_>) {
+                let (x, g, b) = data();
+                bencher.bench_local(|| norm(black_box(&x), &g, &b));
+            }
+        })*
+    };
+}
+
+rows! {
+    rows_small: 4, 8;
+    rows_large: 32, 1000;
 }
 
 fn vector(len: usize, seed: usize) -> Array1<f32> {

@@ -6,4 +6,5 @@ mod hygiene;
 mod leaves;
 mod operations;
 mod results;
+mod rows;
 mod support;

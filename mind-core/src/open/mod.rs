@@ -8,6 +8,7 @@
 //! Given types for its leaves an open program becomes Core IR, which is how it is tested; the macro instead emits code in
 //! which each node's type is a constant that rustc computes.
 
+mod by_row;
 mod classes;
 mod finish;
 mod fuse;
@@ -22,6 +23,7 @@ mod print;
 mod shapes;
 mod typing;
 
+pub use by_row::ByRow;
 pub use instantiate::instantiate;
 pub use ir::{
     Annotation, Check, CheckKind, Class, ClassId, Leaf, Node, NodeId, Operand, Program, Spot, Structure,

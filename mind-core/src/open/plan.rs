@@ -1,7 +1,7 @@
 //! What runs and where results lie.
 
 use super::{
-    ClassId, LeafId, NodeId, Op, Own, Program, fuse,
+    ByRow, ClassId, LeafId, NodeId, Op, Own, Program, by_row, fuse,
     needed::{Needed, read_by},
 };
 use crate::written::Kind;
@@ -34,6 +34,8 @@ pub enum Step {
     },
     /// An operation with a kernel of its own: the node.
     Kernel(NodeId),
+    /// Reductions and loops, a few rows at a time if shapes turn out to be those of rows.
+    ByRow(ByRow),
 }
 
 /// Elementwise operations in one loop.
@@ -77,7 +79,7 @@ pub enum Place {
 /// ```
 pub fn plan(program: &Program) -> Plan {
     let needed = Needed::of(program);
-    let steps = fuse::steps(program, &needed);
+    let steps = by_row::group(program, fuse::steps(program, &needed));
     let results = program.result.nodes();
     let mut places: Vec<Option<Place>> = program
         .iter()
@@ -106,23 +108,25 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Place {
     }
 }
 
-/// The nodes that a step stores.
-fn stored(step: &Step) -> Vec<NodeId> {
+/// The nodes that a step stores. None of a group shares its slot with another: each has some rows in turn.
+pub(super) fn stored(step: &Step) -> Vec<NodeId> {
     match step {
         Step::Fused(fused) => fused.outputs.clone(),
         Step::Alike { apart, .. } => apart.iter().flat_map(|fused| &fused.outputs).copied().collect(),
         Step::Kernel(node) => vec![*node],
+        Step::ByRow(group) => group.steps.iter().flat_map(stored).collect(),
     }
 }
 
 /// The nodes that a step reads.
-fn read(program: &Program, step: &Step) -> Vec<NodeId> {
+pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
     match step {
         Step::Fused(fused) => fused.inputs.clone(),
         Step::Alike { fused, apart, .. } => {
             [fused].into_iter().chain(apart).flat_map(|fused| &fused.inputs).copied().collect()
         }
         Step::Kernel(node) => read_by(program, *node).collect(),
+        Step::ByRow(group) => group.steps.iter().flat_map(|step| read(program, step)).collect(),
     }
 }
 

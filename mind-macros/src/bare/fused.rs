@@ -5,27 +5,39 @@ use std::fmt::Write;
 use mind_core::map::Rust;
 use mind_core::open::{Fused, NodeId, Op, Own, Place, Plan, Program, Step};
 
+use super::by_row;
 use super::values::{Values, constant, is_uniform};
 
 /// The structs of all loops.
 pub(super) fn rows(program: &Program, plan: &Plan) -> String {
     let mut text = String::new();
     for (step, known) in plan.steps.iter().enumerate() {
-        match known {
-            Step::Fused(fused) => row(program, plan, &name(step, 0), fused, &mut text),
-            Step::Alike { fused, apart, .. } => {
-                for (part, fused) in [fused].into_iter().chain(apart).enumerate() {
-                    row(program, plan, &name(step, part), fused, &mut text);
-                }
-            }
-            Step::Kernel(_) => {}
-        }
+        rows_of(program, plan, &step.to_string(), known, &mut text);
     }
     text
 }
 
+/// Those of a step, whose name is its position.
+fn rows_of(program: &Program, plan: &Plan, step: &str, known: &Step, text: &mut String) {
+    match known {
+        Step::Fused(fused) => row(program, plan, &name(step, 0), fused, text),
+        Step::Alike { fused, apart, .. } => {
+            for (part, fused) in [fused].into_iter().chain(apart).enumerate() {
+                row(program, plan, &name(step, part), fused, text);
+            }
+        }
+        Step::Kernel(_) => {}
+        Step::ByRow(group) => {
+            for (position, inner) in group.steps.iter().enumerate() {
+                rows_of(program, plan, &format!("{step}_{position}"), inner, text);
+            }
+            by_row::block(program, plan, step, group, text);
+        }
+    }
+}
+
 /// The struct of a loop of a step.
-fn name(step: usize, part: usize) -> String {
+fn name(step: &str, part: usize) -> String {
     format!("Row{step}_{part}")
 }
 
@@ -34,7 +46,7 @@ pub(super) fn alike(
     program: &Program,
     plan: &Plan,
     values: &Values<'_>,
-    step: usize,
+    step: &str,
     (same, fused, apart): (&[NodeId], &Fused, &[Fused]),
 ) -> String {
     let same: String = same.iter().map(|node| format!("{}, ", node.index())).collect();
@@ -59,7 +71,7 @@ pub(super) fn call(
     program: &Program,
     plan: &Plan,
     values: &Values<'_>,
-    (step, part): (usize, usize),
+    (step, part): (&str, usize),
     fused: &Fused,
 ) -> String {
     let inputs: String =
@@ -72,7 +84,7 @@ pub(super) fn call(
 }
 
 /// Whether an input is one number of the program, which the loop has in itself.
-fn is_literal(program: &Program, plan: &Plan, input: NodeId) -> bool {
+pub(super) fn is_literal(program: &Program, plan: &Plan, input: NodeId) -> bool {
     is_uniform(program, input) && plan.places[input.index()] == Some(Place::Constant)
 }
 
@@ -128,7 +140,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     text.push_str("__j += 1;\n}\n}\n}\n");
 }
 
-fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
+pub(super) fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
     match op {
         Op::Map(map) => {
             let row = map.row();

@@ -41,6 +41,7 @@
 //! the innermost call of its own body.
 
 mod axes;
+mod by_row;
 mod fused;
 mod rules;
 mod run;

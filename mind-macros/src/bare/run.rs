@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{NodeId, Place, Plan, Program, Step};
+use mind_core::open::{ByRow, NodeId, Place, Plan, Program, Step};
 use mind_core::written::{Texts, kernel_text};
 
 use super::{
-    fused,
+    by_row, fused,
     rules::RULES,
     values::{Values, constant, is_filled},
 };
@@ -53,14 +53,10 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
     }
     let mut steps = String::new();
     for (position, step) in plan.steps.iter().enumerate() {
-        match step {
-            Step::Fused(nodes) => steps.push_str(&fused::call(program, plan, values, (position, 0), nodes)),
-            Step::Alike { same, fused, apart } => {
-                let loops = (&same[..], fused, &apart[..]);
-                steps.push_str(&fused::alike(program, plan, values, position, loops));
-            }
-            Step::Kernel(node) => kernel(program, values, *node, &mut steps),
+        if let Step::ByRow(group) = step {
+            text.push_str(&by_row::rows(program, plan, position, group));
         }
+        self::step(program, plan, values, &position.to_string(), step, &mut steps);
     }
     for (position, node) in results.iter().enumerate() {
         if is_filled(program, *node) {
@@ -71,7 +67,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
             let _ = writeln!(steps, "rt::copy({}, &mut *out_{position});", values.value(*node));
         }
     }
-    text.push_str(&with_slots(plan, values, &steps));
+    text.push_str(&with_slots(program, plan, values, &steps));
     let results: String = (0..results.len())
         .map(|position| match values.result_type(position).1 {
             Some(_) => format!("result_{position}, "),
@@ -82,6 +78,25 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
     text
 }
 
+/// The call of a step, whose name is its position.
+fn step(program: &Program, plan: &Plan, values: &Values<'_>, name: &str, step: &Step, text: &mut String) {
+    match step {
+        Step::Fused(nodes) => text.push_str(&fused::call(program, plan, values, (name, 0), nodes)),
+        Step::Alike { same, fused, apart } => {
+            let loops = (&same[..], fused, &apart[..]);
+            text.push_str(&fused::alike(program, plan, values, name, loops));
+        }
+        Step::Kernel(node) => kernel(program, values, *node, text),
+        Step::ByRow(group) => {
+            let mut apart = String::new();
+            for (position, inner) in group.steps.iter().enumerate() {
+                self::step(program, plan, values, &format!("{name}_{position}"), inner, &mut apart);
+            }
+            text.push_str(&by_row::call(program, plan, values, name, group, &apart));
+        }
+    }
+}
+
 /// The uniform constants that kernels read.
 fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     let read = |kernel: NodeId| {
@@ -89,9 +104,9 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
         let operands = node.operands.iter().enumerate();
         operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| source(plan, *operand))
     };
-    let kernels = plan.steps.iter().filter_map(|step| match step {
+    let kernels = plan.each().filter_map(|step| match step {
         Step::Kernel(kernel) => Some(*kernel),
-        Step::Fused(_) | Step::Alike { .. } => None,
+        Step::Fused(_) | Step::Alike { .. } | Step::ByRow(_) => None,
     });
     // Views of constants are read as kernels read, also by loops and as results.
     let views = plan.places.iter().enumerate().filter_map(|(node, place)| match place {
@@ -121,26 +136,51 @@ fn types(program: &Program) -> String {
 }
 
 /// The steps, in a workspace if they need one.
-fn with_slots(plan: &Plan, values: &Values<'_>, steps: &str) -> String {
-    if plan.slots.is_empty() {
+fn with_slots(program: &Program, plan: &Plan, values: &Values<'_>, steps: &str) -> String {
+    let groups: Vec<(usize, &ByRow)> = plan.groups().collect();
+    if plan.slots.is_empty() && groups.is_empty() {
         return steps.to_string();
     }
     let (mut lens, mut carved) = (String::new(), String::new());
     for (slot, class) in plan.slots.iter().enumerate() {
         let held = plan.places.iter().enumerate().filter(|(_, place)| **place == Some(Place::Slot(slot)));
         let longest = held.fold("0".to_string(), |len, (node, _)| match len.as_str() {
-            "0" => format!("rt::count(&__nodes[{node}])"),
-            len => format!("::core::cmp::max({len}, rt::count(&__nodes[{node}]))"),
+            "0" => held_of(&groups, node),
+            len => format!("::core::cmp::max({len}, {})", held_of(&groups, node)),
         });
         let element = values.element(*class);
         let _ = writeln!(lens, "let len_{slot} = {longest};");
         let _ =
             writeln!(carved, "let (slot_{slot}, __memory) = rt::carve::<{element}>(__memory, len_{slot});");
     }
-    let bytes = plan.slots.iter().enumerate().fold("0_usize".to_string(), |bytes, (slot, class)| {
+    let mut bytes = plan.slots.iter().enumerate().fold("0_usize".to_string(), |bytes, (slot, class)| {
         format!("{bytes}.saturating_add(rt::slot_bytes::<{}>(len_{slot}))", values.element(*class))
     });
+    for (step, group) in groups {
+        let element = values.element(group.class(program));
+        let _ = writeln!(
+            lens,
+            "let spread_len_{step} = match &rows_{step} {{ ::core::option::Option::Some(rows) => rows.spread(), ::core::option::Option::None => 0 }};"
+        );
+        let _ = writeln!(
+            carved,
+            "let (spread_{step}, __memory) = rt::carve::<{element}>(__memory, spread_len_{step});"
+        );
+        let _ = write!(bytes, ".saturating_add(rt::slot_bytes::<{element}>(spread_len_{step}))");
+    }
     format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
+}
+
+/// How many elements of a node its slot holds: where it is computed row by row for its group alone, those of a few rows,
+/// and of numbers none.
+fn held_of(groups: &[(usize, &ByRow)], node: usize) -> String {
+    let (all, id) = (format!("rt::count(&__nodes[{node}])"), NodeId::new(node));
+    let stores = |(_, group): &&(usize, &ByRow)| group.stores(id) && !group.kept.contains(&id);
+    let Some((step, group)) = groups.iter().find(stores) else { return all };
+    let by_row = if group.elements().any(|element| element == id) { "rows.block()" } else { "0" };
+    format!(
+        "match &rows_{step} {{ ::core::option::Option::Some(rows) => {by_row}, ::core::option::Option::None => {all} }}"
+    )
 }
 
 /// The call of a node's kernel.

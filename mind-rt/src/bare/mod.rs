@@ -9,6 +9,7 @@
 #[cfg(feature = "ndarray")]
 mod arrays;
 pub mod axes;
+pub mod by_row;
 mod decided;
 mod form;
 mod fused;

@@ -44,6 +44,13 @@ pub fn sum_rows<T: Element, const LEN: usize, const LANES: usize>(
 #[inline(always)]
 fn fold_short<M: Monoid<T>, T: Element, const LANES: usize>(row: &[T]) -> T {
     let mut lanes = [M::NEUTRAL; LANES];
+    if let Some(row) = row.first_chunk::<LANES>() {
+        // Without a detour through memory.
+        for lane in 0..LANES {
+            lanes[lane] = M::combine(lanes[lane], row[lane]);
+        }
+        return combine_lanes::<M, _, _>(lanes);
+    }
     for (lane, element) in lanes.iter_mut().zip(row) {
         *lane = M::combine(*lane, *element);
     }
@@ -123,13 +130,15 @@ impl<T> Rows<'_, T> {
     fn row(&self, i: usize) -> &[T] {
         &self.elements[i * self.stride..][..self.len]
     }
+}
 
-    #[inline(always)]
-    fn each(self, sum: impl Fn(&[T]) -> T) {
-        for i in 0..self.sums.len() {
-            self.sums[i] = sum(self.row(i));
+/// Each row by a function, which is no value here: as one it would be compiled once, for no SIMD level.
+macro_rules! each {
+    ($rows:expr, $($fold:tt)+) => {
+        for i in 0..$rows.sums.len() {
+            $rows.sums[i] = $($fold)+($rows.row(i));
         }
-    }
+    };
 }
 
 struct OneByOne<'a, M, T>(Rows<'a, T>, PhantomData<M>);
@@ -140,11 +149,11 @@ impl<M: Monoid<T>, T: Element> Kernel for OneByOne<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         match self.0.len {
-            len if len > LANE_BYTES / size_of::<T>() => self.0.each(T::lane_fold::<M>),
-            0..=4 => self.0.each(fold_short::<M, T, 4>),
-            5..=8 => self.0.each(fold_short::<M, T, 8>),
-            9..=16 => self.0.each(fold_short::<M, T, 16>),
-            _ => self.0.each(fold_short::<M, T, 32>),
+            len if len > LANE_BYTES / size_of::<T>() => each!(self.0, T::lane_fold::<M>),
+            0..=4 => each!(self.0, fold_short::<M, T, 4>),
+            5..=8 => each!(self.0, fold_short::<M, T, 8>),
+            9..=16 => each!(self.0, fold_short::<M, T, 16>),
+            _ => each!(self.0, fold_short::<M, T, 32>),
         }
     }
 }

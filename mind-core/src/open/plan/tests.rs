@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::needed::read_by;
 use super::{Fused, Place, Plan, Step, plan};
-use crate::open::{Arrange, NodeId, Op, Program, lower};
+use crate::open::{Arrange, ByRow, NodeId, Op, Program, lower};
 use crate::surface::{golden, parse_expression};
 
 fn program(source: &str) -> Program {
@@ -26,15 +26,30 @@ fn planned(source: &str) -> String {
         let outputs: Vec<_> = fused.outputs.iter().map(stored).collect();
         format!("loop over {}: {}; {}", list(&fused.inputs), list(&fused.nodes), outputs.join(", "))
     };
-    for step in &plan.steps {
-        match step {
-            Step::Kernel(node) => writeln!(text, "kernel {}", stored(node)).unwrap(),
-            Step::Fused(fused) => writeln!(text, "{}", told(fused)).unwrap(),
-            Step::Alike { same, fused, apart } => {
-                writeln!(text, "if {} are alike\n  {}\nelse", list(same), told(fused)).unwrap();
-                apart.iter().for_each(|fused| writeln!(text, "  {}", told(fused)).unwrap());
-            }
+    let tell = |step: &Step, text: &mut String, indent: &str| match step {
+        Step::Kernel(node) => writeln!(text, "{indent}kernel {}", stored(node)).unwrap(),
+        Step::Fused(fused) => writeln!(text, "{indent}{}", told(fused)).unwrap(),
+        Step::Alike { same, fused, apart } => {
+            writeln!(text, "{indent}if {} are alike\n{indent}  {}\n{indent}else", list(same), told(fused))
+                .unwrap();
+            apart.iter().for_each(|fused| writeln!(text, "{indent}  {}", told(fused)).unwrap());
         }
+        Step::ByRow(_) => unreachable!("no group stands in another"),
+    };
+    for step in &plan.steps {
+        let Step::ByRow(group) = step else {
+            tell(step, &mut text, "");
+            continue;
+        };
+        let ByRow { axes, numbers, scalars, kept, repeated, steps } = group;
+        let [numbers, scalars, kept, repeated] =
+            [numbers, scalars, kept, repeated].map(|nodes| list(&Vec::from_iter(nodes.iter().copied())));
+        writeln!(
+            text,
+            "by row of {axes:?}, numbers {numbers}; scalars {scalars}; kept {kept}; repeated {repeated}"
+        )
+        .unwrap();
+        steps.iter().for_each(|step| tell(step, &mut text, "  "));
     }
     text
 }
@@ -96,8 +111,12 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
             }
             assert!(fused.nodes.len() <= 256);
         };
-    for step in &plan.steps {
+    for (_, group) in plan.groups() {
+        check_group(program, plan, group);
+    }
+    for step in plan.each() {
         match step {
+            Step::ByRow(_) => unreachable!("the steps of groups stand for them"),
             Step::Kernel(node) => {
                 read_by(program, *node).for_each(|operand| read(operand, &slots, &written));
                 write(*node, &mut slots, &mut written);
@@ -119,6 +138,41 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
     for node in &results {
         read(*node, &slots, &written);
     }
+}
+
+/// What a group stores row by row is there when the group reads it and lies apart from all else; what is one number a row is
+/// computed of such numbers.
+fn check_group(program: &Program, plan: &Plan, group: &ByRow) {
+    let stored: Vec<NodeId> = program.iter().map(|(id, _)| id).filter(|node| group.stores(*node)).collect();
+    let places: Vec<_> = stored.iter().map(|node| plan.places[node.index()].unwrap()).collect();
+    assert!(places.iter().enumerate().all(|(i, place)| !places[..i].contains(place)), "{places:?}");
+    let mut there: Vec<NodeId> = Vec::new();
+    for step in &group.steps {
+        let (nodes, inputs) = match step {
+            Step::Kernel(node) => (vec![*node], vec![program.node(*node).operands[0]]),
+            Step::Fused(fused) | Step::Alike { fused, .. } => (fused.nodes.clone(), fused.inputs.clone()),
+            Step::ByRow(_) => unreachable!("no group stands in another"),
+        };
+        for input in inputs {
+            assert!(!stored.contains(&input) || there.contains(&input), "{input} is read before it is there");
+            assert!(!places.contains(&plan.places[input.index()].unwrap()) || there.contains(&input));
+        }
+        for node in nodes.iter().filter(|node| group.numbers.contains(node)) {
+            let Op::Map(_) = program.node(*node).op else {
+                assert!(matches!(program.node(*node).op, Op::Reduce(..)));
+                continue;
+            };
+            for operand in &program.node(*node).operands {
+                let is_constant = matches!(program.node(*operand).op, Op::Const(_));
+                assert!(is_constant || group.numbers.contains(operand) || group.scalars.contains(operand));
+            }
+        }
+        there.extend(nodes);
+    }
+    assert!(
+        group.kept.iter().all(|node| group.numbers.contains(node) || group.elements().any(|e| e == *node))
+    );
+    assert!(group.scalars.iter().all(|node| !stored.contains(node)));
 }
 
 #[test]

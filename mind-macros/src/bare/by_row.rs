@@ -1,0 +1,243 @@
+//! Groups of reductions and loops: for each a struct whose `block` computes some rows of everything.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use mind_core::open::{ByRow, Fused, NodeId, Op, Plan, Program, Step};
+
+use super::{
+    fused::{expression, is_literal},
+    values::{Values, constant},
+};
+
+/// The rows of a group, if its shapes are those of rows.
+pub(super) fn rows(program: &Program, plan: &Plan, step: usize, group: &ByRow) -> String {
+    let [known, found] = ["P::NODES", "__nodes"].map(|nodes| rows_of(program, plan, group, nodes));
+    format!(
+        "let rows_{step} = if const {{ rt::all_static(P::KNOWN) }} {{ const {{ {known} }} }} else {{ {found} }};\n"
+    )
+}
+
+fn rows_of(program: &Program, plan: &Plan, group: &ByRow, types: &str) -> String {
+    let list = |nodes: BTreeSet<NodeId>| listed(nodes, |node| node.index().to_string());
+    let [alike, inputs, scalars] =
+        [group.alike(program), inputs(program, plan, group), group.scalars.clone()].map(list);
+    format!("rt::by_row::Rows::new({types}, &{:?}, &[{alike}], [{inputs}], &[{scalars}])", group.axes)
+}
+
+/// The call that runs a group row by row, or its steps one by one.
+pub(super) fn call(
+    program: &Program,
+    plan: &Plan,
+    values: &Values<'_>,
+    step: &str,
+    group: &ByRow,
+    apart: &str,
+) -> String {
+    let inputs = listed(inputs(program, plan, group), |node| values.slice(node));
+    let scalars = listed(group.scalars.clone(), |node| format!("({})[0]", values.slice(node)));
+    let elements = listed(group.elements(), |node| {
+        let target = if group.kept.contains(&node) { "Whole" } else { "Block" };
+        format!("rt::by_row::Target::{target}({})", values.target(node))
+    });
+    let numbers = listed(kept_numbers(group), |node| values.target(node));
+    let known = rows_of(program, plan, group, "P::NODES");
+    // Where the Rust types decide all extents, only one of the two is instantiated.
+    let open = "!rt::all_static(P::KNOWN)";
+    format!(
+        "if const {{ {open} || {known}.is_some() }} {{\n\
+         if let ::core::option::Option::Some(rows) = &rows_{step} {{\n\
+         rt::by_row::run(Block{step}, rows, [{inputs}], [{scalars}], [{elements}], [{numbers}], spread_{step});\n}}\n}}\n\
+         if const {{ {open} || {known}.is_none() }} {{\nif rows_{step}.is_none() {{\n{apart}}}\n}}\n"
+    )
+}
+
+fn listed(nodes: impl IntoIterator<Item = NodeId>, text: impl Fn(NodeId) -> String) -> String {
+    nodes.into_iter().map(|node| format!("{}, ", text(node))).collect()
+}
+
+/// The tensors that a group reads along its rows and does not compute.
+fn inputs(program: &Program, plan: &Plan, group: &ByRow) -> BTreeSet<NodeId> {
+    let read = group.loops().flat_map(|fused| &fused.inputs).copied().chain(group.reduced(program));
+    let is_outside = |node: &NodeId| {
+        !group.stores(*node) && !group.scalars.contains(node) && !is_literal(program, plan, *node)
+    };
+    read.filter(is_outside).collect()
+}
+
+/// The numbers of rows that are stored.
+fn kept_numbers(group: &ByRow) -> impl Iterator<Item = NodeId> + '_ {
+    group.numbers.iter().copied().filter(|node| group.kept.contains(node))
+}
+
+/// The struct of a group.
+pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, text: &mut String) {
+    let inputs = inputs(program, plan, group);
+    let elements: Vec<NodeId> = group.elements().collect();
+    let counts = [inputs.len(), group.scalars.len(), elements.len(), kept_numbers(group).count()];
+    let [n, s, m, k] = counts;
+    let names = |prefix: &str, nodes: &mut dyn Iterator<Item = NodeId>| {
+        listed(nodes, |node| format!("{prefix}{}", node.index()))
+    };
+    let _ = writeln!(
+        text,
+        "#[derive(Clone, Copy)] struct Block{step};\n\
+         #[allow(unused, clippy::all, clippy::pedantic)]\n\
+         impl<T: rt::Number> rt::by_row::Block<T, {n}, {s}, {m}, {k}> for Block{step} {{\n\
+         #[inline(always)] fn block<A: rt::MultiplyAdd>(self, __rows: ::core::primitive::usize, __len: ::core::primitive::usize, \
+         [{}]: [(&[T], ::core::primitive::usize); {n}], [{}]: [T; {s}], [{}]: [&mut [T]; {m}], [{}]: [&mut [T]; {k}]) {{",
+        names("in_", &mut inputs.iter().copied()),
+        names("s", &mut group.scalars.iter().copied()),
+        names("out_", &mut elements.iter().copied()),
+        names("kept_", &mut kept_numbers(group)),
+    );
+    let literals: BTreeSet<NodeId> = group.loops().flat_map(|fused| &fused.inputs).copied().collect();
+    for literal in literals.into_iter().filter(|input| is_literal(program, plan, *input)) {
+        let _ = writeln!(text, "let c{} = {}[0];", literal.index(), constant(program, literal, "T"));
+    }
+    let block = Block { program, plan, group, inputs: &inputs };
+    for step in &group.steps {
+        match step {
+            Step::Fused(fused) | Step::Alike { fused, .. } => {
+                block.numbers(fused, text);
+                block.elements(fused, text);
+            }
+            Step::Kernel(node) => block.reduction(*node, text),
+            Step::ByRow(_) => unreachable!("a group is made of reductions and loops"),
+        }
+    }
+    for node in kept_numbers(group) {
+        let _ = writeln!(text, "kept_{0}.copy_from_slice(&n{0}[..__rows]);", node.index());
+    }
+    text.push_str("}\n}\n");
+}
+
+struct Block<'a> {
+    program: &'a Program,
+    plan: &'a Plan,
+    group: &'a ByRow,
+    inputs: &'a BTreeSet<NodeId>,
+}
+
+impl Block<'_> {
+    /// What a reduction makes of each row.
+    fn reduction(&self, node: NodeId, text: &mut String) {
+        let known = self.program.node(node);
+        let Op::Reduce(reduce, _) = &known.op else { unreachable!("a group has no other kernels") };
+        let operand = known.operands[0];
+        let (index, from) = (node.index(), operand.index());
+        let rows =
+            if self.inputs.contains(&operand) { format!("in_{from}.0") } else { format!("out_{from}") };
+        let _ = writeln!(
+            text,
+            "let mut n{index} = [T::ZERO; rt::by_row::ROWS];\n\
+             rt::by_row::{}(&{rows}[..__rows * __len], __len, &mut n{index}[..__rows]);",
+            reduce.row().function
+        );
+    }
+
+    /// The numbers of rows that a loop computes, for each row.
+    fn numbers(&self, fused: &Fused, text: &mut String) {
+        let numbers: Vec<NodeId> = self.of(fused, true);
+        if numbers.is_empty() {
+            return;
+        }
+        for node in &numbers {
+            let _ = writeln!(text, "let mut n{} = [T::ZERO; rt::by_row::ROWS];", node.index());
+        }
+        text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
+        for node in &numbers {
+            let operand = |position: usize| {
+                let operand = self.program.node(*node).operands[position];
+                let index = operand.index();
+                match self.uniform(operand) {
+                    Some(name) => name,
+                    None if numbers.contains(&operand) => format!("v{index}"),
+                    None => format!("n{index}[__i]"),
+                }
+            };
+            let _ = writeln!(
+                text,
+                "let v{0} = {1};\nn{0}[__i] = v{0};",
+                node.index(),
+                expression(&self.program.node(*node).op, operand)
+            );
+        }
+        text.push_str("__i += 1;\n}\n");
+    }
+
+    /// The loop over elements that is left, row after row.
+    fn elements(&self, fused: &Fused, text: &mut String) {
+        let mut nodes: BTreeSet<NodeId> = self.of(fused, false).into_iter().collect();
+        let stored: Vec<NodeId> = self.group.elements().filter(|node| fused.outputs.contains(node)).collect();
+        if stored.is_empty() {
+            return;
+        }
+        let read_by = |nodes: &BTreeSet<NodeId>| -> BTreeSet<NodeId> {
+            nodes.iter().flat_map(|node| self.read(*node)).collect()
+        };
+        nodes.extend(read_by(&nodes).intersection(&self.group.repeated));
+        let read = read_by(&nodes);
+        text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
+        for node in read.iter().filter(|node| !nodes.contains(node) && self.uniform(**node).is_none()) {
+            let index = node.index();
+            let _ = if self.group.numbers.contains(node) {
+                writeln!(text, "let v{index} = n{index}[__i];")
+            } else if self.inputs.contains(node) {
+                writeln!(text, "let r{index} = &in_{index}.0[__i * in_{index}.1..][..__len];")
+            } else {
+                writeln!(text, "let r{index} = &out_{index}[__i * __len..][..__len];")
+            };
+        }
+        for node in &stored {
+            let _ = writeln!(text, "let w{0} = &mut out_{0}[__i * __len..][..__len];", node.index());
+        }
+        // It counts by itself, as the loops of steps do.
+        text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
+        for node in &nodes {
+            let operand = |position: usize| {
+                let operand = self.program.node(*node).operands[position];
+                let index = operand.index();
+                match self.uniform(operand) {
+                    Some(name) => name,
+                    None if nodes.contains(&operand) || self.group.numbers.contains(&operand) => {
+                        format!("v{index}")
+                    }
+                    None => format!("r{index}[__j]"),
+                }
+            };
+            let _ = writeln!(
+                text,
+                "let v{} = {};",
+                node.index(),
+                expression(&self.program.node(*node).op, operand)
+            );
+            if stored.contains(node) {
+                let _ = writeln!(text, "w{0}[__j] = v{0};", node.index());
+            }
+        }
+        text.push_str("__j += 1;\n}\n__i += 1;\n}\n");
+    }
+
+    /// The nodes of a loop that are numbers of rows, or those that are not.
+    fn of(&self, fused: &Fused, numbers: bool) -> Vec<NodeId> {
+        fused.nodes.iter().copied().filter(|node| self.group.numbers.contains(node) == numbers).collect()
+    }
+
+    /// The operands whose elements a node reads.
+    fn read(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let node = self.program.node(node);
+        let operands = node.operands.iter().enumerate();
+        operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
+    }
+
+    /// The name of a node that is one number for all rows.
+    fn uniform(&self, node: NodeId) -> Option<String> {
+        if is_literal(self.program, self.plan, node) {
+            Some(format!("c{}", node.index()))
+        } else if self.group.scalars.contains(&node) {
+            Some(format!("s{}", node.index()))
+        } else {
+            None
+        }
+    }
+}

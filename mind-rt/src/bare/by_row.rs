@@ -1,0 +1,307 @@
+//! Reductions over inner axes with the loops around them, a few rows at a time.
+//!
+//! An expansion gives a [`Block`], which computes some rows of everything: elementwise loops over them, and of each row
+//! reductions. What only it reads again is held for these rows alone and stays in the fastest cache. Bits are those of the
+//! steps one by one: the functions here are those that reduce whole tensors.
+
+use mind_shape::Type;
+
+use super::number::Number;
+use crate::{
+    kernels::{
+        limit::limit,
+        math::{MultiplyAdd, Separate},
+        monoid::{Folds, Max, Min, Product, Sum},
+    },
+    simd::{Kernel, dispatch},
+};
+
+/// The most rows at a time.
+pub const ROWS: usize = limit(32, 3);
+/// The elements of so many rows, unless one has more.
+const ELEMENTS: usize = limit(2048, 8);
+
+/// Some rows of everything that a group of steps computes, from `N` tensors and `S` single numbers: `M` tensors, and `K`
+/// times one number a row.
+pub trait Block<T, const N: usize, const S: usize, const M: usize, const K: usize>: Copy {
+    /// Computes `rows` rows of `len` elements each. Row `i` of an input begins at `i` times the number beside it. To be
+    /// `#[inline(always)]`.
+    fn block<A: MultiplyAdd>(
+        self,
+        rows: usize,
+        len: usize,
+        inputs: [(&[T], usize); N],
+        scalars: [T; S],
+        elements: [&mut [T]; M],
+        numbers: [&mut [T]; K],
+    );
+}
+
+/// How `N` tensors lie along the rows of a shape, whose extents are at least 1.
+#[derive(Clone, Copy)]
+pub struct Rows<const N: usize> {
+    /// How many rows there are.
+    rows: usize,
+    /// Elements of each.
+    len: usize,
+    /// How many are computed at a time.
+    at_once: usize,
+    forms: [Form; N],
+}
+
+/// How a tensor lies along rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Row after row.
+    Whole,
+    /// One row, the same for all.
+    Row,
+    /// One number a row.
+    Number,
+    /// One number.
+    Single,
+}
+
+impl<const N: usize> Rows<N> {
+    /// The rows along these axes, if shapes are those of rows: the axes are the inner ones of the shape that all of `alike`
+    /// have, and each of `inputs` is a tensor of this shape, one row, one number a row or a single number, as each of
+    /// `scalars` is.
+    pub const fn new(
+        nodes: &[Type],
+        axes: &[i64],
+        alike: &[usize],
+        inputs: [usize; N],
+        scalars: &[usize],
+    ) -> Option<Self> {
+        let space = &nodes[alike[0]];
+        // Rustc may evaluate it of extents that are not known where it does not count.
+        if !super::all_static(nodes)
+            || !super::alike(nodes, alike, alike[0])
+            || !are_inner(axes, space.rank())
+        {
+            return None;
+        }
+        let mut i = 0;
+        while i < scalars.len() {
+            if product(&nodes[scalars[i]], 0) != 1 {
+                return None;
+            }
+            i += 1;
+        }
+        let len = product(space, space.rank() - axes.len());
+        let rows = product(space, 0) / len;
+        let mut forms = [Form::Whole; N];
+        let mut n = 0;
+        while n < N {
+            match form(&nodes[inputs[n]], (rows, len), axes.len()) {
+                Some(form) => forms[n] = form,
+                None => return None,
+            }
+            n += 1;
+        }
+        let most = if rows < ROWS { rows } else { ROWS };
+        let at_once = match ELEMENTS / len {
+            0 => 1,
+            held if held < most => held,
+            _ => most,
+        };
+        Some(Self { rows, len, at_once, forms })
+    }
+
+    /// The elements of the rows that are computed at a time.
+    pub const fn block(&self) -> usize {
+        self.at_once * self.len
+    }
+
+    /// The elements that [`run`] needs for those tensors that it spreads along rows.
+    pub const fn spread(&self) -> usize {
+        let (mut spread, mut n) = (0, 0);
+        while n < N {
+            spread += self.spread_of(n);
+            n += 1;
+        }
+        spread
+    }
+
+    const fn spread_of(&self, n: usize) -> usize {
+        match self.forms[n] {
+            Form::Number | Form::Single => self.block(),
+            Form::Whole | Form::Row => 0,
+        }
+    }
+}
+
+/// How a tensor that broadcasts to so many rows of so many elements, along so many axes, lies along them, if it is one of
+/// the simple ways.
+const fn form(ty: &Type, (rows, len): (usize, usize), axes: usize) -> Option<Form> {
+    let count = product(ty, 0);
+    let along = product(ty, ty.rank().saturating_sub(axes));
+    if count == rows * len {
+        Some(Form::Whole)
+    } else if count == 1 {
+        Some(Form::Single)
+    } else if count == len && along == count {
+        Some(Form::Row)
+    } else if count == rows && along == 1 {
+        Some(Form::Number)
+    } else {
+        None
+    }
+}
+
+/// Whether these, each once, are the last axes.
+const fn are_inner(axes: &[i64], rank: usize) -> bool {
+    let mut i = 0;
+    while i < axes.len() {
+        let axis = if axes[i] < 0 { axes[i] + rank as i64 } else { axes[i] };
+        if axis < (rank - axes.len()) as i64 {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The product of the extents from an axis on.
+const fn product(ty: &Type, from: usize) -> usize {
+    let (mut count, mut axis) = (1, from);
+    while axis < ty.rank() {
+        count *= ty.extent(axis) as usize;
+        axis += 1;
+    }
+    count
+}
+
+/// Where a group stores elements.
+pub enum Target<'a, T> {
+    /// All rows.
+    Whole(&'a mut [T]),
+    /// Those that are computed at the time.
+    Block(&'a mut [T]),
+}
+
+/// Runs a block on all rows. In `spread` there is room for what [`Rows::spread`] says.
+pub fn run<
+    T: Number,
+    B: Block<T, N, S, M, K>,
+    const N: usize,
+    const S: usize,
+    const M: usize,
+    const K: usize,
+>(
+    block: B,
+    rows: &Rows<N>,
+    inputs: [&[T]; N],
+    scalars: [T; S],
+    elements: [Target<'_, T>; M],
+    numbers: [&mut [T]; K],
+    spread: &mut [T],
+) {
+    // All that is instantiated for the block is its loops at each SIMD level.
+    walk(rows, inputs, elements, numbers, spread, &mut |rows, len, inputs, elements, numbers| {
+        dispatch(Run { block, rows, len, inputs, scalars, elements, numbers });
+    });
+}
+
+struct Run<'a, T, B, const N: usize, const S: usize, const M: usize, const K: usize> {
+    block: B,
+    rows: usize,
+    len: usize,
+    inputs: [(&'a [T], usize); N],
+    scalars: [T; S],
+    elements: [&'a mut [T]; M],
+    numbers: [&'a mut [T]; K],
+}
+
+impl<T: Number, B: Block<T, N, S, M, K>, const N: usize, const S: usize, const M: usize, const K: usize>
+    Kernel for Run<'_, T, B, N, S, M, K>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.run_by::<Separate>();
+    }
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) {
+        let Self { block, rows, len, inputs, scalars, elements, numbers } = self;
+        block.block::<A>(rows, len, inputs, scalars, elements, numbers);
+    }
+}
+
+type Each<'f, T, const N: usize, const M: usize, const K: usize> =
+    &'f mut dyn FnMut(usize, usize, [(&[T], usize); N], [&mut [T]; M], [&mut [T]; K]);
+
+/// Calls `each` with some rows after the other.
+#[inline(never)]
+fn walk<T: Number, const N: usize, const M: usize, const K: usize>(
+    all: &Rows<N>,
+    inputs: [&[T]; N],
+    mut elements: [Target<'_, T>; M],
+    mut numbers: [&mut [T]; K],
+    mut spread: &mut [T],
+    each: Each<'_, T, N, M, K>,
+) {
+    let Rows { rows, len, at_once, forms } = *all;
+    let tiles: [&mut [T]; N] =
+        std::array::from_fn(|n| spread.split_off_mut(..all.spread_of(n)).unwrap_or_default());
+    for n in (0..N).filter(|n| forms[*n] == Form::Single) {
+        T::fill(tiles[n], inputs[n][0]);
+    }
+    for first in (0..rows).step_by(at_once) {
+        let count = at_once.min(rows - first);
+        for n in (0..N).filter(|n| forms[*n] == Form::Number) {
+            for (i, row) in tiles[n].chunks_exact_mut(len).take(count).enumerate() {
+                T::fill(row, inputs[n][first + i]);
+            }
+        }
+        let inputs = std::array::from_fn(|n| match forms[n] {
+            Form::Whole => (&inputs[n][first * len..][..count * len], len),
+            Form::Row => (&inputs[n][..len], 0),
+            Form::Number | Form::Single => (&tiles[n][..count * len], len),
+        });
+        let (mut elements, mut numbers) = (elements.iter_mut(), numbers.iter_mut());
+        let elements = std::array::from_fn(|_| match elements.next() {
+            Some(Target::Whole(all)) => &mut all[first * len..][..count * len],
+            Some(Target::Block(some)) => &mut some[..count * len],
+            None => &mut [],
+        });
+        let numbers = std::array::from_fn(|_| match numbers.next() {
+            Some(all) => &mut all[first..][..count],
+            None => &mut [],
+        });
+        each(count, len, inputs, elements, numbers);
+    }
+}
+
+/// The sum of each row.
+#[inline(always)]
+pub fn sum<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+    Sum::rows(elements, len, out);
+}
+
+/// The largest of each row.
+#[inline(always)]
+pub fn max<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+    Max::rows(elements, len, out);
+}
+
+/// The smallest of each row.
+#[inline(always)]
+pub fn min<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+    Min::rows(elements, len, out);
+}
+
+/// The product of each row.
+#[inline(always)]
+pub fn prod<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+    Product::rows(elements, len, out);
+}
+
+/// The arithmetic mean of each row.
+#[inline(always)]
+pub fn mean<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+    sum(elements, len, out);
+    out.iter_mut().for_each(|sum| *sum = sum.over(T::count(len)));
+}
