@@ -101,11 +101,11 @@ fn whole(step: &Step) -> Option<&Fused> {
     }
 }
 
+/// What a reduction reduces, as it is written.
+type Written<'a> = &'a Reduction<Option<Vec<i64>>>;
+
 /// The reduction that a step is, its operand and what it reduces.
-fn reduction<'a>(
-    program: &'a Program,
-    step: &Step,
-) -> Option<(NodeId, NodeId, &'a Reduction<Option<Vec<i64>>>)> {
+fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, Written<'a>)> {
     let Step::Kernel(node) = step else { return None };
     let known = program.node(*node);
     let Op::Reduce(_, reduction) = &known.op else { return None };

@@ -11,10 +11,11 @@ use crate::{
     kernels::{
         limit::limit,
         math::{MultiplyAdd, Separate},
-        monoid::{Folds, Max, Min, Product, Sum},
     },
     simd::{Kernel, dispatch},
 };
+
+pub use super::reduce::rows::*;
 
 /// The most rows at a time.
 pub const ROWS: usize = limit(32, 3);
@@ -275,33 +276,89 @@ fn walk<T: Number, const N: usize, const M: usize, const K: usize>(
     }
 }
 
-/// The sum of each row.
-#[inline(always)]
-pub fn sum<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-    Sum::rows(elements, len, out);
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mind_shape::DType;
 
-/// The largest of each row.
-#[inline(always)]
-pub fn max<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-    Max::rows(elements, len, out);
-}
+    /// `h = x + row + number + single`, of which the sum of each row is kept, and `h` less that.
+    #[derive(Clone, Copy)]
+    struct Centred;
 
-/// The smallest of each row.
-#[inline(always)]
-pub fn min<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-    Min::rows(elements, len, out);
-}
+    impl<T: Number> Block<T, 4, 1, 2, 1> for Centred {
+        fn block<A: MultiplyAdd>(
+            self,
+            rows: usize,
+            len: usize,
+            inputs: [(&[T], usize); 4],
+            [factor]: [T; 1],
+            [h, less]: [&mut [T]; 2],
+            [total]: [&mut [T]; 1],
+        ) {
+            assert!(rows <= ROWS && (rows == 1 || rows * len <= ELEMENTS));
+            for (i, j) in (0..rows).flat_map(|i| (0..len).map(move |j| (i, j))) {
+                let terms = inputs.map(|(elements, row)| elements[i * row + j]);
+                h[i * len + j] = terms.into_iter().fold(T::ZERO, T::plus).times(factor);
+            }
+            sum(&h[..rows * len], len, total);
+            for (i, j) in (0..rows).flat_map(|i| (0..len).map(move |j| (i, j))) {
+                less[i * len + j] = h[i * len + j].minus(total[i]);
+            }
+        }
+    }
 
-/// The product of each row.
-#[inline(always)]
-pub fn prod<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-    Product::rows(elements, len, out);
-}
+    fn ty(dims: &[usize]) -> Type {
+        let dims: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+        Type::new(DType::I64, &dims)
+    }
 
-/// The arithmetic mean of each row.
-#[inline(always)]
-pub fn mean<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
-    sum(elements, len, out);
-    out.iter_mut().for_each(|sum| *sum = sum.over(T::count(len)));
+    #[test]
+    fn blocks_see_every_row_with_what_lies_along_it() {
+        for (rows, len) in [(1, 1), (1, 5), (6, 1), (3, 4), (100, 9), (65, 64), (5, ELEMENTS + 3)] {
+            let nodes = [ty(&[rows, len]), ty(&[len]), ty(&[rows, 1]), ty(&[]), ty(&[1, 1])];
+            let sizes = [rows * len, len, rows, 1, 1];
+            let data: Vec<Vec<i64>> = sizes
+                .iter()
+                .enumerate()
+                .map(|(n, size)| (0..*size as i64).map(|i| i * i % 1009 + n as i64).collect())
+                .collect();
+            let along = Rows::new(&nodes, &[-1], &[0], [0, 1, 2, 3], &[4]).expect("they lie along rows");
+            let (mut h, mut less) = (vec![-1; along.block()], vec![-1; rows * len]);
+            let (mut total, mut spread) = (vec![-1; rows], vec![-1; along.spread()]);
+            let elements = [Target::Block(&mut h), Target::Whole(&mut less)];
+            let inputs = [0, 1, 2, 3].map(|n| &data[n][..]);
+            run(Centred, &along, inputs, [data[4][0]], elements, [&mut total], &mut spread);
+            for i in 0..rows {
+                let h: Vec<i64> = (0..len)
+                    .map(|j| (data[0][i * len + j] + data[1][j] + data[2][i] + data[3][0]) * data[4][0])
+                    .collect();
+                assert_eq!(total[i], h.iter().sum::<i64>(), "row {i} of {rows}x{len}");
+                (0..len).for_each(|j| assert_eq!(less[i * len + j], h[j] - total[i], "{rows}x{len}"));
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_those_of_rows_if_inner_axes_are_reduced() {
+        let nodes =
+            [ty(&[2, 3, 4]), ty(&[3, 4]), ty(&[3, 1]), ty(&[2, 1, 1]), ty(&[2, 3, 1]), ty(&[2, 1, 4])];
+        let rows = |axes: &[i64], input: usize, scalars: &[usize]| {
+            Rows::new(&nodes, axes, &[0], [input], scalars).map(|rows| (rows.rows, rows.len))
+        };
+        assert_eq!(rows(&[-1], 0, &[]), Some((6, 4)));
+        assert_eq!(rows(&[2, 1], 1, &[]), Some((2, 12)));
+        assert_eq!(rows(&[1, 2], 3, &[]), Some((2, 12)));
+        assert_eq!(rows(&[2], 4, &[]), Some((6, 4)));
+        assert_eq!(rows(&[0, 1, 2], 0, &[]), Some((1, 24)));
+        // Outer axes, what repeats in another way, what is no single number, and another shape.
+        assert_eq!(rows(&[0], 0, &[]), None);
+        assert_eq!(rows(&[0, 2], 0, &[]), None);
+        assert_eq!(rows(&[2], 1, &[]), None);
+        assert_eq!(rows(&[2], 5, &[]), None);
+        assert_eq!(rows(&[1, 2], 2, &[]), None);
+        assert_eq!(rows(&[2], 0, &[3]), None);
+        assert!(Rows::new(&nodes, &[2], &[0, 1], [0], &[]).is_none());
+        let unknown = [Type::new(DType::I64, &[mind_shape::UNKNOWN, 4])];
+        assert!(Rows::new(&unknown, &[1], &[0], [0], &[]).is_none());
+    }
 }

@@ -15,24 +15,46 @@ use crate::{
     simd::{Kernel, dispatch},
 };
 
-/// The sum over `axes`, or over every axis.
-pub fn sum<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    T::fold::<Sum>(x, reduced(x.ty, axes), out);
+/// For each monoid a function of a tensor, and in `rows` one of rows.
+macro_rules! folds {
+    ($($what:literal $name:ident $monoid:ident;)*) => {
+        $(
+            #[doc = concat!($what, " over `axes`, or over every axis.")]
+            pub fn $name<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+                T::fold::<$monoid>(x, reduced(x.ty, axes), out);
+            }
+        )*
+
+        /// Folds of rows of `len` elements each.
+        pub mod rows {
+            use crate::{
+                bare::number::Number,
+                kernels::monoid::{Folds, $($monoid),*},
+            };
+
+            $(
+                #[doc = concat!($what, " of each row.")]
+                #[inline(always)]
+                pub fn $name<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+                    $monoid::rows(elements, len, out);
+                }
+            )*
+
+            /// The arithmetic mean of each row.
+            #[inline(always)]
+            pub fn mean<T: Number>(elements: &[T], len: usize, out: &mut [T]) {
+                sum(elements, len, out);
+                out.iter_mut().for_each(|sum| *sum = sum.over(T::count(len)));
+            }
+        }
+    };
 }
 
-/// The largest over `axes`, or over every axis.
-pub fn max<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    T::fold::<Max>(x, reduced(x.ty, axes), out);
-}
-
-/// The smallest over `axes`, or over every axis.
-pub fn min<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    T::fold::<Min>(x, reduced(x.ty, axes), out);
-}
-
-/// The product over `axes`, or over every axis.
-pub fn prod<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    T::fold::<Product>(x, reduced(x.ty, axes), out);
+folds! {
+    "The sum" sum Sum;
+    "The largest" max Max;
+    "The smallest" min Min;
+    "The product" prod Product;
 }
 
 /// The arithmetic mean over `axes`, or over every axis.
