@@ -74,7 +74,8 @@
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
 //! - [`memory`]: how much of it a run may hold.
-//! - [`opt`], [`plan`], [`stats`], [`pipeline`]: less work, steps over memory, costs, and all phases in a row.
+//! - [`opt`], [`plan`], [`loops`], [`stats`], [`pipeline`]: less work, steps over memory, how they loop, costs, and all phases
+//!   in a row.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - [`random`]: numbers for tests and samples.
 //! - `knossos`, with the feature of that name: the second front-end, from its texts to Rust.

@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     Along, chains,
-    folds::LaneFold,
+    folds::{Chains, LaneFold},
     rows::{Frame, Gathered, Lowering},
 };
 
@@ -255,7 +255,7 @@ impl Lowering<'_> {
             };
             let (inner, holds) = (self.rank() - 1, Holds::Array(sum.of.dtype, sum.lanes));
             let rest = self.out.derived(sum.sums, "rest", holds);
-            let is_chain = |chains: &super::folds::Chains| chains.end.axis == inner && sum.last.is_none();
+            let is_chain = |chains: &Chains| chains.end.axis == inner && sum.last.is_none();
             match sum.chains.filter(is_chain) {
                 // It is a chain of its own.
                 Some(chains) => {
