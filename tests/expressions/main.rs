@@ -16,12 +16,15 @@ use mind_core::{
 };
 use mind_tests::{Project, sample};
 
-/// Expressions where all are tried.
+/// Expressions where all are tried, and more of those whose reductions run row by row, which few do.
 const EXPRESSIONS: usize = 60;
+const BY_ROW: usize = 15;
 
 #[test]
 fn expressions_compute_what_the_interpreter_does() {
-    let cases = sample("random expressions", (0..).filter_map(case).take(EXPRESSIONS));
+    let mut seeds = (0..).filter_map(case);
+    let mut cases = sample("random expressions", seeds.by_ref().take(EXPRESSIONS));
+    cases.extend(sample("of reductions", seeds.filter(|case| case.is_by_row).take(BY_ROW)));
     let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "expressions", &["knossos"]);
     project.write("src/main.rs", program(&cases));
     let output = project.cargo(&["run"], &[]);
@@ -40,6 +43,8 @@ struct Case {
     expected: Vec<Value>,
     /// The results in order: a list, or for a gradient the value and a tuple.
     results: Vec<String>,
+    /// Whether some reductions run row by row with what feeds and uses them, where shapes are those of rows.
+    is_by_row: bool,
 }
 
 /// What a variable is in Rust.
@@ -79,7 +84,8 @@ fn case(seed: u64) -> Option<Case> {
         (leaf.text.clone(), value, variable)
     });
     let variables = variables.collect();
-    Some(Case { seed, source, variables, expected, results })
+    let is_by_row = open::plan(&program).groups().next().is_some();
+    Some(Case { seed, source, variables, expected, results, is_by_row })
 }
 
 fn source(seed: u64, expression: &RandomExpression) -> Option<(String, Vec<String>)> {
