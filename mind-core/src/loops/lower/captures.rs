@@ -35,6 +35,7 @@ impl Captures {
             scratch: Vec::new(),
             cut: None,
         };
+        captures.name_targets(plan, nest, out);
         captures.loads(plan, nest, cut, out);
         captures.scalars(plan, nest, out);
         captures.targets(nest, cut);
@@ -51,7 +52,8 @@ impl Captures {
         self.all.push(Capture { var, source, stride });
     }
 
-    fn loads(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
+    /// What is written is known before what is read, which may lie there.
+    fn name_targets(&mut self, plan: &Plan, nest: &Nest, out: &mut Writer) {
         for view in targets(nest) {
             let buffer = buffer(view);
             if !self.targets.iter().any(|(known, _)| *known == buffer) {
@@ -59,6 +61,9 @@ impl Captures {
                 self.targets.push((buffer, var));
             }
         }
+    }
+
+    fn loads(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
         for load in &nest.loads {
             let buffer = buffer(load);
             if let Some((_, target)) =
@@ -118,7 +123,7 @@ impl Captures {
         }
     }
 
-    /// What a product's kernel says of a block of sums, and where what is written begins; `captures` are those of the rest.
+    /// What a product's kernel says of a block of sums is captured too, and what is written is cut along rows.
     pub(super) fn of_block(&mut self, finish: &Finish, dtype: DType, out: &mut Writer) -> [Var; 7] {
         use OfBlock::{Column, Columns, First, Row, Rows, Stride, Sums};
 
