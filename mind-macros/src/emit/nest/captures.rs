@@ -8,7 +8,7 @@ use mind_core::{
     ty::DType,
 };
 
-use super::{Body, grouped, print::Printer};
+use super::{Body, grouped, list, print::Printer, symbol_variable};
 
 /// Something that loops capture.
 pub(super) struct Field {
@@ -68,6 +68,56 @@ impl Field {
             Kind::Number(dtype) => dtype.to_string(),
             Kind::Steps => "usize".to_string(),
         }
+    }
+}
+
+/// What the struct of loops is made of, as text: the symbols of the program and the fields.
+#[derive(Default)]
+pub(super) struct Scaffold {
+    /// The fields with their types.
+    pub(super) declaration: String,
+    /// Their names.
+    pub(super) names: String,
+    /// The fields as they are where the loops stand.
+    pub(super) construction: String,
+    /// The variables of extents, from `sizes`.
+    pub(super) sizes: String,
+    /// Extents and fields as parameters of a function: LLVM knows that arguments do not overlap, and must check fields.
+    pub(super) parameters: String,
+    /// The extents as arguments of it.
+    pub(super) extents: String,
+    /// The symbols as generic parameters, and as arguments of such.
+    pub(super) bounds: Vec<String>,
+    pub(super) symbols: Vec<String>,
+}
+
+impl Scaffold {
+    pub(super) fn new(body: &Body<'_>, fields: &[Field]) -> Self {
+        let symbols: Vec<_> = body.plan.symbols.iter().map(ToString::to_string).collect();
+        let bounds = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
+        let mut all = Self { bounds, ..Self::default() };
+        if !symbols.is_empty() {
+            let _ = write!(all.declaration, "sizes: ({}), ", list(&symbols));
+            all.names.push_str("sizes, ");
+            all.construction.push_str("sizes, ");
+        }
+        for (position, symbol) in symbols.iter().enumerate() {
+            let variable = symbol_variable(symbol);
+            let _ = write!(all.sizes, "let {variable} = sizes.{position}.extent(); ");
+            let _ = write!(all.parameters, "{variable}: usize, ");
+            let _ = write!(all.extents, "{variable}, ");
+        }
+        for field in fields {
+            let Field { name, value, .. } = field;
+            let _ = write!(all.declaration, "{name}: {}, ", field.ty("'a "));
+            let _ = write!(all.names, "{name}, ");
+            let _ = match name == value {
+                true => write!(all.construction, "{name}, "),
+                false => write!(all.construction, "{name}: {value}, "),
+            };
+            let _ = write!(all.parameters, "{name}: {}, ", field.ty(""));
+        }
+        Self { symbols, ..all }
     }
 }
 

@@ -7,11 +7,10 @@ use mind_core::loops::{Captured, Finished, Loops, OfBlock, Whole};
 
 use super::{
     Body,
-    captures::{Field, Kind},
-    grouped, list,
+    captures::{Field, Kind, Scaffold},
+    grouped,
     print::Printer,
 };
-use crate::emit::extent::symbol_variable;
 
 /// An expression that makes the epilogue; what it writes begins here.
 pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> String {
@@ -19,31 +18,11 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
     let printer = Printer::new(body, loops);
     let (fields, rows) = (Field::all(body, loops, &printer), printer.body());
     let block = Block::of(loops, &printer);
-    let symbols: Vec<_> = body.plan.symbols.iter().map(ToString::to_string).collect();
-    let bounds: Vec<_> = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
-    let [mut declaration, mut names, mut construction, mut sizes] = [(); 4].map(|()| String::new());
-    let [mut parameters, mut arguments, mut first, mut later, mut cuts] = [(); 5].map(|()| String::new());
-    if !symbols.is_empty() {
-        let _ = write!(declaration, "sizes: ({}), ", list(&symbols));
-        for text in [&mut names, &mut construction, &mut first, &mut later] {
-            text.push_str("sizes, ");
-        }
-    }
-    for (position, symbol) in symbols.iter().enumerate() {
-        let variable = symbol_variable(symbol);
-        let _ = write!(sizes, "let {variable} = sizes.{position}.extent(); ");
-        let _ = write!(parameters, "{variable}: usize, ");
-        let _ = write!(arguments, "{variable}, ");
-    }
-    for field in &fields {
-        let Field { name, value, kind } = field;
-        let _ = write!(declaration, "{name}: {}, ", field.ty("'a "));
-        let _ = write!(names, "{name}, ");
-        let _ = match name == value {
-            true => write!(construction, "{name}, "),
-            false => write!(construction, "{name}: {value}, "),
-        };
-        let _ = write!(parameters, "{name}: {}, ", field.ty(""));
+    let Scaffold { declaration, names, construction, sizes, parameters, extents, bounds, symbols } =
+        Scaffold::new(body, &fields);
+    let (mut arguments, mut cuts) = (extents, String::new());
+    let [mut first, mut later] = [if symbols.is_empty() { "" } else { "sizes, " }; 2].map(str::to_owned);
+    for Field { name, kind, .. } in &fields {
         match kind {
             Kind::Written(_, stride) => {
                 let stride = grouped(&body.extent(stride));
@@ -121,24 +100,17 @@ impl Block {
 pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, whole: &Whole, ty: &str, product: &str) -> String {
     let printer = Printer::new(body, &whole.loops);
     let (fields, rows) = (Field::all(body, &whole.loops, &printer), printer.body());
-    let [mut parameters, mut arguments] = [(); 2].map(|()| String::new());
-    for symbol in &body.plan.symbols {
-        let variable = symbol_variable(symbol);
-        let _ = write!(parameters, ", {variable}: usize");
-        let _ = write!(arguments, ", {variable}");
-    }
-    for field in &fields {
-        let Field { name, value, kind } = field;
-        let _ = write!(parameters, ", {name}: {}", field.ty(""));
+    let Scaffold { parameters, extents: mut arguments, .. } = Scaffold::new(body, &fields);
+    for Field { value, kind, .. } in &fields {
         let _ = match kind {
-            Kind::Written(..) => write!(arguments, ", &mut {value}[..]"),
-            Kind::Read(..) => write!(arguments, ", &{value}[..]"),
-            Kind::Number(_) | Kind::Steps => write!(arguments, ", {value}"),
+            Kind::Written(..) => write!(arguments, "&mut {value}[..], "),
+            Kind::Read(..) => write!(arguments, "&{value}[..], "),
+            Kind::Number(_) | Kind::Steps => write!(arguments, "{value}, "),
         };
     }
     // As in a nest, a function that takes slices tells LLVM that they do not overlap.
     format!(
-        "{{ #[inline(always)] fn rows(product: {ty}{parameters}) {{\n{rows} }}\n\
-         rows({product}{arguments}) }}"
+        "{{ #[inline(always)] fn rows(product: {ty}, {parameters}) {{\n{rows} }}\n\
+         rows({product}, {arguments}) }}"
     )
 }

@@ -18,7 +18,7 @@ use super::{
     body::Body,
     extent::{grouped, symbol_variable},
 };
-use captures::Field;
+use captures::{Field, Scaffold};
 use print::Printer;
 
 pub(super) fn emit(body: &mut Body<'_>, of: &Nest) {
@@ -51,9 +51,9 @@ struct Item<'a, 'p> {
 
 impl Item<'_, '_> {
     fn text(&self) -> String {
-        let symbols: Vec<_> = self.body.plan.symbols.iter().map(ToString::to_string).collect();
-        let bounds: Vec<_> = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
         let (fields, loops) = (self.fields, self.printer.body());
+        let Scaffold { declaration, names, construction, sizes, parameters, extents, bounds, symbols } =
+            Scaffold::new(self.body, fields);
         let borrows = fields.iter().any(Field::is_borrow);
         let generics = |lifetime: &str, rest: &[String]| {
             let lifetime = borrows.then(|| lifetime.to_string());
@@ -68,31 +68,8 @@ impl Item<'_, '_> {
         // Parts are put together as their elements are.
         let part = |total: &Total| format!("rt::Folded::new({})", self.printer.value(&total.part));
         let given = tuple(&totals.iter().map(part).collect::<Vec<_>>());
-        let mut sizes = String::new();
-        let [mut declaration, mut names, mut construction, mut parameters] = [(); 4].map(|()| String::new());
-        if !symbols.is_empty() {
-            let _ = write!(declaration, "sizes: ({}), ", list(&symbols));
-            names.push_str("sizes, ");
-            construction.push_str("sizes, ");
-        }
-        let mut arguments = String::new();
-        for (position, symbol) in symbols.iter().enumerate() {
-            let variable = symbol_variable(symbol);
-            let _ = write!(sizes, "let {variable} = sizes.{position}.extent(); ");
-            let _ = write!(parameters, "{variable}: usize, ");
-            let _ = write!(arguments, "{variable}, ");
-        }
-        for field in fields {
-            let Field { name, value, .. } = field;
-            let _ = write!(declaration, "{name}: {}, ", field.ty("'a "));
-            let _ = write!(names, "{name}, ");
-            let _ = match name == value {
-                true => write!(construction, "{name}, "),
-                false => write!(construction, "{name}: {value}, "),
-            };
-            let _ = write!(parameters, "{name}: {}, ", field.ty(""));
-            let _ = write!(arguments, "{name}, ");
-        }
+        let arguments =
+            fields.iter().fold(extents, |arguments, field| arguments + &format!("{}, ", field.name));
         let split = match &self.loops.run {
             Run::Cut(_) => {
                 let implementation = split::implementation(self.body, fields, &names, &sizes);
