@@ -146,21 +146,11 @@ impl Block<'_> {
         }
         text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
         for node in &numbers {
-            let operand = |position: usize| {
-                let operand = self.program.node(*node).operands[position];
-                let index = operand.index();
-                match self.uniform(operand) {
-                    Some(name) => name,
-                    None if numbers.contains(&operand) => format!("v{index}"),
-                    None => format!("n{index}[__i]"),
-                }
-            };
-            let _ = writeln!(
-                text,
-                "let v{0} = {1};\nn{0}[__i] = v{0};",
-                node.index(),
-                expression(&self.program.node(*node).op, operand)
-            );
+            let value = self.value(*node, |operand| match numbers.contains(&operand) {
+                true => format!("v{}", operand.index()),
+                false => format!("n{}[__i]", operand.index()),
+            });
+            let _ = writeln!(text, "let v{0} = {value};\nn{0}[__i] = v{0};", node.index());
         }
         text.push_str("__i += 1;\n}\n");
     }
@@ -194,28 +184,27 @@ impl Block<'_> {
         // It counts by itself, as the loops of steps do.
         text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
         for node in &nodes {
-            let operand = |position: usize| {
-                let operand = self.program.node(*node).operands[position];
-                let index = operand.index();
-                match self.uniform(operand) {
-                    Some(name) => name,
-                    None if nodes.contains(&operand) || self.group.numbers.contains(&operand) => {
-                        format!("v{index}")
-                    }
-                    None => format!("r{index}[__j]"),
+            let value = self.value(*node, |operand| {
+                match nodes.contains(&operand) || self.group.numbers.contains(&operand) {
+                    true => format!("v{}", operand.index()),
+                    false => format!("r{}[__j]", operand.index()),
                 }
-            };
-            let _ = writeln!(
-                text,
-                "let v{} = {};",
-                node.index(),
-                expression(&self.program.node(*node).op, operand)
-            );
+            });
+            let _ = writeln!(text, "let v{} = {value};", node.index());
             if stored.contains(node) {
                 let _ = writeln!(text, "w{0}[__j] = v{0};", node.index());
             }
         }
         text.push_str("__j += 1;\n}\n__i += 1;\n}\n");
+    }
+
+    /// What a node computes; `varying` names the operands that are not one number for all rows.
+    fn value(&self, node: NodeId, varying: impl Fn(NodeId) -> String) -> String {
+        let node = self.program.node(node);
+        expression(&node.op, |position| {
+            let operand = node.operands[position];
+            self.uniform(operand).unwrap_or_else(|| varying(operand))
+        })
     }
 
     /// The nodes of a loop that are numbers of rows, or those that are not.
