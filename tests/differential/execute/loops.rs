@@ -5,8 +5,8 @@ use mind_core::{
     dim::Dim,
     interp::Elements,
     loops::{
-        Capture, Captured, Epilogue, Finished, Head, Holds, Lanes, Loops, OfBlock, Part, Place, Run as How,
-        Size, Statement, Value, Var,
+        Capture, Captured, Epilogue, Finished, Head, Lanes, Loops, OfBlock, Part, Place, Run as How, Size,
+        Statement, Value, Var,
     },
     map::Map,
     plan::{BufferId, Finish},
@@ -16,6 +16,7 @@ use mind_core::{
 
 use super::{
     Run,
+    defined::{assert_defined_once, defined},
     number::{Number, constant, each_type, len, scalar_op, unwritten},
 };
 
@@ -49,7 +50,7 @@ struct Machine<'m, 'p> {
     loops: &'m Loops,
     held: Vec<Held>,
     /// The sums of a product that is computed where it stands, and how many are a row.
-    product: (&'m Elements, usize),
+    product: Option<(&'m Elements, usize)>,
 }
 
 impl Run<'_> {
@@ -77,8 +78,7 @@ impl Run<'_> {
         }
         let mut totals: Vec<Option<Elements>> = vec![None; loops.totals.len()];
         for (start, end) in parts {
-            let none = Elements::I32(Vec::new());
-            let mut machine = Machine::new(self, loops, (&none, 0));
+            let mut machine = Machine::new(self, loops, None);
             let mut of_scratch = scratch.iter();
             for Capture { var, source, stride } in &loops.captures {
                 let stride = machine.run.size(stride);
@@ -150,8 +150,7 @@ impl Run<'_> {
     fn block(&mut self, finished: &Finished, of: [usize; 5], elements: &Elements, stride: usize) {
         let [first, row, column, rows, columns] = of;
         let loops = &finished.loops;
-        let none = Elements::I32(Vec::new());
-        let mut machine = Machine::new(self, loops, (&none, 0));
+        let mut machine = Machine::new(self, loops, None);
         for Capture { var, source, stride: moved } in &loops.captures {
             let held = match source {
                 Captured::Read(buffer) => Held::Slice(Base::Buffer(*buffer), 0, machine.run.len(*buffer)),
@@ -180,7 +179,7 @@ impl Run<'_> {
     pub(super) fn whole(&mut self, finish: &Finish, loops: &Loops, elements: &Elements) {
         assert_defined_once(loops);
         let columns = self.size(&finish.extents[1]);
-        let mut machine = Machine::new(self, loops, (elements, columns));
+        let mut machine = Machine::new(self, loops, Some((elements, columns)));
         for Capture { var, source, .. } in &loops.captures {
             machine.held[var.0] = match source {
                 Captured::Read(buffer) | Captured::Written(buffer) => {
@@ -203,7 +202,7 @@ fn last(loops: &Loops, run: &Run<'_>) -> usize {
 }
 
 impl<'m, 'p> Machine<'m, 'p> {
-    fn new(run: &'m mut Run<'p>, loops: &'m Loops, product: (&'m Elements, usize)) -> Self {
+    fn new(run: &'m mut Run<'p>, loops: &'m Loops, product: Option<(&'m Elements, usize)>) -> Self {
         Self { run, loops, held: vec![Held::Nothing; loops.variables.len()], product }
     }
 
@@ -243,7 +242,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 self.define(*var, Held::Slice(base, at, len));
             }
             Statement::ProductRow { var, row } => {
-                let (elements, columns) = self.product;
+                let (elements, columns) = self.product.expect("a product is computed here");
                 let row = self.size(row);
                 let row = each_type!(elements, all => {
                     Number::wrap(all[row * columns..][..columns].to_vec())
@@ -575,77 +574,5 @@ fn of_integer<T: From<bool>>(neutral: Neutral, least: T, greatest: T) -> T {
         Neutral::One => true.into(),
         Neutral::Least => least,
         Neutral::Greatest => greatest,
-    }
-}
-
-/// Each variable is defined by one statement, or given, and is what it says that it holds.
-fn assert_defined_once(loops: &Loops) {
-    let mut seen = vec![false; loops.variables.len()];
-    let mut define = |var: Var, of: &str| {
-        assert!(!std::mem::replace(&mut seen[var.0], true), "{var:?} is defined twice: {of}");
-    };
-    loops.captures.iter().for_each(|capture| define(capture.var, "given"));
-    each(&loops.body, &mut |statement| {
-        for var in defined(statement) {
-            define(var, "by statements");
-            let holds = loops.variable(var).holds;
-            let fits = match statement {
-                Statement::Size(..) | Statement::Do(..) => holds == Holds::Size,
-                Statement::Mask { .. } => holds == Holds::Mask,
-                Statement::Number(..) => matches!(holds, Holds::Number(_)),
-                Statement::Borrow { .. } => matches!(holds, Holds::Borrowed(_)),
-                Statement::Chunks { rest, .. } => match var == *rest {
-                    true => matches!(holds, Holds::Borrowed(_)),
-                    false => matches!(holds, Holds::Chunks(..)),
-                },
-                _ => matches!(holds, Holds::Array(..)),
-            };
-            assert!(fits, "{var:?} holds {holds:?}: {statement:?}");
-        }
-    });
-    assert!(seen.iter().all(|seen| *seen), "every variable is defined");
-}
-
-fn each<'s>(statements: &'s [Statement], visit: &mut impl FnMut(&'s Statement)) {
-    for statement in statements {
-        visit(statement);
-        if let Statement::Do(_, body) = statement {
-            each(body, visit);
-        }
-    }
-}
-
-/// What a statement defines, but for what stands in its body.
-fn defined(statement: &Statement) -> Vec<Var> {
-    match statement {
-        Statement::Size(var, _)
-        | Statement::Number(var, _)
-        | Statement::Mask { var, .. }
-        | Statement::Array(var, _)
-        | Statement::Copy { var, .. }
-        | Statement::Borrow { var, .. }
-        | Statement::ProductRow { var, .. }
-        | Statement::Chunk { var, .. }
-        | Statement::Padded { var, .. } => vec![*var],
-        Statement::Chunks { var, rest, .. } => vec![*var, *rest],
-        Statement::TakeOut { var, home, .. } => vec![*var, *home],
-        Statement::Do(head, _) => match head {
-            Head::For { index, .. } | Head::Elements { index, .. } => vec![*index],
-            Head::Chains { first, end, .. } => vec![*first, *end],
-            Head::Blocks { first, rows, .. } => vec![*first, *rows],
-            Head::If { .. } => Vec::new(),
-        },
-        Statement::Assign { .. }
-        | Statement::PutBack { .. }
-        | Statement::CopyInto { .. }
-        | Statement::Fill(..)
-        | Statement::Divide(..)
-        | Statement::Store(..)
-        | Statement::Combine { .. }
-        | Statement::Settle { .. }
-        | Statement::Columns { .. }
-        | Statement::SumRows { .. }
-        | Statement::SumColumns { .. }
-        | Statement::OneByOne => Vec::new(),
     }
 }

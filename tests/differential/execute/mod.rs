@@ -3,6 +3,7 @@
 //! Memory is laid out as emitted code lays it out: temporaries lie in arenas, so memory given away too
 //! early shows as a wrong result.
 
+mod defined;
 mod loops;
 mod nest;
 mod number;

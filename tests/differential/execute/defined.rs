@@ -1,0 +1,75 @@
+//! What of loops defines variables: each is defined once, before it is read, and holds what it says.
+
+use mind_core::loops::{Head, Holds, Loops, Statement, Var};
+
+/// Each variable is defined by one statement, or given, and is what it says that it holds.
+pub(super) fn assert_defined_once(loops: &Loops) {
+    let mut seen = vec![false; loops.variables.len()];
+    let mut define = |var: Var, of: &str| {
+        assert!(!std::mem::replace(&mut seen[var.0], true), "{var:?} is defined twice: {of}");
+    };
+    loops.captures.iter().for_each(|capture| define(capture.var, "given"));
+    each(&loops.body, &mut |statement| {
+        for var in defined(statement) {
+            define(var, "by statements");
+            let holds = loops.variable(var).holds;
+            let fits = match statement {
+                Statement::Size(..) | Statement::Do(..) => holds == Holds::Size,
+                Statement::Mask { .. } => holds == Holds::Mask,
+                Statement::Number(..) => matches!(holds, Holds::Number(_)),
+                Statement::Borrow { .. } => matches!(holds, Holds::Borrowed(_)),
+                Statement::Chunks { rest, .. } => match var == *rest {
+                    true => matches!(holds, Holds::Borrowed(_)),
+                    false => matches!(holds, Holds::Chunks(..)),
+                },
+                _ => matches!(holds, Holds::Array(..)),
+            };
+            assert!(fits, "{var:?} holds {holds:?}: {statement:?}");
+        }
+    });
+    assert!(seen.iter().all(|seen| *seen), "every variable is defined");
+}
+
+fn each<'s>(statements: &'s [Statement], visit: &mut impl FnMut(&'s Statement)) {
+    for statement in statements {
+        visit(statement);
+        if let Statement::Do(_, body) = statement {
+            each(body, visit);
+        }
+    }
+}
+
+/// What a statement defines, but for what stands in its body.
+pub(super) fn defined(statement: &Statement) -> Vec<Var> {
+    match statement {
+        Statement::Size(var, _)
+        | Statement::Number(var, _)
+        | Statement::Mask { var, .. }
+        | Statement::Array(var, _)
+        | Statement::Copy { var, .. }
+        | Statement::Borrow { var, .. }
+        | Statement::ProductRow { var, .. }
+        | Statement::Chunk { var, .. }
+        | Statement::Padded { var, .. } => vec![*var],
+        Statement::Chunks { var, rest, .. } => vec![*var, *rest],
+        Statement::TakeOut { var, home, .. } => vec![*var, *home],
+        Statement::Do(head, _) => match head {
+            Head::For { index, .. } | Head::Elements { index, .. } => vec![*index],
+            Head::Chains { first, end, .. } => vec![*first, *end],
+            Head::Blocks { first, rows, .. } => vec![*first, *rows],
+            Head::If { .. } => Vec::new(),
+        },
+        Statement::Assign { .. }
+        | Statement::PutBack { .. }
+        | Statement::CopyInto { .. }
+        | Statement::Fill(..)
+        | Statement::Divide(..)
+        | Statement::Store(..)
+        | Statement::Combine { .. }
+        | Statement::Settle { .. }
+        | Statement::Columns { .. }
+        | Statement::SumRows { .. }
+        | Statement::SumColumns { .. }
+        | Statement::OneByOne => Vec::new(),
+    }
+}
