@@ -9,9 +9,9 @@ use check::{compare, gradient, verified};
 use mind_core::{
     canon::canonicalise,
     ir::Module,
-    loops::{Done, Epilogue, Product, Run, Statement, epilogue, nest, product},
+    loops::{OfStep, Run, Statement, of_step},
     opt::optimise,
-    plan::{Step, plan},
+    plan::plan,
     surface::{lex, lower, lower::Function, parse},
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
@@ -222,23 +222,8 @@ fn kinds_of_statements(module: &Module) -> Vec<String> {
     let plan = plan(&optimise(&canonicalise(verified(module))), &[]);
     let mut kinds = Vec::new();
     for step in &plan.steps {
-        let finish = |of: Epilogue| match of {
-            Epilogue::Finished(finished) => Some(finished.loops),
-            Epilogue::Stored(_) => None,
-        };
-        let loops = match step {
-            Step::Nest(of) => match nest(&plan, of) {
-                Done::Looped(loops) => Some(loops),
-                Done::Copied { .. } => None,
-            },
-            Step::MatMul(of) => match product(&plan, of) {
-                Product::Tiny(whole) => Some(whole.loops),
-                Product::Kernel(of) => finish(of),
-            },
-            Step::Conv2d(of) => finish(epilogue(&plan, &of.finish)),
-            _ => None,
-        };
-        let Some(loops) = loops else { continue };
+        let of = of_step(&plan, step);
+        let Some(loops) = of.as_ref().and_then(OfStep::loops) else { continue };
         kinds.extend(matches!(loops.run, Run::Cut(_)).then(|| "Cut".to_owned()));
         let mut rest: Vec<&Statement> = loops.body.iter().collect();
         while let Some(statement) = rest.pop() {

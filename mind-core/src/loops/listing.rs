@@ -5,8 +5,8 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     ir::ValueId,
     loops::{
-        Capture, Captured, Cut, Done, Epilogue, Head, Lanes, Loops, OfBlock, Part, Place, Product, Run, Size,
-        Statement, Total, Value, Var, epilogue, nest, product,
+        Capture, Captured, Cut, Done, Head, Lanes, Loops, OfBlock, OfStep, Part, Place, Product, Run, Size,
+        Statement, Total, Value, Var, of_step,
     },
     plan::{BufferId, Listing, Scalar, Step},
     reduce::Neutral,
@@ -21,7 +21,7 @@ use crate::{
 pub fn listing(listing: &Listing<'_>) -> String {
     let mut text = String::new();
     for (position, step) in listing.plan.steps.iter().enumerate() {
-        if let Some(loops) = of_step(listing, step) {
+        if let Some(loops) = shown(listing, step) {
             let _ = write!(text, "{:>3}  ", position + 1);
             text.push_str(loops.trim_end().replace('\n', "\n     ").as_str());
             text.push('\n');
@@ -31,43 +31,21 @@ pub fn listing(listing: &Listing<'_>) -> String {
 }
 
 /// Nothing for steps that are calls of the run time.
-fn of_step(listing: &Listing<'_>, step: &Step) -> Option<String> {
-    let plan = listing.plan;
-    let (head, loops) = match step {
-        Step::Nest(of) => match nest(plan, of) {
-            Done::Looped(loops) => (run(listing, &loops), loops),
-            Done::Copied { from, to } => {
-                let from = listing.buffer(from.buffer().expect("what is copied is in memory"));
-                return Some(format!("{} <- {from}, by blocks\n", listing.buffer(to)));
-            }
-        },
-        Step::MatMul(of) => match product(plan, of) {
-            Product::Tiny(whole) => ("a product where it stands".to_owned(), whole.loops),
-            Product::Kernel(of) => of_epilogue(of)?,
-        },
-        Step::Conv2d(of) => of_epilogue(epilogue(plan, &of.finish))?,
-        Step::Scalar(_)
-        | Step::Load { .. }
-        | Step::Dot { .. }
-        | Step::CheckIndices { .. }
-        | Step::Gather { .. }
-        | Step::ScatterAdd { .. }
-        | Step::SliceGrad { .. }
-        | Step::Extern(_)
-        | Step::Update { .. }
-        | Step::UpdateScalar { .. } => return None,
-    };
-    let printer = Printer::new(listing, &loops);
-    Some(format!("{head}\n{}", printer.all()))
-}
-
-fn of_epilogue(epilogue: Epilogue) -> Option<(String, Loops)> {
-    match epilogue {
-        Epilogue::Stored(_) => None,
-        Epilogue::Finished(finished) => {
-            Some(("for each block of a product's sums".to_owned(), finished.loops))
-        }
+fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
+    let of = of_step(listing.plan, step)?;
+    if let OfStep::Nest(Done::Copied { from, to }) = &of {
+        let from = listing.buffer(from.buffer().expect("what is copied is in memory"));
+        return Some(format!("{} <- {from}, by blocks\n", listing.buffer(*to)));
     }
+    let loops = of.loops()?;
+    let head = match &of {
+        OfStep::Nest(_) => run(listing, loops),
+        OfStep::Product(Product::Tiny(_)) => "a product where it stands".to_owned(),
+        OfStep::Product(Product::Kernel(_)) | OfStep::Convolution(_) => {
+            "for each block of a product's sums".to_owned()
+        }
+    };
+    Some(format!("{head}\n{}", Printer::new(listing, loops).all()))
 }
 
 fn run(listing: &Listing<'_>, loops: &Loops) -> String {

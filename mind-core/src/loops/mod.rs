@@ -13,7 +13,9 @@ mod lower;
 mod size;
 
 pub use listing::listing;
-pub use lower::{Done, Epilogue, Finished, Product, Whole, epilogue, is_tiny, nest, product, scratch};
+pub use lower::{
+    Done, Epilogue, Finished, OfStep, Product, Whole, epilogue, is_tiny, nest, of_step, product, scratch,
+};
 
 pub use size::Size;
 

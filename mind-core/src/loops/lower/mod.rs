@@ -16,7 +16,7 @@ use crate::{
     dim::Dim,
     loops::{Cut, Loops, Run},
     map::{Map, Rust},
-    plan::{BufferId, Nest, Operand, Plan, Target, View},
+    plan::{BufferId, Nest, Operand, Plan, Step, Target, View},
     ty::DType,
 };
 
@@ -41,6 +41,52 @@ pub enum Done {
     },
     /// Loops.
     Looped(Loops),
+}
+
+/// What a step of a plan does by loops or in their stead; nothing if all of it is calls of the run time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OfStep {
+    /// That of a nest.
+    Nest(Done),
+    /// That of a product.
+    Product(Product),
+    /// What becomes of the sums of a convolution.
+    Convolution(Epilogue),
+}
+
+/// What a step of a plan does by loops.
+pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
+    match step {
+        Step::Nest(of) => Some(OfStep::Nest(nest(plan, of))),
+        Step::MatMul(of) => Some(OfStep::Product(product(plan, of))),
+        Step::Conv2d(of) => Some(OfStep::Convolution(epilogue(plan, &of.finish))),
+        Step::Scalar(_)
+        | Step::Load { .. }
+        | Step::Dot { .. }
+        | Step::CheckIndices { .. }
+        | Step::Gather { .. }
+        | Step::ScatterAdd { .. }
+        | Step::SliceGrad { .. }
+        | Step::Extern(_)
+        | Step::Update { .. }
+        | Step::UpdateScalar { .. } => None,
+    }
+}
+
+impl OfStep {
+    /// The loops, if there are some.
+    pub fn loops(&self) -> Option<&Loops> {
+        match self {
+            Self::Nest(Done::Looped(loops)) | Self::Product(Product::Tiny(Whole { loops, .. })) => {
+                Some(loops)
+            }
+            Self::Product(Product::Kernel(Epilogue::Finished(finished)))
+            | Self::Convolution(Epilogue::Finished(finished)) => Some(&finished.loops),
+            Self::Nest(Done::Copied { .. })
+            | Self::Product(Product::Kernel(Epilogue::Stored(_)))
+            | Self::Convolution(Epilogue::Stored(_)) => None,
+        }
+    }
 }
 
 /// What a nest of a plan does.
