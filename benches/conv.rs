@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use mind::__private::{
-    Block, Conv2d, Element, Epilogue, Kernel, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
+    Arithmetic, Block, Conv2d, Epilogue, Kernel, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with, dispatch,
 };
 
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-fn measure<T: Element + Number>(case: &[usize; 7], number: impl Fn(f32) -> T) {
+fn measure<T: Arithmetic + Number>(case: &[usize; 7], number: impl Fn(f32) -> T) {
     let [n, extent, c_in, c_out, k, stride, pad] = *case;
     let out = (extent + 2 * pad - k) / stride + 1;
     let g = Conv2d {

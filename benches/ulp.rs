@@ -64,7 +64,7 @@ fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
         Rust::By(name) | Rust::Function(name) => {
             Some((row, FUNCTIONS.iter().find(|function| function.name == name)?))
         }
-        Rust::Identity | Rust::Operator { .. } => None,
+        Rust::Identity | Rust::Operator { .. } | Rust::Sign(_) => None,
     })
 }
 

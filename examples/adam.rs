@@ -80,6 +80,7 @@ fn save(folder: &Path, parameters: &impl Parameters) -> io::Result<()> {
             Elements::F64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
             Elements::I32(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
             Elements::I64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+            Elements::Bool(elements) => bytes.extend(elements.iter().map(|x| u8::from(*x))),
         }
         fs::write(file(folder, &part.name), bytes)?;
     }
@@ -101,6 +102,7 @@ fn load(folder: &Path, parameters: &mut impl Parameters) -> io::Result<()> {
             ElementsMut::F64(elements) => read(data, elements, f64::from_le_bytes)?,
             ElementsMut::I32(elements) => read(data, elements, i32::from_le_bytes)?,
             ElementsMut::I64(elements) => read(data, elements, i64::from_le_bytes)?,
+            ElementsMut::Bool(elements) => read(data, elements, |[byte]| byte != 0)?,
         }
     }
     Ok(())
@@ -131,6 +133,7 @@ fn npy_header(dtype: DType, dims: &[usize]) -> Vec<u8> {
         DType::F64 => "<f8",
         DType::I32 => "<i4",
         DType::I64 => "<i8",
+        DType::Bool => "|b1",
     };
     let extents: Vec<String> = dims.iter().map(ToString::to_string).collect();
     let comma = if dims.len() == 1 { "," } else { "" };

@@ -203,6 +203,10 @@
 //! | written | means |
 //! | --- | --- |
 //! | `a + b`, `a - b`, `a * b`, `a / b`, `-a` | elementwise, broadcast as in NumPy; `/` on floats only |
+//! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
+//! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed, and no gradient comes from the other |
+//! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
+//! | `f32(x)` `f64(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
@@ -217,8 +221,8 @@
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
-//! indices count from the end. A literal takes its element type from what it stands beside; tensors are never
-//! converted.
+//! indices count from the end. A literal takes its element type from what it stands beside; tensors are
+//! converted only where it is written. `inf` and `nan` are numbers.
 //!
 //! # Faults
 //!

@@ -56,7 +56,7 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Value> {
         DType::I64 => elements::<i64>(file, reader, dtype),
         DType::F32 => elements::<f32>(file, reader, dtype),
         DType::F64 => elements::<f64>(file, reader, dtype),
-        DType::Bool => Err(Failure::mistake(Mistake::new(Code::E2005, "no program takes truth values"))),
+        DType::Bool => elements::<bool>(file, reader, dtype),
     }
 }
 
@@ -83,8 +83,13 @@ where
 
 fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {
     let message = format!("{} holds {}, needed {dtype}", file.display(), described(found.trim_matches('\'')));
-    let kind = if dtype.is_float() { "float" } else { "int" };
-    let help = format!("in Python: np.save(…, x.astype(np.{kind}{}))", dtype.bytes() * 8);
+    let bits = dtype.bytes() * 8;
+    let of_numpy = match dtype {
+        DType::F32 | DType::F64 => format!("np.float{bits}"),
+        DType::I32 | DType::I64 => format!("np.int{bits}"),
+        DType::Bool => "bool".to_owned(),
+    };
+    let help = format!("in Python: np.save(…, x.astype({of_numpy}))");
     Failure::mistake(Mistake::new(Code::E2001, message).help(help))
 }
 
@@ -186,6 +191,7 @@ pub fn write(file: &Path, value: &Value) -> Outcome {
         Elements::I64(elements) => array(value, elements).write_npy(&mut writer),
         Elements::F32(elements) => array(value, elements).write_npy(&mut writer),
         Elements::F64(elements) => array(value, elements).write_npy(&mut writer),
+        Elements::Bool(elements) => array(value, elements).write_npy(&mut writer),
     };
     written.map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))?;
     writer.flush().map_err(|error| unwritable(file, &error))

@@ -17,6 +17,7 @@ pub fn elements(data: &TensorData, most: usize) -> String {
             .take(most)
             .map(|element| float(element.get(), || format!("{:?}", element.get())))
             .collect(),
+        TensorData::Bool(elements) => elements.iter().take(most).map(ToString::to_string).collect(),
     };
     let more = if data.stored() > most { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))

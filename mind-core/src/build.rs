@@ -69,9 +69,6 @@ impl Builder {
     }
 
     /// A single number of an element type: the constant operation that fits it.
-    ///
-    /// # Panics
-    /// If `dtype` is `Bool`.
     pub fn constant(&mut self, dtype: DType, value: f64) -> ValueId {
         let constant = Const::new(TensorData::splat(dtype, value), Shape::scalar());
         self.push(Op::Const(constant), &[]).expect("a single number is a valid constant")

@@ -66,6 +66,8 @@ pub enum TensorData {
     F32(Arc<[F32]>),
     /// `f64` elements.
     F64(Arc<[F64]>),
+    /// `bool` elements.
+    Bool(Arc<[bool]>),
 }
 
 fn compress<T: Clone + PartialEq>(elements: Vec<T>) -> Arc<[T]> {
@@ -99,18 +101,21 @@ impl From<Vec<f64>> for TensorData {
     }
 }
 
+impl From<Vec<bool>> for TensorData {
+    fn from(elements: Vec<bool>) -> Self {
+        Self::Bool(compress(elements))
+    }
+}
+
 impl TensorData {
-    /// One number of an element type that fills the whole tensor, rounded to the type.
-    ///
-    /// # Panics
-    /// If `dtype` is `Bool`.
+    /// One number of an element type that fills the whole tensor, rounded to the type; of truth values whether it is not 0.
     pub fn splat(dtype: DType, value: f64) -> Self {
         match dtype {
             DType::I32 => vec![value as i32].into(),
             DType::I64 => vec![value as i64].into(),
             DType::F32 => vec![value as f32].into(),
             DType::F64 => vec![value].into(),
-            DType::Bool => panic!("no operation takes truth values"),
+            DType::Bool => vec![value != 0.0].into(),
         }
     }
 
@@ -121,6 +126,7 @@ impl TensorData {
             Self::I64(_) => DType::I64,
             Self::F32(_) => DType::F32,
             Self::F64(_) => DType::F64,
+            Self::Bool(_) => DType::Bool,
         }
     }
 
@@ -131,6 +137,7 @@ impl TensorData {
             Self::I64(elements) => elements.len(),
             Self::F32(elements) => elements.len(),
             Self::F64(elements) => elements.len(),
+            Self::Bool(elements) => elements.len(),
         }
     }
 }

@@ -10,7 +10,7 @@ mod number;
 
 pub use bind::{bind, check_requirements};
 pub(crate) use evaluate::{Concrete, evaluate};
-use number::{Float, Number, with_float, with_number};
+use number::{Element, Float, Number, with_element, with_float, with_number};
 
 use std::borrow::Cow;
 
@@ -195,6 +195,8 @@ pub enum Elements {
     F32(Vec<f32>),
     /// `f64` elements.
     F64(Vec<f64>),
+    /// `bool` elements.
+    Bool(Vec<bool>),
 }
 
 /// Why a program stopped as it ran.
@@ -246,6 +248,7 @@ impl Value {
             Elements::I64(_) => DType::I64,
             Elements::F32(_) => DType::F32,
             Elements::F64(_) => DType::F64,
+            Elements::Bool(_) => DType::Bool,
         }
     }
 }
@@ -258,6 +261,7 @@ impl Elements {
             Self::I64(elements) => elements.len(),
             Self::F32(elements) => elements.len(),
             Self::F64(elements) => elements.len(),
+            Self::Bool(elements) => elements.len(),
         }
     }
 
@@ -266,13 +270,40 @@ impl Elements {
         self.len() == 0
     }
 
-    /// Every element as the nearest `f64`, for comparisons with a tolerance.
+    /// An element of floats as the widest one; a truth value as 1 or 0.
+    ///
+    /// # Panics
+    /// If they are integers.
+    pub(crate) fn float(&self, at: usize) -> f64 {
+        match self {
+            Self::F32(elements) => elements[at].into(),
+            Self::F64(elements) => elements[at],
+            Self::Bool(elements) => elements[at].into(),
+            Self::I32(_) | Self::I64(_) => unreachable!("verification asks for floats here"),
+        }
+    }
+
+    /// An element of integers as the widest one; a truth value as 1 or 0.
+    ///
+    /// # Panics
+    /// If they are floats.
+    pub(crate) fn integer(&self, at: usize) -> i64 {
+        match self {
+            Self::I32(elements) => elements[at].into(),
+            Self::I64(elements) => elements[at],
+            Self::Bool(elements) => elements[at].into(),
+            Self::F32(_) | Self::F64(_) => unreachable!("verification asks for integers here"),
+        }
+    }
+
+    /// Every element as the nearest `f64`, for comparisons with a tolerance; a truth value as 1 or 0.
     pub fn to_f64(&self) -> Vec<f64> {
         match self {
             Self::I32(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
             Self::I64(elements) => elements.iter().map(|element| *element as f64).collect(),
             Self::F32(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
             Self::F64(elements) => elements.clone(),
+            Self::Bool(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
         }
     }
 }
@@ -287,7 +318,7 @@ macro_rules! elements_from {
     )+};
 }
 
-elements_from!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+elements_from!(i32 => I32, i64 => I64, f32 => F32, f64 => F64, bool => Bool);
 
 /// The extents of a type, whose bytes can be counted.
 fn extents(ty: &Type, bindings: &Bindings) -> Result<Vec<usize>, RunError> {

@@ -249,9 +249,14 @@ impl Const {
             (TensorData::I64(elements), 0) => Self::I64(elements[0]),
             (TensorData::F32(elements), 0) => Self::F32(elements[0]),
             (TensorData::F64(elements), 0) => Self::F64(elements[0]),
-            (TensorData::I64(_) | TensorData::F32(_) | TensorData::F64(_) | TensorData::I32(_), _) => {
-                Self::Tensor { data, shape }
-            }
+            (
+                TensorData::I64(_)
+                | TensorData::F32(_)
+                | TensorData::F64(_)
+                | TensorData::I32(_)
+                | TensorData::Bool(_),
+                _,
+            ) => Self::Tensor { data, shape },
         }
     }
 

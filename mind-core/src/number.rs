@@ -2,8 +2,9 @@
 
 use crate::{
     data::TensorData,
-    ir::{Const, Inst, Op},
-    ty::{DType, Shape},
+    ir::{Inst, Op},
+    map::{Row, Shapes},
+    ty::DType,
 };
 
 /// A single known number.
@@ -13,6 +14,7 @@ pub(crate) enum Number {
     I64(i64),
     F32(f32),
     F64(f64),
+    Bool(bool),
 }
 
 impl Number {
@@ -32,19 +34,13 @@ impl Number {
             TensorData::I64(elements) => Self::I64(elements[0]),
             TensorData::F32(elements) => Self::F32(elements[0].get()),
             TensorData::F64(elements) => Self::F64(elements[0].get()),
+            TensorData::Bool(elements) => Self::Bool(elements[0]),
         })
     }
 
     /// The constant operation, unless a NaN: its sign and payload depend on the machine.
     pub(crate) fn into_op(self) -> Option<Op> {
-        let data = match self {
-            Self::I32(value) => vec![value].into(),
-            Self::I64(value) => vec![value].into(),
-            Self::F32(value) => vec![value].into(),
-            Self::F64(value) => vec![value].into(),
-        };
-        let constant = || Op::Const(Const::new(data, Shape::scalar()));
-        (!self.is_nan()).then(constant)
+        (!self.is_nan()).then(|| self.constant())
     }
 
     fn is_nan(self) -> bool {
@@ -59,18 +55,44 @@ impl Number {
         if !row.is_reproducible() || row.is_identity() {
             return None;
         }
-        let first = operand(0)?;
         let operands: Option<Vec<Self>> = (0..row.arity()).map(operand).collect();
-        let operands = operands?;
+        Self::of_function(row, &operands?)
+    }
+
+    /// What a function of elements gives for these numbers; nothing where it does not take them.
+    pub(crate) fn of_function(row: &Row, operands: &[Self]) -> Option<Self> {
+        let leading = operands[row.leading()];
+        let dtype = row.result(leading.dtype());
+        if !row.takes(leading.dtype()) {
+            return None;
+        }
+        if let Shapes::Choice = row.shapes {
+            return if operands[0].integer()? != 0 { Some(operands[1]) } else { Some(operands[2]) };
+        }
         let floats = || operands.iter().map(|operand| operand.float()).collect::<Option<Vec<f64>>>();
         let integers = || operands.iter().map(|operand| operand.integer()).collect::<Option<Vec<i64>>>();
-        let takes_integers = row.takes(DType::I64);
-        match first {
-            Self::F32(_) => Some(Self::F32((row.float)(&floats()?) as f32)),
-            Self::F64(_) => Some(Self::F64((row.float)(&floats()?))),
-            Self::I32(_) if takes_integers => Some(Self::I32((row.integer)(&integers()?) as i32)),
-            Self::I64(_) if takes_integers => Some(Self::I64((row.integer)(&integers()?))),
-            Self::I32(_) | Self::I64(_) => None,
+        Some(match (leading.dtype().is_float(), dtype) {
+            (true, DType::F32) => Self::F32((row.float)(&floats()?) as f32),
+            (true, DType::F64) => Self::F64((row.float)(&floats()?)),
+            (true, DType::I32) => Self::I32((row.float)(&floats()?) as i32),
+            (true, DType::I64) => Self::I64((row.float)(&floats()?) as i64),
+            (true, DType::Bool) => Self::Bool((row.float)(&floats()?) != 0.0),
+            (false, DType::F32) => Self::F32((row.integer)(&integers()?) as f32),
+            (false, DType::F64) => Self::F64((row.integer)(&integers()?) as f64),
+            (false, DType::I32) => Self::I32((row.integer)(&integers()?) as i32),
+            (false, DType::I64) => Self::I64((row.integer)(&integers()?)),
+            (false, DType::Bool) => Self::Bool((row.integer)(&integers()?) & 1 == 1),
+        })
+    }
+
+    /// Its element type.
+    const fn dtype(self) -> DType {
+        match self {
+            Self::I32(_) => DType::I32,
+            Self::I64(_) => DType::I64,
+            Self::F32(_) => DType::F32,
+            Self::F64(_) => DType::F64,
+            Self::Bool(_) => DType::Bool,
         }
     }
 
@@ -79,24 +101,27 @@ impl Number {
         match self {
             Self::F32(number) => Some(number.into()),
             Self::F64(number) => Some(number),
-            Self::I32(_) | Self::I64(_) => None,
+            Self::I32(_) | Self::I64(_) | Self::Bool(_) => None,
         }
     }
 
+    /// An integer as the widest one; a truth value as 1 or 0.
     fn integer(self) -> Option<i64> {
         match self {
             Self::I32(number) => Some(number.into()),
             Self::I64(number) => Some(number),
+            Self::Bool(truth) => Some(truth.into()),
             Self::F32(_) | Self::F64(_) => None,
         }
     }
 
-    fn negated(self) -> Self {
+    pub(crate) fn negated(self) -> Self {
         match self {
             Self::I32(a) => Self::I32(a.wrapping_neg()),
             Self::I64(a) => Self::I64(a.wrapping_neg()),
             Self::F32(a) => Self::F32(-a),
             Self::F64(a) => Self::F64(-a),
+            Self::Bool(_) => self,
         }
     }
 
@@ -113,7 +138,7 @@ impl Number {
                 let is_power = |x: f64| x.is_normal() && x.to_bits().trailing_zeros() >= 52;
                 (is_power(a) && is_power(inverse)).then_some(Self::F64(inverse))
             }
-            Self::I32(_) | Self::I64(_) => None,
+            Self::I32(_) | Self::I64(_) | Self::Bool(_) => None,
         }
     }
 
@@ -124,6 +149,7 @@ impl Number {
             Self::I64(a) => a == i64::from(whole),
             Self::F32(a) => a.to_bits() == f32::from(whole).to_bits(),
             Self::F64(a) => a.to_bits() == f64::from(whole).to_bits(),
+            Self::Bool(_) => false,
         }
     }
 
@@ -132,6 +158,7 @@ impl Number {
         match self {
             Self::I32(_) | Self::I64(_) => self.is(0),
             Self::F32(_) | Self::F64(_) => self.negated().is(0),
+            Self::Bool(_) => false,
         }
     }
 

@@ -63,7 +63,7 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
         DType::I64 => (0..count).map(|_| draw(4) as i64).collect::<Vec<_>>().into(),
         DType::F32 => (0..count).map(|_| draw(33) as f32 / 8.0 - 2.0).collect::<Vec<_>>().into(),
         DType::F64 => (0..count).map(|_| draw(33) as f64 / 8.0 - 2.0).collect::<Vec<_>>().into(),
-        DType::Bool => return None,
+        DType::Bool => (0..count).map(|_| draw(2) == 1).collect::<Vec<_>>().into(),
     };
     Some(Value::new(shape, elements))
 }

@@ -19,7 +19,7 @@ pub const MAX_RANK: usize = 8;
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DType {
-    /// Truth values: read in MIC types and kept for extension results; no Core v1 operation takes it.
+    /// Truth values. No operation of Core v1 takes them.
     Bool,
     /// 32-bit signed integers; arithmetic wraps.
     I32,
@@ -34,7 +34,9 @@ pub enum DType {
 impl DType {
     /// Every element type.
     pub const ALL: [Self; 5] = [Self::Bool, Self::I32, Self::I64, Self::F32, Self::F64];
-    /// The element types that tensors of a program can have.
+    /// Every element type, in the order in which literals are tried.
+    pub const CONSTANT: [Self; 5] = [Self::I32, Self::I64, Self::F32, Self::F64, Self::Bool];
+    /// Those of numbers.
     pub const NUMERIC: [Self; 4] = [Self::I32, Self::I64, Self::F32, Self::F64];
 
     /// As written in every form of the language.
@@ -45,6 +47,28 @@ impl DType {
             Self::I64 => "i64",
             Self::F32 => "f32",
             Self::F64 => "f64",
+        }
+    }
+
+    /// The same as rules of shapes have it.
+    pub const fn of_rules(self) -> mind_shape::DType {
+        match self {
+            Self::Bool => mind_shape::DType::Bool,
+            Self::I32 => mind_shape::DType::I32,
+            Self::I64 => mind_shape::DType::I64,
+            Self::F32 => mind_shape::DType::F32,
+            Self::F64 => mind_shape::DType::F64,
+        }
+    }
+
+    /// That which rules of shapes have as this.
+    pub const fn from_rules(dtype: mind_shape::DType) -> Self {
+        match dtype {
+            mind_shape::DType::Bool => Self::Bool,
+            mind_shape::DType::I32 => Self::I32,
+            mind_shape::DType::I64 => Self::I64,
+            mind_shape::DType::F32 => Self::F32,
+            mind_shape::DType::F64 => Self::F64,
         }
     }
 

@@ -6,8 +6,10 @@ use crate::{
     diag::Code,
     dim::Symbol,
     ir::{Inst, Module, Operands, ValueId},
+    map::Takes,
     ops::{self, OpError, OpInfo, Profile, Requirement},
     symbols::bindable,
+    ty::DType,
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
@@ -170,6 +172,10 @@ impl<'a> Checker<'a> {
         if row.profile > self.profile {
             let message = format!("`{}` is an extension, not of Core v1", row.name);
             self.error(Code::E4013, value, message);
+        }
+        if self.profile == Profile::CoreV1 && row.profile == Profile::CoreV1 && inst.ty.dtype == DType::Bool {
+            let error = OpError::dtype(&inst.op, 0, DType::Bool, Takes::Numbers);
+            self.error(Code::E2005, value, error.to_string());
         }
         let before = self.errors.len();
         let judged = if let Some(name) = inst.op.input_name() {

@@ -226,7 +226,7 @@ fn items(
     let hides = |symbol: &&Ident| {
         **symbol == function.name
             || ["rt", "bool", "str", "u64", "usize"].iter().any(|own| *symbol == own)
-            || DType::NUMERIC.iter().any(|dtype| *symbol == dtype.name())
+            || DType::ALL.iter().any(|dtype| *symbol == dtype.name())
     };
     if let Some(symbol) = function.symbols.iter().find(hides) {
         let message = format!("the symbol `{symbol}` of `{}` has a name that its items use", function.name);

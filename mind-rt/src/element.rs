@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::compiled::Compiled;
+use crate::kernels::storage::Stored;
 use crate::parameters::{Elements, ElementsMut};
 
-/// What a tensor can hold: `f32`, `f64`, `i32`, `i64`. Sealed.
-pub trait Element: Arithmetic {
+/// What a tensor can hold: `f32`, `f64`, `i32`, `i64`, `bool`. Sealed.
+#[allow(private_bounds, reason = "sealed")]
+pub trait Element: Stored + Compiled + PartialEq + PartialOrd + Default + fmt::Debug + fmt::Display {
     /// The same, as a value.
     const DTYPE: DType;
 
@@ -51,6 +53,7 @@ element!(f32, F32);
 element!(f64, F64);
 element!(i32, I32);
 element!(i64, I64);
+element!(bool, Bool);
 
 /// An element type as a value. Displays as in the language: `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +66,8 @@ pub enum DType {
     I32,
     /// 64-bit integer; arithmetic wraps.
     I64,
+    /// A truth value.
+    Bool,
 }
 
 impl fmt::Display for DType {
@@ -72,6 +77,7 @@ impl fmt::Display for DType {
             Self::F64 => "f64",
             Self::I32 => "i32",
             Self::I64 => "i64",
+            Self::Bool => "bool",
         })
     }
 }

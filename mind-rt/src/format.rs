@@ -44,7 +44,7 @@ impl<T: Element, S: Shape> Display for TensorRef<T, S> {
     }
 }
 
-impl<T: Element, S: Shape> LowerExp for TensorRef<T, S> {
+impl<T: Element + LowerExp, S: Shape> LowerExp for TensorRef<T, S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         format_elements(self, f, LowerExp::fmt)
     }
@@ -52,7 +52,7 @@ impl<T: Element, S: Shape> LowerExp for TensorRef<T, S> {
 
 macro_rules! owners {
     ($trait:ident: $($owner:ty),*) => {
-        $(impl<T: Element, S: Shape> $trait for $owner {
+        $(impl<T: Element + $trait, S: Shape> $trait for $owner {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
                 $trait::fmt(&**self, f)
             }

@@ -57,6 +57,7 @@ impl Initialiser {
                 (ElementsMut::F64(elements), None) => elements.fill(0.0),
                 (ElementsMut::I32(elements), _) => elements.fill(0),
                 (ElementsMut::I64(elements), _) => elements.fill(0),
+                (ElementsMut::Bool(elements), _) => elements.fill(false),
             }
         });
     }

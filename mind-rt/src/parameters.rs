@@ -101,6 +101,8 @@ pub enum Elements<'a> {
     I32(&'a [i32]),
     /// Of `i64`.
     I64(&'a [i64]),
+    /// Of `bool`.
+    Bool(&'a [bool]),
 }
 
 /// Elements of one of the element types, to be changed.
@@ -114,6 +116,8 @@ pub enum ElementsMut<'a> {
     I32(&'a mut [i32]),
     /// Of `i64`.
     I64(&'a mut [i64]),
+    /// Of `bool`.
+    Bool(&'a mut [bool]),
 }
 
 impl Elements<'_> {
@@ -125,6 +129,7 @@ impl Elements<'_> {
             Self::F64(elements) => elements.len(),
             Self::I32(elements) => elements.len(),
             Self::I64(elements) => elements.len(),
+            Self::Bool(elements) => elements.len(),
         }
     }
 
@@ -142,6 +147,7 @@ impl Elements<'_> {
             Self::F64(_) => DType::F64,
             Self::I32(_) => DType::I32,
             Self::I64(_) => DType::I64,
+            Self::Bool(_) => DType::Bool,
         }
     }
 }
@@ -155,6 +161,7 @@ impl ElementsMut<'_> {
             Self::F64(_) => DType::F64,
             Self::I32(_) => DType::I32,
             Self::I64(_) => DType::I64,
+            Self::Bool(_) => DType::Bool,
         }
     }
 }

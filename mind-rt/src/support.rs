@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::error::Error;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::matmul::{MatRef, matmul};
 use crate::kernels::storage::ALIGN;
@@ -81,7 +82,7 @@ pub const fn same_padding(extent: usize, kernel: usize, stride: usize) -> [usize
 
 /// The inner product of two vectors of `len` elements, each given as data, first position and stride.
 #[inline]
-pub fn dot<T: Element>(
+pub fn dot<T: Arithmetic>(
     len: usize,
     (lhs, lhs_offset, lhs_stride): (&[T], usize, usize),
     (rhs, rhs_offset, rhs_stride): (&[T], usize, usize),

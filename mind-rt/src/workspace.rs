@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{ALIGN, Buffer, cast_bytes, poison};
+use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
 
 /// Scratch memory that a generated `_into` function works in. It never grows by itself.
 ///
@@ -94,11 +94,13 @@ pub struct Lens {
     pub i32: usize,
     /// Elements of `i64`.
     pub i64: usize,
+    /// Elements of `bool`.
+    pub bool: usize,
 }
 
 impl Lens {
     /// None of any type, to be updated field by field.
-    pub const NONE: Self = Self { f32: 0, f64: 0, i32: 0, i64: 0 };
+    pub const NONE: Self = Self { f32: 0, f64: 0, i32: 0, i64: 0, bool: 0 };
 }
 
 /// Scratch slices. Their contents are arbitrary.
@@ -112,6 +114,8 @@ pub struct Segments<'a> {
     pub i32: &'a mut [i32],
     /// Elements of `i64`.
     pub i64: &'a mut [i64],
+    /// Elements of `bool`.
+    pub bool: &'a mut [bool],
 }
 
 impl<'a> Segments<'a> {
@@ -121,8 +125,9 @@ impl<'a> Segments<'a> {
         let (f32, memory) = carve(memory, lens.f32);
         let (f64, memory) = carve(memory, lens.f64);
         let (i32, memory) = carve(memory, lens.i32);
-        let (i64, _) = carve(memory, lens.i64);
-        Self { f32, f64, i32, i64 }
+        let (i64, memory) = carve(memory, lens.i64);
+        let (bool, _) = carve(memory, lens.bool);
+        Self { f32, f64, i32, i64, bool }
     }
 }
 
@@ -134,6 +139,7 @@ pub const fn segment_bytes(lens: Lens) -> usize {
         .saturating_add(rounded(lens.f64, 8))
         .saturating_add(rounded(lens.i32, 4))
         .saturating_add(rounded(lens.i64, 8))
+        .saturating_add(rounded(lens.bool, 1))
 }
 
 const fn rounded(len: usize, size: usize) -> usize {
@@ -166,7 +172,6 @@ pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8])
     let (segment, rest) = memory.split_at_mut(needed);
     // Nothing is carved from no memory at all, whose address is not aligned.
     let segment: &mut [T] = if len == 0 { &mut [] } else { cast_bytes(&mut segment[..len * size_of::<T>()]) };
-    poison(segment);
     (segment, rest)
 }
 
@@ -235,12 +240,12 @@ pub fn split<T, const N: usize>(arena: &mut [T], ranges: [std::ops::Range<usize>
 mod tests {
     use super::*;
 
-    const LENS: Lens = Lens { f32: 17, f64: 3, i32: 0, i64: 1 };
+    const LENS: Lens = Lens { f32: 17, f64: 3, i32: 0, i64: 1, bool: 5 };
 
     #[test]
     fn segments_are_aligned_and_disjoint() {
         const BYTES: usize = segment_bytes(LENS);
-        assert_eq!(BYTES, 128 + 64 + 64);
+        assert_eq!(BYTES, 128 + 64 + 64 + 64);
         let mut workspace = Workspace::with_bytes(BYTES);
         let segments = workspace.segments(LENS).expect("enough bytes");
         segments.f32.fill(1.0);
@@ -260,6 +265,8 @@ mod tests {
         for _ in 0..2 {
             let segments = workspace.segments(LENS).expect("enough bytes");
             assert!(segments.f32.iter().all(|x| x.is_nan()) && segments.i64.iter().all(|x| *x == i64::MIN));
+            assert!(segments.bool.iter().all(|x| *x));
+            segments.bool.fill(false);
             segments.f32.fill(1.0);
             segments.i64.fill(2);
         }
@@ -269,8 +276,8 @@ mod tests {
     fn a_workspace_never_grows_by_itself() {
         let mut workspace = Workspace::with_bytes(64);
         let error = workspace.segments(LENS).expect_err("64 bytes are too few");
-        assert_eq!(error, Error::WorkspaceTooSmall { needed: 256, found: 64 });
-        assert_eq!(error.to_string(), "E6004: the workspace has 64 bytes, needed 256");
+        assert_eq!(error, Error::WorkspaceTooSmall { needed: 320, found: 64 });
+        assert_eq!(error.to_string(), "E6004: the workspace has 64 bytes, needed 320");
         assert_eq!(workspace.bytes(), 64);
         assert!(workspace.segments(Lens { f32: 16, ..Lens::NONE }).is_ok());
         assert!(Workspace::new().segments(Lens::NONE).is_ok());

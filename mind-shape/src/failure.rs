@@ -1,6 +1,6 @@
 //! What is wrong: data, told in words only where it is shown.
 
-use crate::ty::Type;
+use crate::{rules::Takes, ty::Type};
 
 /// What a rule answers: the type of the result, or which rule is broken.
 pub type TypeResult<'a> = Result<Type, Failure<'a>>;
@@ -23,8 +23,10 @@ pub(crate) enum Problem<'a> {
     LiteralKind { description: &'a str, help: &'a str },
     /// A literal is wrong in itself, as these words say.
     Literal { code: &'a str, message: &'a str },
-    /// An operand is not of floats.
-    NotFloat { operand: usize },
+    /// An operand is of an element type that is not taken.
+    NotTaken { operand: usize, takes: Takes },
+    /// The element types of what a truth value chooses among differ.
+    MixedChoice,
 
     /// Two extents do not broadcast.
     Broadcast { axis: usize, extents: [i64; 2] },
@@ -154,8 +156,8 @@ impl<'a> Failure<'a> {
             | Problem::ShapeLimit { .. }
             | Problem::Overflow => "E1008",
             Problem::Mismatch { .. } => "E2001",
-            Problem::Mixed | Problem::LiteralKind { .. } => "E2004",
-            Problem::NotFloat { .. } => "E2005",
+            Problem::Mixed | Problem::MixedChoice | Problem::LiteralKind { .. } => "E2004",
+            Problem::NotTaken { .. } => "E2005",
             Problem::Broadcast { .. } | Problem::BroadcastRank { .. } | Problem::BroadcastTo { .. } => {
                 "E3001"
             }

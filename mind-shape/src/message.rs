@@ -13,7 +13,7 @@ use crate::{
 /// ```should_panic
 /// use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 /// let x = Type::new(DType::I64, &[3]);
-/// or_fail(rules::unary(rules::Takes::Floats, x), &Context { label: "log", operands: &[Operand::name("x", x)] });
+/// or_fail(rules::unary(rules::Takes::Floats, rules::Gives::Operand, x), &Context { label: "log", operands: &[Operand::name("x", x)] });
 /// ```
 #[track_caller]
 pub const fn or_fail(result: TypeResult<'_>, context: &Context<'_>) -> Type {

@@ -17,11 +17,13 @@ pub enum DType {
     I32,
     /// 64-bit signed integers.
     I64,
+    /// Truth values.
+    Bool,
 }
 
 impl DType {
     /// Every element type.
-    pub const ALL: [Self; 4] = [Self::F32, Self::F64, Self::I32, Self::I64];
+    pub const ALL: [Self; 5] = [Self::F32, Self::F64, Self::I32, Self::I64, Self::Bool];
 
     /// As written in the language.
     pub const fn name(self) -> &'static str {
@@ -30,12 +32,24 @@ impl DType {
             Self::F64 => "f64",
             Self::I32 => "i32",
             Self::I64 => "i64",
+            Self::Bool => "bool",
         }
     }
 
     /// Whether it is `f32` or `f64`.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// The larger, the more of the other types' values it holds.
+    pub(crate) const fn holds(self) -> u8 {
+        match self {
+            Self::Bool => 0,
+            Self::I32 => 1,
+            Self::I64 => 2,
+            Self::F32 => 3,
+            Self::F64 => 4,
+        }
     }
 
     /// Whether both are the same one; `==` is not for `const fn`.

@@ -3,7 +3,8 @@
 use crate::{
     AxisFault,
     failure::Problem,
-    ty::{MAX_RANK, UNKNOWN},
+    rules::Takes,
+    ty::{DType, MAX_RANK, UNKNOWN},
     writer::{
         Part,
         Part::{Base, Count, Excerpt, Extent, Integer, List, Named, Pairs, Shape, Text as T},
@@ -33,6 +34,10 @@ impl Writer<'_> {
                 if context.operands[number].is_number() {
                     let to = context.operands[1 - number].ty.dtype();
                     self.help(&[T("write `{"), Named(number), T(" as "), Part::DType(to), T("}`")]);
+                } else {
+                    // To what loses less.
+                    let (from, to) = if a.holds() < b.holds() { (0, b) } else { (1, a) };
+                    self.help(&[T("convert it: write `"), Part::DType(to), T("("), Base(from), T(")`")]);
                 }
             }
             Problem::LiteralKind { description, help } => {
@@ -43,9 +48,22 @@ impl Writer<'_> {
                 }
             }
             Problem::Literal { message, .. } => self.parts(&[T(message)]),
-            Problem::NotFloat { operand } => {
+            Problem::NotTaken { operand, takes } => {
                 let found = context.operands[operand].ty.dtype();
-                self.fault(&[T("found "), Part::DType(found), T(", allowed f32, f64")], &[operand]);
+                let allowed = T(takes.names());
+                self.fault(&[T("found "), Part::DType(found), T(", allowed "), allowed], &[operand]);
+                if found.is(DType::Bool) {
+                    self.help(&[T("write `where("), Named(operand), T(", 1.0, 0.0)` for numbers")]);
+                } else if matches!(takes, Takes::Truths) {
+                    self.help(&[T("compare it, as in `"), Named(operand), T(" > 0.0`")]);
+                }
+            }
+            Problem::MixedChoice => {
+                let [a, b] = [context.operands[1].ty.dtype(), context.operands[2].ty.dtype()];
+                self.fault(
+                    &[T("element types differ, "), Part::DType(a), T(" and "), Part::DType(b)],
+                    &[1, 2],
+                );
             }
 
             Problem::Broadcast { axis, extents: [a, b] } => {

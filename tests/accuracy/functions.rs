@@ -11,7 +11,7 @@ fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
             Rust::By(name) => (name, true),
             // Or one of those by itself, as the rectifier.
             Rust::Function(name) => (name, false),
-            Rust::Identity | Rust::Operator { .. } => return None,
+            Rust::Identity | Rust::Operator { .. } | Rust::Sign(_) => return None,
         };
         let function = FUNCTIONS.iter().find(|function| function.name == name);
         assert!(function.is_some() || !is_required, "`{}` has no kernel `{name}`", row.name);

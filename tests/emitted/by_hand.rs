@@ -117,7 +117,7 @@ impl Builder {
     }
 
     fn node(&mut self, op: Map, operands: &[Operand]) -> Node {
-        Node { op, operands: operands.to_vec(), dtype: DType::F32, value: self.value() }
+        Node { op, operands: operands.to_vec(), dtype: DType::F32, of: DType::F32, value: self.value() }
     }
 
     fn done(self, name: String) -> (String, Plan, Vec<Value>) {

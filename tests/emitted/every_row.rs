@@ -9,7 +9,7 @@ use mind_core::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{Elements, Value},
     ir::{Op, Product, Reduction, ValueId},
-    map::{Domain, Map, Notation, Takes},
+    map::{Domain, Gives, Map, Notation, Shapes, Takes},
     ops::Profile,
     opt::optimise,
     plan::plan,
@@ -51,10 +51,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn types(takes: Takes) -> Vec<DType> {
-    match takes {
-        Takes::Numbers => DType::NUMERIC.to_vec(),
-        Takes::Floats => vec![DType::F32, DType::F64],
-    }
+    DType::ALL.into_iter().filter(|dtype| takes.admits(dtype.of_rules())).collect()
 }
 
 /// A function of few elements, where nothing is dispatched; of many, where blocks are filled up; of the sums of a kernel; and
@@ -62,35 +59,47 @@ fn types(takes: Takes) -> Vec<DType> {
 fn of_function(map: Map, dtype: DType) -> Vec<Case> {
     let row = map.row();
     let mut b = Builder::new();
-    let mut operands: Vec<[ValueId; 2]> = Vec::new();
+    let mut operands: Vec<Vec<ValueId>> = Vec::new();
     // Elements of a domain, or ones.
-    let mut drawn: Vec<(Vec<usize>, Option<Domain>)> = Vec::new();
-    let mut input = |b: &mut Builder, extents: &[usize], domain: Option<Domain>| {
+    let mut drawn: Vec<(Vec<usize>, Option<Domain>, DType)> = Vec::new();
+    let mut input = |b: &mut Builder, dtype: DType, extents: &[usize], domain: Option<Domain>| {
         let name = format!("x{}", drawn.len());
-        drawn.push((extents.to_vec(), domain));
+        drawn.push((extents.to_vec(), domain, dtype));
         b.input(name.as_str(), Type::new(dtype, shape(extents))).expect("each has a name of its own")
     };
     for extents in [&[3][..], &[5, 77]] {
-        operands.push([(); 2].map(|()| input(&mut b, extents, Some(row.domain))));
+        let operand =
+            |position: usize| input(&mut b, row.operand(position, dtype), extents, Some(row.domain));
+        operands.push((0..row.arity().max(2)).map(operand).collect());
     }
     // Each sum is one element, times 1.
-    let products = [[33, 20], [3, 4]].map(|[rows, columns]| {
-        let ones = input(&mut b, &[rows, 1], None);
-        let [line, all] = [[1, columns], [rows, columns]].map(|of| input(&mut b, &of, Some(row.domain)));
-        [ones, line, all]
-    });
-    for [ones, line, all] in products {
-        let sums = b.push(Op::Product(Product::MatMul), &[ones, line]).expect("all numbers have products");
-        operands.push([sums, all]);
+    let sizes = [[33, 20], [3, 4]].into_iter().filter(|_| dtype != DType::Bool);
+    let factors: Vec<_> = sizes
+        .map(|[rows, columns]| {
+            let ones = input(&mut b, dtype, &[rows, 1], None);
+            let line = input(&mut b, dtype, &[1, columns], Some(row.domain));
+            let operand = |position: usize| match position == row.leading() {
+                true => None,
+                false => {
+                    Some(input(&mut b, row.operand(position, dtype), &[rows, columns], Some(row.domain)))
+                }
+            };
+            let others: Vec<Option<ValueId>> = (0..row.arity().max(2)).map(operand).collect();
+            ([ones, line], others)
+        })
+        .collect();
+    for (factors, others) in factors {
+        let sums = b.push(Op::Product(Product::MatMul), &factors).expect("all numbers have products");
+        operands.push(others.into_iter().map(|other| other.unwrap_or(sums)).collect());
     }
     let results: Vec<ValueId> = operands
         .iter()
         .map(|operands| b.push(Op::Map(map), &operands[..row.arity()]).expect("the row takes these"))
         .collect();
     let name = format!("{}_{dtype}", row.mnemonic);
-    let inputs = drawn.iter().enumerate().map(|(at, (extents, domain))| match domain {
-        Some(domain) => draw(extents, *domain, dtype, at),
-        None => filled(extents, dtype, |_| 1.0),
+    let inputs = drawn.iter().enumerate().map(|(at, (extents, domain, dtype))| match domain {
+        Some(domain) => draw(extents, *domain, *dtype, at),
+        None => filled(extents, *dtype, |_| 1.0),
     });
     let mut cases = programs(&name, b, results, inputs.collect());
     let expression = |x: &str, y: &str| match row.notation {
@@ -101,7 +110,14 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
         // Only gradients of others have it.
         Notation::Never => None,
     };
-    let bare = [("input_0", "input_1"), ("input_2", "input_3")].into_iter().enumerate();
+    // Expressions over Rust variables have numbers alone.
+    let of_numbers = row.gives == Gives::Operand
+        && row.shapes != Shapes::Choice
+        && !matches!(row.takes, Takes::Bits | Takes::Truths)
+        && dtype != DType::Bool
+        && row.takes != Takes::Integers;
+    let bare =
+        [("input_0", "input_1"), ("input_2", "input_3")].into_iter().filter(|_| of_numbers).enumerate();
     cases[0].bare =
         bare.filter_map(|(output, (x, y))| Some(Bare { expression: expression(x, y)?, output })).collect();
     cases
@@ -156,7 +172,8 @@ fn gradient(canonical: &Canonical) -> Option<Canonical> {
     let (insts, outputs) = module.into_parts();
     let module = mind_core::ir::Module::from_parts(insts, vec![outputs[1]]);
     let canonical = canonicalise(verify(module, Profile::Extended).expect("it was verified before"));
-    let wrt = canonical.inputs().enumerate().map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true });
+    let floats = canonical.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
+    let wrt = floats.map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true });
     let options =
         GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
     Some(differentiate(&canonical, &options).ok()?.module)
@@ -189,7 +206,7 @@ fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Val
         DType::I64 => Elements::I64(numbers.map(|number| number as i64).collect()),
         DType::F32 => Elements::F32(numbers.map(|number| number as f32).collect()),
         DType::F64 => Elements::F64(numbers.collect()),
-        DType::Bool => panic!("no operation takes truth values"),
+        DType::Bool => Elements::Bool(numbers.map(|number| number > 0.0).collect()),
     };
     Value { shape: extents.to_vec(), elements }
 }

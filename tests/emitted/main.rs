@@ -35,7 +35,7 @@ use mind_core::{
     plan::{Plan, Update, plan},
     surface::lower::Structure,
     testing::{Bounded, possible_updates, random_inputs, random_module, run_bounded},
-    ty::Type,
+    ty::{DType, Type},
     verify::verify,
 };
 use mind_tests::{Project, few, sample};
@@ -174,7 +174,7 @@ fn assert_varied(cases: &[Case]) {
         ("several results", count(&|case| case.expected.len() > 1)),
         ("updates", count(&|case| !case.updated.is_empty())),
     ] {
-        assert!(count * 5 > cases.len(), "{count} of {} have {what}", cases.len());
+        assert!(count * 6 > cases.len(), "{count} of {} have {what}", cases.len());
     }
 }
 
@@ -311,20 +311,28 @@ fn check(case: &Case) -> String {
     }
     for Bare { expression, output } in &case.bare {
         let _ = writeln!(text, "    let found = mind!({expression});");
-        agree(&mut text, &case.name, *output, OF_TENSOR, &case.expected[*output]);
+        let expected = &case.expected[*output];
+        agree(&mut text, &case.name, *output, &of_tensor("found", expected.value.dtype()), expected);
     }
     text.push_str("}\n");
     text
 }
 
-/// The elements of the tensor `found`.
-const OF_TENSOR: &str = "&found.iter().map(|v| *v as f64).collect::<Vec<_>>()";
+/// The elements of a tensor.
+fn of_tensor(variable: &str, dtype: DType) -> String {
+    format!("&{variable}.iter().map(|v| {}).collect::<Vec<_>>()", as_float("*v", dtype))
+}
+
+/// An element as a float.
+fn as_float(element: &str, dtype: DType) -> String {
+    if dtype == DType::Bool { format!("f64::from({element})") } else { format!("{element} as f64") }
+}
 
 /// The elements of a variable that holds what a function returns, or what it updated.
 fn elements(variable: &str, value: &Value) -> String {
     match value.shape[..] {
-        [] => format!("&[{variable} as f64]"),
-        _ => OF_TENSOR.replace("found", variable),
+        [] => format!("&[{}]", as_float(variable, value.dtype())),
+        _ => of_tensor(variable, value.dtype()),
     }
 }
 
@@ -376,6 +384,9 @@ fn list(elements: &Elements) -> String {
         }
         Elements::F64(elements) => {
             format!("[{}]", elements.iter().map(|v| format!("{v:?}_f64, ")).collect::<String>())
+        }
+        Elements::Bool(elements) => {
+            format!("[{}]", elements.iter().map(|v| format!("{v}, ")).collect::<String>())
         }
     }
 }

@@ -181,6 +181,7 @@ fn list(elements: &Elements) -> String {
         Elements::I64(elements) => elements.iter().map(|v| format!("{v}_i64")).collect(),
         Elements::F32(elements) => elements.iter().map(|v| format!("{v:?}_f32")).collect(),
         Elements::F64(elements) => elements.iter().map(|v| format!("{v:?}_f64")).collect(),
+        Elements::Bool(elements) => elements.iter().map(|v| v.to_string()).collect(),
     };
     format!("[{}]", numbers.join(", "))
 }

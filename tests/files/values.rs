@@ -25,7 +25,7 @@ fn elements(dtype: DType, text: &str) -> Elements {
         DType::I64 => all::<i64>(text).into(),
         DType::F32 => all::<f32>(text).into(),
         DType::F64 => all::<f64>(text).into(),
-        DType::Bool => panic!("no value is a `bool`"),
+        DType::Bool => all::<bool>(text).into(),
     }
 }
 
@@ -39,6 +39,7 @@ pub(crate) fn print(value: &Value) -> String {
         Elements::I64(elements) => all(elements),
         Elements::F32(elements) => all(elements),
         Elements::F64(elements) => all(elements),
+        Elements::Bool(elements) => all(elements),
     };
     let shape = if value.shape.is_empty() { String::new() } else { format!("{:?}", value.shape) };
     format!("{}{shape}{elements}", value.dtype())

@@ -21,5 +21,6 @@ mod rearranging;
 mod reductions;
 mod structs;
 mod support;
+mod truth;
 mod tuples;
 mod updates;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::hint::black_box;
 
 use gemm::Parallelism;
-use mind_rt::Element;
+use mind_rt::__private::Arithmetic;
 use mind_rt::private::{MatRef, matmul_into, matmul_scratch};
 
 use crate::clock::Clock;
@@ -60,7 +60,7 @@ impl Contender {
     pub const ALL: [Self; 3] = [Self::Ours, Self::Gemm, Self::MatrixMultiply];
 }
 
-pub trait Scalar: Element + 'static {
+pub trait Scalar: Arithmetic + 'static {
     const NAME: &'static str;
 
     fn from_f64(x: f64) -> Self;

@@ -4,12 +4,13 @@
 
 use std::hint::black_box;
 
-use mind_rt::{Element, SimdLevel, simd_level};
+use mind_rt::__private::Arithmetic;
+use mind_rt::{SimdLevel, simd_level};
 
 use crate::clock::Clock;
 
 /// Seconds a floating-point operation, a multiply-add being two, at the SIMD level in use.
-pub fn seconds_per_flop<T: Element>() -> f64 {
+pub fn seconds_per_flop<T: Arithmetic>() -> f64 {
     const ROUNDS: u32 = 100_000;
     let start = Clock::Thread.now();
     let lanes = match simd_level() {

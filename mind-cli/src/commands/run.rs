@@ -100,7 +100,7 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
 /// The value of an input: a number where the input is one and the text is, else a file.
 fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Value> {
     let is_number = text.parse::<f64>().is_ok();
-    if ty.rank() == 0 && is_number {
+    if ty.rank() == 0 && (is_number || matches!(text, "true" | "false")) {
         return number(name, ty.dtype, text);
     }
     let file = Path::new(text);
@@ -124,8 +124,12 @@ fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Valu
 }
 
 fn number(name: &str, dtype: DType, text: &str) -> Outcome<Value> {
+    let needed = match dtype {
+        DType::Bool => "`true` or `false`".to_owned(),
+        DType::I32 | DType::I64 | DType::F32 | DType::F64 => format!("a number that {dtype} holds"),
+    };
     let refused = || {
-        let message = format!("input `{name}` is {text}, needed a number that {dtype} holds");
+        let message = format!("input `{name}` is {text}, needed {needed}");
         Failure::mistake(Mistake::new(Code::E1005, message))
     };
     let float = || text.parse::<f64>().map_err(|_| refused());
@@ -134,7 +138,7 @@ fn number(name: &str, dtype: DType, text: &str) -> Outcome<Value> {
         DType::I64 => vec![text.parse::<i64>().map_err(|_| refused())?].into(),
         DType::F32 => vec![text.parse::<f32>().map_err(|_| refused())?].into(),
         DType::F64 => vec![float()?].into(),
-        DType::Bool => return Err(refused()),
+        DType::Bool => vec![text.parse::<bool>().map_err(|_| refused())?].into(),
     };
     Ok(Value::new([], elements))
 }
@@ -170,11 +174,16 @@ fn show(value: &Value, full: bool) -> Outcome {
         Elements::I64(elements) => show_array(&npy::array(value, elements), full),
         Elements::F32(elements) => show_array(&npy::array(value, elements), full),
         Elements::F64(elements) => show_array(&npy::array(value, elements), full),
+        Elements::Bool(elements) => show_array(&npy::array(value, elements), full),
     }
 }
 
-/// `from -1 to 2, mean 0.5, 1 NaN`
+/// `from -1 to 2, mean 0.5, 1 NaN`; of truth values `3 of 4 true`
 fn range(value: &Value) -> String {
+    if let Elements::Bool(elements) = &value.elements {
+        let count = elements.iter().filter(|element| **element).count();
+        return format!("{count} of {} true", elements.len());
+    }
     let (mut low, mut high, mut total, mut nans) = (f64::NAN, f64::NAN, 0.0, 0);
     let mut take = |number: f64| {
         (low, high, total) = (low.min(number), high.max(number), total + number);
@@ -185,6 +194,7 @@ fn range(value: &Value) -> String {
         Elements::I64(elements) => elements.iter().for_each(|element| take(*element as f64)),
         Elements::F32(elements) => elements.iter().for_each(|element| take(f64::from(*element))),
         Elements::F64(elements) => elements.iter().for_each(|element| take(*element)),
+        Elements::Bool(_) => unreachable!("told above"),
     }
     let mean = short(total / value.elements.len() as f64);
     let nans = if nans > 0 { format!(", {nans} NaN") } else { String::new() };

@@ -25,6 +25,7 @@ use mind_core::{
     ops::Profile,
     stats,
     text::{Limits, mic},
+    ty::DType,
     verify::{Verified, requirements, verify},
 };
 use programs::{Program, programs};
@@ -213,7 +214,10 @@ impl<'a> Trial<'a> {
                 // A file of such a size shows nothing more.
                 return;
             }
-            let descriptor = format!("<{}{}", if ty.dtype.is_float() { 'f' } else { 'i' }, ty.dtype.bytes());
+            let descriptor = match ty.dtype {
+                DType::Bool => "|b1".to_owned(),
+                dtype => format!("<{}{}", if dtype.is_float() { 'f' } else { 'i' }, dtype.bytes()),
+            };
             let file = format!("x{position}.npy");
             let bytes = npy(&descriptor, &extents, count as usize * ty.dtype.bytes());
             fs::write(self.folder.path().join(&file), bytes).expect("the folder can be written");

@@ -260,6 +260,14 @@ impl Calculus for Builder {
     fn number(&mut self, number: f64, like: ValueId) -> Result<ValueId, AutodiffError> {
         Ok(self.constant(self.ty(like).dtype, number))
     }
+
+    fn like(&mut self, value: ValueId, other: ValueId) -> Result<ValueId, AutodiffError> {
+        let dtype = self.ty(other).dtype;
+        if self.ty(value).dtype == dtype {
+            return Ok(value);
+        }
+        push(self, Op::Map(Map::to(dtype)), &[value])
+    }
 }
 
 /// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.

@@ -9,11 +9,12 @@ use crate::{
         AutodiffError, accumulate,
         activity::Activity,
         core_v1, push,
-        rules::{Factor, Reverse, pass},
+        rules::{Factor, Reverse, Selection, pass},
         typed,
     },
     ir::{External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
+    number::Number,
     ops::inverse,
     ty::{Shape, Type},
 };
@@ -52,6 +53,17 @@ impl Reverse for Pullback<'_> {
 
     fn cotangent(&self) -> ValueId {
         self.cotangent
+    }
+
+    fn selection(&self, value: ValueId) -> Option<Selection<ValueId>> {
+        let inst = self.builder.inst(value);
+        let (Op::Map(Map::Where), [condition, chosen, other]) = (&inst.op, &inst.operands[..]) else {
+            return None;
+        };
+        let is_zero =
+            |operand: &ValueId| Number::of(self.builder.inst(*operand)).is_some_and(|number| number.is(0));
+        let of = if is_zero(other) { chosen } else { Some(other).filter(|_| is_zero(chosen))? };
+        Some(Selection { condition: *condition, is_chosen: is_zero(other), of: *of })
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -201,6 +213,10 @@ impl Calculus for Pullback<'_> {
 
     fn number(&mut self, number: f64, like: ValueId) -> Emitted {
         Calculus::number(self.builder, number, like)
+    }
+
+    fn like(&mut self, value: ValueId, other: ValueId) -> Emitted {
+        Calculus::like(self.builder, value, other)
     }
 }
 

@@ -1,6 +1,9 @@
 //! What each operation computes, in naive loops: the definition by which everything else is judged.
 
-use super::{Float, Number, RunError, Value, broadcast_offset, offset, positions, with_float, with_number};
+use super::{
+    Element, Elements, Float, Number, RunError, Value, broadcast_offset, offset, positions, with_element,
+    with_float, with_number,
+};
 use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
@@ -89,7 +92,7 @@ impl Concrete<'_> {
     }
 
     /// A value of the result's shape whose element at each position `element` gives.
-    fn tabulate<T: Number>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
+    fn tabulate<T: Element>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
         Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
     }
 }
@@ -108,6 +111,7 @@ fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
         TensorData::F64(elements) => {
             Value::new(to.shape, spread(elements.iter().copied().map(F64::get).collect(), count))
         }
+        TensorData::Bool(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
     }
 }
 
@@ -115,21 +119,38 @@ fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {
     if row.is_identity() {
         return operands[0].clone();
     }
-    with_number!(to.dtype, T => {
-        let elements: Vec<&[T]> = operands.iter().map(|operand| T::elements(operand)).collect();
-        to.tabulate(|position| {
-            let mut given = [T::ZERO; MOST_OPERANDS];
-            for ((place, elements), operand) in given.iter_mut().zip(&elements).zip(operands) {
-                *place = elements[broadcast_offset(&operand.shape, &position)];
-            }
-            T::apply(row, &given[..operands.len()])
-        })
-    })
+    /// The elements of operands at the places that broadcast to a position.
+    fn given<N: Copy + Default>(
+        operands: &[&Value],
+        position: &[usize],
+        element: fn(&Elements, usize) -> N,
+    ) -> [N; MOST_OPERANDS] {
+        let mut given = [N::default(); MOST_OPERANDS];
+        for (place, operand) in given.iter_mut().zip(operands) {
+            *place = element(&operand.elements, broadcast_offset(&operand.shape, position));
+        }
+        given
+    }
+    let count = operands.len();
+    let float = |at: Vec<usize>| (row.float)(&given(operands, &at, Elements::float)[..count]);
+    let integer = |at: Vec<usize>| (row.integer)(&given(operands, &at, Elements::integer)[..count]);
+    match (operands[row.leading()].dtype().is_float(), to.dtype) {
+        (true, DType::F32) => to.tabulate(|at| float(at) as f32),
+        (true, DType::F64) => to.tabulate(float),
+        (true, DType::I32) => to.tabulate(|at| float(at) as i32),
+        (true, DType::I64) => to.tabulate(|at| float(at) as i64),
+        (true, DType::Bool) => to.tabulate(|at| float(at) != 0.0),
+        (false, DType::F32) => to.tabulate(|at| integer(at) as f32),
+        (false, DType::F64) => to.tabulate(|at| integer(at) as f64),
+        (false, DType::I32) => to.tabulate(|at| integer(at) as i32),
+        (false, DType::I64) => to.tabulate(integer),
+        (false, DType::Bool) => to.tabulate(|at| integer(at) & 1 == 1),
+    }
 }
 
 fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
     if !row.monoid.settles {
-        return with_number!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
+        return with_element!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
     }
     if row.divides {
         with_float!(to.dtype, T => totals::<T>(reduction, operand, to, T::average))
@@ -139,7 +160,12 @@ fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concr
 }
 
 /// The elements of each group put together, one after the other.
-fn folded<T: Number>(combine: &map::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+fn folded<T: Element>(
+    combine: &map::Row,
+    reduction: &Reduction,
+    operand: &Value,
+    to: &Concrete<'_>,
+) -> Value {
     let combine = |all: Option<T>, element: T| match all {
         None => Some(element),
         Some(all) => Some(T::apply(combine, &[all, element])),
@@ -162,7 +188,7 @@ fn totals<T: Number>(
 }
 
 /// What the elements of each group give one after the other, and how many there are in a group.
-fn groups<T: Number, A: Copy>(
+fn groups<T: Element, A: Copy>(
     reduction: &Reduction,
     operand: &Value,
     to: &Concrete<'_>,
@@ -184,7 +210,7 @@ fn groups<T: Number, A: Copy>(
 
 /// The elements of a value at the places that `place` gives for those of the result.
 fn read(operand: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Value {
-    with_number!(to.dtype, T => {
+    with_element!(to.dtype, T => {
         let elements = T::elements(operand);
         to.tabulate(|position| elements[offset(&operand.shape, &place(&position))])
     })
@@ -198,14 +224,14 @@ fn moved(motion: &Motion<'_>, operand: &Value, to: &Concrete<'_>) -> Value {
             let inverse = inverse(permutation);
             read(operand, to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
         }
-        Motion::Repeat => with_number!(to.dtype, T => {
+        Motion::Repeat => with_element!(to.dtype, T => {
             let elements = T::elements(operand);
             to.tabulate(|position| elements[broadcast_offset(&operand.shape, &position)])
         }),
         Motion::At(indices) => read(operand, to, |_| indices.iter().map(|index| to.extent(index)).collect()),
         Motion::Taken(slice) => read(operand, to, |position| taken(slice, position, to)),
-        Motion::Put(slice) => with_number!(to.dtype, T => {
-            let mut elements = vec![T::ZERO; to.shape.iter().product()];
+        Motion::Put(slice) => with_element!(to.dtype, T => {
+            let mut elements = vec![T::default(); to.shape.iter().product()];
             for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
                 elements[offset(to.shape, &taken(slice, &position, to))] = *element;
             }

@@ -4,18 +4,21 @@ use super::{Elements, Value};
 use crate::map::{MOST_OPERANDS, Row};
 
 /// An element type of values.
+pub(crate) trait Element: Copy + PartialEq + Default {
+    fn elements(value: &Value) -> &[Self];
+    fn wrap(elements: Vec<Self>) -> Elements;
+    /// A function of elements that gives one of the same type.
+    fn apply(row: &Row, operands: &[Self]) -> Self;
+}
+
+/// An element type of numbers.
 ///
 /// Sums of floats are kept with twice the digits of `f64` and rounded once, so that the order of addition hardly matters
 /// and a kernel is judged by the exact sum; sums of integers wrap.
-pub(crate) trait Number: Copy + PartialEq {
+pub(crate) trait Number: Element {
     /// What sums are kept in.
     type Total: Copy;
-    const ZERO: Self;
     const NOTHING: Self::Total;
-    fn elements(value: &Value) -> &[Self];
-    fn wrap(elements: Vec<Self>) -> Elements;
-    /// A function of elements.
-    fn apply(row: &Row, operands: &[Self]) -> Self;
     /// `total + self * rhs`.
     fn accumulate_product(self, rhs: Self, total: Self::Total) -> Self::Total;
     /// `total + self`.
@@ -45,16 +48,18 @@ macro_rules! conversions {
 
 macro_rules! integer {
     ($number:ty, $variant:ident) => {
-        impl Number for $number {
-            type Total = Self;
-            const ZERO: Self = 0;
-            const NOTHING: Self = 0;
+        impl Element for $number {
             conversions!($number, $variant);
             fn apply(row: &Row, operands: &[Self]) -> Self {
                 let mut wide = [0; MOST_OPERANDS];
                 wide.iter_mut().zip(operands).for_each(|(wide, operand)| *wide = i64::from(*operand));
                 (row.integer)(&wide[..operands.len()]) as Self
             }
+        }
+
+        impl Number for $number {
+            type Total = Self;
+            const NOTHING: Self = 0;
             fn accumulate_product(self, rhs: Self, total: Self) -> Self {
                 total.wrapping_add(self.wrapping_mul(rhs))
             }
@@ -70,16 +75,18 @@ macro_rules! integer {
 
 macro_rules! float {
     ($number:ty, $variant:ident) => {
-        impl Number for $number {
-            type Total = Total;
-            const ZERO: Self = 0.0;
-            const NOTHING: Total = Total { sum: 0.0, lost: 0.0 };
+        impl Element for $number {
             conversions!($number, $variant);
             fn apply(row: &Row, operands: &[Self]) -> Self {
                 let mut wide = [0.0; MOST_OPERANDS];
                 wide.iter_mut().zip(operands).for_each(|(wide, operand)| *wide = f64::from(*operand));
                 (row.float)(&wide[..operands.len()]) as Self
             }
+        }
+
+        impl Number for $number {
+            type Total = Total;
+            const NOTHING: Total = Total { sum: 0.0, lost: 0.0 };
             fn accumulate_product(self, rhs: Self, total: Total) -> Total {
                 total.plus(f64::from(self) * f64::from(rhs))
             }
@@ -97,6 +104,15 @@ macro_rules! float {
             }
         }
     };
+}
+
+impl Element for bool {
+    conversions!(bool, Bool);
+    fn apply(row: &Row, operands: &[Self]) -> Self {
+        let mut wide = [0; MOST_OPERANDS];
+        wide.iter_mut().zip(operands).for_each(|(wide, operand)| *wide = i64::from(*operand));
+        (row.integer)(&wide[..operands.len()]) & 1 == 1
+    }
 }
 
 /// A sum of floats, and what it lost to rounding.
@@ -140,7 +156,19 @@ macro_rules! with_number {
                 $body
             }
             DType::F32 | DType::F64 => $crate::interp::with_float!($dtype, $number => $body),
-            DType::Bool => unreachable!("verification refuses truth values"),
+            DType::Bool => unreachable!("verification asks for numbers here"),
+        }
+    }};
+}
+
+/// As [`with_number`] with truth values among the elements.
+macro_rules! with_element {
+    ($dtype:expr, $element:ident => $body:expr) => {{
+        if let $crate::ty::DType::Bool = $dtype {
+            type $element = bool;
+            $body
+        } else {
+            $crate::interp::with_number!($dtype, $element => $body)
         }
     }};
 }
@@ -163,4 +191,4 @@ macro_rules! with_float {
     }};
 }
 
-pub(crate) use {with_float, with_number};
+pub(crate) use {with_element, with_float, with_number};

@@ -1,15 +1,15 @@
 //! Derivatives of functions of elements, and other formulas, as text.
 //!
 //! A text is an expression over the operands by their names, the result `y` and its cotangent `dy`: numbers, `+ - * /`, a sign,
-//! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`. It is played from left to right on
-//! whatever makes values.
+//! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`; `like(dy, x)` is `dy` in the element type
+//! of `x`. It is played from left to right on whatever makes values.
 
 use super::{Map, Row, Tightness};
 
 /// What makes the values of a derivative.
 pub trait Calculus {
     /// A value.
-    type Value: Copy;
+    type Value: Copy + PartialEq;
     /// Why a value cannot be made.
     type Error;
 
@@ -24,6 +24,12 @@ pub trait Calculus {
     /// # Errors
     /// Where there is none.
     fn number(&mut self, number: f64, like: Self::Value) -> Result<Self::Value, Self::Error>;
+
+    /// A value converted to the element type of another.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn like(&mut self, value: Self::Value, other: Self::Value) -> Result<Self::Value, Self::Error>;
 }
 
 /// What the values of a derivative are made from.
@@ -117,12 +123,15 @@ impl<C: Calculus> Player<'_, C> {
             return self.calculus.number(number, self.names[0].1);
         }
         if self.eat("(") {
-            let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
             let mut operands = vec![self.sum()?];
             while self.eat(",") {
                 operands.push(self.sum()?);
             }
             self.close();
+            if let ("like", [value, other]) = (word, &operands[..]) {
+                return self.calculus.like(*value, *other);
+            }
+            let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
             return self.calculus.apply(map, &operands);
         }
         let named = self.names.iter().find(|(name, _)| *name == word);
@@ -171,6 +180,11 @@ mod tests {
             assert_eq!(operands.len(), map.row().arity(), "{}", map.row().name);
             let operands: Vec<_> = operands.iter().map(|operand| self.0[*operand].clone()).collect();
             self.0.push(format!("{}({})", map.row().mnemonic, operands.join(", ")));
+            Ok(self.0.len() - 1)
+        }
+
+        fn like(&mut self, value: usize, other: usize) -> Result<usize, Infallible> {
+            self.0.push(format!("like({}, {})", self.0[value], self.0[other]));
             Ok(self.0.len() - 1)
         }
 

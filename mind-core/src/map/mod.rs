@@ -10,11 +10,11 @@ mod rows;
 use crate::{profile::Profile, ty::DType};
 
 pub use derivative::{Calculus, Given, formula, play};
-pub use mind_shape::rules::Takes;
+pub use mind_shape::rules::{Gives, Takes};
 pub use rows::Map;
 
 /// The most operands that a function has.
-pub const MOST_OPERANDS: usize = 2;
+pub const MOST_OPERANDS: usize = 3;
 
 /// What is known of a function of elements.
 pub struct Row {
@@ -30,9 +30,11 @@ pub struct Row {
     pub formals: &'static [&'static str],
     /// Core v1 or an extension.
     pub profile: Profile,
-    /// The element types that it takes. All operands have one, which is the result's.
+    /// The element types that it takes. All operands have one, but for a [condition](Shapes::Choice).
     pub takes: Takes,
-    /// How the shapes of two operands meet.
+    /// The element type of the result.
+    pub gives: Gives,
+    /// How the shapes of operands meet.
     pub shapes: Shapes,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
@@ -50,9 +52,11 @@ pub struct Row {
     pub keeps_positive: bool,
     /// What it becomes in Rust.
     pub rust: Rust,
-    /// The reference for floats, of numbers of twice the digits where they are `f32`.
+    /// The reference for floats, of numbers of twice the digits where they are `f32`. A truth value is 1 or 0, as it is for
+    /// integers.
     pub float: fn(&[f64]) -> f64,
-    /// The reference for integers, of 64 bits. Narrower ones take the lowest bits of the result.
+    /// The reference for integers, of 64 bits, and for truth values. Narrower ones take the lowest bits of the result, a truth
+    /// value the lowest one.
     pub integer: fn(&[i64]) -> i64,
     /// For each operand what a cotangent `dy` of the result `y` adds to its own, in terms of the operands: see [`play`]. Nothing
     /// flows to an operand whose text is empty.
@@ -77,10 +81,49 @@ pub enum Notation {
 /// How tightly an operator binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tightness {
+    /// `||`
+    Or,
+    /// `&&`
+    And,
+    /// As a comparison, of which only one stands between two operands.
+    Comparison,
+    /// `|`
+    BitOr,
+    /// `^`
+    BitXor,
+    /// `&`
+    BitAnd,
+    /// As a shift.
+    Shift,
     /// As a sum.
     Additive,
     /// As a product.
     Multiplicative,
+}
+
+impl Tightness {
+    /// Every one, the loosest first.
+    const ALL: [Self; 9] = [
+        Self::Or,
+        Self::And,
+        Self::Comparison,
+        Self::BitOr,
+        Self::BitXor,
+        Self::BitAnd,
+        Self::Shift,
+        Self::Additive,
+        Self::Multiplicative,
+    ];
+
+    /// What binds next more tightly.
+    pub fn next(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|other| *other > self)
+    }
+
+    /// Whether `a ∘ b ∘ c` is `(a ∘ b) ∘ c`; else it is nothing.
+    pub fn chains(self) -> bool {
+        self != Self::Comparison
+    }
 }
 
 /// How the shapes of operands meet.
@@ -90,6 +133,8 @@ pub enum Shapes {
     Broadcast,
     /// They are equal.
     Equal,
+    /// They broadcast. The first one is of truth values, which choose among the others.
+    Choice,
 }
 
 /// What a function costs for an element. This is the only place that says which functions are slow.
@@ -130,6 +175,8 @@ pub enum Rust {
         /// The method of elements of any type.
         method: &'static str,
     },
+    /// `a < b`, of any element type.
+    Sign(&'static str),
     /// A function of the run time: `rt::relu(x)`.
     Function(&'static str),
     /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
@@ -216,15 +263,28 @@ impl Row {
 
     /// Whether it takes an element type.
     pub const fn takes(&self, dtype: DType) -> bool {
-        admits(self.takes, dtype)
+        self.takes.admits(dtype.of_rules())
     }
-}
 
-/// Whether an element type is one of these.
-pub const fn admits(takes: Takes, dtype: DType) -> bool {
-    match takes {
-        Takes::Numbers => !matches!(dtype, DType::Bool),
-        Takes::Floats => dtype.is_float(),
+    /// The operand whose element type all others have, but for a condition.
+    pub const fn leading(&self) -> usize {
+        match self.shapes {
+            Shapes::Choice => 1,
+            Shapes::Broadcast | Shapes::Equal => 0,
+        }
+    }
+
+    /// The element type of an operand, where they are of this one.
+    pub const fn operand(&self, position: usize, dtype: DType) -> DType {
+        if position < self.leading() { DType::Bool } else { dtype }
+    }
+
+    /// The element type of the result, of operands of this one.
+    pub const fn result(&self, dtype: DType) -> DType {
+        match self.gives {
+            Gives::Operand => dtype,
+            Gives::Type(given) => DType::from_rules(given),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Cost, Domain, Exactness, Notation, Row, Rust, Shapes, Takes, Tightness};
-use crate::profile::Profile;
+use super::{Cost, Domain, Exactness, Gives, Notation, Row, Rust, Shapes, Takes, Tightness};
+use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
@@ -32,12 +32,33 @@ impl Map {
     /// What the sign before an operand is.
     pub const SIGN: Self = Self::Neg;
 
+    /// The conversion to an element type.
+    pub const fn to(dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Self::ToBool,
+            DType::I32 => Self::ToI32,
+            DType::I64 => Self::ToI64,
+            DType::F32 => Self::ToF32,
+            DType::F64 => Self::ToF64,
+        }
+    }
+
+    /// Whether it converts to an element type.
+    pub fn is_conversion(self) -> bool {
+        DType::ALL.into_iter().any(|dtype| Self::to(dtype) == self)
+    }
+
     /// What a copy computes: the operand.
     pub const COPY: Self = Self::StopGradient;
 
     /// Those that are written between their operands.
     pub fn operators() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|map| map.row().infix().is_some())
+    }
+
+    /// Those that are written before their operand.
+    pub fn prefixes() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|map| matches!(map.row().notation, Notation::Prefix(_)))
     }
 
     /// The function of this mnemonic.
@@ -55,6 +76,7 @@ pub(super) const FLOATS: Row = Row {
     formals: &["x"],
     profile: Profile::CoreV1,
     takes: Takes::Floats,
+    gives: Gives::Operand,
     shapes: Shapes::Broadcast,
     commutative: false,
     cost: Cost::Series,
@@ -88,6 +110,56 @@ const STEP: Row = Row {
     // No derivative flows.
     derivative: &[],
     domain: Domain::OffHalves,
+    ..FLOATS
+};
+
+/// What comparisons share, of which `==` and `!=` take truth values too.
+const COMPARISON: Row = Row {
+    notation: Notation::Infix(Tightness::Comparison),
+    formals: &["lhs", "rhs"],
+    profile: Profile::Extended,
+    takes: Takes::Numbers,
+    gives: Gives::Type(mind_shape::DType::Bool),
+    cost: Cost::Addition,
+    exactness: Exactness::Exact,
+    jumps_where_equal: true,
+    domain: Domain::Apart,
+    ..FLOATS
+};
+
+/// What functions of a float share that tell what kind of number it is.
+const KIND: Row = Row {
+    profile: Profile::Extended,
+    gives: Gives::Type(mind_shape::DType::Bool),
+    cost: Cost::Addition,
+    exactness: Exactness::Exact,
+    ..FLOATS
+};
+
+/// What the operators share that take integers bit by bit, and truth values.
+const BITS: Row = Row {
+    formals: &["lhs", "rhs"],
+    profile: Profile::Extended,
+    takes: Takes::Bits,
+    commutative: true,
+    cost: Cost::Addition,
+    exactness: Exactness::Exact,
+    float: |_| unreachable!("inference refuses floats"),
+    ..FLOATS
+};
+
+/// What shifts share.
+const SHIFT: Row =
+    Row { notation: Notation::Infix(Tightness::Shift), takes: Takes::Integers, commutative: false, ..BITS };
+
+/// What conversions share.
+const CONVERSION: Row = Row {
+    profile: Profile::Extended,
+    takes: Takes::All,
+    cost: Cost::Addition,
+    exactness: Exactness::Rounded,
+    float: |x| x[0],
+    integer: |x| x[0],
     ..FLOATS
 };
 
@@ -707,6 +779,393 @@ rows! {
         rust: Rust::Function("trunc"),
         float: |x| x[0].trunc(),
         ..STEP
+    };
+    /// `Eq(lhs, rhs)`: whether two elements are equal; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs == rhs`: the zeros are equal, and NaN equals nothing.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Eq (%0, %1) : bool[2, 3]`.
+    Eq = Row {
+        mnemonic: "eq",
+        label: "==",
+        takes: Takes::All,
+        commutative: true,
+        rust: Rust::Sign("=="),
+        float: |x| f64::from(x[0] == x[1]),
+        integer: |x| i64::from(x[0] == x[1]),
+        ..COMPARISON
+    };
+    /// `Ne(lhs, rhs)`: whether two elements differ; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs != rhs`: the zeros are equal, and NaN differs from everything, itself too.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Example**: `%2 = Ne (%0, %1) : bool[2, 3]`.
+    Ne = Row {
+        mnemonic: "ne",
+        label: "!=",
+        takes: Takes::All,
+        commutative: true,
+        rust: Rust::Sign("!="),
+        float: |x| f64::from(x[0] != x[1]),
+        integer: |x| i64::from(x[0] != x[1]),
+        ..COMPARISON
+    };
+    /// `Lt(lhs, rhs)`: whether an element is less than another; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs < rhs`; false beside NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Example**: `%2 = Lt (%0, %1) : bool[2, 3]`.
+    Lt = Row {
+        mnemonic: "lt",
+        label: "<",
+        rust: Rust::Sign("<"),
+        float: |x| f64::from(x[0] < x[1]),
+        integer: |x| i64::from(x[0] < x[1]),
+        ..COMPARISON
+    };
+    /// `Le(lhs, rhs)`: whether an element is at most another; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs <= rhs`; false beside NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Example**: `%2 = Le (%0, %1) : bool[2, 3]`.
+    Le = Row {
+        mnemonic: "le",
+        label: "<=",
+        rust: Rust::Sign("<="),
+        float: |x| f64::from(x[0] <= x[1]),
+        integer: |x| i64::from(x[0] <= x[1]),
+        ..COMPARISON
+    };
+    /// `Gt(lhs, rhs)`: whether an element is greater than another; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs > rhs`; false beside NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Example**: `%2 = Gt (%0, %1) : bool[2, 3]`.
+    Gt = Row {
+        mnemonic: "gt",
+        label: ">",
+        rust: Rust::Sign(">"),
+        float: |x| f64::from(x[0] > x[1]),
+        integer: |x| i64::from(x[0] > x[1]),
+        ..COMPARISON
+    };
+    /// `Ge(lhs, rhs)`: whether an element is at least another; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
+    /// - **Semantics**: `lhs >= rhs`; false beside NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Example**: `%2 = Ge (%0, %1) : bool[2, 3]`.
+    Ge = Row {
+        mnemonic: "ge",
+        label: ">=",
+        rust: Rust::Sign(">="),
+        float: |x| f64::from(x[0] >= x[1]),
+        integer: |x| i64::from(x[0] >= x[1]),
+        ..COMPARISON
+    };
+    /// `IsNan(x)`: whether an element is NaN; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: `f32` or `f64` of the operand, `bool` of the result.
+    /// - **Semantics**: true for NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = IsNan (%0) : bool[2, 3]`.
+    IsNan = Row {
+        mnemonic: "is_nan",
+        label: "is_nan",
+        rust: Rust::Function("is_nan"),
+        float: |x| f64::from(x[0].is_nan()),
+        ..KIND
+    };
+    /// `IsFinite(x)`: whether an element is finite; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: `f32` or `f64` of the operand, `bool` of the result.
+    /// - **Semantics**: true but for infinities and NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = IsFinite (%0) : bool[2, 3]`.
+    IsFinite = Row {
+        mnemonic: "is_finite",
+        label: "is_finite",
+        rust: Rust::Function("is_finite"),
+        float: |x| f64::from(x[0].is_finite()),
+        ..KIND
+    };
+    /// `And(lhs, rhs)`: both of two truth values; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: `bool`.
+    /// - **Semantics**: true where both are.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Truth values (E2005).
+    /// - **Example**: `%2 = And (%0, %1) : bool[2, 3]`.
+    And = Row {
+        notation: Notation::Infix(Tightness::And),
+        mnemonic: "and",
+        label: "&&",
+        takes: Takes::Truths,
+        rust: Rust::Sign("&"),
+        integer: |x| x[0] & x[1],
+        ..BITS
+    };
+    /// `Or(lhs, rhs)`: either of two truth values; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: `bool`.
+    /// - **Semantics**: true where one is, or both.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Truth values (E2005).
+    /// - **Example**: `%2 = Or (%0, %1) : bool[2, 3]`.
+    Or = Row {
+        notation: Notation::Infix(Tightness::Or),
+        mnemonic: "or",
+        label: "||",
+        takes: Takes::Truths,
+        rust: Rust::Sign("|"),
+        integer: |x| x[0] | x[1],
+        ..BITS
+    };
+    /// `BitAnd(lhs, rhs)`: both of two bits; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, an integer or `bool`.
+    /// - **Semantics**: each bit that both have.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Example**: `%2 = BitAnd (%0, %1) : bool[2, 3]`.
+    BitAnd = Row {
+        notation: Notation::Infix(Tightness::BitAnd),
+        mnemonic: "bit_and",
+        label: "&",
+        rust: Rust::Sign("&"),
+        integer: |x| x[0] & x[1],
+        ..BITS
+    };
+    /// `BitOr(lhs, rhs)`: either of two bits; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, an integer or `bool`.
+    /// - **Semantics**: each bit that one has, or both.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Example**: `%2 = BitOr (%0, %1) : bool[2, 3]`.
+    BitOr = Row {
+        notation: Notation::Infix(Tightness::BitOr),
+        mnemonic: "bit_or",
+        label: "|",
+        rust: Rust::Sign("|"),
+        integer: |x| x[0] | x[1],
+        ..BITS
+    };
+    /// `BitXor(lhs, rhs)`: one of two bits; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, an integer or `bool`.
+    /// - **Semantics**: each bit that one has and not the other.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Example**: `%2 = BitXor (%0, %1) : bool[2, 3]`.
+    BitXor = Row {
+        notation: Notation::Infix(Tightness::BitXor),
+        mnemonic: "bit_xor",
+        label: "^",
+        rust: Rust::Sign("^"),
+        integer: |x| x[0] ^ x[1],
+        ..BITS
+    };
+    /// `Not(x)`: the other truth value, or the other bits; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, an integer or `bool`.
+    /// - **Semantics**: true where `x` is false; each bit that an integer has not.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. integers or truth values (E2005).
+    /// - **Example**: `%1 = Not (%0) : bool[2, 3]`.
+    Not = Row {
+        notation: Notation::Prefix("not"),
+        mnemonic: "not",
+        label: "!",
+        formals: &["x"],
+        commutative: false,
+        rust: Rust::Sign("!"),
+        integer: |x| !x[0],
+        ..BITS
+    };
+    /// `Shl(lhs, rhs)`: an integer shifted to the left; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, an integer.
+    /// - **Semantics**: `lhs << rhs`: `lhs` times 2 to the power of `rhs`, wrapping; 0 where `rhs` is no less than the bits there are, or negative.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers (E2005).
+    /// - **Example**: `%2 = Shl (%0, %1) : i32[2, 3]`.
+    Shl = Row {
+        mnemonic: "shl",
+        label: "<<",
+        rust: Rust::Function("shl"),
+        integer: |x| x[0].checked_shl(u32::try_from(x[1]).unwrap_or(u32::MAX)).unwrap_or(0),
+        ..SHIFT
+    };
+    /// `Shr(lhs, rhs)`: an integer shifted to the right; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, an integer.
+    /// - **Semantics**: `lhs >> rhs`: `lhs` over 2 to the power of `rhs`, rounded down; its sign, 0 or -1, where `rhs` is no less than the bits there are, or negative.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers (E2005).
+    /// - **Example**: `%2 = Shr (%0, %1) : i32[2, 3]`.
+    Shr = Row {
+        mnemonic: "shr",
+        label: ">>",
+        rust: Rust::Function("shr"),
+        integer: |x| x[0] >> u32::try_from(x[1]).map_or(63, |by| by.min(63)),
+        ..SHIFT
+    };
+    /// `Where(condition, chosen, other)`: the elements of one of two tensors; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: `bool` of the condition, any other of the rest.
+    /// - **Semantics**: `condition ? chosen : other`. What is not chosen does not matter, NaN either.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: `condition ? dy : 0` to `chosen`, `condition ? 0 : dy` to `other`, nothing to the condition.
+    /// - **Constraints**: 1. a condition of truth values (E2005). 2. One dtype of the others (E2004). 3. The shapes broadcast (E3001).
+    /// - **Example**: `%3 = Where (%0, %1, %2) : f32[2, 3]`.
+    Where = Row {
+        mnemonic: "where",
+        label: "where",
+        formals: &["condition", "chosen", "other"],
+        profile: Profile::Extended,
+        takes: Takes::All,
+        shapes: Shapes::Choice,
+        cost: Cost::Addition,
+        exactness: Exactness::Exact,
+        rust: Rust::Function("choose"),
+        float: |x| if x[0] != 0.0 { x[1] } else { x[2] },
+        integer: |x| if x[0] != 0 { x[1] } else { x[2] },
+        derivative: &["", "where(condition, dy, 0.0)", "where(condition, 0.0, dy)"],
+        ..FLOATS
+    };
+    /// `ToF32(x)`: as a 32-bit float; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `f32` of the result.
+    /// - **Semantics**: `x as f32`: the nearest number, of two the even one; infinity beyond the largest; a truth value as 1 or 0.
+    /// - **Error**: 0.5 ulp: rounded once.
+    /// - **Derivative**: `dy`, converted to the dtype of `x`; none flows to what is no float.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToF32 (%0) : f32[2, 3]`.
+    ToF32 = Row {
+        mnemonic: "to_f32",
+        label: "f32",
+        gives: Gives::Type(mind_shape::DType::F32),
+        rust: Rust::Function("to_f32"),
+        derivative: &["like(dy, x)"],
+        ..CONVERSION
+    };
+    /// `ToF64(x)`: as a 64-bit float; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `f64` of the result.
+    /// - **Semantics**: `x as f64`: the nearest number, of two the even one; a truth value as 1 or 0.
+    /// - **Error**: none but for `i64`, rounded once.
+    /// - **Derivative**: `dy`, converted to the dtype of `x`; none flows to what is no float.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToF64 (%0) : f64[2, 3]`.
+    ToF64 = Row {
+        mnemonic: "to_f64",
+        label: "f64",
+        gives: Gives::Type(mind_shape::DType::F64),
+        rust: Rust::Function("to_f64"),
+        derivative: &["like(dy, x)"],
+        ..CONVERSION
+    };
+    /// `ToI32(x)`: as a 32-bit integer; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `i32` of the result.
+    /// - **Semantics**: `x as i32`: of a float rounded towards 0, the nearest integer that there is where it is out of range, and 0 for NaN; of an `i64` the lowest bits; a truth value as 1 or 0.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToI32 (%0) : i32[2, 3]`.
+    ToI32 = Row {
+        mnemonic: "to_i32",
+        label: "i32",
+        gives: Gives::Type(mind_shape::DType::I32),
+        rust: Rust::Function("to_i32"),
+        exactness: Exactness::Exact,
+        ..CONVERSION
+    };
+    /// `ToI64(x)`: as a 64-bit integer; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `i64` of the result.
+    /// - **Semantics**: `x as i64`: of a float rounded towards 0, the nearest integer that there is where it is out of range, and 0 for NaN; a truth value as 1 or 0.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToI64 (%0) : i64[2, 3]`.
+    ToI64 = Row {
+        mnemonic: "to_i64",
+        label: "i64",
+        gives: Gives::Type(mind_shape::DType::I64),
+        rust: Rust::Function("to_i64"),
+        exactness: Exactness::Exact,
+        ..CONVERSION
+    };
+    /// `ToBool(x)`: as a truth value; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `bool` of the result.
+    /// - **Semantics**: `x != 0`: true for NaN.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToBool (%0) : bool[2, 3]`.
+    ToBool = Row {
+        mnemonic: "to_bool",
+        label: "bool",
+        gives: Gives::Type(mind_shape::DType::Bool),
+        rust: Rust::Function("to_bool"),
+        float: |x| f64::from(x[0] != 0.0),
+        integer: |x| i64::from(x[0] != 0),
+        exactness: Exactness::Exact,
+        ..CONVERSION
     };
     /// `Maximum(lhs, rhs)`: the larger one; an extension.
     ///

@@ -1,14 +1,22 @@
 //! Which nodes have one element type.
 
 use super::graph::RawNode;
-use super::{Class, ClassId, NodeId, Op};
+use super::{Class, ClassId, Op};
+use crate::written::Elements;
 
 /// The class of each node, and what each class is of: the first leaf in it, else what its constants have.
 pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     let mut sets = Sets((0..nodes.len()).collect());
     for (position, node) in nodes.iter().enumerate() {
-        for operand in members(node) {
-            sets.unite(position, operand.index());
+        let operands = node.operands.iter().map(|operand| operand.index());
+        match node.op.elements() {
+            Elements::All => operands.for_each(|operand| sets.unite(position, operand)),
+            Elements::Only(alone) => sets.unite(position, node.operands[alone].index()),
+            Elements::From(first) => operands.skip(first).for_each(|operand| sets.unite(position, operand)),
+            Elements::Own(_) => {
+                let first = node.operands[0].index();
+                operands.skip(1).for_each(|operand| sets.unite(first, operand));
+            }
         }
     }
     let mut of_root: Vec<Option<ClassId>> = vec![None; nodes.len()];
@@ -20,11 +28,13 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             Some(Class::Of(*leaf))
         } else if let (Op::Const(constant), []) = (&node.op, &node.operands[..]) {
             Some(Class::Fixed(constant.dtype))
+        } else if let Elements::Own(dtype) = node.op.elements() {
+            Some(Class::Fixed(dtype))
         } else {
             None
         };
         let class = *of_root[root].get_or_insert_with(|| {
-            // Operands come first, so the first of a class is a leaf or a constant without a witness.
+            // Operands come first, so the first of a class is a leaf, a constant without a witness, or what has a type of its own.
             classes.push(source.expect("the first node of a class has its element type from no other"));
             ClassId::new(classes.len() - 1)
         });
@@ -34,15 +44,6 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
         class_of.push(class);
     }
     (class_of, classes)
-}
-
-/// The operands that have the element type of the result.
-fn members(node: &RawNode) -> &[NodeId] {
-    // Indices have their own element type, and the table, a witness, has that of the rows.
-    match node.op.alone() {
-        None => &node.operands,
-        Some(alone) => &node.operands[alone..=alone],
-    }
 }
 
 /// Sets that are united.

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use crate::grad::rules::{Factor, Reverse, pass, product, spread, step};
+use crate::grad::rules::{Factor, Reverse, Selection, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
 
@@ -125,6 +125,17 @@ impl Reverse for Pullback<'_> {
         self.cotangent
     }
 
+    fn selection(&self, value: NodeId) -> Option<Selection<NodeId>> {
+        let node = self.graph.node(value);
+        let (Op::Map(Map::Where), [condition, chosen, other]) = (&node.op, &node.operands[..]) else {
+            return None;
+        };
+        let zero = Op::Const(Box::new(Constant::number(0.0)));
+        let is_zero = |operand: &NodeId| self.graph.node(*operand).op == zero;
+        let of = if is_zero(other) { chosen } else { Some(other).filter(|_| is_zero(chosen))? };
+        Some(Selection { condition: *condition, is_chosen: is_zero(other), of: *of })
+    }
+
     fn wants(&self, position: usize) -> bool {
         self.active[self.operands[position].index()]
     }
@@ -187,6 +198,7 @@ impl Reverse for Pullback<'_> {
         let dy = self.cotangent;
         match own {
             Own::FilledLike { .. } | Own::CountReduced { .. } => Ok(()),
+            Own::ConvertedLike => pass(self, 0, |on| on.like(dy, on.operand(0))),
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {
@@ -234,6 +246,10 @@ impl Calculus for Pullback<'_> {
     fn number(&mut self, number: f64, like: NodeId) -> Made {
         self.graph.number(number, like)
     }
+
+    fn like(&mut self, value: NodeId, other: NodeId) -> Made {
+        self.graph.like(value, other)
+    }
 }
 
 impl Calculus for Graph {
@@ -246,6 +262,10 @@ impl Calculus for Graph {
 
     fn number(&mut self, number: f64, like: NodeId) -> Made {
         Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
+    }
+
+    fn like(&mut self, value: NodeId, other: NodeId) -> Made {
+        Ok(self.derive(Op::Own(Own::ConvertedLike), &[value, other]))
     }
 }
 

@@ -67,8 +67,12 @@ impl Shapes {
         }
         match (op.axes(), op) {
             (Some(Axes::Known(0)), _) => SCALAR,
-            (Some(Axes::Broadcast), _) => self.union(operands[0], operands[1]),
-            (_, Op::Map(_)) => operands[0],
+            (Some(Axes::Broadcast | Axes::BroadcastAll), _) => operands
+                .iter()
+                .copied()
+                .reduce(|a, b| self.union(a, b))
+                .expect("what broadcasts has operands"),
+            (_, Op::Map(_) | Op::Own(Own::ConvertedLike)) => operands[0],
             // The shape of one reduction is that of another.
             (_, Op::Reduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());

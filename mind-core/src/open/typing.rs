@@ -9,6 +9,7 @@ use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program, Spot}
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
+    map::{Gives, Shapes as Meets, Takes},
     ty::{DType, Shape, Type},
     written::rule,
 };
@@ -45,6 +46,32 @@ pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
         }
     }
     Ok(types.iter().map(from_rule).collect())
+}
+
+/// Checks that nothing in a program gives truth values, converts or takes integers bit by bit: the loops of expressions are of
+/// one type of numbers each.
+///
+/// # Errors
+/// E1007 at the first that does.
+pub fn check_numbers(program: &Program) -> Result<(), Diag> {
+    let label = |node: &Node| match &node.op {
+        Op::Map(map) => {
+            let row = map.row();
+            let of_numbers = row.gives == Gives::Operand
+                && !matches!(row.takes, Takes::Bits | Takes::Truths | Takes::Integers);
+            (!of_numbers || row.shapes == Meets::Choice).then_some(row.label)
+        }
+        Op::Const(constant) if constant.dtype == DType::Bool => Some("true` and `false"),
+        _ => None,
+    };
+    for (_, node) in program.iter() {
+        let (Some(label), Some(spot)) = (label(node), &node.spot) else { continue };
+        let message = format!("`{label}`: expressions over Rust variables have numbers of one type only");
+        return Err(Diag::new(Code::E1007, spot.site, message).help(
+            "write a function, `mind! { fn f(…) … }`, or a closure with types, `mind!(|x: f32[3]| …)`",
+        ));
+    }
+    Ok(())
 }
 
 /// Checks a program every leaf of which has its type written beside it, as `(x: f32[2, 3])`; of another nothing is known
@@ -205,21 +232,9 @@ pub(super) fn to_rule(ty: &Type) -> RuleType {
 }
 
 fn rule_dtype(dtype: DType) -> RuleDType {
-    match dtype {
-        DType::F32 => RuleDType::F32,
-        DType::F64 => RuleDType::F64,
-        DType::I32 => RuleDType::I32,
-        DType::I64 => RuleDType::I64,
-        DType::Bool => panic!("no value holds truth values"),
-    }
+    dtype.of_rules()
 }
 
 fn from_rule(ty: &RuleType) -> Type {
-    let dtype = match ty.dtype() {
-        RuleDType::F32 => DType::F32,
-        RuleDType::F64 => DType::F64,
-        RuleDType::I32 => DType::I32,
-        RuleDType::I64 => DType::I64,
-    };
-    Type::new(dtype, ty.dims().iter().copied().map(Dim::literal).collect::<Shape>())
+    Type::new(DType::from_rules(ty.dtype()), ty.dims().iter().copied().map(Dim::literal).collect::<Shape>())
 }

@@ -5,7 +5,7 @@ use mind_shape::{same_extent, same_padding, window_extent};
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
-    rules::{self, foreign, rank, same_dtype},
+    rules::{self, foreign, rank, same_numbers},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -54,7 +54,7 @@ static CONV2D: OpInfo = OpInfo {
         let (Op::Window(Window::Conv2d(convolution)), [image, filter]) = (op, operands) else { foreign(op) };
         rank(op, operands, 0, 4)?;
         rank(op, operands, 1, 4)?;
-        same_dtype(op, image, filter)?;
+        same_numbers(op, operands)?;
         Ok(image.with_shape(convolved(op, convolution, &image.shape, &filter.shape)?))
     },
     origin: |op, _, axis| {
@@ -283,7 +283,7 @@ fn infer_gradient(
         let problem = format!("shape {shape} of rank {}, needed rank 4", shape.rank());
         return Err(OpError::new(op, Code::E3002).problem(problem).focus(Focus::Attribute("shape")).into());
     }
-    same_dtype(op, operands[0], operands[1])?;
+    same_numbers(op, operands)?;
     rules::positive(op, shape)?;
     let made = convolved(op, convolution, image, filter)?;
     rules::expect_shape(op, operands, dy, &made)

@@ -2,7 +2,7 @@
 
 use super::{
     Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    rules::{broadcast_origin, floats, foreign, infer_broadcast, same_dtype, same_origin},
+    rules::{broadcast, broadcast_origin, foreign, infer_broadcast, same_dtype, same_origin, taken},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -59,28 +59,49 @@ fn known(op: &Op) -> &'static Row {
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let row = known(op);
-    let only_floats = || match row.takes {
-        Takes::Numbers => Ok(()),
-        Takes::Floats => floats(op, operands, 0),
-    };
-    match (operands, row.shapes) {
+    let ty = match (operands, row.shapes) {
         ([x], _) => {
-            only_floats()?;
-            Ok((*x).clone())
+            taken(op, row.takes, operands, 0)?;
+            (*x).clone()
         }
         (_, Shapes::Broadcast) => {
             let ty = infer_broadcast(op, operands)?;
-            only_floats()?;
-            Ok(ty)
+            taken(op, row.takes, operands, 0)?;
+            ty
         }
         (_, Shapes::Equal) => {
             let [a, b] = operands else { foreign(op) };
             same_dtype(op, a, b)?;
-            only_floats()?;
+            taken(op, row.takes, operands, 0)?;
             same_shape(op, a, b)?;
-            Ok((*a).clone())
+            (*a).clone()
         }
+        (_, Shapes::Choice) => choice(op, operands)?,
+    };
+    let dtype = row.result(ty.dtype);
+    Ok(if dtype == ty.dtype { ty } else { Type::new(dtype, ty.shape) })
+}
+
+/// What truth values choose from two others.
+fn choice(op: &Op, operands: &[&Type]) -> Inferred {
+    let [condition, a, b] = operands else { foreign(op) };
+    taken(op, Takes::Truths, operands, 0)?;
+    if a.dtype != b.dtype {
+        return Err(OpError::mixed(op, a, b).operands(&[1, 2]).into());
     }
+    // Messages name the operands that do not broadcast.
+    let mut pairs = [(a, b, [1, 2]), (condition, a, [0, 1]), (condition, b, [0, 2])].into_iter();
+    let failed = pairs.find_map(|(lhs, rhs, shown)| {
+        let mut error = broadcast(op, &lhs.shape, &rhs.shape).err()?;
+        error.operands = shown.to_vec();
+        error.dims.iter_mut().for_each(|(operand, _)| *operand = shown[*operand]);
+        Some(error)
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let values = broadcast(op, &a.shape, &b.shape)?;
+    Ok(a.with_shape(broadcast(op, &condition.shape, &values)?))
 }
 
 fn same_shape(op: &Op, a: &Type, b: &Type) -> Result<(), Box<OpError>> {
@@ -97,7 +118,7 @@ fn same_shape(op: &Op, a: &Type, b: &Type) -> Result<(), Box<OpError>> {
 fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
     match (known(op).arity(), known(op).shapes) {
         (1, _) | (_, Shapes::Equal) => same_origin(op, operands, axis),
-        (_, Shapes::Broadcast) => broadcast_origin(op, operands, axis),
+        (_, Shapes::Broadcast | Shapes::Choice) => broadcast_origin(op, operands, axis),
     }
 }
 
@@ -112,6 +133,13 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let patterns: &[&[&[i64]]] = match (row.arity(), row.shapes) {
         (1, _) => &[&[&[]], &[&[3]], &[&[2, 3]]],
         (_, Shapes::Equal) => &[&[&[2, 3], &[2, 3]]],
+        (_, Shapes::Choice) => &[
+            &[&[], &[], &[]],
+            &[&[2, 3], &[2, 3], &[2, 3]],
+            &[&[2, 3], &[], &[2, 3]],
+            &[&[2, 1], &[2, 3], &[3]],
+            &[&[], &[2, 1], &[3]],
+        ],
         (_, Shapes::Broadcast) => &[
             &[&[], &[]],
             &[&[2, 3], &[2, 3]],

@@ -6,6 +6,7 @@ use crate::{
     diag::Code,
     dim::Overflow,
     ir::{Op, Operands},
+    map::Takes,
     ty::{DType, Type},
 };
 
@@ -58,12 +59,16 @@ impl OpError {
     }
 
     /// An operand of an element type that the operation does not take: E2005.
-    pub fn dtype(op: &Op, operand: usize, found: DType, allowed: &[DType]) -> Self {
-        let allowed: Vec<_> = allowed.iter().map(|dtype| dtype.name()).collect();
-        Self::new(op, Code::E2005)
-            .problem(format!("found {found}, allowed {}", allowed.join(", ")))
+    pub fn dtype(op: &Op, operand: usize, found: DType, takes: Takes) -> Self {
+        let error = Self::new(op, Code::E2005)
+            .problem(format!("found {found}, allowed {}", takes.names()))
             .focus(Focus::Operand(operand))
-            .operands(&[operand])
+            .operands(&[operand]);
+        match (found, takes) {
+            (DType::Bool, _) => error.help(format!("write `where({{{operand}}}, 1.0, 0.0)` for numbers")),
+            (_, Takes::Truths) => error.help(format!("compare it, as in `{{{operand}}} > 0.0`")),
+            (_, Takes::Numbers | Takes::Floats | Takes::Integers | Takes::Bits | Takes::All) => error,
+        }
     }
 
     /// Operands of different element types: E2004.

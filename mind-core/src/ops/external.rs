@@ -1,7 +1,7 @@
 //! Functions that are elsewhere, of which only path and types are known.
 
 use super::{
-    Attribute, Derivative, Field, FieldKind, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
+    Attribute, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
     fields::{SHAPE, not_these_fields},
     rules::foreign,
 };
@@ -91,7 +91,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
         for cotangent in arguments..operands.len() {
             let found = operands[cotangent];
             if !found.dtype.is_float() {
-                return Err(OpError::dtype(op, cotangent, found.dtype, &[dtype]).into());
+                return Err(not_taken(op, cotangent, found.dtype, dtype.name()));
             }
             // What the derivative gives that this is the last operand of.
             let given = ty;
@@ -133,6 +133,15 @@ fn check_path(op: &Op, function: &str) -> Result<(), Box<OpError>> {
     Err(OpError::new(op, Code::E1002).problem(format!("{function:?} is no path of names")).into())
 }
 
+/// An operand of another element type than these: E2005.
+fn not_taken(op: &Op, position: usize, found: DType, allowed: &str) -> Box<OpError> {
+    OpError::new(op, Code::E2005)
+        .problem(format!("found {found}, allowed {allowed}"))
+        .focus(Focus::Operand(position))
+        .operands(&[position])
+        .into()
+}
+
 /// The element type of the operands that are floats.
 fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     let mut found: Option<(usize, &Type)> = None;
@@ -140,8 +149,7 @@ fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
         match (operand.dtype, found) {
             (DType::I64, _) => {}
             (DType::I32 | DType::Bool, _) => {
-                let allowed = [DType::F32, DType::F64, DType::I64];
-                return Err(OpError::dtype(op, position, operand.dtype, &allowed).into());
+                return Err(not_taken(op, position, operand.dtype, "f32, f64, i64"));
             }
             (dtype, Some((first, ty))) if ty.dtype != dtype => {
                 return Err(OpError::mixed(op, ty, operand).operands(&[first, position]).into());

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     diag::Code,
     ir::{Op, Rows},
+    map::Takes,
     ty::{DType, Shape, Type},
 };
 
@@ -144,6 +145,7 @@ fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
 fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
     let (Op::Rows(Rows::ScatterAdd { shape }), [indices, updates]) = (op, operands) else { foreign(op) };
     index_dtype(op, operands, 0)?;
+    rules::taken(op, Takes::Numbers, operands, 1)?;
     rules::positive(op, shape)?;
     let Some((_, row)) = shape.split_first() else {
         return Err(OpError::new(op, Code::E3002)

@@ -13,6 +13,7 @@ use crate::{
     diag::Code,
     dim::{Dim, Overflow},
     ir::{Op, Part, Slice},
+    map::Takes,
     ty::{Shape, Type},
 };
 
@@ -320,6 +321,7 @@ fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<D
 
 fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
     let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
+    rules::taken(op, Takes::Numbers, operands, 0)?;
     rules::positive(op, shape)?;
     let taken = sliced(op, slice, shape, &[])?;
     rules::expect_shape(op, operands, 0, &taken)?;

@@ -2,7 +2,7 @@
 
 use super::{
     Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    rules::{self, foreign, same_dtype},
+    rules::{self, foreign, same_numbers},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -138,7 +138,7 @@ fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
             .into());
         }
     }
-    same_dtype(op, lhs, rhs)?;
+    same_numbers(op, operands)?;
     inner(op, lhs, rhs)?;
     let rows = &lhs.shape[..lhs.rank() - 1];
     let columns = &rhs.shape[1..];
@@ -155,7 +155,7 @@ fn infer_matmul(op: &Op, operands: &[&Type]) -> Inferred {
             return Err(if vectors { error.help("use `@` or `dot` for vectors") } else { error }.into());
         }
     }
-    same_dtype(op, lhs, rhs)?;
+    same_numbers(op, operands)?;
     inner(op, lhs, rhs)?;
     let (lhs_batch, rows) = lhs.shape.split_at(lhs.rank() - 2);
     let (rhs_batch, columns) = rhs.shape.split_at(rhs.rank() - 2);

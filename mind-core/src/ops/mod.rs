@@ -149,7 +149,12 @@ impl OpInfo {
     /// Instances of the operation that together cover every form and broadcast pattern, with operands of an element type of
     /// the caller's choice; none where the operation does not take it.
     pub fn cases(&self, dtype: DType) -> Vec<sample::Case> {
-        (self.sample.cases)(self, dtype)
+        let mut cases = (self.sample.cases)(self, dtype);
+        if dtype == DType::Bool {
+            // Rows say what they take where it is fewer than numbers.
+            cases.retain(|case| infer(&case.op, &case.operands.iter().collect::<Vec<_>>()).is_ok());
+        }
+        cases
     }
 
     /// What is wrong with so many operands.
@@ -319,9 +324,6 @@ pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     }
     let inferred = (row.infer)(op, operands);
     if let Ok(ty) = &inferred {
-        if let Some(position) = operands.iter().position(|operand| operand.dtype == DType::Bool) {
-            return Err(OpError::dtype(op, position, DType::Bool, &DType::NUMERIC).into());
-        }
         check_type(|| op.clone(), ty)?;
     }
     inferred
@@ -330,11 +332,6 @@ pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
 /// Whether a value may have this type: element type, rank, extents and element count are within the limits.
 #[inline]
 pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpError>> {
-    if ty.dtype == DType::Bool {
-        let allowed = DType::NUMERIC.map(DType::name).join(", ");
-        let problem = format!("found {}, allowed {allowed}", ty.dtype);
-        return Err(OpError::new(&op(), Code::E2005).problem(problem).into());
-    }
     match type_fault(ty) {
         None => Ok(()),
         Some((code, problem)) => Err(OpError::new(&op(), code).problem(problem).into()),

@@ -3,13 +3,13 @@
 use super::{
     Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
     fields::not_these_fields,
-    rules::{self, floats, foreign, position},
+    rules::{self, foreign, position, taken},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
     dim::{Dim, Overflow},
     ir::{Op, Reduction},
-    map::{Exactness, Takes, admits},
+    map::Exactness,
     reduce::{Reduce, Row},
     ty::{DType, Type},
 };
@@ -85,10 +85,7 @@ impl Reduction {
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let ((row, reduction), operand) = (known(op), operands[0]);
-    match row.takes {
-        Takes::Numbers => {}
-        Takes::Floats => floats(op, operands, 0)?,
-    }
+    taken(op, row.takes, operands, 0)?;
     rules::axes(op, &reduction.axes, operand.rank(), &[0])?;
     let reduced = reduction.positions(operand.rank());
     let dims = operand.shape.iter().enumerate();
@@ -136,6 +133,8 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let op = |axes: &[i64], keepdims: bool| {
         row.op([Some(Attribute::Integers(axes.to_vec())), Some(Attribute::Flag(keepdims)), None])
     };
-    let forms = forms.iter().filter(|(_, axes, keepdims)| admits(known(&op(axes, *keepdims)).0.takes, dtype));
+    let forms = forms
+        .iter()
+        .filter(|(_, axes, keepdims)| known(&op(axes, *keepdims)).0.takes.admits(dtype.of_rules()));
     forms.map(|(shape, axes, keepdims)| Case::new(op(axes, *keepdims), dtype, &[shape])).collect()
 }

@@ -7,11 +7,9 @@ use crate::{
     diag::Code,
     dim::Dim,
     ir::Op,
-    ty::{DType, Shape, Type},
+    map::Takes,
+    ty::{Shape, Type},
 };
-
-/// The element types of an operation on floats.
-const FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
 /// Stands where a row was asked about another row's operation.
 #[track_caller]
@@ -19,10 +17,20 @@ pub(super) fn foreign(op: &Op) -> ! {
     unreachable!("the table asks each row about its own operation only, not about `{}`", op.info().name)
 }
 
-/// E2005 unless the operand is `f32` or `f64`.
-pub(super) fn floats(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
+/// E2005 unless the operand is of an element type that is taken.
+pub(super) fn taken(op: &Op, takes: Takes, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
-    if dtype.is_float() { Ok(()) } else { Err(OpError::dtype(op, position, dtype, &FLOATS).into()) }
+    if takes.admits(dtype.of_rules()) {
+        Ok(())
+    } else {
+        Err(OpError::dtype(op, position, dtype, takes).into())
+    }
+}
+
+/// E2004 unless both operands have one element type, E2005 unless that is one of numbers.
+pub(super) fn same_numbers(op: &Op, operands: &[&Type]) -> Result<(), Box<OpError>> {
+    same_dtype(op, operands[0], operands[1])?;
+    taken(op, Takes::Numbers, operands, 0)
 }
 
 /// E2004 unless both operands have one element type.

@@ -29,9 +29,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// An operation on operands of one element type with these known extents.
+    /// An operation on operands of one element type, but for a condition, with these known extents.
     pub fn new(op: Op, dtype: DType, shapes: &[&[i64]]) -> Self {
-        let operands = shapes.iter().map(|shape| Type::new(dtype, Shape::literal(shape))).collect();
+        let of = |position: usize| match &op {
+            Op::Map(map) => map.row().operand(position, dtype),
+            _ => dtype,
+        };
+        let types = shapes.iter().enumerate();
+        let operands = types.map(|(at, shape)| Type::new(of(at), Shape::literal(shape))).collect();
         Self { op, operands }
     }
 }

@@ -35,7 +35,7 @@ pub(super) const UNASSIGNED: Place = Place::Arena { offset: Dim::ZERO };
 pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     let tenants = tenants(buffers, steps);
     let mut arenas = Vec::new();
-    for dtype in DType::NUMERIC {
+    for dtype in DType::ALL {
         let of_type: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.dtype == dtype).collect();
         if of_type.is_empty() {
             continue;

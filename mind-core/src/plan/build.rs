@@ -182,6 +182,7 @@ impl<'g> Planner<'g> {
                 op: *op,
                 operands: reads.iter().map(number).collect(),
                 dtype: item.dtype,
+                of: item.of,
             }),
             Work::Load => Step::Load { result: item.value, from: self.view(&reads[0]) },
             Work::Dot => {

@@ -38,7 +38,7 @@ pub(super) fn finish(fusion: &Fusion<'_>, cluster: &Cluster<'_>) -> Finish {
                     }
                 };
                 let operands = item.reads.iter().map(operand).collect();
-                finish.nodes.push(Node { op, operands, dtype: item.dtype, value: item.value });
+                finish.nodes.push(Node { op, operands, dtype: item.dtype, of: item.of, value: item.value });
                 Operand::Node(finish.nodes.len() - 1)
             }
             _ => Operand::Product,

@@ -304,6 +304,7 @@ fn constant(data: &TensorData) -> String {
         TensorData::I64(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
         TensorData::F32(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
         TensorData::F64(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
+        TensorData::Bool(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
     };
     let more = if data.stored() > SHOWN { ", …" } else { "" };
     match &elements[..] {

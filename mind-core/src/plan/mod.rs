@@ -227,6 +227,8 @@ pub struct ScalarStep {
     pub operands: Vec<Scalar>,
     /// The element type.
     pub dtype: DType,
+    /// That of its operands, but for a condition.
+    pub of: DType,
 }
 
 /// `result[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`.

@@ -55,6 +55,8 @@ pub struct Node {
     pub operands: Vec<Operand>,
     /// The element type.
     pub dtype: DType,
+    /// That of its operands, but for a condition.
+    pub of: DType,
     /// The value, for names. Among [`Pass::numbers`] it is what [`Operand::Number`] calls the number by.
     pub value: ValueId,
 }

@@ -289,7 +289,7 @@ impl<'a> Builder<'a> {
         let item = &self.cluster.graph.items[self.cluster.members[member]];
         let Work::Elementwise(op) = item.work else { unreachable!("only operations are nodes") };
         let operands = item.reads.iter().map(|read| self.operand(member, read, nodes)).collect();
-        Node { op, operands, dtype: item.dtype, value: item.value }
+        Node { op, operands, dtype: item.dtype, of: item.of, value: item.value }
     }
 
     fn fold(&mut self, member: usize, nodes: &[Option<usize>], target: Target) -> Fold {

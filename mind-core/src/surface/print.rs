@@ -34,7 +34,7 @@ impl Body {
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
                 | NodeKind::Name(_)
-                | NodeKind::Neg { .. }
+                | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
                 | NodeKind::Struct { .. }
@@ -93,7 +93,7 @@ fn cut(mut text: String, length: usize) -> String {
 /// The operand of a node that stands first.
 fn first_operand(kind: &NodeKind) -> Option<ExprId> {
     match kind {
-        NodeKind::Neg { operand: first, .. }
+        NodeKind::Prefix { operand: first, .. }
         | NodeKind::Binary { lhs: first, .. }
         | NodeKind::Transpose(first)
         | NodeKind::Field { base: first, .. }
@@ -128,7 +128,7 @@ impl Body {
     /// The text of an expression as the operand of a postfix form.
     pub(crate) fn in_parentheses(&self, id: ExprId, text: String) -> String {
         match &self[id].kind {
-            NodeKind::Neg { .. } | NodeKind::Binary { .. } => format!("({text})"),
+            NodeKind::Prefix { .. } | NodeKind::Binary { .. } => format!("({text})"),
             NodeKind::Number(number) if number.text.starts_with('-') => format!("({text})"),
             NodeKind::Unread
             | NodeKind::Number(_)
@@ -169,8 +169,7 @@ impl Body {
 /// How tightly a text binds; an operand that binds looser is put in parentheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    Additive,
-    Multiplicative,
+    Infix(Tightness),
     Sign,
     #[default]
     Atom,
@@ -220,22 +219,23 @@ impl Printer {
             NodeKind::Number(number) => (number.text.clone(), Binding::Atom),
             NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
-            NodeKind::Neg { operand, .. } => {
+            NodeKind::Prefix { map, operand, .. } => {
+                let sign = map.row().label;
                 // Beside a literal the sign would become the literal's.
                 let text = if matches!(body[*operand].kind, NodeKind::Number(_)) {
-                    format!("-({})", self.take(*operand))
+                    format!("{sign}({})", self.take(*operand))
                 } else {
-                    format!("-{}", self.take_within(*operand, Binding::Sign))
+                    format!("{sign}{}", self.take_within(*operand, Binding::Sign))
                 };
                 (text, Binding::Sign)
             }
             NodeKind::Binary { op, lhs, rhs, .. } => {
-                let (own, tighter) = match op.tightness() {
-                    Tightness::Additive => (Binding::Additive, Binding::Multiplicative),
-                    Tightness::Multiplicative => (Binding::Multiplicative, Binding::Sign),
-                };
+                let tightness = op.tightness();
+                let own = Binding::Infix(tightness);
+                let tighter = tightness.next().map_or(Binding::Sign, Binding::Infix);
                 let rhs = self.take_within(*rhs, tighter);
-                let mut text = self.take_within(*lhs, own);
+                let lhs_binds = if tightness.chains() { own } else { tighter };
+                let mut text = self.take_within(*lhs, lhs_binds);
                 text.extend([" ", op.symbol(), " ", &rhs]);
                 (text, own)
             }

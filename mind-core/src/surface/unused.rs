@@ -32,7 +32,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
-            | NodeKind::Neg { .. }
+            | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }

@@ -147,10 +147,16 @@ impl Generator {
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
         Some(match self.random.below(30) {
             0..5 => (
-                self.function(|row| row.arity() == 2 && row.shapes == Shapes::Broadcast),
+                self.function(|row| {
+                    row.arity() == 2 && row.shapes == Shapes::Broadcast && row.takes(ty.dtype)
+                }),
                 vec![x, self.partner(same_dtype)?],
             ),
-            5 | 6 => (self.function(|row| row.arity() == 1), vec![x]),
+            5 if self.random.once_in(2) => {
+                let condition = self.partner(|other| other.dtype == DType::Bool)?;
+                (Op::Map(Map::Where), vec![condition, x, self.partner(same_dtype)?])
+            }
+            5 | 6 => (self.function(|row| row.arity() == 1 && row.takes(ty.dtype)), vec![x]),
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
@@ -377,9 +383,8 @@ impl Generator {
                     DType::F32 => numbers.into_iter().map(|number| number as f32).collect::<Vec<_>>().into(),
                     DType::F64 => numbers.into(),
                     DType::I32 => numbers.into_iter().map(|number| number as i32).collect::<Vec<_>>().into(),
-                    DType::I64 | DType::Bool => {
-                        numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into()
-                    }
+                    DType::I64 => numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into(),
+                    DType::Bool => numbers.into_iter().map(|number| number > 0.0).collect::<Vec<_>>().into(),
                 };
                 Op::Const(Const::Tensor { data, shape: Shape::literal(&shape) })
             }

@@ -62,11 +62,16 @@ pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, 
             .iter()
             .map(|operand| Operand { value: &values[operand.index()], bounds: &bounds[operand.index()] });
         let operands: Vec<Operand<'_>> = operands.collect();
-        bounds.push(match Format::of(result.dtype()) {
-            Some(format) => {
+        let uncertain = operands.iter().any(Operand::is_uncertain);
+        let of_floats = operands.iter().any(|operand| operand.value.dtype().is_float());
+        bounds.push(match (Format::of(result.dtype()), &inst.op) {
+            // What integers and truth values are that may be others is followed through functions of elements only.
+            (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
+            (_, op) if uncertain && !matches!(op, Op::Map(_)) => vec![f64::INFINITY; result.elements.len()],
+            (Some(format), _) => {
                 Step { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
             }
-            None => vec![0.0; result.elements.len()],
+            (None, _) => vec![0.0; result.elements.len()],
         });
     }
     let bounded = |output: usize| Bounded { value: values[output].clone(), bounds: bounds[output].clone() };
@@ -120,6 +125,39 @@ impl Near {
     fn magnitude(self) -> f64 {
         self.element.abs()
     }
+}
+
+/// How far integers and truth values may be off: not at all, or nothing can be said of an integer, and a truth value may be the
+/// other one.
+fn jumps(row: &Row, operands: &[Operand<'_>], result: &Value) -> Vec<f64> {
+    let near: Vec<Vec<Near>> = operands.iter().map(|operand| operand.near().collect()).collect();
+    let off = if result.dtype() == DType::Bool { 1.0 } else { f64::INFINITY };
+    let elements = positions(&result.shape).map(|position| {
+        let at = |operand: usize| near[operand][broadcast_offset(&operands[operand].value.shape, &position)];
+        let near: Vec<Near> = (0..operands.len()).map(at).collect();
+        if near.iter().all(|near| near.bound == 0.0) {
+            return 0.0;
+        }
+        if !operands[row.leading()].value.dtype().is_float() || row.jumps_where_equal && may_be_equal(&near) {
+            return off;
+        }
+        let moved = |near: &Near, sign: f64| near.element + sign * near.bound;
+        let corners = (0..1_u32 << near.len()).map(|signs| {
+            let sign = |operand: usize| if signs >> operand & 1 == 1 { 1.0 } else { -1.0 };
+            let corner = near.iter().enumerate().map(|(operand, near)| moved(near, sign(operand)));
+            (row.float)(&corner.collect::<Vec<_>>()).trunc()
+        });
+        let own = (row.float)(&near.iter().map(|near| near.element).collect::<Vec<_>>()).trunc();
+        if corners.into_iter().all(|corner| corner == own) { 0.0 } else { off }
+    });
+    elements.collect()
+}
+
+/// Whether two elements that are off by something may be equal.
+fn may_be_equal(near: &[Near]) -> bool {
+    let [a, b] = near else { return false };
+    let apart = a.bound + b.bound;
+    apart > 0.0 && (a.element - b.element).abs() <= apart
 }
 
 /// What makes an element be off.
@@ -296,11 +334,7 @@ impl Step<'_> {
                 if distance.is_nan() { f64::INFINITY } else { most.max(distance) }
             };
             let crosses = row.pole.is_some_and(|operand| near[operand].magnitude() <= near[operand].bound);
-            let may_be_equal = |[a, b]: [Near; 2]| {
-                let apart = a.bound + b.bound;
-                apart > 0.0 && (a.element - b.element).abs() <= apart
-            };
-            let jumps = row.jumps_where_equal && may_be_equal([near[0], near[1]]);
+            let jumps = row.jumps_where_equal && may_be_equal(&near);
             let inherited = if crosses || jumps { f64::INFINITY } else { corners.fold(0.0, far) };
             let magnitude = if roundings > 0.0 { result.abs() } else { 0.0 };
             self.bound(&Error { inherited, magnitude, roundings })
@@ -323,6 +357,11 @@ impl Step<'_> {
 }
 
 impl<'a> Operand<'a> {
+    /// Whether it is of integers or truth values of which some may be others.
+    fn is_uncertain(&self) -> bool {
+        !self.value.dtype().is_float() && self.bounds.iter().any(|bound| *bound > 0.0)
+    }
+
     fn near(self) -> impl Iterator<Item = Near> + 'a {
         let elements = self.value.elements.to_f64();
         elements.into_iter().zip(self.bounds).map(|(element, bound)| Near { element, bound: *bound })

@@ -206,6 +206,7 @@ fn elements(data: &TensorData) -> Vec<Value> {
         TensorData::I64(elements) => elements.iter().map(|element| (*element).into()).collect(),
         TensorData::F32(elements) => elements.iter().map(|element| float32(*element)).collect(),
         TensorData::F64(elements) => elements.iter().map(|element| float64(*element)).collect(),
+        TensorData::Bool(elements) => elements.iter().map(|element| (*element).into()).collect(),
     }
 }
 
@@ -399,7 +400,11 @@ fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
         DType::I64 => all(items, |item| integer(name, item))?.into(),
         DType::F32 => all(items, |item| element32(name, &item).map(F32::get))?.into(),
         DType::F64 => all(items, |item| element64(name, &item).map(F64::get))?.into(),
-        DType::Bool => return unfit(name, "a numeric element type", &"bool".into()),
+        DType::Bool => all(items, |item| match item {
+            Value::Bool(truth) => Ok(truth),
+            other => unfit(name, "true or false", &other),
+        })?
+        .into(),
     })
 }
 

@@ -3,7 +3,10 @@
 use mind_shape::{Type, rules};
 
 use super::Subscript;
-use crate::{ir::Padding, map::Takes};
+use crate::{
+    ir::Padding,
+    map::{Gives, Takes},
+};
 
 /// What the text of a call is made of.
 pub struct Texts<'t> {
@@ -91,6 +94,25 @@ impl Text for Takes {
     fn text(&self, at: &Texts<'_>) -> String {
         let path = at.rules;
         format!("{path}::Takes::{self:?}")
+    }
+}
+
+impl Text for Gives {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        match self {
+            Self::Operand => format!("{path}::Gives::Operand"),
+            // Beside the rules are the types that they are of.
+            Self::Type(dtype) => format!("{path}::Gives::Type(rt::DType::{dtype:?})"),
+        }
+    }
+}
+
+impl Argument for Gives {
+    type Value<'v> = Gives;
+
+    fn value(&self, _: &[Type]) -> Gives {
+        *self
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions of the language that are one operation: what a call gives, and what it makes.
 
 use super::Op;
-use crate::{dim::Dim, ir::Padding, ops::Attribute};
+use crate::{dim::Dim, ir::Padding, ops::Attribute, ty::DType};
 
 /// A function of the language that is one operation on tensors.
 pub(crate) struct Function {
@@ -26,6 +26,8 @@ pub(crate) enum AttributeForm {
     Integers,
     /// `[0, 1]` or `1`
     Axes,
+    /// `f32`
+    DType,
     /// `same`, `valid` or `[[1, 1], [1, 1]]`
     Padding,
 }
@@ -69,6 +71,12 @@ impl GivenAttributes {
             let Attribute::Integers(integers) = attribute else { unreachable!("{TAKEN}") };
             integers
         })
+    }
+
+    /// The element type, which is required.
+    pub(super) fn dtype(&mut self, position: usize) -> DType {
+        let Some(Attribute::DType(dtype)) = self.0[position].take() else { unreachable!("{TAKEN}") };
+        dtype
     }
 
     /// The padding, if it is given.

@@ -15,8 +15,8 @@ pub struct Constant {
     pub dtype: DType,
     /// Its extents.
     pub shape: Vec<i64>,
-    /// The elements in each of [`DType::NUMERIC`], in that order, or why it cannot have that element type.
-    pub values: [Result<TensorData, Misfit>; 4],
+    /// The elements in each of [`DType::CONSTANT`], in that order, or why it cannot have that element type.
+    pub values: [Result<TensorData, Misfit>; 5],
 }
 
 impl Constant {
@@ -28,17 +28,14 @@ impl Constant {
             suffix: None,
             dtype: DType::F32,
             shape: Vec::new(),
-            values: DType::NUMERIC.map(|dtype| Ok(TensorData::splat(dtype, number))),
+            values: DType::CONSTANT.map(|dtype| Ok(TensorData::splat(dtype, number))),
         }
     }
 
     /// The elements in an element type, or why it cannot have it.
-    ///
-    /// # Panics
-    /// If `dtype` is `Bool`, which no program has.
     pub fn values_in(&self, dtype: DType) -> &Result<TensorData, Misfit> {
-        let position = DType::NUMERIC.iter().position(|numeric| *numeric == dtype);
-        &self.values[position.expect("no value holds truth values")]
+        let position = DType::CONSTANT.iter().position(|other| *other == dtype);
+        &self.values[position.expect("all element types are listed")]
     }
 
     /// What it is, as a message says it: `an integer`, `f64`.
@@ -56,6 +53,8 @@ pub enum NumberKind {
     Float,
     /// Zeros or ones, which are of any element type.
     Any,
+    /// Truth values.
+    Truth,
 }
 
 impl NumberKind {
@@ -65,6 +64,7 @@ impl NumberKind {
             Self::Integer => "an integer",
             Self::Float => "a float",
             Self::Any => "any number",
+            Self::Truth => "a truth value",
         }
     }
 }

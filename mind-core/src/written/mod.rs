@@ -22,8 +22,8 @@ pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
-pub use rows::Axes;
 pub(crate) use rows::Kind;
+pub use rows::{Axes, Elements};
 pub(crate) use table::{FUNCTIONS, part, resolve, reversed, rule, spread};
 pub use table::{kernel_text, rule_text};
 
@@ -119,6 +119,8 @@ pub enum Own {
     },
     /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
     SumLike,
+    /// `(v, like)`: `v` converted to the element type of the witness.
+    ConvertedLike,
     /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
     ProductGradLhs,
     /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.

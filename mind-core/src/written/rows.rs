@@ -1,21 +1,37 @@
 //! What is known of an operation before there are types, whichever it is.
 
 use super::Extents;
-use crate::map::Map;
+use crate::{
+    map::{Gives, Map},
+    ty::DType,
+};
 
 /// What is known of an operation before there are types.
 pub(super) struct Row {
     pub(super) kind: Kind,
     /// The operand that is a *witness*: only its type is read.
     pub(super) witness: Option<usize>,
-    /// The operand that has the element type of the result where not all have it.
-    pub(super) alone: Option<usize>,
+    /// What has the element type of the result.
+    pub(super) elements: Elements,
     /// The operand whose shape the result has.
     pub(super) like: Option<usize>,
     /// How many axes the result has; nothing of an input.
     pub(super) axes: Option<Axes>,
     /// The extents of the result as they are written, if they are; one may be -1.
     pub(super) extents: Option<Vec<i64>>,
+}
+
+/// What has the element type of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// All operands.
+    All,
+    /// This operand alone.
+    Only(usize),
+    /// The operands from this one on; those before are of truth values.
+    From(usize),
+    /// It is this one, whatever that of the operands is, which all have.
+    Own(DType),
 }
 
 /// How many axes a result has.
@@ -31,6 +47,8 @@ pub enum Axes {
     More(usize),
     /// As the first two operands, broadcast.
     Broadcast,
+    /// As all operands, broadcast.
+    BroadcastAll,
     /// As the product of the first two operands.
     Product,
     /// As the second operand, and one less than the first.
@@ -58,7 +76,14 @@ pub(crate) enum Kind {
 
 impl Row {
     pub(super) fn of(kind: Kind) -> Self {
-        Self { kind, witness: None, alone: None, like: None, axes: Some(Axes::Of(0)), extents: None }
+        Self {
+            kind,
+            witness: None,
+            elements: Elements::All,
+            like: None,
+            axes: Some(Axes::Of(0)),
+            extents: None,
+        }
     }
 
     pub(super) fn kernel() -> Self {
@@ -66,7 +91,13 @@ impl Row {
     }
 
     pub(super) fn map(map: Map) -> Self {
-        Self::of(if map.row().cost.is_series() { Kind::Dear } else { Kind::Cheap })
+        let row = map.row();
+        let elements = match (row.gives, row.leading()) {
+            (Gives::Type(dtype), _) => Elements::Own(DType::from_rules(dtype)),
+            (Gives::Operand, 0) => Elements::All,
+            (Gives::Operand, leading) => Elements::From(leading),
+        };
+        Self { elements, ..Self::of(if row.cost.is_series() { Kind::Dear } else { Kind::Cheap }) }
     }
 
     pub(super) fn axes(self, axes: Axes) -> Self {
@@ -93,6 +124,6 @@ impl Row {
 
     /// With an operand of indices, or more: only this one has the element type of the result.
     pub(super) fn alone(self, operand: usize) -> Self {
-        Self { alone: Some(operand), ..self }
+        Self { elements: Elements::Only(operand), ..self }
     }
 }

@@ -8,12 +8,12 @@ use super::{
     calls::{AttributeForm, Function},
     literals,
     resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
-    rows::{Axes, Kind, Row},
+    rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
     dim::Dim,
     ir::{self, Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window},
-    map::Shapes,
+    map::{Map, Shapes},
     ty::{Shape, Type},
 };
 
@@ -128,14 +128,25 @@ statements! {
         is: Row { witness: Some(0), ..Row::of(Kind::Given).extents(constant.shape.clone()) },
         core: none("row in Core IR", op),
     }
+    Op::Map(map) if map.is_conversion() => {
+        is: Row { kind: Kind::Kernel, ..Row::map(*map) },
+        rule: unary(map.row().takes, map.row().gives, X),
+        run: "converted" => (X),
+        core: one(ir::Op::Map(*map)),
+    }
     Op::Map(map) if map.row().arity() == 1 => {
         is: Row::map(*map),
-        rule: unary(map.row().takes, X),
+        rule: unary(map.row().takes, map.row().gives, X),
         core: one(ir::Op::Map(*map)),
     }
     Op::Map(map) if map.row().shapes == Shapes::Broadcast => {
         is: Row::map(*map).axes(Axes::Broadcast),
-        rule: binary(map.row().takes, X, Y),
+        rule: binary(map.row().takes, map.row().gives, X, Y),
+        core: one(ir::Op::Map(*map)),
+    }
+    Op::Map(map) if map.row().shapes == Shapes::Choice => {
+        is: Row::map(*map).axes(Axes::BroadcastAll),
+        rule: choice(X, Y, Z),
         core: one(ir::Op::Map(*map)),
     }
     Op::Map(map) => {
@@ -279,6 +290,16 @@ statements! {
         run: "count_reduced" => (X, axes),
         core: none("row in Core IR", op),
     }
+    Op::Own(Own::ConvertedLike) => {
+        is: Row { witness: Some(1), ..Row::kernel().alone(1) },
+        rule: converted_like(X, Y),
+        run: "converted" => (X),
+        core: Ok(if types[0].dtype == types[1].dtype {
+            Vec::new()
+        } else {
+            vec![ir::Op::Map(Map::to(types[1].dtype))]
+        }),
+    }
     Op::Own(Own::SumLike) => {
         is: Row::kernel().like(1),
         rule: sum_like(X, Y),
@@ -315,6 +336,8 @@ statements! {
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function::of("matmul", &["a", "b"], |_| Op::Product(Product::MatMul)),
     Function::of("dot", &["a", "b"], |_| Op::Product(Product::Dot)),
+    Function::of("cast", &["x", "dtype"], |mut given| Op::Map(Map::to(given.dtype(0))))
+        .with(&[AttributeForm::DType], 0),
     Function::of("reshape", &["x", "shape"], |mut given| {
         Op::Arrange(Arrange::Reshape { shape: Extents::Written(given.dims(0)) })
     })
@@ -421,9 +444,22 @@ impl Op {
         self.kind() == Kind::Free && self.reads(0)
     }
 
-    /// The operand that has the element type of the result where not all have it, and alone has a derivative.
-    pub(crate) fn alone(&self) -> Option<usize> {
-        row(self).alone
+    /// What has the element type of the result.
+    pub fn elements(&self) -> Elements {
+        row(self).elements
+    }
+
+    /// The first of the operands, of which there are so many, that have one element type up to the last.
+    pub(crate) fn first_alike(&self, operands: usize) -> usize {
+        // Of an operation of one operand more is not known where its attributes have symbols.
+        match operands {
+            0 | 1 => 0,
+            _ => match self.elements() {
+                Elements::All | Elements::Own(_) => 0,
+                Elements::From(first) => first,
+                Elements::Only(_) => operands,
+            },
+        }
     }
 
     /// How many axes the result has; nothing of an input.
@@ -441,6 +477,12 @@ impl Op {
         if let Self::Map(map) = self {
             return map.row().flows_to(position);
         }
-        self.reads(position) && self.alone().is_none_or(|alone| alone == position)
+        let has_elements = match self.elements() {
+            Elements::All => true,
+            Elements::Only(operand) => operand == position,
+            Elements::From(first) => first <= position,
+            Elements::Own(_) => false,
+        };
+        self.reads(position) && has_elements
     }
 }

@@ -66,7 +66,6 @@ fn input_c1() {
 
 #[test]
 fn input_c2() {
-    assert_eq!(input_code(&[("x", ty("bool"))]), E2005);
     assert_eq!(input_code(&[("x", ty("f32[1,1,1,1,1,1,1,1,1]"))]), E1008);
     assert_eq!(input_code(&[("x", ty("f32[2, 0]"))]), E3006);
     assert_eq!(input_code(&[("x", ty("f32[-3]"))]), E3006);

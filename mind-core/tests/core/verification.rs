@@ -114,7 +114,7 @@ fn types_that_no_value_has_are_reported_where_they_start() {
         input("z", "f32[0]"),
         inst(Op::Map(Map::Exp), &[2], "f32[0]"),
     ];
-    assert_eq!(found(insts, &[1, 3]), [(E2005, Some(0)), (E4004, Some(2))]);
+    assert_eq!(found(insts, &[1, 3]), [(E2005, Some(1)), (E4004, Some(2))]);
     let insts = vec![
         input("z", "f32[0]"),
         inst(Op::Map(Map::Exp), &[0], "f32[0]"),

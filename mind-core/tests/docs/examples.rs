@@ -108,7 +108,7 @@ fn code_of_run(program: &str, given: &[Given]) -> Vec<Code> {
             DType::I64 => Value::new(*shape, vec![*value as i64; count]),
             DType::F32 => Value::new(*shape, vec![*value as f32; count]),
             DType::F64 => Value::new(*shape, vec![*value; count]),
-            DType::Bool => unreachable!("inputs are numbers"),
+            DType::Bool => Value::new(*shape, vec![*value != 0.0; count]),
         });
     }
     run(&module, &values).err().map(|error| error.code).into_iter().collect()

@@ -195,6 +195,7 @@ pub fn in_f64(module: &Module) -> Canonical {
                 let data: Vec<f64> = data.iter().map(|element| f64::from(element.get())).collect();
                 push(&mut builder, Op::Const(Const::Tensor { data: data.into(), shape: shape.clone() }), &[])
             }
+            Op::Map(Map::ToF32) => push(&mut builder, Op::Map(Map::ToF64), &operands),
             op => push(&mut builder, op.clone(), &operands),
         });
     }
@@ -249,7 +250,7 @@ pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f
         DType::I64 => Elements::I64(numbers.iter().map(|number| *number as i64).collect()),
         DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),
         DType::F64 => Elements::F64(numbers),
-        DType::Bool => panic!("no operation takes truth values"),
+        DType::Bool => Elements::Bool(numbers.iter().map(|number| *number > 0.0).collect()),
     };
     Value { shape: shape.to_vec(), elements }
 }
@@ -277,6 +278,7 @@ pub fn bits(values: &[Value]) -> Vec<Vec<u64>> {
         Elements::I64(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::F32(elements) => elements.iter().map(|element| u64::from(element.to_bits())).collect(),
         Elements::F64(elements) => elements.iter().map(|element| element.to_bits()).collect(),
+        Elements::Bool(elements) => elements.iter().map(|element| u64::from(*element)).collect(),
     };
     values.iter().map(of).collect()
 }

@@ -126,7 +126,16 @@ fn what_stands_for_a_function_computes_it() {
         ("fmin(x, y)", f64::min),
         ("clip(x, y, 2.0)", |x, y| x.clamp(y, 2.0)),
         ("logaddexp(x, y)", |x, y| (x.exp() + y.exp()).ln()),
-        ("where(1.0 - 0.0, x, y)", |x, _| x),
+        ("if_else(x < y, x, y)", f64::min),
+        ("heaviside(x, y)", |x, y| {
+            if x > 0.0 {
+                1.0
+            } else if x == 0.0 {
+                y
+            } else {
+                0.0
+            }
+        }),
         ("l1_loss(x, y)", |x, y| (x - y).abs()),
         ("mse_loss(x, y)", |x, y| (x - y) * (x - y)),
         ("pow(x * x, y)", |x, y| (x * x).powf(y)),

@@ -57,7 +57,8 @@ pub fn value(ty: &Type, random: &mut Random) -> Value {
         DType::F32 => (0..count).map(|_| float() as f32).collect::<Vec<_>>().into(),
         DType::F64 => (0..count).map(|_| float()).collect::<Vec<_>>().into(),
         DType::I32 => (0..count).map(|_| random.below(1) as i32).collect::<Vec<_>>().into(),
-        DType::I64 | DType::Bool => vec![0_i64; count].into(),
+        DType::I64 => vec![0_i64; count].into(),
+        DType::Bool => (0..count).map(|_| random.below(2) == 1).collect::<Vec<_>>().into(),
     };
     Value::new(shape, elements)
 }

@@ -1,5 +1,5 @@
 use mind_core::map::{Map, Row};
-use mind_shape::rules::{Fit, Literal, Takes, binary, literal, unary};
+use mind_shape::rules::{Fit, Gives, Literal, Takes, binary, literal, unary};
 use mind_shape::{DType, Operand, Type};
 
 use crate::support::{Program, f32s, lists_up_to, name, shapes};
@@ -17,10 +17,10 @@ fn operators_broadcast() {
             // The rule of shapes is one for all; each operator has its turn with every shape.
             let row = operators().nth((position + other) % operators().count()).expect("it is one of them");
             let expression = format!("{} {} {}", x.0, row.label, y.0);
-            program.case(expression, binary(row.takes, x.1, y.1), row.label, &[name(x), name(y)]);
+            program.case(expression, binary(row.takes, row.gives, x.1, y.1), row.label, &[name(x), name(y)]);
         }
     }
-    assert_eq!(program.check(), [6_821, 7_820]);
+    assert_eq!(program.check(), [4_036, 10_605]);
 }
 
 #[test]
@@ -33,7 +33,12 @@ fn operators_take_one_element_type() {
         for y in &parameters {
             for row in operators() {
                 let expression = format!("{} {} {}", x.0, row.label, y.0);
-                program.case(expression, binary(row.takes, x.1, y.1), row.label, &[name(x), name(y)]);
+                program.case(
+                    expression,
+                    binary(row.takes, row.gives, x.1, y.1),
+                    row.label,
+                    &[name(x), name(y)],
+                );
             }
         }
     }
@@ -49,9 +54,9 @@ fn functions_of_elements() {
     for x in &program.parameters() {
         for row in Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1) {
             let label = row.function().expect("what has one operand is called by a name");
-            program.case(format!("{label}({})", x.0), unary(row.takes, x.1), label, &[name(x)]);
+            program.case(format!("{label}({})", x.0), unary(row.takes, row.gives, x.1), label, &[name(x)]);
         }
-        program.case(format!("-{}", x.0), unary(Takes::Numbers, x.1), "-", &[name(x)]);
+        program.case(format!("-{}", x.0), unary(Takes::Numbers, Gives::Operand, x.1), "-", &[name(x)]);
     }
     program.check();
 }
@@ -62,8 +67,18 @@ fn operands_that_are_expressions_are_quoted() {
     let [x, y, i] = [f32s(&[2, 3]), f32s(&[4]), Type::new(DType::I64, &[2])];
     let relu = Operand::new("`relu(x0)`", "relu(x0)", x);
     let double = Operand::new("`x1 * 2.0`", "(x1 * 2.0)", y);
-    program.case("relu(x0) + x1 * 2.0".into(), binary(Takes::Numbers, x, y), "+", &[relu, double]);
-    program.case("log(-x2)".into(), unary(Takes::Floats, i), "log", &[Operand::new("`-x2`", "(-x2)", i)]);
+    program.case(
+        "relu(x0) + x1 * 2.0".into(),
+        binary(Takes::Numbers, Gives::Operand, x, y),
+        "+",
+        &[relu, double],
+    );
+    program.case(
+        "log(-x2)".into(),
+        unary(Takes::Floats, Gives::Operand, i),
+        "log",
+        &[Operand::new("`-x2`", "(-x2)", i)],
+    );
     assert_eq!(program.check(), [0, 2]);
 }
 
@@ -90,6 +105,8 @@ fn literals_take_the_element_type_of_what_they_meet() {
         Program::new([DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| Type::new(dtype, &[3])));
     for x in &program.parameters() {
         for (text, description, fits) in literals {
+            let [i32, i64, f32, f64] = fits;
+            let fits = [i32, i64, f32, f64, kind("a truth value is no number: convert it, as `f32(…)`")];
             let answer = literal(Literal { description, fits }, x.1.dtype(), &[]).and(Ok(x.1));
             let quoted = format!("`{text}`");
             let operands = [Operand::new(&quoted, text, Type::scalar(x.1.dtype())), name(x)];

@@ -17,12 +17,7 @@ use crate::support::{f32s, lists, lists_up_to, samples, shapes, shapes_of_rank, 
 
 /// The type as the compiler has it.
 fn compiled(ty: &Type) -> ty::Type {
-    let dtype = match ty.dtype() {
-        DType::F32 => ty::DType::F32,
-        DType::F64 => ty::DType::F64,
-        DType::I32 => ty::DType::I32,
-        DType::I64 => ty::DType::I64,
-    };
+    let dtype = ty::DType::from_rules(ty.dtype());
     ty::Type::new(dtype, ty::Shape::literal(ty.dims()))
 }
 

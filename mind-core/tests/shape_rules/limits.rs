@@ -1,8 +1,8 @@
 //! Ranks and counts at the edge of what there is.
 
 use mind_shape::rules::{
-    Padding, Subscript, Takes, binary, broadcast_to, conv2d, expand_dims, filled, gather, matmul, reshape,
-    slice, subscript,
+    Gives, Padding, Subscript, Takes, binary, broadcast_to, conv2d, expand_dims, filled, gather, matmul,
+    reshape, slice, subscript,
 };
 use mind_shape::{DType, Type};
 
@@ -61,7 +61,12 @@ fn results_beyond_the_limits_are_refused() {
     let pairs = |a: usize, b: usize| ((x(a).0, x(b).0), [x(a).1, x(b).1]);
     for (a, b) in [(2, 3), (3, 2), (2, 5), (5, 3), (5, 1), (0, 1), (10, 11)] {
         let ((lhs, rhs), operands) = pairs(a, b);
-        program.case(format!("x{a} * x{b}"), binary(Takes::Numbers, lhs, rhs), "*", &operands);
+        program.case(
+            format!("x{a} * x{b}"),
+            binary(Takes::Numbers, Gives::Operand, lhs, rhs),
+            "*",
+            &operands,
+        );
         program.case(format!("matmul(x{a}, x{b})"), matmul(lhs, rhs), "matmul", &operands);
     }
     for (a, b) in [(0, 4), (0, 12), (3, 4), (5, 4), (1, 12), (2, 12)] {

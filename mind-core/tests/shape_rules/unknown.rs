@@ -1,9 +1,9 @@
 //! Extents that are not known: whatever they turn out to be, what was said before stays true.
 
 use mind_shape::rules::{
-    self, Padding, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, conv2d, dot, expand_dims,
-    expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice, squeeze, subscript,
-    sum_like, transpose, unary,
+    self, Gives, Padding, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, conv2d, dot,
+    expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice, squeeze,
+    subscript, sum_like, transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
@@ -64,9 +64,9 @@ fn types(rank: usize) -> Vec<Type> {
 #[test]
 fn operators_and_products() {
     for a in types(3) {
-        check([a], |[a]| unary(Takes::Floats, a));
+        check([a], |[a]| unary(Takes::Floats, Gives::Operand, a));
         for b in types(3) {
-            check([a, b], |[a, b]| binary(Takes::Floats, a, b));
+            check([a, b], |[a, b]| binary(Takes::Floats, Gives::Operand, a, b));
             check([a, b], |[a, b]| rules::at(a, b));
             check([a, b], |[a, b]| dot(a, b));
             check([a, b], |[a, b]| matmul(a, b));
@@ -152,8 +152,11 @@ fn a_range_from_the_end_has_a_known_length() {
 #[test]
 fn extents_that_are_known_are_kept() {
     let known = |answer: TypeResult<'_>| answer.unwrap().text().to_string();
-    assert_eq!(known(binary(Takes::Numbers, f32s(&[UNKNOWN, 3]), f32s(&[3]))), "f32[?, 3]");
-    assert_eq!(known(binary(Takes::Numbers, f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))), "f32[2, ?]");
+    assert_eq!(known(binary(Takes::Numbers, Gives::Operand, f32s(&[UNKNOWN, 3]), f32s(&[3]))), "f32[?, 3]");
+    assert_eq!(
+        known(binary(Takes::Numbers, Gives::Operand, f32s(&[UNKNOWN, 1]), f32s(&[2, UNKNOWN]))),
+        "f32[2, ?]"
+    );
     assert_eq!(known(rules::at(f32s(&[UNKNOWN, 784]), f32s(&[784, 10]))), "f32[?, 10]");
     assert_eq!(known(rules::at(f32s(&[2, UNKNOWN]), f32s(&[784]))), "f32[2]");
     assert_eq!(known(reshape(f32s(&[UNKNOWN, 4]), &[-1, 2])), "f32[?, 2]");

@@ -60,6 +60,7 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
         Some(Axes::Of(operand)) => operand..operand + 1,
         Some(Axes::Less(_) | Axes::More(_)) => 0..1,
         Some(Axes::Broadcast | Axes::Product | Axes::Picked) => 0..2,
+        Some(Axes::BroadcastAll) => 0..3,
     }
 }
 
@@ -71,6 +72,9 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
         Axes::Less(count) => repeat("less", count, of(0)),
         Axes::More(count) => repeat("more", count, of(0)),
         Axes::Broadcast => format!("rt::axes::broadcast({}, {})", of(0), of(1)),
+        Axes::BroadcastAll => {
+            format!("rt::axes::broadcast(rt::axes::broadcast({}, {}), {})", of(0), of(1), of(2))
+        }
         Axes::Product => format!("rt::axes::at({}, {})", of(0), of(1)),
         Axes::Picked => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
         // The Rust types tell the extents, and so how many axes are left.

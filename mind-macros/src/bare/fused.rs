@@ -151,6 +151,8 @@ pub(super) fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
                 Rust::Operator { method, .. } => {
                     format!("{}.{method}({})", operands[0], operands[1..].join(", "))
                 }
+                Rust::Sign(sign) if operands.len() == 1 => format!("({sign}{all})"),
+                Rust::Sign(sign) => format!("({})", operands.join(&format!(" {sign} "))),
                 Rust::Function(name) => format!("rt::{name}({all})"),
                 Rust::By(name) => format!("A::{name}({all})"),
             }

@@ -72,6 +72,9 @@ pub(crate) fn expand(
     if let Some(Err(diag)) = program.as_ref().map(open::check_annotated) {
         diags.push(diag);
     }
+    if let Some(Err(diag)) = program.as_ref().map(open::check_numbers) {
+        diags.push(diag);
+    }
     match program {
         Some(program) if diags.is_empty() => self::expression(root, &program, &open::plan(&program)),
         Some(_) | None => {

@@ -132,16 +132,15 @@ pub(super) const RULES: &str = "rt::rules";
 
 /// A literal as the rules know it.
 fn literal(constant: &Constant) -> String {
-    let fits =
-        [DType::I32, DType::I64, DType::F32, DType::F64].map(|dtype| match constant.values_in(dtype) {
-            Ok(_) => "rt::rules::Fit::Yes".to_string(),
-            Err(Misfit::Kind { help }) => {
-                format!("rt::rules::Fit::OtherKind {{ help: {:?} }}", help.as_deref().unwrap_or_default())
-            }
-            Err(Misfit::Value { code, message, .. }) => {
-                format!("rt::rules::Fit::Fault {{ code: {:?}, message: {message:?} }}", code.info().name)
-            }
-        });
+    let fits = DType::CONSTANT.map(|dtype| match constant.values_in(dtype) {
+        Ok(_) => "rt::rules::Fit::Yes".to_string(),
+        Err(Misfit::Kind { help }) => {
+            format!("rt::rules::Fit::OtherKind {{ help: {:?} }}", help.as_deref().unwrap_or_default())
+        }
+        Err(Misfit::Value { code, message, .. }) => {
+            format!("rt::rules::Fit::Fault {{ code: {:?}, message: {message:?} }}", code.info().name)
+        }
+    });
     format!("rt::rules::Literal {{ description: {:?}, fits: [{}] }}", constant.describe(), fits.join(", "))
 }
 
@@ -152,5 +151,5 @@ fn type_value(ty: &Type) -> String {
 }
 
 fn dtype(dtype: DType) -> String {
-    format!("rt::DType::{}", dtype.name().to_uppercase())
+    format!("rt::DType::{:?}", dtype.of_rules())
 }

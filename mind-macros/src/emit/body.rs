@@ -125,7 +125,7 @@ impl Body<'_> {
     }
 
     fn split_workspace(&mut self) {
-        for dtype in DType::NUMERIC {
+        for dtype in DType::ALL {
             let scratch = self.names.fresh(&format!("scratch_{dtype}"));
             let _ = match self.plan.arenas.iter().find(|arena| arena.dtype == dtype) {
                 Some(arena) => {
@@ -143,7 +143,7 @@ impl Body<'_> {
 
     /// Takes the temporaries that a step uses from their arenas; those at one place are one variable.
     fn take_temporaries(&mut self, step: &Step) {
-        for dtype in DType::NUMERIC {
+        for dtype in DType::ALL {
             let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
             step.for_each_buffer(|buffer| {
                 let known = &self.plan.buffers[buffer.0];
@@ -374,6 +374,8 @@ pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) 
             format!("{x}.{wrapping}({})", others.join(", "))
         }
         (Rust::Operator { .. }, []) => unreachable!("operators have operands"),
+        (Rust::Sign(sign), [x]) => format!("({sign}{x})"),
+        (Rust::Sign(sign), _) => format!("({})", operands.join(&format!(" {sign} "))),
         (Rust::Function(name), _) => format!("rt::{name}({all})"),
         (Rust::By(name), _) => format!("{by}::{name}({all})"),
     }

@@ -11,6 +11,7 @@ pub(crate) fn scalar(data: &TensorData) -> String {
         TensorData::I64(elements) => integer(elements[0], DType::I64),
         TensorData::F32(elements) => float32(elements[0].get()),
         TensorData::F64(elements) => float64(elements[0].get()),
+        TensorData::Bool(elements) => elements[0].to_string(),
     }
 }
 
@@ -25,6 +26,7 @@ pub(crate) fn elements(data: &TensorData) -> String {
         TensorData::I64(elements) => elements.iter().for_each(|element| push(integer(*element, DType::I64))),
         TensorData::F32(elements) => elements.iter().for_each(|element| push(float32(element.get()))),
         TensorData::F64(elements) => elements.iter().for_each(|element| push(float64(element.get()))),
+        TensorData::Bool(elements) => elements.iter().for_each(|element| push(element.to_string())),
     }
     text.push(']');
     text

@@ -368,7 +368,7 @@ fn size_parameters(plan: &Plan) -> String {
 /// The number of elements of each type that the workspace needs.
 fn lens(plan: &Plan) -> String {
     let mut fields = String::new();
-    for dtype in mind_core::ty::DType::NUMERIC {
+    for dtype in mind_core::ty::DType::ALL {
         let mut sum = "0_usize".to_string();
         for arena in plan.arenas.iter().filter(|arena| arena.dtype == dtype) {
             sum = format!("{sum}.saturating_add({})", extent(&arena.len, Arithmetic::Saturating));

@@ -3,6 +3,7 @@
 use mind_core::{
     dim::Dim,
     surface::lower::{Struct, StructType, Structure},
+    ty::DType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -152,10 +153,10 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
     };
     match structure {
         Structure::Value(ty) if ty.rank() == 0 => {
-            let zero = if ty.dtype.is_float() {
-                quote! { 0.0 }
-            } else {
-                quote! { 0 }
+            let zero = match ty.dtype {
+                DType::F32 | DType::F64 => quote! { 0.0 },
+                DType::I32 | DType::I64 => quote! { 0 },
+                DType::Bool => quote! { false },
             };
             quote! { #zero }
         }

@@ -252,6 +252,7 @@ const fn dtype<T: Element>() -> DType {
         element::DType::F64 => DType::F64,
         element::DType::I32 => DType::I32,
         element::DType::I64 => DType::I64,
+        element::DType::Bool => DType::Bool,
     }
 }
 

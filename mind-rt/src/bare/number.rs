@@ -6,7 +6,7 @@ use crate::{
     kernels::{
         gather::{Index, Indices},
         internal_error,
-        math::Functions,
+        math::{Bits, Convert, Functions},
     },
     shape::MAX_RANK,
 };
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
 /// other.
-pub trait Number: Functions {
+pub trait Number: Functions + Bits + Convert {
     /// The quotient. Floats only.
     #[must_use]
     fn over(self, other: Self) -> Self;
@@ -36,6 +36,7 @@ pub trait Number: Functions {
             DType::F64 => f64::cast(f64),
             DType::I32 => i32::cast(i32),
             DType::I64 => i64::cast(i64),
+            DType::Bool => refused(),
         }
     }
 

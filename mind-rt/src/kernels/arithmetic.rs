@@ -1,27 +1,17 @@
 //! What kernels ask of an element type.
 
-use super::compiled::Compiled;
+use super::compiled::Sums;
 use super::conv::Convolve;
 use super::matmul::Gemm;
 use super::reduce::Reduce;
 use super::rows::SumRows;
 use super::storage::Plain;
+use crate::element::Element;
 
 /// Arithmetic that kernels are generic over: IEEE for floats, wrapping for integers.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Arithmetic:
-    Plain
-    + Compiled
-    + Convolve
-    + Gemm
-    + Reduce
-    + SumRows
-    + PartialEq
-    + PartialOrd
-    + Default
-    + std::fmt::Debug
-    + std::fmt::Display
-    + std::fmt::LowerExp
+    Element + Plain + Sums + Convolve + Gemm + Reduce + SumRows + std::fmt::LowerExp
 {
     /// 0.
     const ZERO: Self;

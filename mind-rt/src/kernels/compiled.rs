@@ -23,6 +23,12 @@ pub trait Compiled: Sized {
     /// `to[r * strides[0] + c] = from[r * strides[1] + c]`.
     fn copy_rows(to: &mut [Self], from: &[Self], strides: [usize; 2], rows: usize, columns: usize);
 
+    /// [`gather::gather`].
+    fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]);
+}
+
+/// The kernels of an element type that has sums.
+pub trait Sums: Sized {
     /// [`copy::slice_grad`].
     fn slice_grad(
         dims: &[usize],
@@ -32,9 +38,6 @@ pub trait Compiled: Sized {
         updates: &[Self],
         out: &mut [Self],
     );
-
-    /// [`gather::gather`].
-    fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]);
 
     /// [`gather::scatter_add`].
     fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
@@ -91,6 +94,20 @@ macro_rules! compiled {
             }
 
             #[inline(never)]
+            fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]) {
+                match indices {
+                    Indices::I32(indices) => gather::rows(table, row_len, indices, out),
+                    Indices::I64(indices) => gather::rows(table, row_len, indices, out),
+                }
+            }
+        })*
+    };
+}
+
+macro_rules! sums {
+    ($($ty:ty),*) => {
+        $(impl Sums for $ty {
+            #[inline(never)]
             fn slice_grad(
                 dims: &[usize],
                 starts: &[usize],
@@ -100,14 +117,6 @@ macro_rules! compiled {
                 out: &mut [Self],
             ) {
                 copy::put_back(dims, starts, steps, update_dims, updates, out);
-            }
-
-            #[inline(never)]
-            fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]) {
-                match indices {
-                    Indices::I32(indices) => gather::rows(table, row_len, indices, out),
-                    Indices::I64(indices) => gather::rows(table, row_len, indices, out),
-                }
             }
 
             #[inline(never)]
@@ -138,7 +147,8 @@ macro_rules! compiled {
     };
 }
 
-compiled!(f32, f64, i32, i64);
+compiled!(f32, f64, i32, i64, bool);
+sums!(f32, f64, i32, i64);
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use super::check;
 use super::storage::poison;
 use super::transpose::Transpose;
 use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::parallel::{self, LEAF, Split};
 use crate::shape::MAX_RANK;
 use crate::simd::Kernel;
@@ -13,14 +14,14 @@ pub fn fill<T: Element>(out: &mut [T], value: T) {
     T::fill(out, value);
 }
 
-/// The elements followed by zeros.
+/// The elements followed by zeros, or by what is false.
 ///
 /// # Panics
 /// If they are more than `N`.
 #[inline(always)]
 #[must_use]
 pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
-    let mut block = [T::ZERO; N];
+    let mut block = [T::default(); N];
     block[..elements.len()].copy_from_slice(elements);
     block
 }
@@ -227,7 +228,7 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 
 /// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, `out` having the extents `dims`, `updates`
 /// having `update_dims`.
-pub fn slice_grad<T: Element>(
+pub fn slice_grad<T: Arithmetic>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],
@@ -238,7 +239,7 @@ pub fn slice_grad<T: Element>(
     T::slice_grad(dims, starts, steps, update_dims, updates, out);
 }
 
-pub(super) fn put_back<T: Element>(
+pub(super) fn put_back<T: Arithmetic>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],

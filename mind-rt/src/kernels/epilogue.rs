@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::{Kernel, dispatch};
 
 /// A block of elements of a matrix that a kernel has just computed.
@@ -82,7 +82,7 @@ impl<'a, T> Stored<'a, T> {
     }
 }
 
-impl<T: Element> Epilogue<T> for Stored<'_, T> {
+impl<T: Arithmetic> Epilogue<T> for Stored<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let Self { out, columns, first } = self;
         let (before, after) = out.split_at_mut((row - first) * columns);

@@ -4,6 +4,7 @@ use super::check;
 use super::storage::poison;
 use crate::element::Element;
 use crate::error::Error;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::{Kernel, dispatch};
 
 /// An element type that can be an index.
@@ -93,11 +94,11 @@ pub(super) fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &
 
 /// `out = 0; out[indices[i], :] += updates[i, :]` in the order of `i`, rows being `row_len` long. Indices must be in
 /// range, as [`check_indices`] says.
-pub fn scatter_add<T: Element, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+pub fn scatter_add<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     T::scatter_add(out, row_len, I::indices(indices), updates);
 }
 
-pub(super) fn add_rows<T: Element, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+pub(super) fn add_rows<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
     dispatch(ScatterAdd { out, row_len, indices, updates });
 }
@@ -109,7 +110,7 @@ struct ScatterAdd<'a, T, I> {
     updates: &'a [T],
 }
 
-impl<T: Element, I: Index> Kernel for ScatterAdd<'_, T, I> {
+impl<T: Arithmetic, I: Index> Kernel for ScatterAdd<'_, T, I> {
     type Output = ();
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::arithmetic::Arithmetic;
 use super::math::{Functions, maximum, minimum};
 use super::rows::{fold_rows, sum_rows_of};
-use crate::element::Element;
+
 use crate::parallel::Combine;
 
 /// How two elements become one, whatever is put together first but for rounding.
@@ -114,7 +114,7 @@ impl<M, T> Folded<M, T> {
     }
 }
 
-impl<M: Monoid<T>, T: Element> Combine for Folded<M, T> {
+impl<M: Monoid<T>, T: Arithmetic> Combine for Folded<M, T> {
     #[inline(always)]
     fn combine(self, later: Self) -> Self {
         Self::new(M::combine(self.value, later.value))
@@ -122,14 +122,14 @@ impl<M: Monoid<T>, T: Element> Combine for Folded<M, T> {
 }
 
 /// How rows are folded.
-pub trait Folds<T: Element>: Monoid<T> {
+pub trait Folds<T: Arithmetic>: Monoid<T> {
     /// Each row of `len` elements as one: `out[i]` is that of what begins at `elements[i * len]`.
     fn rows(elements: &[T], len: usize, out: &mut [T]) {
         fold_rows::<Self, T>(elements, len, out);
     }
 }
 
-impl<T: Element> Folds<T> for Sum {
+impl<T: Arithmetic> Folds<T> for Sum {
     fn rows(elements: &[T], len: usize, out: &mut [T]) {
         sum_rows_of(elements, len, len, out);
     }

@@ -252,42 +252,61 @@ impl<T, S: Copy> Clone for TensorRef<T, S, [(); 0]> {
 // Only this module can name a value of this type; a copy borrows what the original does, as in `TensorView`.
 impl<T, S: Copy> Copy for TensorRef<T, S, [(); 0]> {}
 
-/// Whether memory that holds what its last user left is filled with [`Plain::POISON`] before it is handed out: in builds with
+/// Whether memory that holds what its last user left is filled with [`Stored::POISON`] before it is handed out: in builds with
 /// assertions, so in tests, and with the feature `__poison`.
 pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"));
 
-/// Plain old data: valid when all bits are zero, and for any bits.
+/// What memory can hold: valid when all bits are zero.
 ///
 /// # Safety
-/// Every bit pattern of the type's size is a value of it, and it has no padding.
-pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {
+/// A value whose bits are all zero is one of the type, which has no padding. Where [`ANY_BITS`](Self::ANY_BITS) is set, every bit
+/// pattern of its size is one.
+pub(crate) unsafe trait Stored: Copy + Send + Sync + 'static {
     /// What nobody computes by chance: who reads what nobody wrote shall find no plausible number.
     const POISON: Self;
+    /// Whether any bits are a value, so that memory can be handed out as its last user left it.
+    const ANY_BITS: bool;
 
     /// [`poison`], compiled with this crate and not once more in each program: it would be most of what an unoptimised
     /// program does.
     fn poison(elements: &mut [Self]);
 }
 
-macro_rules! plain {
-    ($($ty:ident: $poison:expr),*) => {
-        // SAFETY: any bits are an integer, or a float, if perhaps a NaN.
-        $(unsafe impl Plain for $ty {
+/// What any bits are a value of.
+///
+/// # Safety
+/// [`Stored::ANY_BITS`] is set.
+pub(crate) unsafe trait Plain: Stored {}
+
+macro_rules! stored {
+    ($ty:ident, $any_bits:literal, $poison:expr) => {
+        // SAFETY: any bits are an integer, or a float, if perhaps a NaN; a truth value is a byte, of which 0 is one.
+        unsafe impl Stored for $ty {
             const POISON: Self = $poison;
+            const ANY_BITS: bool = $any_bits;
 
             #[inline(never)]
             fn poison(elements: &mut [Self]) {
                 elements.fill(Self::POISON);
             }
-        })*
+        }
+    };
+}
+
+macro_rules! plain {
+    ($($ty:ident: $poison:expr),*) => {
+        $(stored!($ty, true, $poison);
+        // SAFETY: as said above.
+        unsafe impl Plain for $ty {})*
     };
 }
 
 plain!(u8: 0xff, i32: i32::MIN, i64: i64::MIN, f32: f32::NAN, f64: f64::NAN);
+stored!(bool, false, true);
 
 /// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.
 #[inline(always)]
-pub(crate) fn poison<T: Plain>(elements: &mut [T]) {
+pub(crate) fn poison<T: Stored>(elements: &mut [T]) {
     if POISONS {
         T::poison(elements);
     }
@@ -337,7 +356,7 @@ fn aligned_layout<T>(len: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, 16).ok()
 }
 
-impl<T: Plain> Buffer<T> {
+impl<T: Stored> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
@@ -366,6 +385,8 @@ impl<T: Plain> Buffer<T> {
     #[inline(always)]
     pub(crate) fn stale(len: usize) -> Option<Self> {
         let mut stale = match block_size::<T>(len) {
+            // What not all bits are a value of is written before it is one.
+            _ if !T::ANY_BITS => Self::zeroed(len)?,
             Some(size) => Self::block(len, size, memory::stale_block(size)?),
             None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start })?,
         };
@@ -373,8 +394,8 @@ impl<T: Plain> Buffer<T> {
         Some(stale)
     }
 
-    /// The first `len` elements of a block, which has room for them. Blocks are initialised, and any bits are elements of
-    /// a plain type.
+    /// The first `len` elements of a block, which has room for them. Blocks are initialised; they are all zeros, or any bits
+    /// are an element.
     #[inline(always)]
     fn block(len: usize, size: BlockSize, block: NonNull<u8>) -> Self {
         Self { pointer: block.cast(), len, origin: Origin::Block { size } }
@@ -398,8 +419,8 @@ impl<T: Plain> Buffer<T> {
         let Memory { start, .. } = take(aligned_layout::<T>(len)?)?;
         let skip = start.as_ptr().align_offset(ALIGN);
         assert!(skip < ALIGN);
-        // SAFETY: `skip < ALIGN` as just asserted, which is what the layout has beyond the elements. Memory is initialised, and any bits
-        // are elements of a plain type.
+        // SAFETY: `skip < ALIGN` as just asserted, which is what the layout has beyond the elements. Memory is initialised; it is all
+        // zeros, or any bits are an element.
         let pointer = unsafe { start.add(skip) }.cast();
         Some(Self { pointer, len, origin: origin(start) })
     }
@@ -488,12 +509,20 @@ unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
     }
 }
 
-/// Bytes as elements of a plain type. The bytes must be aligned for it and a whole number of elements, or this panics.
-pub(crate) fn cast_bytes<T: Plain>(bytes: &mut [u8]) -> &mut [T] {
+/// Bytes as elements, which are poisoned, or false. The bytes must be aligned for them and a whole number of elements, or this
+/// panics.
+#[inline(always)]
+pub(crate) fn cast_bytes<T: Stored>(bytes: &mut [u8]) -> &mut [T] {
     assert!(bytes.as_ptr().cast::<T>().is_aligned() && bytes.len().is_multiple_of(size_of::<T>()));
+    if !T::ANY_BITS {
+        bytes.fill(0);
+    }
     let len = bytes.len() / size_of::<T>();
-    // SAFETY: aligned and of the right length, as checked; any initialised bytes are values of a plain type.
-    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) }
+    // SAFETY: aligned and of the right length, as checked; any initialised bytes are values where any bits are, and else they
+    // have just been set to zero. Whatever value is written leaves initialised bytes.
+    let elements = unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) };
+    poison(elements);
+    elements
 }
 
 #[cfg(test)]
@@ -519,6 +548,7 @@ mod tests {
     #[test]
     fn stale_memory_is_poisoned() {
         for len in [1, 1000, 100_000] {
+            assert!(Buffer::<bool>::stale(len).expect("memory").as_slice().iter().all(|x| *x));
             assert!(Buffer::<f64>::stale(len).expect("memory").as_slice().iter().all(|x| x.is_nan()));
             assert!(Buffer::<i32>::stale(len).expect("memory").as_slice().iter().all(|x| *x == i32::MIN));
         }
@@ -558,6 +588,12 @@ mod tests {
         let mut buffer = Buffer::<u8>::zeroed(64).expect("memory");
         cast_bytes::<f32>(buffer.as_mut_slice())[1] = 1.0;
         assert_eq!(buffer.as_slice()[4..8], 1.0_f32.to_ne_bytes());
+        // Bytes that are no truth values become some before they are read.
+        buffer.as_mut_slice().fill(0xaa);
+        let truths = cast_bytes::<bool>(buffer.as_mut_slice());
+        assert!(truths.iter().all(|truth| *truth));
+        truths[3] = false;
+        assert_eq!(buffer.as_slice()[2..5], [1, 0, 1]);
     }
 
     #[test]

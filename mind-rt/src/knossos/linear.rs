@@ -7,6 +7,7 @@ use super::{
     view::{Extents, View},
 };
 use crate::Tensor;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 
 /// What a tangent, or another value of the same type, can be added to.
@@ -162,19 +163,19 @@ macro_rules! tensors {
 tensors! {
     [T] Vec<T>: T, [usize; 1], [];
     [T, const N: usize] Nested<T, N>: T, [usize; N], [];
-    [T] Tensor<T, (usize,)>: T, [usize; 1], [crate::Element];
-    [T] Tensor<T, (usize, usize)>: T, [usize; 2], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize)>: T, [usize; 3], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize, usize)>: T, [usize; 4], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize, usize, usize)>: T, [usize; 5], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize, usize, usize, usize)>: T, [usize; 6], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 7], [crate::Element];
-    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 8], [crate::Element];
+    [T] Tensor<T, (usize,)>: T, [usize; 1], [Arithmetic];
+    [T] Tensor<T, (usize, usize)>: T, [usize; 2], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize)>: T, [usize; 3], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize, usize)>: T, [usize; 4], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize, usize, usize)>: T, [usize; 5], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize)>: T, [usize; 6], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 7], [Arithmetic];
+    [T] Tensor<T, (usize, usize, usize, usize, usize, usize, usize, usize)>: T, [usize; 8], [Arithmetic];
 }
 
 macro_rules! zeros_of_numbers {
     ($($size:ty, $shape:ty;)+) => {$(
-        impl<T: crate::Element, S: Nest<Size = $size>> Zeros<S> for Tensor<T, $shape> {
+        impl<T: Arithmetic, S: Nest<Size = $size>> Zeros<S> for Tensor<T, $shape> {
             #[inline]
             fn zeros(shape: &S, at: At) -> Result<Self, Fault> {
                 let mut zeros: Self = stale(shape.size(), at)?;

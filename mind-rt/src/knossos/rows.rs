@@ -2,7 +2,6 @@
 
 use super::number::Real;
 use crate::{
-    Element,
     kernels::arithmetic::Arithmetic,
     simd::{Kernel, dispatch},
 };
@@ -43,7 +42,7 @@ struct InnerProduct<'a, T> {
     rhs: &'a [T],
 }
 
-impl<T: Element> Kernel for InnerProduct<'_, T> {
+impl<T: Arithmetic> Kernel for InnerProduct<'_, T> {
     type Output = T;
 
     #[inline(always)]
@@ -56,7 +55,7 @@ struct RowSum<'a, T> {
     row: &'a [T],
 }
 
-impl<T: Element> Kernel for RowSum<'_, T> {
+impl<T: Arithmetic> Kernel for RowSum<'_, T> {
     type Output = T;
 
     #[inline(always)]

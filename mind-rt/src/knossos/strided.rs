@@ -6,7 +6,7 @@ use super::{
     view::{Extents, View},
 };
 use crate::{
-    Element,
+    kernels::arithmetic::Arithmetic,
     kernels::{
         copy::copy_strided,
         matmul::{BatchDim, MatRef, matmul_into, matmul_scratch},
@@ -88,7 +88,7 @@ fn first_outside<const R: usize, const L: usize>(
     }
 }
 
-impl<'a, T: Element, const L: usize> Strided<'a, T, L> {
+impl<'a, T: Arithmetic, const L: usize> Strided<'a, T, L> {
     /// The matrix whose rows and columns two loops go through.
     #[must_use]
     pub fn matrix(&self, rows: usize, columns: usize) -> MatRef<'a, T> {
@@ -110,7 +110,7 @@ impl<'a, T: Element, const L: usize> Strided<'a, T, L> {
 }
 
 /// Copies the elements that a nest of loops reads, in the order of its turns.
-pub fn copy<T: Element, const L: usize>(out: &mut [T], counts: [usize; L], from: Strided<'_, T, L>) {
+pub fn copy<T: Arithmetic, const L: usize>(out: &mut [T], counts: [usize; L], from: Strided<'_, T, L>) {
     if !out.is_empty() {
         copy_strided(&counts, &from.strides, 0, from.data, out);
     }
@@ -120,7 +120,7 @@ pub fn copy<T: Element, const L: usize>(out: &mut [T], counts: [usize; L], from:
 const INLINED: usize = 256;
 
 /// A product of small matrices, in order.
-fn few<T: Element>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rhs: &MatRef<'_, T>) {
+fn few<T: Arithmetic>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rhs: &MatRef<'_, T>) {
     let at = |matrix: &MatRef<'_, T>, i, j| {
         matrix.data[matrix.offset + i * matrix.row_stride + j * matrix.col_stride]
     };
@@ -132,7 +132,7 @@ fn few<T: Element>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rh
 }
 
 /// The products of matrices, `m` by `k` and `k` by `n` each: the kernel that `mind!` has.
-pub fn product<T: Element>(
+pub fn product<T: Arithmetic>(
     out: &mut [T],
     batch: &[BatchDim],
     [m, k, n]: [usize; 3],

@@ -1,6 +1,6 @@
 //! Two-dimensional convolution.
 
-use super::{Dims, agree, fail, same_dtype};
+use super::{Dims, agree, fail, same_numbers};
 use crate::{
     extent,
     failure::{Failure, Problem, TypeResult},
@@ -37,7 +37,7 @@ pub const fn conv2d<'a>(x: Type, f: Type, strides: &'a [i64], padding: Padding<'
     if f.rank() != 4 {
         return fail(Problem::Rank { operand: 1, needed: 4 });
     }
-    attempt!(same_dtype(x, f));
+    attempt!(same_numbers(x, f));
     if !agree(x.extent(3), f.extent(2)) {
         return fail(Problem::Channels { image: x.extent(3), filter: f.extent(2) });
     }

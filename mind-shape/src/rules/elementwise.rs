@@ -1,9 +1,9 @@
 //! Operations on each element.
 
-use super::{Dims, broadcast, fail, floats, merged, same_dtype};
+use super::{Dims, broadcast, fail, merged, same_dtype};
 use crate::{
     failure::{Failure, Problem, TypeResult},
-    ty::Type,
+    ty::{DType, Type},
 };
 
 /// The element types that a function of elements takes.
@@ -13,37 +13,95 @@ pub enum Takes {
     Numbers,
     /// `f32` and `f64`.
     Floats,
+    /// `i32` and `i64`.
+    Integers,
+    /// `bool`.
+    Truths,
+    /// Integers and `bool`.
+    Bits,
+    /// All of them.
+    All,
+}
+
+impl Takes {
+    /// Their names, as a message lists them.
+    pub const fn names(self) -> &'static str {
+        match self {
+            Self::Numbers => "i32, i64, f32, f64",
+            Self::Floats => "f32, f64",
+            Self::Integers => "i32, i64",
+            Self::Truths => "bool",
+            Self::Bits => "bool, i32, i64",
+            Self::All => "bool, i32, i64, f32, f64",
+        }
+    }
+
+    /// Whether an element type is one of these.
+    pub const fn admits(self, dtype: DType) -> bool {
+        match self {
+            Self::All => true,
+            Self::Numbers => !dtype.is(DType::Bool),
+            Self::Floats => dtype.is_float(),
+            Self::Integers => matches!(dtype, DType::I32 | DType::I64),
+            Self::Truths => dtype.is(DType::Bool),
+            Self::Bits => !dtype.is_float(),
+        }
+    }
+}
+
+/// The element type of what a function of elements gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// That of its operands.
+    Operand,
+    /// This one.
+    Type(DType),
+}
+
+impl Gives {
+    const fn of(self, ty: Type) -> Type {
+        match self {
+            Self::Operand => ty,
+            Self::Type(dtype) => ty.with_dtype(dtype),
+        }
+    }
 }
 
 /// A function of the elements of two tensors: shapes broadcast, aligned at their last dimensions.
 ///
 /// ```
-/// use mind_shape::{DType, Type, UNKNOWN, rules::{Takes, binary}};
+/// use mind_shape::{DType, Type, UNKNOWN, rules::{Gives, Takes, binary}};
 /// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
-/// assert_eq!(binary(Takes::Numbers, f32s(&[UNKNOWN, 3]), f32s(&[3])), Ok(f32s(&[UNKNOWN, 3])));
-/// assert_eq!(binary(Takes::Numbers, f32s(&[2, 3]), f32s(&[2])).unwrap_err().code(), "E3001");
+/// let sum = |a, b| binary(Takes::Numbers, Gives::Operand, a, b);
+/// assert_eq!(sum(f32s(&[UNKNOWN, 3]), f32s(&[3])), Ok(f32s(&[UNKNOWN, 3])));
+/// assert_eq!(sum(f32s(&[2, 3]), f32s(&[2])).unwrap_err().code(), "E3001");
+/// let equal = binary(Takes::All, Gives::Type(DType::Bool), f32s(&[3]), f32s(&[3]));
+/// assert_eq!(equal, Ok(Type::new(DType::Bool, &[3])));
 /// ```
 ///
 /// # Errors
 /// E2004 for two element types, E3001 where the shapes do not broadcast, E2005 for an element type that it does not take.
 #[inline]
-pub const fn binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
+pub const fn binary<'a>(takes: Takes, gives: Gives, a: Type, b: Type) -> TypeResult<'a> {
     // Where extents are dynamic this runs at each call, and mostly shapes are equal or one is a number.
-    if a.dtype().is(b.dtype()) && (matches!(takes, Takes::Numbers) || a.dtype().is_float()) {
+    if a.dtype().is(b.dtype()) && takes.admits(a.dtype()) {
         if b.rank() == 0 || a.has_shape_of(&b) {
-            return Ok(a);
+            return Ok(gives.of(a));
         }
         if a.rank() == 0 {
-            return Ok(b);
+            return Ok(gives.of(b));
         }
     }
-    broadcast_binary(takes, a, b)
+    match broadcast_binary(takes, a, b) {
+        Ok(ty) => Ok(gives.of(ty)),
+        Err(failure) => Err(failure),
+    }
 }
 
 const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
     let dims = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
-    attempt!(taken(takes, a));
+    attempt!(taken(takes, a, 0));
     dims.typed(a.dtype())
 }
 
@@ -52,9 +110,30 @@ const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> 
 /// # Errors
 /// E2005 for an element type that it does not take.
 #[inline]
-pub const fn unary<'a>(takes: Takes, x: Type) -> TypeResult<'a> {
-    attempt!(taken(takes, x));
-    Ok(x)
+pub const fn unary<'a>(takes: Takes, gives: Gives, x: Type) -> TypeResult<'a> {
+    attempt!(taken(takes, x, 0));
+    Ok(gives.of(x))
+}
+
+/// The elements of one tensor or of another, as truth values choose; shapes broadcast.
+///
+/// # Errors
+/// E2005 where the first is not of truth values, E2004 for two element types of the others, E3001 where shapes do not
+/// broadcast.
+pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
+    attempt!(taken(Takes::Truths, condition, 0));
+    if !a.dtype().is(b.dtype()) {
+        return fail(Problem::MixedChoice);
+    }
+    let values = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
+    let values = match values.typed(a.dtype()) {
+        Ok(ty) => ty,
+        Err(failure) => return Err(failure),
+    };
+    match broadcast_dims(Dims::NONE, condition.dims(), values.dims()) {
+        Ok(dims) => dims.typed(a.dtype()),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// A function of the elements of two tensors of one shape.
@@ -63,7 +142,7 @@ pub const fn unary<'a>(takes: Takes, x: Type) -> TypeResult<'a> {
 /// E2004 for two element types, E2005 for one that it does not take, E3003 where the shapes differ.
 pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
-    attempt!(taken(takes, a));
+    attempt!(taken(takes, a, 0));
     match merged(a, b) {
         Some(ty) => Ok(ty),
         None => fail(Problem::ShapesDiffer),
@@ -71,11 +150,8 @@ pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
 }
 
 /// E2005 for an element type that is not taken.
-pub(super) const fn taken<'a>(takes: Takes, x: Type) -> Result<(), Failure<'a>> {
-    match takes {
-        Takes::Numbers => Ok(()),
-        Takes::Floats => floats(x, 0),
-    }
+pub(super) const fn taken<'a>(takes: Takes, x: Type, operand: usize) -> Result<(), Failure<'a>> {
+    if takes.admits(x.dtype()) { Ok(()) } else { fail(Problem::NotTaken { operand, takes }) }
 }
 
 /// The extents that two shapes broadcast to, after others.

@@ -2,7 +2,8 @@
 //! itself had; a failure other than those of that operation is a fault of differentiation, not of the program.
 
 use super::{
-    Dims, Padding, Subscript, at, broadcast, conv2d, fail, gather, merged, same_dtype, slice, subscript,
+    Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::taken, fail, gather, merged,
+    same_dtype, slice, subscript,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -64,6 +65,14 @@ const fn spread(from: Type, to: Type) -> Option<Dims> {
     Some(dims)
 }
 
+/// `v` in the element type of `like`.
+///
+/// # Errors
+/// None.
+pub const fn converted_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
+    Ok(v.with_dtype(like.dtype()))
+}
+
 /// `v` in the shape of `like`.
 ///
 /// # Errors
@@ -120,6 +129,7 @@ pub const fn scatter_slice<'a>(
 /// # Errors
 /// E4011 for indices that are not integers, E3003 where `dy` has not the shape of what is gathered.
 pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult<'a> {
+    attempt!(taken(Takes::Numbers, table, 2));
     back(dy, gather(table, indices), table)
 }
 

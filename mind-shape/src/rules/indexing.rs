@@ -1,6 +1,6 @@
 //! Elements, boxes of elements and rows taken out of a tensor.
 
-use super::{Dims, fail};
+use super::{Dims, Takes, fail};
 use crate::{
     extent::{self, SliceFault},
     failure::{Bound, Failure, Problem, TypeResult},
@@ -233,7 +233,7 @@ pub const fn sliced<'a>(
 /// # Errors
 /// E4011 for indices that are not integers, E3002 for a table of rank 0.
 pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
-    if indices.dtype().is_float() {
+    if !Takes::Integers.admits(indices.dtype()) {
         return fail(Problem::IndexType);
     }
     if table.rank() == 0 {

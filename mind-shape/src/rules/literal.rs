@@ -12,8 +12,8 @@ use crate::{
 pub struct Literal<'a> {
     /// What it is, as a message says it: `an integer`, `f64`.
     pub description: &'a str,
-    /// Whether it can be of `i32`, `i64`, `f32` and `f64`, in this order.
-    pub fits: [Fit<'a>; 4],
+    /// Whether it can be of `i32`, `i64`, `f32`, `f64` and `bool`, in this order.
+    pub fits: [Fit<'a>; 5],
 }
 
 /// Whether a literal can have an element type.
@@ -41,7 +41,7 @@ pub enum Fit<'a> {
 /// ```
 /// use mind_shape::{Context, DType, Operand, Type, rules::{Fit, Literal, literal}};
 /// let help = Fit::OtherKind { help: "write `2.0`" };
-/// let two = Literal { description: "an integer", fits: [Fit::Yes, Fit::Yes, help, help] };
+/// let two = Literal { description: "an integer", fits: [Fit::Yes, Fit::Yes, help, help, help] };
 /// let (count, x) = (Type::scalar(DType::I64), Type::new(DType::F32, &[3]));
 /// assert_eq!(literal(two, DType::I64, &[]), Ok(count));
 /// let operands = &[Operand::new("`2`", "2", count), Operand::name("x", x)];
@@ -60,6 +60,7 @@ pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -
         DType::I64 => 1,
         DType::F32 => 2,
         DType::F64 => 3,
+        DType::Bool => 4,
     };
     match literal.fits[position] {
         Fit::Yes if shape.is_empty() => Ok(Type::scalar(dtype)),

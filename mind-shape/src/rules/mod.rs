@@ -24,10 +24,10 @@ mod reduction;
 
 pub use arrangement::{broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose};
 pub use convolution::{Padding, conv2d};
-pub use elementwise::{Takes, alike, binary, unary};
+pub use elementwise::{Gives, Takes, alike, binary, choice, unary};
 pub use gradient::{
-    broadcast_like, conv2d_grad_filter, conv2d_grad_input, differentiable, gather_back, product_grad_lhs,
-    product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
+    broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
+    product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
 };
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
 pub use literal::{Fit, Literal, literal};
@@ -114,9 +114,10 @@ const fn same_dtype<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     if a.dtype().is(b.dtype()) { Ok(()) } else { fail(Problem::Mixed) }
 }
 
-/// E2005 unless the operand is of floats.
-const fn floats<'a>(x: Type, operand: usize) -> Result<(), Failure<'a>> {
-    if x.dtype().is_float() { Ok(()) } else { fail(Problem::NotFloat { operand }) }
+/// E2004 unless both operands have one element type, E2005 unless that is one of numbers.
+const fn same_numbers<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
+    attempt!(same_dtype(a, b));
+    elementwise::taken(Takes::Numbers, a, 0)
 }
 
 /// The extent that two extents broadcast to; nothing where they do not.

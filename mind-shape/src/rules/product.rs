@@ -1,6 +1,6 @@
 //! Products of vectors and matrices.
 
-use super::{Dims, agree, elementwise::broadcast_dims, fail, same_dtype};
+use super::{Dims, agree, elementwise::broadcast_dims, fail, same_numbers};
 use crate::{
     failure::{Failure, Problem, TypeResult},
     ty::Type,
@@ -26,7 +26,7 @@ pub const fn dot<'a>(a: Type, b: Type) -> TypeResult<'a> {
     if !matches!(b.rank(), 1 | 2) {
         return fail(Problem::DotRank { operand: 1 });
     }
-    attempt!(same_dtype(a, b));
+    attempt!(same_numbers(a, b));
     attempt!(check_inner(a, b));
     let mut dims = Dims::NONE;
     if a.rank() == 2 {
@@ -56,7 +56,7 @@ pub const fn matmul<'a>(a: Type, b: Type) -> TypeResult<'a> {
     if b.rank() < 2 {
         return fail(Problem::MatMulRank { operand: 1 });
     }
-    attempt!(same_dtype(a, b));
+    attempt!(same_numbers(a, b));
     attempt!(check_inner(a, b));
     let (a_batch, b_batch) = (a.dims().split_at(a.rank() - 2).0, b.dims().split_at(b.rank() - 2).0);
     let dims = attempt!(broadcast_dims(Dims::NONE, a_batch, b_batch));

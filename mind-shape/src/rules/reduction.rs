@@ -25,7 +25,7 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
             return fail(Problem::NoAxis);
         }
     }
-    attempt!(taken(takes, x));
+    attempt!(taken(takes, x, 0));
     let reduced = reduced(x.rank(), axes);
     let (mut dims, mut axis) = (Dims::NONE, 0);
     while axis < x.rank() {

@@ -8,7 +8,6 @@ use mind_core::{
         Capture, Captured, Epilogue, Finished, Head, Lanes, Loops, OfBlock, Part, Place, Run as How, Size,
         Statement, Value, Var,
     },
-    map::Map,
     plan::{BufferId, Finish},
     reduce::{Monoid, Neutral},
     ty::DType,
@@ -17,7 +16,7 @@ use mind_core::{
 use super::{
     Run,
     defined::{assert_defined_once, defined},
-    number::{Number, constant, each_type, len, scalar_op, unwritten},
+    number::{Element, Number, constant, each_number, each_type, len, scalar_op, unwritten},
 };
 
 /// What a variable holds.
@@ -99,7 +98,7 @@ impl Run<'_> {
                     Captured::Scratch(_) => {
                         let all = of_scratch.next().expect("as much as there are");
                         each_type!(all, all => {
-                            Held::Array(Number::wrap(all[moved.min(all.len())..].to_vec()))
+                            Held::Array(Element::wrap(all[moved.min(all.len())..].to_vec()))
                         })
                     }
                     Captured::Number(scalar) => Held::Number(machine.run.scalar(scalar)),
@@ -113,16 +112,17 @@ impl Run<'_> {
                 let part = machine.value(&total.part);
                 *all = Some(match all.take() {
                     None => part,
-                    Some(before) => applied(total.monoid.combine, total.dtype, &[before, part]),
+                    Some(before) => scalar_op(total.monoid.combine, total.dtype, &[before, part]),
                 });
             }
         }
         for (total, all) in loops.totals.iter().zip(totals) {
             let all = all.expect("there is a part");
             let count = total.count.as_ref().map(|count| self.size(count));
-            let value = each_type!(&all, all => {
-                Number::wrap(vec![count.map_or(all[0], |count| all[0].divided_by(count))])
-            });
+            let value = match count {
+                Some(count) => each_number!(&all, all => Element::wrap(vec![all[0].divided_by(count)])),
+                None => all,
+            };
             self.locals.insert(total.value, value);
         }
     }
@@ -166,7 +166,7 @@ impl Run<'_> {
                 Captured::Block(OfBlock::Columns) => Held::Size(columns),
                 Captured::Block(OfBlock::Stride) => Held::Size(stride),
                 Captured::Block(OfBlock::Sums) => each_type!(elements, all => {
-                    Held::Array(Number::wrap(all[row * stride + column..].to_vec()))
+                    Held::Array(Element::wrap(all[row * stride + column..].to_vec()))
                 }),
                 Captured::Scratch(_) | Captured::Steps(_) => panic!("blocks need no scratch and are not cut"),
             };
@@ -245,7 +245,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 let (elements, columns) = self.product.expect("a product is computed here");
                 let row = self.size(row);
                 let row = each_type!(elements, all => {
-                    Number::wrap(all[row * columns..][..columns].to_vec())
+                    Element::wrap(all[row * columns..][..columns].to_vec())
                 });
                 self.define(*var, Held::Array(row));
             }
@@ -273,7 +273,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 let elements = self.read(&Part::whole(*of));
                 let mut padded = filled(Neutral::Zero, self.loops.dtype(*var), self.len(*var));
                 each_type!(&elements, all => {
-                    Number::unwrap_mut(&mut padded)[..all.len()].copy_from_slice(all);
+                    Element::unwrap_mut(&mut padded)[..all.len()].copy_from_slice(all);
                 });
                 self.define(*var, Held::Array(padded));
             }
@@ -287,8 +287,8 @@ impl<'m, 'p> Machine<'m, 'p> {
             }
             Statement::Divide(part, count) => {
                 let (count, all) = (self.size(count), self.read(part));
-                let all = each_type!(all, all => {
-                    Number::wrap(all.into_iter().map(|sum| sum.divided_by(count)).collect())
+                let all = each_number!(all, all => {
+                    Element::wrap(all.into_iter().map(|sum| sum.divided_by(count)).collect())
                 });
                 self.write(part, &all);
             }
@@ -304,7 +304,7 @@ impl<'m, 'p> Machine<'m, 'p> {
                 });
                 if counts {
                     let dtype = self.loops.dtype(place.of);
-                    let all = applied(monoid.combine, dtype, &[self.read(&part), value]);
+                    let all = scalar_op(monoid.combine, dtype, &[self.read(&part), value]);
                     self.write(&part, &all);
                 }
             }
@@ -316,20 +316,20 @@ impl<'m, 'p> Machine<'m, 'p> {
             }
             Statement::Columns { to, monoid, lanes, columns } => {
                 let lanes = self.lanes(lanes, monoid);
-                let sums = each_type!(lanes, lanes => {
+                let sums = each_number!(lanes, lanes => {
                     let column = |column: usize| {
                         let lanes: Vec<_> = lanes.iter().skip(column).step_by(*columns).copied().collect();
                         Number::total(monoid, &lanes)
                     };
-                    Number::wrap((0..*columns).map(column).collect())
+                    Element::wrap((0..*columns).map(column).collect())
                 });
                 self.write(to, &sums);
             }
             Statement::SumRows { sums, of, len, stride } => {
                 let [len, stride] = [len, stride].map(|size| self.size(size));
                 let (elements, mut all) = (self.read(of), self.read(sums));
-                each_type!(&mut all, all => {
-                    let elements = Number::unwrap(&elements);
+                each_number!(&mut all, all => {
+                    let elements = Element::unwrap(&elements);
                     for (row, sum) in all.iter_mut().enumerate() {
                         *sum = rt::sum(&elements[row * stride..][..len]);
                     }
@@ -339,8 +339,8 @@ impl<'m, 'p> Machine<'m, 'p> {
             Statement::SumColumns { sums, of, stride, rows, .. } => {
                 let [rows, stride] = [rows, stride].map(|size| self.size(size));
                 let (elements, mut all) = (self.read(of), self.read(sums));
-                each_type!(&mut all, all => {
-                    let elements = Number::unwrap(&elements);
+                each_number!(&mut all, all => {
+                    let elements = Element::unwrap(&elements);
                     for (column, sum) in all.iter_mut().enumerate() {
                         let column: Vec<_> = (0..rows).map(|row| elements[row * stride + column]).collect();
                         *sum = rt::sum(&column);
@@ -410,15 +410,15 @@ impl<'m, 'p> Machine<'m, 'p> {
             Value::Element(place) => self.read(&self.one(place)),
             Value::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
-                applied(*op, *dtype, &operands)
+                scalar_op(*op, *dtype, &operands)
             }
             Value::Mean { sum, count, .. } => {
                 let count = self.size(count);
-                each_type!(self.value(sum), sum => Number::wrap(vec![sum[0].divided_by(count)]))
+                each_number!(self.value(sum), sum => Element::wrap(vec![sum[0].divided_by(count)]))
             }
             Value::Lanes { monoid, lanes, .. } => {
-                each_type!(self.lanes(lanes, monoid), lanes => {
-                    Number::wrap(vec![Number::total(monoid, &lanes)])
+                each_number!(self.lanes(lanes, monoid), lanes => {
+                    Element::wrap(vec![Number::total(monoid, &lanes)])
                 })
             }
         }
@@ -498,11 +498,11 @@ impl<'m, 'p> Machine<'m, 'p> {
         let (base, at, len) = self.part(part);
         match base {
             Base::Array(var) => {
-                each_type!(self.array(var), all => Number::wrap(all[at..at + len].to_vec()))
+                each_type!(self.array(var), all => Element::wrap(all[at..at + len].to_vec()))
             }
             Base::Buffer(buffer) => {
                 let at = self.run.range(buffer).start + at;
-                each_type!(self.run.region(buffer), all => Number::wrap(all[at..at + len].to_vec()))
+                each_type!(self.run.region(buffer), all => Element::wrap(all[at..at + len].to_vec()))
             }
         }
     }
@@ -513,7 +513,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         match base {
             Base::Array(var) => {
                 let Held::Array(array) = &mut self.held[var.0] else { panic!("{var:?} is no array here") };
-                each_type!(elements, from => Number::unwrap_mut(array)[at..at + count].copy_from_slice(from));
+                each_type!(elements, from => Element::unwrap_mut(array)[at..at + count].copy_from_slice(from));
             }
             Base::Buffer(buffer) => each_type!(elements, from => {
                 self.run.elements_mut(buffer)[at..at + count].copy_from_slice(from);
@@ -522,21 +522,10 @@ impl<'m, 'p> Machine<'m, 'p> {
     }
 }
 
-/// A function of single elements.
-fn applied(op: Map, dtype: DType, operands: &[Elements]) -> Elements {
-    match dtype {
-        DType::I32 => scalar_op::<i32>(op, operands),
-        DType::I64 => scalar_op::<i64>(op, operands),
-        DType::F32 => scalar_op::<f32>(op, operands),
-        DType::F64 => scalar_op::<f64>(op, operands),
-        DType::Bool => panic!("no operation takes truth values"),
-    }
-}
-
 /// Adds chains to sums as the run time does.
 fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
-    each_type!(sums, sums => {
-        let (lost, chains) = (Number::unwrap_mut(lost), Number::unwrap(chains));
+    each_number!(sums, sums => {
+        let (lost, chains) = (Element::unwrap_mut(lost), Element::unwrap(chains));
         match monoid.settles {
             true => rt::settle::<rt::Sum, _>(sums, lost, chains),
             false => {
@@ -555,7 +544,7 @@ fn filled(neutral: Neutral, dtype: DType, len: usize) -> Elements {
         DType::I64 => Elements::I64(vec![of_integer(neutral, i64::MIN, i64::MAX); len]),
         DType::F32 => Elements::F32(vec![of_float(neutral) as f32; len]),
         DType::F64 => Elements::F64(vec![of_float(neutral); len]),
-        DType::Bool => panic!("no operation takes truth values"),
+        DType::Bool => Elements::Bool(vec![matches!(neutral, Neutral::One | Neutral::Greatest); len]),
     }
 }
 

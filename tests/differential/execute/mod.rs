@@ -22,7 +22,7 @@ use mind_core::{
     },
     ty::{DType, Shape},
 };
-use number::{Number, constant, each_type, is_unwritten, len, scalar_op, unwritten};
+use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
 
 /// What a run leaves behind.
 pub struct Outcome {
@@ -150,7 +150,7 @@ impl Run<'_> {
     }
 
     /// The elements of a buffer, first to last.
-    fn elements_mut<T: Number>(&mut self, id: BufferId) -> &mut [T] {
+    fn elements_mut<T: Element>(&mut self, id: BufferId) -> &mut [T] {
         let range = self.range(id);
         &mut T::unwrap_mut(self.region_mut(id))[range]
     }
@@ -183,7 +183,7 @@ impl Run<'_> {
 
     /// A copy of a buffer.
     fn load_buffer(&self, id: BufferId) -> Elements {
-        each_type!(self.region(id), all => Number::wrap(all[self.range(id)].to_vec()))
+        each_type!(self.region(id), all => Element::wrap(all[self.range(id)].to_vec()))
     }
 
     fn store_buffer(&mut self, id: BufferId, elements: Elements) {
@@ -205,12 +205,12 @@ impl Run<'_> {
         match &view.source {
             Source::Scalar(scalar) => {
                 let count: usize = shape.iter().product();
-                each_type!(self.scalar(scalar), vec => Number::wrap(vec![vec[0]; count]))
+                each_type!(self.scalar(scalar), vec => Element::wrap(vec![vec[0]; count]))
             }
             Source::Buffer(buffer) => {
                 let positions = self.positions(view, &shape);
                 each_type!(self.load_buffer(*buffer), vec => {
-                    Number::wrap(positions.iter().map(|position| vec[*position]).collect())
+                    Element::wrap(positions.iter().map(|position| vec[*position]).collect())
                 })
             }
         }
@@ -231,13 +231,7 @@ impl Run<'_> {
             Step::Scalar(step) => {
                 let operands: Vec<Elements> =
                     step.operands.iter().map(|operand| self.scalar(operand)).collect();
-                let result = match step.dtype {
-                    DType::I32 => scalar_op::<i32>(step.op, &operands),
-                    DType::I64 => scalar_op::<i64>(step.op, &operands),
-                    DType::F32 => scalar_op::<f32>(step.op, &operands),
-                    DType::F64 => scalar_op::<f64>(step.op, &operands),
-                    DType::Bool => panic!("no operation takes truth values"),
-                };
+                let result = scalar_op(step.op, step.dtype, &operands);
                 self.locals.insert(step.result, result);
             }
             Step::Load { result, from } => _ = self.locals.insert(*result, self.gathered(from)),
@@ -254,15 +248,15 @@ impl Run<'_> {
                 DType::I64 => self.matmul::<i64>(product),
                 DType::F32 => self.matmul::<f32>(product),
                 DType::F64 => self.matmul::<f64>(product),
-                DType::Bool => panic!("no operation takes truth values"),
+                DType::Bool => panic!("no product takes truth values"),
             },
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let [a, b] = [lhs, rhs].map(|view| self.load_buffer(view.buffer().expect("in memory")));
                 let len = self.size(&lhs.shape[0]);
                 let [(ao, astep), (bo, bstep)] =
                     [lhs, rhs].map(|view| (self.size(&view.offset), self.size(&view.strides[0])));
-                let value = each_type!(&a, vec => {
-                    Number::wrap(vec![rt::dot(len, (vec, ao, astep), (Number::unwrap(&b), bo, bstep))])
+                let value = each_number!(&a, vec => {
+                    Element::wrap(vec![rt::dot(len, (vec, ao, astep), (Element::unwrap(&b), bo, bstep))])
                 });
                 self.locals.insert(*result, value);
             }
@@ -272,32 +266,38 @@ impl Run<'_> {
                 match self.indices(indices) {
                     Elements::I32(indices) => rt::check_indices(&indices, extent, "test")?,
                     Elements::I64(indices) => rt::check_indices(&indices, extent, "test")?,
-                    Elements::F32(_) | Elements::F64(_) => panic!("indices are integers"),
+                    Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
+                        panic!("indices are integers")
+                    }
                 }
             }
             Step::Gather { table, indices, row, result } => {
                 let (row, mut out) = (self.size(row), self.empty(*result));
                 each_type!(self.load_buffer(*table), table => {
-                    let mut rows = Number::unwrap(&out).to_vec();
+                    let mut rows = Element::unwrap(&out).to_vec();
                     match self.indices(indices) {
                         Elements::I32(indices) => rt::gather(&table, row, &indices, &mut rows),
                         Elements::I64(indices) => rt::gather(&table, row, &indices, &mut rows),
-                        Elements::F32(_) | Elements::F64(_) => panic!("indices are integers"),
+                        Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
+                        panic!("indices are integers")
+                    },
                     }
-                    out = Number::wrap(rows);
+                    out = Element::wrap(rows);
                 });
                 self.store_buffer(*result, out);
             }
             Step::ScatterAdd { indices, updates, row, result } => {
                 let (row, mut out) = (self.size(row), self.empty(*result));
-                each_type!(self.load_buffer(*updates), updates => {
-                    let mut rows = Number::unwrap(&out).to_vec();
+                each_number!(self.load_buffer(*updates), updates => {
+                    let mut rows = Element::unwrap(&out).to_vec();
                     match self.indices(indices) {
                         Elements::I32(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
                         Elements::I64(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
-                        Elements::F32(_) | Elements::F64(_) => panic!("indices are integers"),
+                        Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
+                        panic!("indices are integers")
+                    },
                     }
-                    out = Number::wrap(rows);
+                    out = Element::wrap(rows);
                 });
                 self.store_buffer(*result, out);
             }
@@ -308,10 +308,10 @@ impl Run<'_> {
                 let steps: Vec<usize> =
                     slice.steps.iter().map(|step| usize::try_from(*step).expect("positive")).collect();
                 let mut out = self.empty(*result);
-                each_type!(self.load_buffer(*updates), updates => {
-                    let mut all = Number::unwrap(&out).to_vec();
+                each_number!(self.load_buffer(*updates), updates => {
+                    let mut all = Element::unwrap(&out).to_vec();
                     rt::slice_grad(&whole, &starts, &steps, &part, &updates, &mut all);
-                    out = Number::wrap(all);
+                    out = Element::wrap(all);
                 });
                 self.store_buffer(*result, out);
             }
@@ -400,9 +400,9 @@ impl Run<'_> {
         let g = rt::Conv2d { n, h, w, c_in, kh, kw, c_out, stride, pad, h_out, w_out };
         let [first, second] = conv.operands.map(|operand| self.load_buffer(operand));
         let elements = conv.finish.extents.iter().map(|extent| self.size(extent)).product();
-        each_type!(&first, first => {
-            let second = Number::unwrap(&second);
-            let mut out = vec![Number::UNWRITTEN; elements];
+        each_number!(&first, first => {
+            let second = Element::unwrap(&second);
+            let mut out = vec![Element::UNWRITTEN; elements];
             match conv.kind {
                 ConvKind::Forward => rt::conv2d(&g, first, second, &mut out),
                 ConvKind::GradInput => rt::conv2d_grad_input(&g, first, second, &mut out),
@@ -412,7 +412,7 @@ impl Run<'_> {
                 Nests::Defined => self.finish(&conv.finish, &out),
                 Nests::Lowered => {
                     let epilogue = epilogue(self.plan, &conv.finish);
-                    self.finish_by_loops(&conv.finish, &epilogue, &Number::wrap(out));
+                    self.finish_by_loops(&conv.finish, &epilogue, &Element::wrap(out));
                 }
             }
         });

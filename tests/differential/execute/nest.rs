@@ -175,7 +175,7 @@ impl Run<'_> {
         let operands = node.operands.iter();
         let operands: Vec<One> =
             operands.map(|operand| self.operand(operand, values, loads, index, numbers, sum)).collect();
-        One::apply(node.op, &operands)
+        One::apply(node.op, node.dtype, &operands)
     }
 
     fn operand(

@@ -1,4 +1,4 @@
-//! Elements of four types behind one trait.
+//! Elements of all types behind one trait, and those of numbers behind another.
 
 use std::cmp::Ordering;
 
@@ -13,24 +13,41 @@ macro_rules! each_type {
             Elements::I64($vec) => $body,
             Elements::F32($vec) => $body,
             Elements::F64($vec) => $body,
+            Elements::Bool($vec) => $body,
         }
     };
 }
 
-pub trait Number: rt::Element {
+/// As [`each_type`] where only numbers can be.
+macro_rules! each_number {
+    ($elements:expr, $vec:ident => $body:expr) => {
+        match $elements {
+            Elements::I32($vec) => $body,
+            Elements::I64($vec) => $body,
+            Elements::F32($vec) => $body,
+            Elements::F64($vec) => $body,
+            Elements::Bool(_) => panic!("truth values where numbers are needed"),
+        }
+    };
+}
+
+pub trait Element: rt::Element {
     fn wrap(elements: Vec<Self>) -> Elements;
     fn unwrap(elements: &Elements) -> &[Self];
     fn unwrap_mut(elements: &mut Elements) -> &mut [Self];
     /// What no kernel computes by chance.
     const UNWRITTEN: Self;
+}
+
+pub trait Number: Element + rt::bare::Arithmetic {
     fn apply(op: Map, operands: &[Self]) -> Self;
     fn total(monoid: &Monoid, elements: &[Self]) -> Self;
     fn divided_by(self, count: usize) -> Self;
 }
 
-macro_rules! number {
-    ($ty:ident, $variant:ident, $unwritten:expr, $apply:expr, $divide:expr) => {
-        impl Number for $ty {
+macro_rules! element {
+    ($ty:ident, $variant:ident, $unwritten:expr) => {
+        impl Element for $ty {
             fn wrap(elements: Vec<Self>) -> Elements {
                 Elements::$variant(elements)
             }
@@ -47,6 +64,17 @@ macro_rules! number {
                 }
             }
             const UNWRITTEN: Self = $unwritten;
+        }
+    };
+}
+
+element!(bool, Bool, true);
+
+macro_rules! number {
+    ($ty:ident, $variant:ident, $unwritten:expr, $apply:expr, $divide:expr) => {
+        element!($ty, $variant, $unwritten);
+
+        impl Number for $ty {
             fn apply(op: Map, operands: &[Self]) -> Self {
                 $apply(op, operands)
             }
@@ -84,30 +112,7 @@ pub enum One {
     I64(i64),
     F32(f32),
     F64(f64),
-}
-
-/// Calls `$body` with `$vec` bound to elements, all of the type of the first.
-macro_rules! of_one_type {
-    ($ones:expr, $vec:ident => $body:expr) => {
-        match $ones[0] {
-            One::I32(_) => {
-                let $vec: Vec<i32> = $ones.iter().map(|one| one.expect()).collect();
-                One::I32($body)
-            }
-            One::I64(_) => {
-                let $vec: Vec<i64> = $ones.iter().map(|one| one.expect()).collect();
-                One::I64($body)
-            }
-            One::F32(_) => {
-                let $vec: Vec<f32> = $ones.iter().map(|one| one.expect()).collect();
-                One::F32($body)
-            }
-            One::F64(_) => {
-                let $vec: Vec<f64> = $ones.iter().map(|one| one.expect()).collect();
-                One::F64($body)
-            }
-        }
-    };
+    Bool(bool),
 }
 
 impl One {
@@ -118,6 +123,7 @@ impl One {
             Elements::I64(elements) => Self::I64(elements[at]),
             Elements::F32(elements) => Self::F32(elements[at]),
             Elements::F64(elements) => Self::F64(elements[at]),
+            Elements::Bool(elements) => Self::Bool(elements[at]),
         }
     }
 
@@ -128,24 +134,29 @@ impl One {
             Self::I64(one) => Elements::I64(vec![one]),
             Self::F32(one) => Elements::F32(vec![one]),
             Self::F64(one) => Elements::F64(vec![one]),
+            Self::Bool(one) => Elements::Bool(vec![one]),
         }
     }
 
-    /// The element, of this type.
-    fn expect<T: Number>(self) -> T {
-        T::unwrap(&self.wrap())[0]
-    }
-
-    pub fn apply(op: Map, operands: &[Self]) -> Self {
-        of_one_type!(operands, operands => Number::apply(op, &operands))
+    /// A function that gives an element of a type.
+    pub fn apply(op: Map, dtype: DType, operands: &[Self]) -> Self {
+        let operands: Vec<Elements> = operands.iter().map(|operand| operand.wrap()).collect();
+        Self::of(&scalar_op(op, dtype, &operands), 0)
     }
 
     pub fn total(monoid: &Monoid, elements: &[Self]) -> Self {
-        of_one_type!(elements, elements => Number::total(monoid, &elements))
+        fn all<T: Number>(_: &[T], elements: &[One]) -> Vec<T> {
+            elements.iter().map(|one| T::unwrap(&one.wrap())[0]).collect()
+        }
+        let total = each_number!(elements[0].wrap(), first => {
+            Element::wrap(vec![Number::total(monoid, &all(&first, elements))])
+        });
+        Self::of(&total, 0)
     }
 
     pub fn divided_by(self, count: usize) -> Self {
-        of_one_type!([self], all => all[0].divided_by(count))
+        let average = each_number!(self.wrap(), one => Element::wrap(vec![one[0].divided_by(count)]));
+        Self::of(&average, 0)
     }
 }
 
@@ -156,7 +167,7 @@ pub fn unwritten(dtype: DType, len: usize) -> Elements {
         DType::I64 => Elements::I64(vec![i64::UNWRITTEN; len]),
         DType::F32 => Elements::F32(vec![f32::UNWRITTEN; len]),
         DType::F64 => Elements::F64(vec![f64::UNWRITTEN; len]),
-        DType::Bool => panic!("no buffer holds truth values"),
+        DType::Bool => Elements::Bool(vec![bool::UNWRITTEN; len]),
     }
 }
 
@@ -166,12 +177,13 @@ pub fn constant(data: &TensorData) -> Elements {
         TensorData::I64(elements) => Elements::I64(elements.to_vec()),
         TensorData::F32(elements) => Elements::F32(elements.iter().map(|element| element.get()).collect()),
         TensorData::F64(elements) => Elements::F64(elements.iter().map(|element| element.get()).collect()),
+        TensorData::Bool(elements) => Elements::Bool(elements.to_vec()),
     }
 }
 
 /// Whether nothing has written to memory that [`unwritten`] made.
 pub fn is_unwritten(elements: &Elements) -> bool {
-    fn all<T: Number>(elements: &[T]) -> bool {
+    fn all<T: Element>(elements: &[T]) -> bool {
         // A NaN is not comparable with what is not written, which is one.
         elements.iter().all(|element| element.partial_cmp(&T::UNWRITTEN).is_none_or(Ordering::is_eq))
     }
@@ -182,10 +194,35 @@ pub fn len(elements: &Elements) -> usize {
     each_type!(elements, vec => vec.len())
 }
 
-/// A single number from single numbers.
-pub fn scalar_op<T: Number>(op: Map, operands: &[Elements]) -> Elements {
-    let operands: Vec<T> = operands.iter().map(|operand| T::unwrap(operand)[0]).collect();
-    T::wrap(vec![T::apply(op, &operands)])
+/// A single element from single elements.
+pub fn scalar_op(op: Map, dtype: DType, operands: &[Elements]) -> Elements {
+    let row = op.row();
+    let is_float = matches!(operands[row.leading()], Elements::F32(_) | Elements::F64(_));
+    let float = || -> f64 {
+        let wide = operands.iter().map(|operand| operand.to_f64()[0]);
+        (row.float)(&wide.collect::<Vec<_>>())
+    };
+    let integer = || -> i64 {
+        let wide = operands.iter().map(|operand| match operand {
+            Elements::I32(operand) => i64::from(operand[0]),
+            Elements::I64(operand) => operand[0],
+            Elements::Bool(operand) => i64::from(operand[0]),
+            Elements::F32(_) | Elements::F64(_) => panic!("floats where integers are needed"),
+        });
+        (row.integer)(&wide.collect::<Vec<_>>())
+    };
+    match (is_float, dtype) {
+        (true, DType::F32) => Elements::F32(vec![float() as f32]),
+        (true, DType::F64) => Elements::F64(vec![float()]),
+        (true, DType::I32) => Elements::I32(vec![float() as i32]),
+        (true, DType::I64) => Elements::I64(vec![float() as i64]),
+        (true, DType::Bool) => Elements::Bool(vec![float() != 0.0]),
+        (false, DType::F32) => Elements::F32(vec![integer() as f32]),
+        (false, DType::F64) => Elements::F64(vec![integer() as f64]),
+        (false, DType::I32) => Elements::I32(vec![integer() as i32]),
+        (false, DType::I64) => Elements::I64(vec![integer()]),
+        (false, DType::Bool) => Elements::Bool(vec![integer() & 1 == 1]),
+    }
 }
 
-pub(super) use each_type;
+pub(super) use {each_number, each_type};

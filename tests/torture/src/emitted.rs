@@ -498,6 +498,9 @@ impl Case for Call {
                 Elements::F64(elements) => digest.add(elements),
                 Elements::I32(elements) => digest.add(elements),
                 Elements::I64(elements) => digest.add(elements),
+                Elements::Bool(elements) => {
+                    digest.add(&elements.iter().map(|truth| i32::from(*truth)).collect::<Vec<_>>())
+                }
             };
         }
         Ok(digest.finish())

@@ -3,7 +3,7 @@
 use mind_rt::private as rt;
 
 /// An element type of kernels.
-pub trait Number: rt::Element {
+pub trait Number: rt::Arithmetic {
     /// What nobody computes by chance.
     const POISON: Self;
 

@@ -33,13 +33,13 @@ pub(super) const E2003: Explanation = Explanation {
 };
 
 pub(super) const E2004: Explanation = Explanation {
-    text: "The operands have different element types. Tensors are never converted; only literals take their type from \
-           what stands beside them, and `2` is an integer.",
+    text: "The operands have different element types. Tensors are converted only where it is written, as `f32(n)`; \
+           literals take their type from what stands beside them, and `2` is an integer.",
     example: Example::Program {
         wrong: "fn f(x: f32[3]) -> f32[3] {\n    x * 2\n}",
         right: "fn f(x: f32[3]) -> f32[3] {\n    x * 2.0\n}",
     },
-    fix: "Write the literal as the tensor's element type asks, or declare both operands alike.",
+    fix: "Write the literal as the tensor's element type asks, or convert an operand, as `f32(n)`.",
 };
 
 pub(super) const E2005: Explanation = Explanation {

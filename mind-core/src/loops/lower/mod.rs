@@ -176,7 +176,9 @@ fn operands<'n>(plan: &Plan, nest: &'n Nest) -> Vec<(&'n Operand, DType)> {
     let mut operands = Vec::new();
     for pass in &nest.passes {
         for node in pass.elements.iter().chain(&pass.numbers) {
-            operands.extend(node.operands.iter().map(|operand| (operand, node.dtype)));
+            let given = node.operands.iter().enumerate();
+            operands
+                .extend(given.map(|(position, operand)| (operand, node.op.row().operand(position, node.of))));
         }
         for store in pass.stores.iter().chain(&pass.row_stores) {
             operands.push((&store.operand, dtype(plan, &store.target)));

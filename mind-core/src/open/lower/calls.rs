@@ -21,12 +21,21 @@ use crate::ty::Shape;
 use crate::written::{reversed, spread};
 
 impl Lowering<'_> {
-    pub(super) fn neg(&mut self, operand: ExprId, operator: Site, expr: ExprId) -> Lowered<Value<NodeId>> {
-        if let Value::Literal(id) = *self.value(operand) {
-            return Ok(Value::Literal(self.literals.neg(id, expr)));
+    /// A sign before an operand.
+    pub(super) fn prefix(
+        &mut self,
+        map: Map,
+        operand: ExprId,
+        operator: Site,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        if let Value::Literal(id) = *self.value(operand)
+            && let Some(literal) = self.literals.prefixed(map, id, expr)
+        {
+            return Ok(Value::Literal(literal));
         }
-        let spot = self.spot("-", expr, &[operand]).at_operator(operator);
-        self.unary(Op::Map(Map::SIGN), operand, spot)
+        let spot = self.spot(map.row().label, expr, &[operand]).at_operator(operator);
+        self.unary(Op::Map(map), operand, spot)
     }
 
     fn unary(&mut self, op: Op, x: ExprId, spot: Spot) -> Lowered<Value<NodeId>> {
@@ -43,7 +52,7 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
         if let (Value::Literal(a), Value::Literal(b), true) =
-            (self.value(lhs), self.value(rhs), op != BinaryOp::At)
+            (self.value(lhs), self.value(rhs), op.keeps_literals())
         {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
@@ -94,12 +103,9 @@ impl Lowering<'_> {
             Call::Operation(op, operands) => self.operation(&given, op, &operands),
             Call::Neg(x) => match *self.value(x) {
                 Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
-                Value::Poison
-                | Value::Tensor(_)
-                | Value::Tuple(_)
-                | Value::Struct(_)
-                | Value::Bool(_)
-                | Value::Word(_) => self.operation(&given, Op::Map(Map::SIGN), &[x]),
+                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
+                    self.operation(&given, Op::Map(Map::SIGN), &[x])
+                }
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
@@ -117,12 +123,12 @@ impl Lowering<'_> {
 
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
-        let values: Vec<NodeId> = match operands {
-            [a, b] if op.alone().is_none() => {
-                self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.into()
-            }
-            _ => operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<_>>()?,
-        };
+        let (before, alike) = operands.split_at(op.first_alike(operands.len()));
+        let mut values = before.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
+        values.extend(match alike {
+            [a, b] => self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.to_vec(),
+            _ => alike.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<_>>()?,
+        });
         let spot = self.spot(given.name, given.expr, operands);
         let spot =
             given.named().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)));

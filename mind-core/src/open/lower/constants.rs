@@ -70,6 +70,7 @@ impl Lowering<'_> {
                     }
                     LiteralKind::Number(_)
                     | LiteralKind::Dim(_)
+                    | LiteralKind::Truth(_)
                     | LiteralKind::Array(_)
                     | LiteralKind::Filled { .. } => {
                         unreachable!("without symbols numbers, arrays and filled shapes are constants")
@@ -111,7 +112,7 @@ impl Lowering<'_> {
             let site = |_| site.unwrap_or_else(|| self.site(expr));
             return Err(Stop::from(diag(&failure, spot.label, &[], site)));
         }
-        let values = DType::NUMERIC.map(|dtype| {
+        let values = DType::CONSTANT.map(|dtype| {
             if !self.literals.fits(id, dtype) {
                 return Err((Misfit::Kind { help: self.literals.rewrite(id, dtype) }, None));
             }
@@ -128,7 +129,7 @@ impl Lowering<'_> {
             Source::Met(_) => self.literals.default_dtype(id),
         };
         // What is wrong for the element type it has, or for every one that it could have, is wrong.
-        let of_own = DType::NUMERIC.iter().zip(&values).find(|(candidate, _)| **candidate == dtype);
+        let of_own = DType::CONSTANT.iter().zip(&values).find(|(candidate, _)| **candidate == dtype);
         if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
             && let Some((_, Err((_, Some(diag))))) = of_own
         {
@@ -138,6 +139,7 @@ impl Lowering<'_> {
             Class::Integer => NumberKind::Integer,
             Class::Float => NumberKind::Float,
             Class::Any => NumberKind::Any,
+            Class::Truth => NumberKind::Truth,
         };
         Ok(Constant {
             text: self.text(self.literals.expr(id)),

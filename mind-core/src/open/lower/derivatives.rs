@@ -87,12 +87,9 @@ impl Lowering<'_> {
                 Err(diag.help("differentiate one element, or give cotangents with `vjp`").into())
             }
             Value::Tuple(_) => Ok(self.structure(&value, derivative.value)?.nodes()),
-            Value::Poison
-            | Value::Tensor(_)
-            | Value::Literal(_)
-            | Value::Struct(_)
-            | Value::Bool(_)
-            | Value::Word(_) => Ok(vec![self.tensor(derivative.value)?]),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => {
+                Ok(vec![self.tensor(derivative.value)?])
+            }
         }
     }
 

@@ -79,7 +79,7 @@ impl Expressions for Lowering<'_> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
-            | NodeKind::Neg { .. }
+            | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }

@@ -88,13 +88,13 @@ impl Lowering<'_> {
         match &body.nodes[index].kind {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
-            NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+            NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Name(name) => self.name(name, expr),
             NodeKind::Member { base, name } => self.member(*base, name, expr),
             NodeKind::Field { base, index, field } => self.field(*base, *index, *field, expr),
             NodeKind::Rust { tokens, text } => Ok(self.rust(tokens, text, expr)),
             NodeKind::Typed { operand, ty } => self.typed(*operand, ty),
-            NodeKind::Neg { operand, operator } => self.neg(*operand, *operator, expr),
+            NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
             NodeKind::Call { callee, arguments, method } => self.call(callee, arguments, *method, expr),
             NodeKind::Transpose(base) => self.transpose(*base, expr),
@@ -209,7 +209,7 @@ impl Lowering<'_> {
                         return Err(Diag { help, ..self.mismatch(value, declared, text, expr) }.into());
                     }
                     Value::Tensor(node) => *node,
-                    Value::Poison | Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
+                    Value::Poison | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
                         unreachable!("the pattern above is of tensors and literals")
                     }
                 };
@@ -276,7 +276,7 @@ impl Lowering<'_> {
                 structures.collect::<Result<_, _>>().map(Structure::Tuple)
             }
             Value::Struct(_) => self.expected("a tensor", expr),
-            Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
+            Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
 
@@ -286,9 +286,7 @@ impl Lowering<'_> {
             Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(node) => Ok(node),
             Value::Literal(id) => self.constant_of(id, self.literals.default_dtype(id)),
-            Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
-                self.expected("a tensor", expr)
-            }
+            Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => self.expected("a tensor", expr),
         }
     }
 }

@@ -19,7 +19,10 @@ impl Lowering<'_> {
             return Ok(value.clone());
         }
         let role = self.roles[expr.index()];
-        if let (Role::Padding, Some(word)) = (role, self.word(&text)) {
+        if let (Role::Padding, Some(word)) = (role, self.padding_word(&text)) {
+            return Ok(word);
+        }
+        if let Some(word) = self.word(&text, expr) {
             return Ok(word);
         }
         if let ("True" | "False" | "None", Some(help)) = (text.as_str(), habits::name(&text)) {

@@ -61,7 +61,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Name(_)
-            | NodeKind::Neg { .. }
+            | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Struct { .. }

@@ -143,7 +143,11 @@ impl<'m> Arranger<'m> {
             }
         }
         let (dtype, shape) = (ty.dtype, ty.shape);
-        self.items.push(Item { value, dtype, shape, work, reads, needs, space, feeds_check: false });
+        let of = match &self.module.inst(value).op {
+            Op::Map(map) => self.module.ty(self.module.inst(value).operands[map.row().leading()]).dtype,
+            _ => dtype,
+        };
+        self.items.push(Item { value, dtype, of, shape, work, reads, needs, space, feeds_check: false });
         self.items.len() - 1
     }
 

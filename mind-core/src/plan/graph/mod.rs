@@ -49,6 +49,8 @@ pub(super) struct Item {
     /// For names.
     pub(super) value: ValueId,
     pub(super) dtype: DType,
+    /// The element type of the operands of a function of elements, but for a condition.
+    pub(super) of: DType,
     /// The extents of what it makes.
     pub(super) shape: Shape,
     pub(super) work: Work,

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::TypeExpr;
 use crate::diag::Site;
-use crate::map::{Map, Tightness};
+use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
 
 /// The statements and expressions of a function.
@@ -56,8 +56,10 @@ pub enum NodeKind {
     Bool(bool),
     /// A variable, a symbol, a constant, or a word such as `same`.
     Name(Ident),
-    /// `-a`
-    Neg {
+    /// `-a`, `!a`
+    Prefix {
+        /// `-`, or `!`.
+        map: Map,
         /// `a`
         operand: ExprId,
         /// The sign itself.
@@ -218,7 +220,7 @@ impl NodeKind {
             | Self::Number(_)
             | Self::Bool(_)
             | Self::Name(_)
-            | Self::Neg { .. }
+            | Self::Prefix { .. }
             | Self::Binary { .. }
             | Self::Transpose(_)
             | Self::Member { .. }
@@ -256,7 +258,7 @@ impl Body {
                 NodeKind::Unread
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
-                | NodeKind::Neg { .. }
+                | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
                 | NodeKind::Transformed { .. }
@@ -297,7 +299,7 @@ impl NodeKind {
             | Self::Name(_)
             | Self::Rust { .. }
             | Self::Open => false,
-            Self::Neg { operand, .. } | Self::Typed { operand, .. } => *operand == expr,
+            Self::Prefix { operand, .. } | Self::Typed { operand, .. } => *operand == expr,
             Self::Binary { lhs, rhs, .. } => [lhs, rhs].contains(&&expr),
             Self::Call { arguments, .. } | Self::Transformed { arguments, .. } => among(arguments),
             Self::Transpose(base) | Self::Field { base, .. } | Self::Member { base, .. } => *base == expr,
@@ -323,7 +325,7 @@ impl NodeKind {
 /// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
-    /// `+ - * /`: a function of elements.
+    /// `+`, `<`, `&&`: a function of elements.
     Map(Map),
     /// `@`, binds like `*`
     At,
@@ -343,6 +345,14 @@ impl BinaryOp {
         match self {
             Self::Map(map) => map.row().infix().expect("operators stand between their operands"),
             Self::At => Tightness::Multiplicative,
+        }
+    }
+
+    /// Whether what it gives for literals is one of the same kind.
+    pub fn keeps_literals(self) -> bool {
+        match self {
+            Self::Map(map) => map.row().gives == Gives::Operand,
+            Self::At => false,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
 use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
-use crate::ty::{Shape, Type};
+use crate::ty::{DType, Shape, Type};
 use crate::written::{resolve, spread};
 
 /// What is kept of an operation that may break a rule, so that a message can try others in its place.
@@ -264,27 +264,23 @@ impl BodyLowering<'_> {
         })
     }
 
-    /// The declaration of a parameter with the element type that is needed.
+    /// How to convert an operand to the element type that is needed.
     fn other_element_type(&self, error: &OpError, operands: &[Operand]) -> Option<String> {
-        let declared = |operand: &Operand, dtype: &str| {
-            let name = self.builder.inst(operand.0).op.input_name()?;
-            let ty = self.ty(*operand);
-            let shape = if ty.rank() == 0 { String::new() } else { ty.shape.to_string() };
-            Some(format!("element types are never converted: declare `{name}: {dtype}{shape}`"))
+        let converted = |operand: Operand, dtype: DType| {
+            Some(format!("convert it: write `{dtype}({})`", self.full_text(operand.1)))
         };
         if error.code == Code::E4011 {
-            return operands.get(1).and_then(|indices| declared(indices, "i64"));
+            return operands.get(1).and_then(|indices| converted(*indices, DType::I64));
         }
         if error.code == Code::E2005 {
-            let integers = operands.iter().find(|operand| !self.ty(**operand).dtype.is_float());
-            return integers.and_then(|operand| declared(operand, "f32"));
+            // Of truth values the error itself says what to write.
+            let integers = operands.iter().find(|operand| self.ty(**operand).dtype.is_integer());
+            return integers.and_then(|operand| converted(*operand, DType::F32));
         }
-        let [lhs, rhs] = operands else { return None };
-        let (a, b) = (self.ty(*lhs).dtype, self.ty(*rhs).dtype);
-        match b.is_float() && !a.is_float() {
-            true => declared(lhs, b.name()).or_else(|| declared(rhs, a.name())),
-            false => declared(rhs, a.name()).or_else(|| declared(lhs, b.name())),
-        }
+        let [lhs, rhs] = operands[operands.len().checked_sub(2)?..] else { return None };
+        let (a, b) = (self.ty(lhs).dtype, self.ty(rhs).dtype);
+        // To what loses less: floats before integers, these before truth values.
+        if a < b { converted(lhs, b) } else { converted(rhs, a) }
     }
 
     /// What to write for a value of a type in the place of one of another.

@@ -66,7 +66,6 @@ pub(crate) trait ReadLiterals: Expressions {
                 | Value::Tensor(_)
                 | Value::Tuple(_)
                 | Value::Struct(_)
-                | Value::Bool(_)
                 | Value::Word(_) => {
                     let message =
                         format!("an array holds numbers and arrays, found {}", self.describe(*element));
@@ -132,9 +131,10 @@ pub(crate) trait ReadLiterals: Expressions {
                     let operator = DimOperator::of(op.symbol()).ok_or_else(not_integer)?;
                     operate(operator, &dims[lhs], &dims[rhs]).map_err(|fault| Stop::from(fault.at(site)))?
                 }
-                LiteralKind::Number(_) | LiteralKind::Array(_) | LiteralKind::Filled { .. } => {
-                    return Err(not_integer());
-                }
+                LiteralKind::Number(_)
+                | LiteralKind::Truth(_)
+                | LiteralKind::Array(_)
+                | LiteralKind::Filled { .. } => return Err(not_integer()),
             };
             dims.insert(part, dim);
         }
@@ -148,6 +148,7 @@ pub(crate) trait ReadLiterals: Expressions {
             LiteralKind::Filled { value, .. } => Ok(self.scalar(*value, dtype)?.data()),
             LiteralKind::Number(_)
             | LiteralKind::Dim(_)
+            | LiteralKind::Truth(_)
             | LiteralKind::Neg(_)
             | LiteralKind::Binary { .. } => Ok(self.scalar(id, dtype)?.data()),
         }
@@ -172,7 +173,8 @@ pub(crate) trait ReadLiterals: Expressions {
             DType::F32 => data!(F32),
             DType::F64 => data!(F64),
             DType::I32 => data!(I32),
-            DType::I64 | DType::Bool => data!(I64),
+            DType::I64 => data!(I64),
+            DType::Bool => data!(Bool),
         })
     }
 
@@ -185,7 +187,7 @@ pub(crate) trait ReadLiterals: Expressions {
             let scalar = match kind {
                 LiteralKind::Number(number) => {
                     number.check_range(dtype, site)?;
-                    Scalar::of(number, dtype)
+                    Scalar::written(number, dtype)
                 }
                 LiteralKind::Dim(dim) => match dim.as_literal() {
                     Some(value) => {
@@ -195,7 +197,7 @@ pub(crate) trait ReadLiterals: Expressions {
                             suffix: None,
                         };
                         number.check_range(dtype, site)?;
-                        Scalar::of(&number, dtype)
+                        Scalar::written(&number, dtype)
                     }
                     None => {
                         let message =
@@ -203,7 +205,8 @@ pub(crate) trait ReadLiterals: Expressions {
                         return Err(Diag::new(Code::E2001, site, message).into());
                     }
                 },
-                LiteralKind::Neg(operand) => scalars[operand].neg(),
+                LiteralKind::Truth(truth) => Scalar::Bool(*truth),
+                LiteralKind::Neg(operand) => scalars[operand].negated(),
                 LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
                     Some(scalar) => scalar,
                     None => {

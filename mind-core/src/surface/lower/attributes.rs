@@ -2,24 +2,22 @@
 
 use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
-use super::literals::LiteralId;
+use super::literals::{LiteralId, LiteralKind};
 use super::values::{Lowered, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::Padding;
 use crate::surface::ast::ExprId;
+use crate::ty::DType;
 
 /// Arguments of calls as attributes.
 pub(crate) trait Attributes: ReadLiterals {
     fn literal(&self, what: &str, expr: ExprId) -> Lowered<LiteralId> {
         match self.value(expr) {
             Value::Literal(id) => Ok(*id),
-            Value::Poison
-            | Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Struct(_)
-            | Value::Bool(_)
-            | Value::Word(_) => self.expected(what, expr),
+            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
+                self.expected(what, expr)
+            }
         }
     }
 
@@ -72,14 +70,19 @@ pub(crate) trait Attributes: ReadLiterals {
 
     /// `true` or `false`
     fn flag_attribute(&self, expr: ExprId) -> Lowered<bool> {
+        if let Value::Literal(id) = self.value(expr)
+            && let LiteralKind::Truth(value) = self.literals().kind(*id)
+        {
+            return Ok(*value);
+        }
+        self.expected("`true` or `false`", expr)
+    }
+
+    /// `f32`
+    fn dtype_attribute(&self, expr: ExprId) -> Lowered<DType> {
         match self.value(expr) {
-            Value::Bool(value) => Ok(*value),
-            Value::Poison
-            | Value::Tensor(_)
-            | Value::Literal(_)
-            | Value::Tuple(_)
-            | Value::Struct(_)
-            | Value::Word(_) => self.expected("`true` or `false`", expr),
+            Value::Word(Word::DType(dtype)) => Ok(*dtype),
+            _ => self.expected("an element type as `f32`", expr),
         }
     }
 
@@ -90,9 +93,11 @@ pub(crate) trait Attributes: ReadLiterals {
             Value::Word(Word::Same) => return Ok(Padding::Same),
             Value::Word(Word::Valid) => return Ok(Padding::Valid),
             Value::Literal(id) => *id,
-            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) => {
-                return self.expected(PADDING, expr);
-            }
+            Value::Poison
+            | Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Struct(_)
+            | Value::Word(Word::DType(_)) => return self.expected(PADDING, expr),
         };
         let Some(pairs) = self.literals().elements(id) else { return self.expected(PADDING, expr) };
         let mut padding = Vec::new();

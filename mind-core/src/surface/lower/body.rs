@@ -100,9 +100,9 @@ impl BodyLowering<'_> {
         match &body.nodes[index].kind {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
-            NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+            NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Name(name) => self.name(name, expr),
-            NodeKind::Neg { operand, operator } => self.neg(*operand, *operator, expr),
+            NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
             NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
             NodeKind::Transformed { transforms, function, arguments } => {
@@ -158,7 +158,7 @@ impl BodyLowering<'_> {
         if self.signature.dims.is_unread(&text) {
             return Err(Stop::Poisoned);
         }
-        if let Some(word) = self.word(&text) {
+        if let Some(word) = self.padding_word(&text).or_else(|| self.word(&text, expr)) {
             return Ok(word);
         }
         if self.is_told_by_its_call(expr) {
@@ -218,7 +218,7 @@ impl BodyLowering<'_> {
                     self.name_value(value, &format!("{name}.{field}"));
                 }
             }
-            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {}
+            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {}
         }
     }
 
@@ -275,7 +275,7 @@ impl BodyLowering<'_> {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Name(_)
-            | NodeKind::Neg { .. }
+            | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
@@ -324,7 +324,7 @@ impl BodyLowering<'_> {
                         Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) => {
                             format!("declare it: `-> {found}`")
                         }
-                        Value::Literal(_) | Value::Bool(_) | Value::Word(_) | Value::Poison => {
+                        Value::Literal(_) | Value::Word(_) | Value::Poison => {
                             "declare it, or leave the value out".to_owned()
                         }
                     };
@@ -383,7 +383,7 @@ impl BodyLowering<'_> {
                     elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
                 self.tuple(elements, expr)
             }
-            Value::Bool(_) | Value::Word(_) => Err(self.for_arguments_only(expr).into()),
+            Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
 }

@@ -108,6 +108,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
             AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
             AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
+            AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),
             AttributeForm::Padding => Attribute::Padding(self.padding_attribute(argument)?),
         })
     }

@@ -101,7 +101,7 @@ impl BodyLowering<'_> {
     /// A value of a type in place of one that a function with a mistake would give.
     fn stand_in(&mut self, ty: &Type, expr: ExprId) -> Option<ValueId> {
         let zero = Number { text: "0".to_owned(), value: NumberValue::Integer(0), suffix: None };
-        let zero = self.builder.push(Scalar::of(&zero, ty.dtype).constant(), &[]).ok()?;
+        let zero = self.builder.push(Scalar::written(&zero, ty.dtype).constant(), &[]).ok()?;
         self.made.push(Some(expr));
         let ops = resolve(&spread(ty.shape.to_vec()), &[self.builder.ty(zero)]).ok()?;
         self.emit_each(&Spot::of(expr), ops, vec![(zero, expr)]).ok()

@@ -3,7 +3,8 @@
 use super::literals::Literals;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Pattern};
+use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern};
+use crate::ty::DType;
 use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
@@ -57,7 +58,7 @@ pub(crate) trait Expressions {
         let text = self.text(expr);
         match self.value(expr) {
             Value::Poison => text,
-            Value::Bool(_) | Value::Word(_) => text,
+            Value::Word(_) => text,
             Value::Tensor(tensor) => match self.tensor_type(*tensor) {
                 Some(ty) => format!("{text} of type {ty}"),
                 None => format!("{text}, a tensor"),
@@ -73,7 +74,6 @@ pub(crate) trait Expressions {
     fn type_text(&self, value: &Value<Self::Tensor>) -> String {
         match value {
             Value::Poison => "unknown".to_owned(),
-            Value::Bool(value) => value.to_string(),
             Value::Word(word) => word.name().to_owned(),
             Value::Tensor(tensor) => self.tensor_type(*tensor).unwrap_or_else(|| "a tensor".to_owned()),
             Value::Literal(id) => self.literals().describe(*id).to_owned(),
@@ -106,7 +106,7 @@ pub(crate) trait Expressions {
                 Some(element) => return Ok(element.clone()),
                 None => format!("no element {index} in {}", self.describe(base)),
             },
-            Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
+            Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => {
                 format!("expected a tuple before `.{index}`, found {}", self.describe(base))
             }
         };
@@ -125,7 +125,7 @@ pub(crate) trait Expressions {
     ) -> Bound<'p, Self::Tensor> {
         let (mut names, mut mistakes) = (Vec::new(), Vec::new());
         let value = match value {
-            Value::Bool(_) | Value::Word(_) => {
+            Value::Word(_) => {
                 mistakes.push(self.for_arguments_only(expr));
                 Value::Poison
             }
@@ -181,9 +181,19 @@ pub(crate) trait Expressions {
         Diag::new(Code::E2001, self.site(expr), message)
     }
 
-    /// The word that a name is where no variable has it.
-    fn word(&self, name: &str) -> Option<Value<Self::Tensor>> {
+    /// The padding that a name is where no variable has it.
+    fn padding_word(&self, name: &str) -> Option<Value<Self::Tensor>> {
         [Word::Same, Word::Valid].into_iter().find(|word| word.name() == name).map(Value::Word)
+    }
+
+    /// The element type, or the number that no literal can be, that a name is where no variable has it.
+    fn word(&mut self, name: &str, expr: ExprId) -> Option<Value<Self::Tensor>> {
+        if let "inf" | "nan" = name {
+            let (text, value) = (name.to_owned(), NumberValue::Float(name.to_owned()));
+            let number = Number { text, value, suffix: None };
+            return Some(Value::Literal(self.literals_mut().number(number, expr)));
+        }
+        DType::from_name(name).map(|dtype| Value::Word(Word::DType(dtype)))
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Name(_)
-            | NodeKind::Neg { .. }
+            | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose(_)
@@ -210,7 +210,7 @@ pub(crate) trait Foreign: Expressions {
             }
             Some(
                 NodeKind::Binary { .. }
-                | NodeKind::Neg { .. }
+                | NodeKind::Prefix { .. }
                 | NodeKind::Transpose(_)
                 | NodeKind::Subscript { .. }
                 | NodeKind::Call { method: true, .. },
@@ -271,7 +271,7 @@ pub(crate) trait Foreign: Expressions {
         let is_number = |argument: &&Argument| {
             matches!(
                 self.body()[argument.value].kind,
-                NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Neg { .. }
+                NodeKind::Number(_) | NodeKind::Name(_) | NodeKind::Prefix { .. }
             )
         };
         let mut texts: Vec<String> = Vec::new();

@@ -31,8 +31,8 @@ impl BodyLowering<'_> {
             Call::Operation(op, operands) => self.operation(&given, &op, &operands),
             Call::Neg(x) => match self.values[x.index()] {
                 Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
-                Value::Struct(_) => self.neg(x, self.site(expr), expr),
-                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                Value::Struct(_) => self.prefix(Map::SIGN, x, self.site(expr), expr),
+                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Word(_) => {
                     self.operation(&given, &Op::Map(Map::SIGN), &[x])
                 }
             },
@@ -52,13 +52,13 @@ impl BodyLowering<'_> {
 
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: &Op, operands: &[ExprId]) -> Lowered<Value> {
-        let operands: Vec<Operand> = match operands {
-            [a, b] if op.alone().is_none() => self.pair(given, *a, *b)?.into(),
-            _ => {
-                let tensors = operands.iter().map(|operand| Ok((self.tensor(*operand, None)?, *operand)));
-                tensors.collect::<Lowered<_>>()?
-            }
-        };
+        let (before, alike) = operands.split_at(op.first_alike(operands.len()));
+        let mut tensor = |operand: &ExprId| Ok((self.tensor(*operand, None)?, *operand));
+        let mut operands = before.iter().map(&mut tensor).collect::<Lowered<Vec<Operand>>>()?;
+        operands.extend(match alike {
+            [a, b] => self.pair(given, *a, *b)?.to_vec(),
+            _ => alike.iter().map(tensor).collect::<Lowered<_>>()?,
+        });
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
         let resolved = resolve(op, &types).map_err(|fault| self.unresolved(given, &fault, operands[0]))?;
         let spot = given.named().fold(Spot::of(given.expr).label(given.name), |spot, (name, argument)| {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dim::Dim;
 use crate::ir::ValueId;
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
@@ -31,6 +32,7 @@ pub(super) struct Literal {
 pub(crate) enum LiteralKind {
     Number(Number),
     Dim(Dim),
+    Truth(bool),
     Array(Vec<LiteralId>),
     Neg(LiteralId),
     Binary {
@@ -60,6 +62,7 @@ pub(crate) enum Class {
     Float,
     /// Zeros and ones.
     Any,
+    Truth,
 }
 
 impl Class {
@@ -67,7 +70,8 @@ impl Class {
         match self {
             Self::Integer => dtype.is_integer(),
             Self::Float => dtype.is_float(),
-            Self::Any => true,
+            Self::Any => !matches!(dtype, DType::Bool),
+            Self::Truth => matches!(dtype, DType::Bool),
         }
     }
 
@@ -76,6 +80,7 @@ impl Class {
             Self::Integer => "an integer",
             Self::Float => "a float",
             Self::Any => "any number",
+            Self::Truth => "a truth value",
         }
     }
 }
@@ -113,6 +118,20 @@ impl Literals {
         self.add(Literal { kind, expr, class: Class::Integer, dtype: None, extents: Some(Vec::new()) })
     }
 
+    pub(crate) fn truth(&mut self, truth: bool, expr: ExprId) -> LiteralId {
+        let (kind, extents) = (LiteralKind::Truth(truth), Some(Vec::new()));
+        self.add(Literal { kind, expr, class: Class::Truth, dtype: None, extents })
+    }
+
+    /// A sign before a literal, where that is a literal.
+    pub(crate) fn prefixed(&mut self, map: Map, operand: LiteralId, expr: ExprId) -> Option<LiteralId> {
+        match (map, self.kind(operand)) {
+            (Map::SIGN, _) => Some(self.neg(operand, expr)),
+            (Map::Not, LiteralKind::Truth(truth)) => Some(self.truth(!truth, expr)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn neg(&mut self, operand: LiteralId, expr: ExprId) -> LiteralId {
         let Literal { class, dtype, extents, .. } = self.get(operand).clone();
         let extents = extents.filter(Vec::is_empty);
@@ -141,6 +160,7 @@ impl Literals {
         literal.dtype.unwrap_or(match literal.class {
             Class::Integer => DType::I64,
             Class::Float | Class::Any => DType::F32,
+            Class::Truth => DType::Bool,
         })
     }
 
@@ -159,6 +179,9 @@ impl Literals {
     /// How to write it for another dtype.
     pub(crate) fn rewrite(&self, id: LiteralId, dtype: DType) -> Option<String> {
         let literal = self.get(id);
+        if dtype == DType::Bool {
+            return Some("a truth value is no number: convert it, as `f32(…)`".to_owned());
+        }
         let number = match &literal.kind {
             LiteralKind::Number(number) => number,
             LiteralKind::Array(_) if literal.dtype.is_none() => {
@@ -167,6 +190,7 @@ impl Literals {
             }
             LiteralKind::Array(_)
             | LiteralKind::Dim(_)
+            | LiteralKind::Truth(_)
             | LiteralKind::Neg(_)
             | LiteralKind::Binary { .. }
             | LiteralKind::Filled { .. } => return None,
@@ -195,7 +219,7 @@ impl Literals {
                 continue;
             }
             match &literal.kind {
-                LiteralKind::Number(_) | LiteralKind::Dim(_) => {}
+                LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Truth(_) => {}
                 LiteralKind::Array(elements) => rest.extend(elements),
                 LiteralKind::Neg(operand) => rest.push(*operand),
                 LiteralKind::Binary { lhs, rhs, .. } => rest.extend([*lhs, *rhs]),
@@ -211,6 +235,7 @@ impl Literals {
             LiteralKind::Array(elements) => Some(elements),
             LiteralKind::Number(_)
             | LiteralKind::Dim(_)
+            | LiteralKind::Truth(_)
             | LiteralKind::Neg(_)
             | LiteralKind::Binary { .. }
             | LiteralKind::Filled { .. } => None,
@@ -256,6 +281,7 @@ impl Literals {
             LiteralKind::Filled { shape, .. } => shape.as_literals(),
             LiteralKind::Number(_)
             | LiteralKind::Dim(_)
+            | LiteralKind::Truth(_)
             | LiteralKind::Array(_)
             | LiteralKind::Neg(_)
             | LiteralKind::Binary { .. } => self.get(id).extents.clone(),

@@ -126,7 +126,7 @@ impl BodyLowering<'_> {
                 Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
             }
             Value::Struct(record) => Structure::Struct((*record.ty).clone()),
-            Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => Structure::UNIT,
+            Value::Poison | Value::Literal(_) | Value::Word(_) => Structure::UNIT,
         }
     }
 
@@ -138,7 +138,7 @@ impl BodyLowering<'_> {
                 Value::Tensor(value) => leaves.push(*value),
                 Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
                 Value::Struct(record) => rest.extend(record.fields.iter().rev()),
-                Value::Poison | Value::Literal(_) | Value::Bool(_) | Value::Word(_) => {}
+                Value::Poison | Value::Literal(_) | Value::Word(_) => {}
             }
         }
         leaves

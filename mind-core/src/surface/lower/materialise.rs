@@ -30,6 +30,7 @@ impl BodyLowering<'_> {
                         }
                         LiteralKind::Number(_)
                         | LiteralKind::Dim(_)
+                        | LiteralKind::Truth(_)
                         | LiteralKind::Neg(_)
                         | LiteralKind::Binary { .. }
                         | LiteralKind::Filled { .. } => {
@@ -58,9 +59,13 @@ impl BodyLowering<'_> {
                         self.emit_each(&spot, ops.expect("every extent is written"), vec![operand])?
                     }
                 },
-                (LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Array(_), None) => {
-                    unreachable!("numbers and arrays have extents")
-                }
+                (
+                    LiteralKind::Number(_)
+                    | LiteralKind::Dim(_)
+                    | LiteralKind::Truth(_)
+                    | LiteralKind::Array(_),
+                    None,
+                ) => unreachable!("numbers and arrays have extents"),
             };
             self.literals.made.insert((part, dtype), value);
         }

@@ -13,27 +13,33 @@ use crate::surface::ast::{BinaryOp, ExprId};
 use crate::written::{resolve, reversed};
 
 impl BodyLowering<'_> {
-    pub(super) fn neg(&mut self, operand: ExprId, operator: Site, expr: ExprId) -> Lowered<Value> {
-        if let Value::Literal(id) = self.values[operand.index()] {
-            return Ok(Value::Literal(self.literals.neg(id, expr)));
+    /// A sign before an operand.
+    pub(super) fn prefix(
+        &mut self,
+        map: Map,
+        operand: ExprId,
+        operator: Site,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        if let Value::Literal(id) = self.values[operand.index()]
+            && let Some(literal) = self.literals.prefixed(map, id, expr)
+        {
+            return Ok(Value::Literal(literal));
         }
         let spot = Spot::of(expr).operator(operator);
         if let Value::Struct(record) = &self.values[operand.index()] {
             let record = record.clone();
             return self.each_field(&record, &mut |lowering, field| match field {
                 Value::Tensor(value) => {
-                    lowering.emit(&spot, Op::Map(Map::SIGN), &[(value, operand)]).map(Value::Tensor)
+                    lowering.emit(&spot, Op::Map(map), &[(value, operand)]).map(Value::Tensor)
                 }
-                Value::Poison
-                | Value::Literal(_)
-                | Value::Tuple(_)
-                | Value::Struct(_)
-                | Value::Bool(_)
-                | Value::Word(_) => Err(Stop::Poisoned),
+                Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
+                    Err(Stop::Poisoned)
+                }
             });
         }
         let value = self.tensor(operand, None)?;
-        self.emit(&spot, Op::Map(Map::SIGN), &[(value, operand)]).map(Value::Tensor)
+        self.emit(&spot, Op::Map(map), &[(value, operand)]).map(Value::Tensor)
     }
 
     pub(super) fn binary(
@@ -53,12 +59,33 @@ impl BodyLowering<'_> {
         &mut self,
         op: BinaryOp,
         operator: Site,
+        lhs: (Value, ExprId),
+        rhs: (Value, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let of = [lhs.1, rhs.1];
+        let is_float =
+            |value: &Value| matches!(value, Value::Tensor(x) if self.builder.ty(*x).dtype.is_float());
+        let is_power = op == BinaryOp::Map(Map::BitXor) && (is_float(&lhs.0) || is_float(&rhs.0));
+        self.paired(op, operator, lhs, rhs, expr).map_err(|stop| match stop {
+            Stop::Mistake(diag) if is_power => {
+                let [base, exponent] = of.map(|operand| self.operand_text(operand));
+                diag.help(power(&base, &exponent)).into()
+            }
+            other => other,
+        })
+    }
+
+    fn paired(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
         (a, lhs): (Value, ExprId),
         (b, rhs): (Value, ExprId),
         expr: ExprId,
     ) -> Lowered<Value> {
         let values = (a, b);
-        if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op != BinaryOp::At) {
+        if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op.keeps_literals()) {
             return self.binary_literal(op, (*a, *b), operator, expr);
         }
         if matches!(values, (Value::Poison, _) | (_, Value::Poison)) {
@@ -137,5 +164,14 @@ impl BodyLowering<'_> {
             spot = spot.operator(site);
         }
         self.emit(&spot, operation, &[lhs, rhs])
+    }
+}
+
+/// What is said of `x ^ 2`, which is no power.
+fn power(base: &str, exponent: &str) -> String {
+    match exponent {
+        "2" | "2.0" => format!("write `{base} * {base}`"),
+        "3" | "3.0" => format!("write `{base} * {base} * {base}`"),
+        _ => "a power is a product, as `x * x`".to_owned(),
     }
 }

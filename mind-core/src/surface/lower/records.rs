@@ -47,7 +47,7 @@ impl BodyLowering<'_> {
                     Err(self.once(key, || diag))
                 }
             },
-            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!(
                     "found `.{name}` behind {}, expected `T`, a method call or the number of a tuple element",
                     self.describe(base)
@@ -135,12 +135,7 @@ impl BodyLowering<'_> {
         match &self.values[base.index()] {
             Value::Poison => Err(Stop::Poisoned),
             Value::Struct(record) if record.ty.name == *name => Ok(record.clone()),
-            Value::Struct(_)
-            | Value::Tensor(_)
-            | Value::Literal(_)
-            | Value::Tuple(_)
-            | Value::Bool(_)
-            | Value::Word(_) => {
+            Value::Struct(_) | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
                 Err(Diag::new(Code::E2001, self.body[base].site, message).into())
             }
@@ -184,7 +179,7 @@ impl BodyLowering<'_> {
             let value = match field {
                 Value::Poison => Err(Stop::Poisoned),
                 Value::Struct(inner) => self.each_field(inner, apply),
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => {
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                     apply(self, field.clone())
                 }
             };
@@ -238,8 +233,8 @@ impl BodyLowering<'_> {
                 Err(Diag::new(Code::E2001, operator, message).into())
             }
             (
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_),
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
             ) => self.binary_values(op, operator, (a, lhs), (b, rhs), expr),
         }
     }
@@ -249,7 +244,7 @@ impl BodyLowering<'_> {
         match value {
             Value::Tensor(value) => self.builder.ty(*value).rank() == 0,
             Value::Literal(id) => self.literals.elements(*id).is_none(),
-            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
+            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
         }
     }
 

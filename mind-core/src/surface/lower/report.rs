@@ -189,7 +189,7 @@ impl BodyLowering<'_> {
                 Structure::Struct(_),
                 Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Struct(_),
             )
-            | (_, Value::Bool(_) | Value::Word(_)) => Err(mismatch(self, None).into()),
+            | (_, Value::Word(_)) => Err(mismatch(self, None).into()),
         }
     }
 
@@ -213,7 +213,7 @@ impl BodyLowering<'_> {
                 let dtype = dtype.unwrap_or_else(|| self.literals.default_dtype(*id));
                 self.materialise(*id, dtype)
             }
-            Value::Tuple(_) | Value::Struct(_) | Value::Bool(_) | Value::Word(_) => {
+            Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
                 let message = format!("expected a tensor, found {}", self.describe(expr));
                 Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
             }

@@ -7,6 +7,7 @@ use super::literals::LiteralId;
 use super::structure::StructType;
 use crate::diag::Diag;
 use crate::ir::ValueId;
+use crate::ty::DType;
 
 /// What an expression stands for.
 #[derive(Clone, Debug)]
@@ -21,8 +22,6 @@ pub(crate) enum Value<T = ValueId> {
     Tuple(Tuple<T>),
     /// A struct.
     Struct(Record<T>),
-    /// `true` or `false`.
-    Bool(bool),
     /// A word that an argument may be.
     Word(Word),
 }
@@ -32,6 +31,7 @@ pub(crate) enum Value<T = ValueId> {
 pub(crate) enum Word {
     Same,
     Valid,
+    DType(DType),
 }
 
 impl Word {
@@ -39,6 +39,7 @@ impl Word {
         match self {
             Self::Same => "same",
             Self::Valid => "valid",
+            Self::DType(dtype) => dtype.name(),
         }
     }
 }
@@ -74,9 +75,7 @@ impl<T> Value<T> {
                     leaves += inner.leaves;
                 }
                 Self::Struct(record) => leaves += record.ty.leaf_count(),
-                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Bool(_) | Self::Word(_) => {
-                    leaves += 1
-                }
+                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Word(_) => leaves += 1,
             }
         }
         let tuple = Tuple { elements: elements.into(), depth: depth + 1, leaves };
@@ -102,7 +101,7 @@ impl Record {
         self.fields.iter().any(|field| match field {
             Value::Poison => true,
             Value::Struct(inner) => inner.is_poisoned(),
-            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Bool(_) | Value::Word(_) => false,
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => false,
         })
     }
 

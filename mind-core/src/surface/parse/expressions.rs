@@ -7,7 +7,7 @@ use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::map::Tightness;
+use crate::map::{Map, Tightness};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind};
 use crate::surface::habits::{self, Way};
 
@@ -16,8 +16,9 @@ const AFTER_DOT: &str = "`T`, a method call, a field or the number of a tuple el
 impl<'a> Parser<'a> {
     /// Reads signs and an operand, or enters the bracket it starts with.
     pub(super) fn operand(&mut self) -> Result<State, Diag> {
-        while let Some(sign) = self.take("-") {
-            self.level().pending.push(Pending::Sign(sign));
+        while let Some((map, sign)) = Map::prefixes().find_map(|map| Some((map, self.take(map.row().label)?)))
+        {
+            self.level().pending.push(Pending::Sign(map, sign));
         }
         if self.at_group(Delimiter::None) {
             return Ok(self.enter(Delimiter::None, LevelKind::Fragment));
@@ -113,8 +114,9 @@ impl<'a> Parser<'a> {
         let mut negative = false;
         if !self.at(".")
             && !self.at_group(Delimiter::Bracket)
-            && let Some(sign) = self.level().pending.pop_if(|pending| matches!(pending, Pending::Sign(_)))
-            && let Pending::Sign(sign) = sign
+            && let Some(sign) =
+                self.level().pending.pop_if(|pending| matches!(pending, Pending::Sign(Map::SIGN, _)))
+            && let Pending::Sign(_, sign) = sign
         {
             negative = true;
             site = sign.to(site);
@@ -153,19 +155,16 @@ impl<'a> Parser<'a> {
         match BinaryOp::all().find_map(|op| self.take(op.symbol()).map(|site| (op, site))) {
             Some((op, operator)) => {
                 let lhs = self.reduce(operand, Some(op.tightness()));
+                if let Some(&Pending::Binary { op: before, .. }) = self.level().pending.last()
+                    && before.tightness() == op.tightness()
+                {
+                    return Err(chained(before, op, operator));
+                }
                 self.level().pending.push(Pending::Binary { op, operator, lhs });
                 Ok(State::Operand)
             }
-            None => {
-                if self.at("**") || self.at("^") {
-                    return Err(self.power(operand));
-                }
-                let whole = self.reduce(operand, None);
-                match [">", "<", ">=", "<="].into_iter().find(|comparison| self.at(comparison)) {
-                    Some(comparison) => Err(self.comparison(whole, comparison)),
-                    None => Ok(State::Whole(whole)),
-                }
-            }
+            None if self.at("**") => Err(self.power(operand)),
+            None => Ok(State::Whole(self.reduce(operand, None))),
         }
     }
 
@@ -195,23 +194,6 @@ impl<'a> Parser<'a> {
         diag.help(format!("there is no power: write `{written}`{above_zero}"))
     }
 
-    /// What is said of `x > 0.0`.
-    fn comparison(&mut self, lhs: Operand, comparison: &str) -> Diag {
-        let diag = self.unexpected("an arithmetic operator");
-        let lhs = self.operand_text(lhs);
-        let rhs = self.behind_operator().unwrap_or_else(|| "…".to_owned());
-        let (large, small) = if comparison.starts_with('>') { (&lhs, &rhs) } else { (&rhs, &lhs) };
-        let is_zero = |text: &str| text.parse::<f64>() == Ok(0.0);
-        let positive = match (is_zero(large), is_zero(small)) {
-            (_, true) => large.clone(),
-            (true, false) => format!("-{small}"),
-            (false, false) => format!("{large} - {small}"),
-        };
-        diag.help(format!(
-            "there are no comparisons: `relu({positive})` is above 0 where `{large} > {small}`, and 0 elsewhere"
-        ))
-    }
-
     /// An operand that has been read, as that of a postfix form.
     fn operand_text(&mut self, operand: Operand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
@@ -232,13 +214,16 @@ impl<'a> Parser<'a> {
     /// Applies the pending operators that bind at least as tightly as `floor`, all without it.
     fn reduce(&mut self, mut operand: Operand, floor: Option<Tightness>) -> Operand {
         let binds = |pending: &mut Pending| match pending {
-            Pending::Sign(_) => true,
-            Pending::Binary { op, .. } => floor.is_none_or(|floor| op.tightness() >= floor),
+            Pending::Sign(..) => true,
+            // A comparison is not an operand of another.
+            Pending::Binary { op, .. } => {
+                floor.is_none_or(|floor| op.tightness() > floor || op.tightness() == floor && floor.chains())
+            }
         };
         while let Some(pending) = self.level().pending.pop_if(binds) {
             operand = match pending {
-                Pending::Sign(operator) => {
-                    let kind = NodeKind::Neg { operand: operand.id, operator };
+                Pending::Sign(map, operator) => {
+                    let kind = NodeKind::Prefix { map, operand: operand.id, operator };
                     self.add(kind, operator.to(operand.site))
                 }
                 Pending::Binary { op, operator, lhs } => {
@@ -304,6 +289,13 @@ impl<'a> Parser<'a> {
         });
         Ok(Some(fields))
     }
+}
+
+/// What is said of `a < b < c`.
+fn chained(before: BinaryOp, op: BinaryOp, operator: Site) -> Diag {
+    let (before, op) = (before.symbol(), op.symbol());
+    Diag::new(Code::E1007, operator, format!("found `{op}` behind a comparison, expected the end of it"))
+        .help(format!("write `a {before} b && b {op} c`"))
 }
 
 /// `x.0.1` comes as `x`, `.`, `0.1`.

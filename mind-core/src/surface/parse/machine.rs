@@ -9,6 +9,7 @@ use super::parser::Parser;
 use super::statements::Statement;
 use super::structs::OpenStruct;
 use crate::diag::{Diag, Site};
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript};
 
 /// An expression that has been read.
@@ -86,7 +87,7 @@ pub(super) enum LevelKind {
 
 /// An operator that waits for an operand.
 pub(super) enum Pending {
-    Sign(Site),
+    Sign(Map, Site),
     Binary { op: BinaryOp, operator: Site, lhs: Operand },
 }
 

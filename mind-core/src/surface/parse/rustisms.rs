@@ -7,7 +7,7 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         "for" | "while" | "loop" | "break" | "continue" => {
             "there are no loops: operate on whole tensors, as `sum(x, axes = [0])`"
         }
-        "as" => "dtypes are never converted: declare the parameter with the dtype needed",
+        "as" => "write the element type as a function, as `f32(x)`",
         "mut" => "leave out `mut`: bind the new value with another `let` of the same name",
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "leave it out: tensors are borrowed by themselves",
@@ -17,7 +17,6 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         "enum" | "impl" | "trait" | "mod" | "type" | "static" | "macro" => "put Rust items outside the block",
         "where" => "dimensions need no bounds: write relations into the types, as `f32[2 * N]`",
         "_" => "to discard a value write `let _ = …`",
-        "true" | "false" => "truth values are for named arguments only, as `keepdims = true`",
         _ => return None,
     })
 }
@@ -45,13 +44,14 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     })
 }
 
-const SELECT: &str = "there is no control flow: choose by a mask of zeros and ones, a parameter, as `mask * … + (1.0 - mask) * …`";
+const SELECT: &str =
+    "there is no control flow: both values are computed and one is chosen, as `where(x > 0.0, …, …)`";
 
 /// For a keyword in an expression among Rust variables, where it has another fix.
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
         "if" | "match" => Some(
-            "there is no control flow: choose by a mask of zeros and ones, as `mask * … + (1.0 - mask) * …`, or in Rust, \
+            "there is no control flow: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
              as `if … { mind!(…) } else { mind!(…) }`",
         ),
         "else" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe" | "async" => {
@@ -64,7 +64,7 @@ pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
 /// For an operator in an expression among Rust variables, where it has another fix.
 pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
     match operator {
-        "::" | "?" | "!" | "%" | "==" | "!=" | "<=" | ">=" | "&&" | "||" => Some(IN_BRACES),
+        "::" | "?" | "%" => Some(IN_BRACES),
         _ => None,
     }
 }
@@ -75,11 +75,7 @@ const IN_BRACES: &str = "put a Rust expression in braces, as `{a.len() as f32}`"
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "%" | "%=" => "there is no remainder: compute it in Rust, and pass it as a parameter",
-        "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" => {
-            "there are no truth values: choose by a mask of zeros and ones, a parameter, as \
-             `mask * … + (1.0 - mask) * …`"
-        }
-        "!" => "there are no macros and truth values",
+        "!" => "there are no macros; of a truth value `!` stands before it, as `!(x > 0.0)`",
         "#" => "a comment begins with `//`",
         "+" => "leave the sign out: `+ x` is `x`",
         "@" => "attributes are written `#[…]`, as `#[grad(x)]` before a function",
@@ -91,11 +87,10 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "?" => "leave it out: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
         "..=" => "a range excludes its end: write `a..b` with the end one higher",
-        "**" | "^" | "^=" => "there is no power: multiply, as `… * …`",
+        "**" => "there is no power: multiply, as `… * …`",
         "|" => "a closure stands alone in `mind!`: write a function of the block, `fn g(…) -> … { … }`",
-        "<<" | ">>" | "<<=" | ">>=" | "~" => {
-            "there are no bit operations: compute it in Rust, and pass it as a parameter"
-        }
+        "<<=" | ">>=" | "^=" => "write `n = n << 1`, with the operator between its operands",
+        "~" => "of a truth value and of bits write `!x`",
         "@=" => "write `w = w @ x`",
         _ => return None,
     })

@@ -47,7 +47,9 @@ fn grouped(expression: &str) -> String {
             NodeKind::Binary { op, lhs, rhs, .. } => {
                 format!("({} {} {})", texts[lhs.index()], op.symbol(), texts[rhs.index()])
             }
-            NodeKind::Neg { operand, .. } => format!("(-{})", texts[operand.index()]),
+            NodeKind::Prefix { map, operand, .. } => {
+                format!("({}{})", map.row().label, texts[operand.index()])
+            }
             NodeKind::Transpose(base) => format!("({}.T)", texts[base.index()]),
             NodeKind::Field { base, index, .. } => format!("({}.{index})", texts[base.index()]),
             _ => body.text(crate::surface::ast::ExprId(u32::try_from(i).unwrap())),

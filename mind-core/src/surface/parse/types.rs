@@ -26,7 +26,7 @@ impl Parser<'_> {
         let here = self.here();
         let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
         let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
-            Some((_, Some(dtype))) if DType::NUMERIC.contains(&dtype) => dtype,
+            Some((_, Some(dtype))) => dtype,
             Some((name, _)) if !super::parser::is_keyword(name) => {
                 let before = (self.cursor, self.last_span());
                 self.name(EXPECTED)?;
@@ -36,7 +36,7 @@ impl Parser<'_> {
                     return self.struct_type();
                 }
                 let message = format!("found `{name}`, expected a type as `f32[2, 3]`");
-                let help = help.unwrap_or("dtypes are f32, f64, i32 and i64");
+                let help = help.unwrap_or("dtypes are f32, f64, i32, i64 and bool");
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
             Some(_) | None => return Err(self.unexpected(EXPECTED)),

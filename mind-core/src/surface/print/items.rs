@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Binding, Printer, join, join_tuple, within};
+use crate::map::Tightness;
 use crate::surface::ast::{
     Block, Closure, DimExpr, DimOperator, DimStepKind, Expression, Extern, Field, FieldPattern, Function,
     Import, Parameter, Path, Pattern, Program, Struct, TypeExpr, TypeKind, Wrt,
@@ -219,10 +220,14 @@ impl fmt::Display for DimExpr {
                 DimStepKind::Operator(operator) => operator,
             };
             let (symbol, own, tighter) = match operator {
-                DimOperator::Add => ("+", Binding::Additive, Binding::Multiplicative),
-                DimOperator::Sub => ("-", Binding::Additive, Binding::Multiplicative),
-                DimOperator::Mul => ("*", Binding::Multiplicative, Binding::Sign),
-                DimOperator::Div => ("/", Binding::Multiplicative, Binding::Sign),
+                DimOperator::Add => {
+                    ("+", Binding::Infix(Tightness::Additive), Binding::Infix(Tightness::Multiplicative))
+                }
+                DimOperator::Sub => {
+                    ("-", Binding::Infix(Tightness::Additive), Binding::Infix(Tightness::Multiplicative))
+                }
+                DimOperator::Mul => ("*", Binding::Infix(Tightness::Multiplicative), Binding::Sign),
+                DimOperator::Div => ("/", Binding::Infix(Tightness::Multiplicative), Binding::Sign),
             };
             let rhs = within(operands.pop().unwrap_or_default(), tighter);
             let mut text = within(operands.pop().unwrap_or_default(), own);

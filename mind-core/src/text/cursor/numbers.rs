@@ -21,10 +21,7 @@ pub(in crate::text) fn data(
         DType::I64 => elements(cursor, spaced, limit, needed, of, i64_element).map(TensorData::from),
         DType::F32 => elements(cursor, spaced, limit, needed, of, f32_element).map(TensorData::from),
         DType::F64 => elements(cursor, spaced, limit, needed, of, f64_element).map(TensorData::from),
-        DType::Bool => cursor.fault(
-            Code::E2005,
-            format!("`literal`: found bool, allowed {}", DType::NUMERIC.map(DType::name).join(", ")),
-        ),
+        DType::Bool => elements(cursor, spaced, limit, needed, of, bool_element).map(TensorData::from),
     }
 }
 
@@ -63,6 +60,15 @@ fn elements<T>(
         return cursor.fault_at(start, Code::E4005, message);
     }
     Ok(elements)
+}
+
+fn bool_element(cursor: &mut Cursor<'_>) -> Read<bool> {
+    let start = cursor.position();
+    match cursor.kind() {
+        b"true" => Ok(true),
+        b"false" => Ok(false),
+        _ => cursor.fault_at(start, Code::E4005, "expected `true` or `false`"),
+    }
 }
 
 fn i32_element(cursor: &mut Cursor<'_>) -> Read<i32> {

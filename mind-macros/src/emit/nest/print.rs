@@ -291,6 +291,9 @@ fn plain(dim: &Dim) -> String {
 
 /// An element that changes no other, with its type.
 fn of_neutral(neutral: Neutral, dtype: DType) -> String {
+    if dtype == DType::Bool {
+        return matches!(neutral, Neutral::One | Neutral::Greatest).to_string();
+    }
     match (neutral, dtype.is_float()) {
         (Neutral::Zero, true) => format!("0.0_{dtype}"),
         (Neutral::Zero, false) => format!("0_{dtype}"),

@@ -22,7 +22,7 @@ use super::pack::{Layout, pack};
 use super::parts::{Part, Parts};
 use super::pixels::{Pixels, Walk};
 use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::matmul::Room;
@@ -49,7 +49,7 @@ pub struct Correlation<'a, T> {
     pub kw: usize,
 }
 
-impl<'a, T: Element + Tiles> Correlation<'a, T> {
+impl<'a, T: Arithmetic + Tiles> Correlation<'a, T> {
     /// The output of `input`.
     pub fn forward(g: &Conv2d, input: &'a [T], filter: &'a [T]) -> Self {
         Self {
@@ -135,7 +135,7 @@ struct Strip {
 #[repr(align(64))]
 struct Sums([MaybeUninit<u8>; STRIP_BYTES]);
 
-impl<T: Element + Tiles> Panel<'_, T> {
+impl<T: Arithmetic + Tiles> Panel<'_, T> {
     fn run(&self, part: &mut Part<'_, T>) {
         let mut sums = Sums([MaybeUninit::uninit(); STRIP_BYTES]);
         let sums: *mut T = sums.0.as_mut_ptr().cast();

@@ -20,7 +20,7 @@ pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 use super::check;
 use super::epilogue::Epilogue;
 use super::storage::poison;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::{SimdLevel, simd_level};
 use axis::Axis;
 use correlate::Correlation;
@@ -63,7 +63,7 @@ pub struct Conv2d {
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_with<T: Element>(
+pub fn conv2d_with<T: Arithmetic>(
     g: &Conv2d,
     input: &[T],
     filter: &[T],
@@ -84,7 +84,7 @@ pub fn conv2d_with<T: Element>(
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_grad_input_with<T: Element>(
+pub fn conv2d_grad_input_with<T: Arithmetic>(
     g: &Conv2d,
     cotangent: &[T],
     filter: &[T],
@@ -106,7 +106,7 @@ pub fn conv2d_grad_input_with<T: Element>(
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_grad_filter_with<T: Element>(
+pub fn conv2d_grad_filter_with<T: Arithmetic>(
     g: &Conv2d,
     input: &[T],
     cotangent: &[T],
@@ -189,7 +189,7 @@ macro_rules! convolve {
 convolve!(by_tiles: f32, f64);
 convolve!(naively: i32, i64);
 
-fn by_tiles<T: Element + Tiles>(
+fn by_tiles<T: Arithmetic + Tiles>(
     level: SimdLevel,
     g: &Conv2d,
     of: Convolution<'_, T>,
@@ -199,7 +199,7 @@ fn by_tiles<T: Element + Tiles>(
     by_tiles_of(T::micro(level), g, of, scratch, to);
 }
 
-fn by_tiles_of<T: Element + Tiles>(
+fn by_tiles_of<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     g: &Conv2d,
     of: Convolution<'_, T>,
@@ -219,7 +219,7 @@ fn by_tiles_of<T: Element + Tiles>(
     }
 }
 
-fn naively<T: Element>(
+fn naively<T: Arithmetic>(
     _: SimdLevel,
     g: &Conv2d,
     of: Convolution<'_, T>,

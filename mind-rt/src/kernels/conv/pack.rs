@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::axis::{Direction, Phase};
 use super::correlate::Correlation;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 
 /// How the columns of a panel lie. A factor of a column is a tap of the phase and a channel of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Layout {
 }
 
 /// Copies `columns`, phase after phase, and zeros for those that are missing to `width`. Returns how many elements.
-pub fn pack<T: Element>(
+pub fn pack<T: Arithmetic>(
     of: &Correlation<'_, T>,
     columns: &Range<usize>,
     width: usize,
@@ -71,7 +71,7 @@ fn for_each_tap(y: &Phase, x: &Phase, mut f: impl FnMut(usize, usize, usize)) {
 }
 
 /// Copies a matrix between layouts.
-fn copy<T: Element>(
+fn copy<T: Arithmetic>(
     from: &[T],
     from_strides: [usize; 2],
     to: &mut [T],

@@ -52,8 +52,14 @@ mod sinh;
 mod tanh;
 #[cfg(test)]
 mod tests;
+mod truth;
 
-use crate::{element::Element, kernels::internal_error};
+use crate::{kernels::arithmetic::Arithmetic, kernels::internal_error};
+
+pub use truth::{
+    Bits, Convert, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool, to_f32,
+    to_f64, to_i32, to_i64,
+};
 
 /// An element type with fractions.
 pub trait Float: Functions {
@@ -107,7 +113,7 @@ macro_rules! functions {
         }
 
         /// What the functions are of an element type. Where it has none of them, the rules have refused the program.
-        pub trait Functions: Element {
+        pub trait Functions: Arithmetic {
             $($(#[$doc])*
             #[must_use]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self;)+
@@ -283,19 +289,19 @@ impl MultiplyAdd for Fused {
 
 /// `x` where it is above 0, else 0: also of NaN.
 #[inline(always)]
-pub fn relu<T: Element>(x: T) -> T {
+pub fn relu<T: Arithmetic>(x: T) -> T {
     if x > T::ZERO { x } else { T::ZERO }
 }
 
 /// The cotangent `dy` where `x` is above 0, else 0.
 #[inline(always)]
-pub fn relu_grad<T: Element>(dy: T, x: T) -> T {
+pub fn relu_grad<T: Arithmetic>(dy: T, x: T) -> T {
     if x > T::ZERO { dy } else { T::ZERO }
 }
 
 /// 1 where both are equal or both NaN, else 0.
 #[inline(always)]
-pub fn same<T: Element>(x: T, y: T) -> T {
+pub fn same<T: Arithmetic>(x: T, y: T) -> T {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();
     if x == y || (is_nan(x) && is_nan(y)) { T::ONE } else { T::ZERO }
 }

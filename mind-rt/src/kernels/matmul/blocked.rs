@@ -24,7 +24,7 @@ use super::shares::{
     left_pays, packed_len,
 };
 use super::spans::{Span, next_part, spans};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
@@ -51,7 +51,7 @@ const FAR_BYTES: usize = limit(1 << 20, 1 << 10);
 const READ_OFTEN: usize = limit(8, 2) * MAX_ROWS;
 
 /// One product, no extent of it 0.
-pub fn multiply<T: Element + Tiles>(
+pub fn multiply<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: &mut [T],
@@ -97,7 +97,7 @@ pub fn multiply<T: Element + Tiles>(
 
 /// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
 /// so far apart.
-fn one_panel<T: Element>(
+fn one_panel<T: Arithmetic>(
     micro: &Micro<T>,
     &Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>,
     right: *const T,
@@ -129,7 +129,7 @@ fn one_panel<T: Element>(
 
 /// The same where the right operand is packed, to room on the stack that is enough for it.
 #[inline(never)]
-fn packed_panel<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, out: &mut [T]) {
+fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, out: &mut [T]) {
     let Product { dims: &[_, k, n], rhs, .. } = *product;
     let mut room = Bytes::<SMALL_STACK_BYTES>::new();
     let room = room.room::<T>();
@@ -142,7 +142,7 @@ fn packed_panel<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, out: &mu
 
 /// A product with room for packed operands.
 #[inline(never)]
-fn packed<T: Element + Tiles, const STACK: usize>(
+fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: Room<T>,
@@ -248,7 +248,7 @@ impl<T> Sums<T> {
     }
 }
 
-impl<T: Element> Blocks<'_, T> {
+impl<T: Arithmetic> Blocks<'_, T> {
     fn multiply(mut self, waiting: Room<T>, sink: Sink<'_, T>) {
         match sink {
             Sink::Store(out) => self.store(out),

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::MatRef;
 use super::products::{Multiply, Product, Sink};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::parallel::join;
@@ -32,7 +32,7 @@ pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> 
 }
 
 /// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.
-pub fn multiply<T: Element>(
+pub fn multiply<T: Arithmetic>(
     product: &Product<'_, T>,
     width: usize,
     scratch: &mut [T],
@@ -56,7 +56,7 @@ struct Parts<'a, T> {
     multiply: Multiply<T>,
 }
 
-impl<T: Element> Parts<'_, T> {
+impl<T: Arithmetic> Parts<'_, T> {
     /// Multiplies some parts, whose sums go to `sums`.
     fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
         let &Product { dims: &[m, k, n], all_rows, lhs, rhs } = self.product;

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::products::{Product, Sink};
 use super::room::Room;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{MOST_VECTORS, Micro, Vectors};
@@ -29,7 +29,7 @@ pub fn pays<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool 
 
 /// A product of up to [`MOST_VECTORS`] rows, whose right operand has contiguous rows.
 #[inline(never)]
-pub fn multiply<T: Element>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
+pub fn multiply<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
     assert!((1..=MOST_VECTORS).contains(&m) && k > 0 && n > 0 && rhs.col_stride == 1);
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());

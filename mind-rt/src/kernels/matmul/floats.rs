@@ -6,7 +6,7 @@ use super::columns::NARROWEST_PART;
 use super::products::{Product, Sink};
 use super::room::Room;
 use super::{MatRef, blocked, combined};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
@@ -15,7 +15,7 @@ use crate::simd::simd_level;
 
 /// One product, at the SIMD level in use.
 #[inline(always)]
-pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if is_small(product) {
         return small(product, sink);
     }
@@ -24,7 +24,7 @@ pub fn multiply<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T],
 
 /// Any other than a small product.
 #[inline(never)]
-fn not_small<T: Element + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+fn not_small<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_by(T::micro(simd_level()), product, scratch, sink);
 }
 
@@ -39,7 +39,7 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
 ///
 /// Which kernel it is depends on all of a product, whichever rows these are, since with a vector on the right the order
 /// of sums is another.
-pub fn multiply_by<T: Element + Tiles>(
+pub fn multiply_by<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     product: &Product<'_, T>,
     scratch: &mut [T],
@@ -77,7 +77,7 @@ const SMALL_PRODUCT: usize = limit(64, 8);
 
 /// A small product.
 #[inline(always)]
-fn small<T: Element>(product: &Product<'_, T>, sink: Sink<'_, T>) {
+fn small<T: Arithmetic>(product: &Product<'_, T>, sink: Sink<'_, T>) {
     match sink {
         Sink::Store(out) => in_loops(product, out),
         Sink::Epilogue { epilogue, row } => {
@@ -92,7 +92,7 @@ fn small<T: Element>(product: &Product<'_, T>, sink: Sink<'_, T>) {
 
 /// Each sum in the order of `k`, some columns of all rows at a time: of a column, some rows.
 #[inline(never)]
-fn in_loops<T: Element>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sums: &mut [T]) {
+fn in_loops<T: Arithmetic>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sums: &mut [T]) {
     assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     assert!(sums.len() == m * n);
     let lhs = Lines { first: lhs.pointer(), stride: lhs.row_stride, step: lhs.col_stride };
@@ -128,7 +128,7 @@ struct Lines<T> {
 /// # Safety
 /// The operands have so many rows and columns from their first on, and so has the result from `to` on.
 #[inline(always)]
-unsafe fn some_columns<T: Element, const W: usize>(
+unsafe fn some_columns<T: Arithmetic, const W: usize>(
     [m, k, n]: [usize; 3],
     lhs: Lines<T>,
     rhs: Lines<T>,
@@ -186,7 +186,7 @@ const VECTOR_PART: usize = limit(1024, 16);
 /// Elements of a vector that are made contiguous at once.
 const GATHERED: usize = limit(2048, 32);
 
-impl<'a, T: Element> ByVector<'a, T> {
+impl<'a, T: Arithmetic> ByVector<'a, T> {
     fn new(
         micro: &'a Micro<T>,
         [len, k]: [usize; 2],
@@ -247,7 +247,7 @@ impl<'a, T: Element> ByVector<'a, T> {
 }
 
 /// Has `compute` write results, from an index on and so many, to where they belong or to where an epilogue takes them.
-fn hand_over<T: Element>(
+fn hand_over<T: Arithmetic>(
     len: usize,
     sink: Sink<'_, T>,
     line: Line,

@@ -9,13 +9,13 @@
 
 use super::products::{Product, Sink};
 use super::{columns, floats};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::tile::Tiles;
 
 /// An element type that the crate multiplies.
-pub trait Foreign: Element + Tiles {
+pub trait Foreign: Arithmetic + Tiles {
     /// `c = alpha · a · b + beta · c`, of `m, k, n, alpha`, operands by two strides, `beta` before `c`, unread where it is 0.
     const GEMM: Gemm<Self>;
 }

@@ -2,7 +2,7 @@
 
 use super::MatRef;
 use super::products::{Product, Sink};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::{for_each_block, multiply_add};
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
@@ -13,7 +13,7 @@ use crate::simd::{Kernel, dispatch};
 const WIDTH: usize = limit(128, 8);
 
 /// One product, nothing of it empty, the operands' indices in bounds.
-pub fn multiply<T: Element>(product: &Product<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Arithmetic>(product: &Product<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = *product;
     match sink {
         Sink::Store(out) => {
@@ -53,7 +53,7 @@ struct Loops<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Element> Kernel for Loops<'_, T> {
+impl<T: Arithmetic> Kernel for Loops<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -73,7 +73,7 @@ impl<T: Element> Kernel for Loops<'_, T> {
     }
 }
 
-impl<T: Element> Loops<'_, T> {
+impl<T: Arithmetic> Loops<'_, T> {
     /// `W` columns from `start` on of row `i`, `rhs` having contiguous rows.
     #[inline(always)]
     fn block<const W: usize>(&mut self, i: usize, start: usize) {

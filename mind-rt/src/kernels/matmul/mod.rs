@@ -33,7 +33,7 @@ use std::ops::Range;
 use super::epilogue::Epilogue;
 use super::limit::limit;
 use super::matvec;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use products::{Product, Products, Sink};
 
 pub(in crate::kernels) use room::Room;
@@ -66,7 +66,7 @@ pub struct BatchDim {
 
 /// [`matmul_into`] without scratch memory.
 #[inline]
-pub fn matmul<T: Element>(
+pub fn matmul<T: Arithmetic>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -86,7 +86,7 @@ pub fn matmul<T: Element>(
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach or `out` has the wrong length.
 #[inline]
-pub fn matmul_into<T: Element>(
+pub fn matmul_into<T: Arithmetic>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -102,7 +102,7 @@ pub fn matmul_into<T: Element>(
 ///
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach.
-pub fn matmul_with<T: Element, E: Epilogue<T>>(
+pub fn matmul_with<T: Arithmetic, E: Epilogue<T>>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,

@@ -1,7 +1,7 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
 use super::spans::Span;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
@@ -13,7 +13,7 @@ use crate::simd::{Kernel, dispatch};
 /// # Safety
 /// The block may be read, and `to` written as far as the last panel reaches; they do not overlap. The processor has the level
 /// of `micro`.
-pub unsafe fn pack_panels<T: Element>(
+pub unsafe fn pack_panels<T: Arithmetic>(
     micro: &Micro<T>,
     from: *const T,
     [row_stride, col_stride]: [usize; 2],
@@ -56,7 +56,7 @@ struct Panels<T, P> {
     to: *mut T,
 }
 
-impl<T: Element, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
+impl<T: Arithmetic, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
     type Output = ();
 
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<T: Element, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
 ///
 /// # Safety
 /// The matrix may be read, and `to` written; they do not overlap. The processor has the level of `micro`.
-pub unsafe fn pack<T: Element>(
+pub unsafe fn pack<T: Arithmetic>(
     micro: &Micro<T>,
     from: *const T,
     [row_stride, col_stride]: [usize; 2],
@@ -158,7 +158,7 @@ struct Pack<T> {
     width: usize,
 }
 
-impl<T: Element> Kernel for Pack<T> {
+impl<T: Arithmetic> Kernel for Pack<T> {
     type Output = ();
 
     #[inline(always)]

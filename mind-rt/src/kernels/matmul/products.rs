@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{BatchDim, MatRef, columns, last_index};
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
@@ -45,7 +45,7 @@ pub type Multiply<T> = fn(&Product<'_, T>, &mut [T], Sink<'_, T>);
 
 /// [`matmul_into`](super::matmul_into).
 #[inline(always)]
-pub fn store<T: Element>(
+pub fn store<T: Arithmetic>(
     batch: &[BatchDim],
     dims: &[usize; 3],
     lhs: &MatRef<'_, T>,
@@ -85,7 +85,7 @@ pub fn store<T: Element>(
 
 /// [`matmul_with`](super::matmul_with).
 #[inline]
-pub fn hand_over<T: Element, E: Epilogue<T>>(
+pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
     batch: &[BatchDim],
     dims: &[usize; 3],
     lhs: &MatRef<'_, T>,
@@ -155,7 +155,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
 
 /// Hands over what empty sums give.
 #[cold]
-fn zeros<T: Element>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
+fn zeros<T: Arithmetic>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
     const WIDTH: usize = limit(128, 8);
     let sums = &[T::ZERO; WIDTH];
     for row in 0..rows {
@@ -181,7 +181,7 @@ pub struct Products<'a, T> {
     rows: usize,
 }
 
-impl<'a, T: Element> Products<'a, T> {
+impl<'a, T: Arithmetic> Products<'a, T> {
     pub fn new(
         batch: &'a [BatchDim],
         [m, k, n]: &[usize; 3],

@@ -1,7 +1,7 @@
 //! Products whose extents are small constants.
 
 use super::MatRef;
-use crate::element::Element;
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::monoid::Sum;
 use crate::kernels::reduce::reduce_lanes;
@@ -30,7 +30,7 @@ pub struct TinyProduct<'a, T, const M: usize, const K: usize, const N: usize> {
     rhs: MatRef<'a, T>,
 }
 
-impl<'a, T: Element, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
+impl<'a, T: Arithmetic, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
     /// Computes nothing yet.
     ///
     /// # Panics

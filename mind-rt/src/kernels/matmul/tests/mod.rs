@@ -7,7 +7,7 @@ use crate::kernels::epilogue::Block;
 use crate::sample::sample;
 
 /// Small whole numbers, so that every order of summing gives the same float.
-fn small<T: Element>(len: usize, seed: usize) -> Vec<T> {
+fn small<T: Arithmetic>(len: usize, seed: usize) -> Vec<T> {
     let mut state = seed;
     (0..len)
         .map(|_| {
@@ -17,7 +17,7 @@ fn small<T: Element>(len: usize, seed: usize) -> Vec<T> {
         .collect()
 }
 
-fn naive<T: Element>(
+fn naive<T: Arithmetic>(
     batch: &[BatchDim],
     [m, k, n]: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -39,7 +39,7 @@ fn naive<T: Element>(
         .collect()
 }
 
-fn agrees<T: Element>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
+fn agrees<T: Arithmetic>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let expected = naive(batch, dims, lhs, rhs);
     // What was there must not matter: it is never read.
     let mut out = vec![T::POISON; expected.len()];
@@ -67,7 +67,7 @@ struct Collect<'a, T> {
     taken: &'a mut [Option<T>],
 }
 
-impl<T: Element> Epilogue<T> for Collect<'_, T> {
+impl<T: Arithmetic> Epilogue<T> for Collect<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let Self { first, end, columns, taken } = self;
         assert!((first..=end).contains(&row));
@@ -93,7 +93,7 @@ fn layouts(rows: usize, cols: usize) -> [[usize; 2]; 6] {
     [[cols, 1], [1, rows], [2 * cols + 3, 2], [0, 1], [1, 0], [0, 0]]
 }
 
-fn all_layouts<T: Element>(sizes: &[usize]) {
+fn all_layouts<T: Arithmetic>(sizes: &[usize]) {
     let data = (small::<T>(20_000, 1), small::<T>(20_000, 2));
     let with = |[m, k]: [usize; 2]| sizes.iter().map(move |&n| [m, k, n]);
     let pairs = sizes.iter().flat_map(|&m| sizes.iter().map(move |&k| [m, k]));
@@ -119,7 +119,7 @@ fn products_of_small_matrices_in_all_layouts() {
 /// Every extent from 0 to 40 in each place, beside odd ones; operands lie in order, transposed and with gaps.
 #[test]
 fn every_size_up_to_forty() {
-    fn of<T: Element>(others: [usize; 2]) {
+    fn of<T: Arithmetic>(others: [usize; 2]) {
         let data = (small::<T>(4000, 9), small::<T>(4000, 10));
         for size in 0..=40 {
             for place in 0..3 {

@@ -1,0 +1,257 @@
+//! Truth values, bits and conversions: functions of elements that give another type than they take, or take no floats.
+
+use super::refused;
+use crate::{element::Element, kernels::arithmetic::Arithmetic};
+
+/// Whether it is NaN.
+#[inline(always)]
+pub fn is_nan<T: Element>(x: T) -> bool {
+    x.partial_cmp(&x).is_none()
+}
+
+/// Whether it is neither infinite nor NaN.
+#[inline(always)]
+pub fn is_finite<T: Arithmetic>(x: T) -> bool {
+    // What is not finite is NaN when it is taken from itself.
+    x.minus(x) == T::ZERO
+}
+
+/// One of two, as the first says.
+#[inline(always)]
+pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
+    if condition { chosen } else { other }
+}
+
+/// Integers bit by bit. Where floats are asked, the rules have refused the program.
+pub trait Bits: Sized {
+    /// Each bit that both have.
+    #[must_use]
+    fn bit_and(self, other: Self) -> Self;
+    /// Each bit that one has, or both.
+    #[must_use]
+    fn bit_or(self, other: Self) -> Self;
+    /// Each bit that one has and not the other.
+    #[must_use]
+    fn bit_xor(self, other: Self) -> Self;
+    /// Each bit that it has not.
+    #[must_use]
+    fn not(self) -> Self;
+    /// Times 2 to this power, wrapping; 0 where that is no less than the bits there are, or negative.
+    #[must_use]
+    fn shl(self, by: Self) -> Self;
+    /// Over 2 to this power, rounded down; its sign where that is no less than the bits there are, or negative.
+    #[must_use]
+    fn shr(self, by: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($ty:ident)*) => {
+        $(impl Bits for $ty {
+            #[inline(always)]
+            fn bit_and(self, other: Self) -> Self {
+                self & other
+            }
+
+            #[inline(always)]
+            fn bit_or(self, other: Self) -> Self {
+                self | other
+            }
+
+            #[inline(always)]
+            fn bit_xor(self, other: Self) -> Self {
+                self ^ other
+            }
+
+            #[inline(always)]
+            fn not(self) -> Self {
+                !self
+            }
+
+            #[inline(always)]
+            fn shl(self, by: Self) -> Self {
+                let inside = (0..Self::BITS as Self).contains(&by);
+                if inside { self.wrapping_shl(by as u32) } else { 0 }
+            }
+
+            #[inline(always)]
+            fn shr(self, by: Self) -> Self {
+                let inside = (0..Self::BITS as Self).contains(&by);
+                self >> if inside { by } else { Self::BITS as Self - 1 }
+            }
+        })*
+    };
+}
+
+integers!(i32 i64);
+
+macro_rules! floats {
+    ($($ty:ident)*) => {
+        $(impl Bits for $ty {
+            fn bit_and(self, _: Self) -> Self {
+                refused()
+            }
+
+            fn bit_or(self, _: Self) -> Self {
+                refused()
+            }
+
+            fn bit_xor(self, _: Self) -> Self {
+                refused()
+            }
+
+            fn not(self) -> Self {
+                refused()
+            }
+
+            fn shl(self, _: Self) -> Self {
+                refused()
+            }
+
+            fn shr(self, _: Self) -> Self {
+                refused()
+            }
+        })*
+    };
+}
+
+floats!(f32 f64);
+
+macro_rules! of_bits {
+    ($($name:ident($($x:ident),+))*) => {
+        $(#[doc = concat!("[`Bits::", stringify!($name), "`].")]
+        #[inline(always)]
+        #[must_use]
+        pub fn $name<T: Bits>($($x: T),+) -> T {
+            T::$name($($x),+)
+        })*
+    };
+}
+
+of_bits! {
+    bit_and(x, y)
+    bit_or(x, y)
+    bit_xor(x, y)
+    not(x)
+    shl(x, by)
+    shr(x, by)
+}
+
+/// An element as one of another type, as Rust's `as` has it; a truth value is 1 or 0, and 0 is false.
+pub trait Convert: Element {
+    /// As an `f32`.
+    #[must_use]
+    fn to_f32(self) -> f32;
+    /// As an `f64`.
+    #[must_use]
+    fn to_f64(self) -> f64;
+    /// As an `i32`.
+    #[must_use]
+    fn to_i32(self) -> i32;
+    /// As an `i64`.
+    #[must_use]
+    fn to_i64(self) -> i64;
+    /// Whether it is not 0.
+    #[must_use]
+    fn to_bool(self) -> bool;
+}
+
+macro_rules! converts {
+    ($($ty:ident: |$x:ident| $number:expr, $truth:expr;)*) => {
+        $(impl Convert for $ty {
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                let $x = self;
+                $number as f32
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                let $x = self;
+                $number as f64
+            }
+
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                let $x = self;
+                $number as i32
+            }
+
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                let $x = self;
+                $number as i64
+            }
+
+            #[inline(always)]
+            fn to_bool(self) -> bool {
+                let $x = self;
+                $truth
+            }
+        })*
+    };
+}
+
+converts! {
+    f32: |x| x, x != 0.0;
+    f64: |x| x, x != 0.0;
+    i32: |x| x, x != 0;
+    i64: |x| x, x != 0;
+    bool: |x| u8::from(x), x;
+}
+
+macro_rules! conversions {
+    ($($name:ident $to:ident)*) => {
+        $(#[doc = concat!("[`Convert::", stringify!($name), "`].")]
+        #[inline(always)]
+        #[must_use]
+        pub fn $name<T: Convert>(x: T) -> $to {
+            x.$name()
+        })*
+    };
+}
+
+conversions!(to_f32 f32 to_f64 f64 to_i32 i32 to_i64 i64 to_bool bool);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shifts_of_any_amount_have_a_value() {
+        for (by, left, right) in [
+            (0, -5, -5),
+            (1, -10, -3),
+            (31, i32::MIN, -1),
+            (32, 0, -1),
+            (i32::MAX, 0, -1),
+            (-1, 0, -1),
+            (i32::MIN, 0, -1),
+        ] {
+            assert_eq!((shl(-5, by), shr(-5, by)), (left, right), "{by}");
+        }
+        assert_eq!((shl(1_i64, 63), shl(1_i64, 64), shr(i64::MAX, 64)), (i64::MIN, 0, 0));
+    }
+
+    #[test]
+    fn what_is_not_finite() {
+        for (x, nan, finite) in [
+            (0.0, false, true),
+            (f32::MAX, false, true),
+            (f32::MIN_POSITIVE / 2.0, false, true),
+            (f32::INFINITY, false, false),
+            (f32::NEG_INFINITY, false, false),
+            (f32::NAN, true, false),
+        ] {
+            assert_eq!((is_nan(x), is_finite(x)), (nan, finite), "{x}");
+        }
+    }
+
+    #[test]
+    fn conversions_are_those_of_rust() {
+        assert_eq!([to_i32(f64::NAN), to_i32(1e300), to_i32(-2.9)], [0, i32::MAX, -2]);
+        assert_eq!([to_i32(1_i64 << 32 | 7), to_i32(true), to_i32(false)], [7, 1, 0]);
+        // Rounded once, not by way of f64.
+        assert_eq!(to_f32((1_i64 << 60) + (1 << 36) + 1), 2_f32.powi(60) + 2_f32.powi(37));
+        assert_eq!([to_bool(-0.0), to_bool(f32::NAN), to_bool(0.1)], [false, true, true]);
+    }
+}
