@@ -675,6 +675,64 @@ rows! {
         derivative: &["dy / (x * x + 1.0)"],
         ..FLOATS
     };
+    /// `Sin(x)`: the sine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the sine of an angle in radians, of any size, with the sign of the operand at zeros: NaN at infinities.
+    /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * cos(x)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Sin (%0) : f32[2, 3]`.
+    Sin = Row {
+        mnemonic: "sin",
+        label: "sin",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("sin"),
+        float: |x| x[0].sin(),
+        derivative: &["dy * cos(x)"],
+        ..FLOATS
+    };
+    /// `Cos(x)`: the cosine; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the cosine of an angle in radians, of any size: NaN at infinities.
+    /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `-(dy * sin(x))`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Cos (%0) : f32[2, 3]`.
+    Cos = Row {
+        mnemonic: "cos",
+        label: "cos",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("cos"),
+        float: |x| x[0].cos(),
+        derivative: &["-(dy * sin(x))"],
+        ..FLOATS
+    };
+    /// `Tan(x)`: the tangent; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the tangent of an angle in radians, of any size, with the sign of the operand at zeros: NaN at infinities.
+    /// - **Error**: less than 2 ulp in `f32`, less than 3 ulp in `f64`; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * (1 + y * y)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Tan (%0) : f32[2, 3]`.
+    Tan = Row {
+        mnemonic: "tan",
+        label: "tan",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 3]),
+        rust: Rust::By("tan"),
+        float: |x| x[0].tan(),
+        derivative: &["dy * (1.0 + y * y)"],
+        domain: Domain::Unit,
+        ..FLOATS
+    };
     /// `Abs(x)`: the absolute value; an extension.
     ///
     /// - **Shape**: the operand's.

@@ -314,10 +314,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
     ),
     // What the language has not.
-    (
-        &["sin", "cos", "tan", "erf"],
-        Way::Words("compute it in Rust, as `x.map(f32::sin)`, and pass it as a parameter"),
-    ),
     (&["astype", "to", "type", "convert"], Way::Words("write the element type as a function, as `f32(…)`")),
     (&["float", "float32"], Way::Named("f32")),
     (&["double", "float64"], Way::Named("f64")),

@@ -28,6 +28,8 @@
 //! | `cbrt` | 1 | 0.50 | 0.65 |
 //! | `sinh`, `cosh` | 3 | 2.21 | 1.87 |
 //! | `asinh`, `acosh`, `atanh` | 3 | 1.98 | 1.51 |
+//! | `sin`, `cos` | 2 | 1.39 | 1.11 |
+//! | `tan` | 2 in `f32`, 3 in `f64` | 1.87 | 2.00 |
 //! | `asin` | 3 in `f32`, 2 in `f64` | 2.02 | 1.09 |
 //! | `acos` | 2 | 1.12 | 0.97 |
 //! | `atan` | 2 | 1.01 | 1.54 |
@@ -48,6 +50,7 @@ mod hypot;
 mod ln;
 mod log1p;
 mod log2;
+mod sin;
 mod sinh;
 mod tanh;
 #[cfg(test)]
@@ -96,6 +99,9 @@ macro_rules! functions {
         /// How a product and a sum are computed: one after the other or fused.
         /// [`Kernel::run_by`](crate::simd::Kernel::run_by) is told. And the functions that are computed by them.
         pub trait MultiplyAdd {
+            /// Whether [`multiply_add`](Self::multiply_add) rounds once.
+            const FUSES: bool;
+
             /// `x · y + z`.
             fn multiply_add<T: Float>(x: T, y: T, z: T) -> T;
 
@@ -220,6 +226,15 @@ functions! {
     /// The square root of `x`, rounded once.
     sqrt(x) { x.sqrt(), x.sqrt(), refused() }
 
+    /// The sine of `x`, an angle in radians. See the module for the error bound.
+    sin(x) { sin::f32::sin::<A>(x), sin::f64::sin::<A>(x), refused() }
+
+    /// The cosine of `x`, an angle in radians. See the module for the error bound.
+    cos(x) { sin::f32::cos::<A>(x), sin::f64::cos::<A>(x), refused() }
+
+    /// The tangent of `x`, an angle in radians. See the module for the error bound.
+    tan(x) { sin::f32::tan::<A>(x), sin::f64::tan::<A>(x), refused() }
+
     /// `x` without its sign; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), x.wrapping_abs() }
 
@@ -264,6 +279,8 @@ pub struct Separate;
 pub struct Fused;
 
 impl MultiplyAdd for Separate {
+    const FUSES: bool = false;
+
     #[inline(always)]
     fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
         x.times(y).plus(z)
@@ -276,6 +293,8 @@ impl MultiplyAdd for Separate {
 }
 
 impl MultiplyAdd for Fused {
+    const FUSES: bool = true;
+
     #[inline(always)]
     fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
         x.fused(y, z)

@@ -157,6 +157,48 @@ fn special_values_are_exact() {
     special_values::<Fused>();
 }
 
+fn angles_of_any_size<A: MultiplyAdd>() {
+    // Of all `f64` the nearest to a multiple of π/2.
+    let nearest = 6_381_956_970_095_103.0 * 2f64.powi(797);
+    let close = |found: f64, exact: f64| assert!(apart(found, exact) <= 2, "{found:e}, not {exact:e}");
+    close(A::sin(1e22), -0.852_200_849_767_188_8);
+    close(A::cos(1e22), 0.523_214_785_395_139);
+    close(A::tan(1e22), -1.628_778_225_606_898_8);
+    close(A::sin(f64::MAX), 0.004_961_954_789_184_062);
+    close(A::cos(f64::MAX), -0.999_987_689_426_559_9);
+    close(A::cos(nearest), -4.687_165_924_254_628e-19);
+    close(A::sin(std::f64::consts::PI), 1.224_646_799_147_353_2e-16);
+    close(A::cos(-std::f64::consts::FRAC_PI_2), 6.123_233_995_736_766e-17);
+    assert!(error_f32(A::sin(f32::MAX), f64::from(f32::MAX).sin()) < 2.0);
+}
+
+#[test]
+fn turns_are_taken_away_from_angles_of_any_size() {
+    angles_of_any_size::<Separate>();
+    angles_of_any_size::<Fused>();
+}
+
+fn special_angles<A: MultiplyAdd>() {
+    for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        assert!(A::sin(x).is_nan() && A::cos(x).is_nan() && A::tan(x).is_nan());
+        assert!(A::sin(x as f32).is_nan() && A::cos(x as f32).is_nan() && A::tan(x as f32).is_nan());
+    }
+    for x in [0.0, -0.0, f64::from_bits(1), -f64::MIN_POSITIVE] {
+        assert_eq!([A::sin(x), A::tan(x)].map(f64::to_bits), [x.to_bits(); 2]);
+        assert_eq!(A::cos(x), 1.0);
+    }
+    for x in [0.0, -0.0, f32::from_bits(1), -f32::MIN_POSITIVE] {
+        assert_eq!([A::sin(x), A::tan(x)].map(f32::to_bits), [x.to_bits(); 2]);
+        assert_eq!(A::cos(x), 1.0);
+    }
+}
+
+#[test]
+fn angles_that_are_zeros_infinities_or_no_numbers() {
+    special_angles::<Separate>();
+    special_angles::<Fused>();
+}
+
 #[test]
 fn the_rectifier_and_its_derivative() {
     for (x, y) in [(2.0, 2.0), (0.0, 0.0), (-1.0, 0.0), (f32::INFINITY, f32::INFINITY), (f32::NAN, 0.0)] {
@@ -217,7 +259,7 @@ fn results_are_the_same_to_the_bit_wherever_multiplications_are_fused() {
         ($ty:ident, $data:expr) => {
             same_at_every_level!($ty, $data;
                 exp(same), ln(same), exp2(same), expm1(same), log2(same), log10(same), log1p(same), sinh(same), cosh(same),
-                tanh(same), asinh(same), acosh(same), atanh(same), asin(same), acos(same), atan(same), cbrt(same),
+                tanh(same), asinh(same), acosh(same), atanh(same), sin(same), cos(same), tan(same), asin(same), acos(same), atan(same), cbrt(same),
                 rsqrt(same), atan2(same, |x: $ty| 1.0 - x), hypot(same, |x: $ty| x * 0.75),
             );
         };

@@ -1,0 +1,226 @@
+//! The sine, the cosine and the tangent: of what is left of a number beside a multiple of π/2, by polynomials within π/4 that
+//! `ci/remez` finds.
+//!
+//! Up to a limit that multiple is taken away in parts, of which all but the last two leave nothing to round. Beyond the limit
+//! the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend on its
+//! neighbours.
+
+use super::{MultiplyAdd, horner};
+
+/// Up to these sizes a number is reduced in parts, by multiples of π/2 of 16 and 20 bits.
+const LIMIT_F32: f32 = 1e5;
+const LIMIT_F64: f64 = 1e6;
+
+/// A number as a multiple of π/2 and the rest, in two parts.
+struct Reduced<T, B> {
+    /// The multiple, of which the last two bits count.
+    quarters: B,
+    /// What is left, within π/4 and a little.
+    rest: T,
+    /// What that lacks.
+    low: T,
+}
+
+macro_rules! of {
+    ($($ty:ident $bits:ident, $by_far:ident, $reduced:ident, $limit:ident, $tangent:ident;
+        $($sine:literal)+; $($cosine:literal)+;)+) => {$(
+        /// A module for the type of its name.
+        pub(super) mod $ty {
+            use super::*;
+
+            const SIGN: $bits = 1 << ($bits::BITS - 1);
+
+            /// The sine.
+            #[inline(always)]
+            pub(in super::super) fn sin<A: MultiplyAdd>(x: $ty) -> $ty {
+                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let y = if quarters & 1 == 0 { sine::<A>(rest, low) } else { cosine::<A>(rest, low) };
+                let sign = (quarters << ($bits::BITS - 2)) ^ x.to_bits();
+                $ty::from_bits(y.to_bits() ^ (sign & SIGN))
+            }
+
+            /// The cosine.
+            #[inline(always)]
+            pub(in super::super) fn cos<A: MultiplyAdd>(x: $ty) -> $ty {
+                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let y = if quarters & 1 == 0 { cosine::<A>(rest, low) } else { sine::<A>(rest, low) };
+                let sign = quarters.wrapping_add(1) << ($bits::BITS - 2);
+                $ty::from_bits(y.to_bits() ^ (sign & SIGN))
+            }
+
+            /// The tangent.
+            #[inline(always)]
+            pub(in super::super) fn tan<A: MultiplyAdd>(x: $ty) -> $ty {
+                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let (above, below) = $tangent::<A>(rest, low);
+                let is_odd = quarters & 1 != 0;
+                let y = if is_odd { below } else { above } / if is_odd { -above } else { below };
+                $ty::from_bits(y.to_bits() ^ (x.to_bits() & SIGN))
+            }
+
+            #[inline(always)]
+            fn reduced<A: MultiplyAdd>(size: $ty) -> Reduced<$ty, $bits> {
+                if size <= $limit { $reduced::<A>(size) } else { $by_far(size) }
+            }
+
+            #[inline(always)]
+            pub(super) fn sine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
+                let z = rest * rest;
+                let p = horner!(z; $($sine),+);
+                rest + A::multiply_add(rest * z, p, low)
+            }
+
+            #[inline(always)]
+            pub(super) fn cosine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
+                let z = rest * rest;
+                let p = horner!(z; $($cosine),+);
+                1.0 + A::multiply_add(z, p, -(rest * low))
+            }
+        }
+    )+};
+}
+
+of! {
+    f32 u32, far_f32, reduced_f32, LIMIT_F32, tangent_f32;
+        -1.951_084e-4 8.332_131e-3 -1.666_665_4e-1;
+        2.438_225e-5 -1.388_667_8e-3 4.166_662e-2 -0.5;
+    f64 u64, far_f64, reduced_f64, LIMIT_F64, tangent_f64;
+        1.589_358_328_051_628_4e-10 -2.505_070_402_761_780_2e-8 2.755_731_335_592_900_6e-6 -1.984_126_982_886_984_8e-4
+        8.333_333_333_321_286e-3 -1.666_666_666_666_662_7e-1;
+        -1.135_219_652_621_407e-11 2.087_556_219_227_669_2e-9 -2.755_731_297_842_391e-7 2.480_158_728_364_033_4e-5
+        -1.388_888_888_886_130_5e-3 4.166_666_666_666_646e-2 -0.5;
+}
+
+/// The tangent, over 1.
+#[inline(always)]
+fn tangent_f32<A: MultiplyAdd>(rest: f32, low: f32) -> (f32, f32) {
+    let z = rest * rest;
+    let p = horner!(z;
+        9.676_617e-3, 2.616_816e-3, 2.475_215_7e-2, 5.331_815_8e-2, 1.333_996_8e-1, 3.333_311e-1);
+    (rest + A::multiply_add(rest * z, p, A::multiply_add(low, z, low)), 1.0)
+}
+
+/// The tangent, as the sine over the cosine.
+#[inline(always)]
+fn tangent_f64<A: MultiplyAdd>(rest: f64, low: f64) -> (f64, f64) {
+    (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
+}
+
+/// π/2 less [`FRAC_PI_2`](std::f64::consts::FRAC_PI_2), of which the first part has 33 bits: products of it with multiples of
+/// π/2 up to the limit are exact.
+const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
+
+#[inline(always)]
+fn reduced_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
+    /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+
+    let shifted = A::multiply_add(size, std::f64::consts::FRAC_2_PI, ROUND);
+    let count = shifted - ROUND;
+    let near = near_f64::<A>(size, count);
+    let product = count * LOW.0;
+    let rest = near - product;
+    let low = A::multiply_add(count, -LOW.1, (near - rest) - product);
+    Reduced { quarters: shifted.to_bits(), rest, low }
+}
+
+/// A number less so many times the `f64` nearest to π/2. Nothing is rounded.
+#[inline(always)]
+fn near_f64<A: MultiplyAdd>(size: f64, count: f64) -> f64 {
+    /// The `f64` nearest to π/2 in parts of 33 and 20 bits.
+    const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
+
+    if A::FUSES {
+        A::multiply_add(count, -std::f64::consts::FRAC_PI_2, size)
+    } else {
+        (size - count * PARTS.0) - count * PARTS.1
+    }
+}
+
+#[inline(always)]
+fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+    /// 1.5 · 2²³, as above.
+    const ROUND: f32 = 12_582_912.0;
+    /// What π/2 is more than the `f32` nearest to it.
+    const LOW: (f32, f32) = (-4.371_138_8e-8, -1.715_124_5e-15);
+
+    let shifted = A::multiply_add(size, std::f32::consts::FRAC_2_PI, ROUND);
+    let count = shifted - ROUND;
+    let quarters = shifted.to_bits();
+    if A::FUSES {
+        let near = A::multiply_add(count, -std::f32::consts::FRAC_PI_2, size);
+        let product = count * LOW.0;
+        let lost = A::multiply_add(count, LOW.0, -product);
+        let rest = near - product;
+        let low = A::multiply_add(count, -LOW.1, ((near - rest) - product) - lost);
+        Reduced { quarters, rest, low }
+    } else {
+        // Parts whose products are exact would be many.
+        let count = f64::from(count);
+        let rest = near_f64::<A>(f64::from(size), count) - count * self::LOW.0;
+        Reduced { quarters, rest: rest as f32, low: (rest - f64::from(rest as f32)) as f32 }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn far_f32(size: f32) -> Reduced<f32, u32> {
+    let Reduced { quarters, rest, .. } = far_f64(f64::from(size));
+    Reduced { quarters: quarters as u32, rest: rest as f32, low: (rest - f64::from(rest as f32)) as f32 }
+}
+
+/// Of a number above 1, by the bits of 2/π that tell where in its turn it is. NaN of what is not finite.
+#[cold]
+#[inline(never)]
+fn far_f64(size: f64) -> Reduced<f64, u64> {
+    /// The bits of 2/π after a word of zeros.
+    const BITS: [u64; 20] = [
+        0,
+        0xa2f9_836e_4e44_1529,
+        0xfc27_57d1_f534_ddc0,
+        0xdb62_9599_3c43_9041,
+        0xfe51_63ab_debb_c561,
+        0xb724_6e3a_424d_d2e0,
+        0x0649_2eea_09d1_921c,
+        0xfe1d_eb1c_b129_a73e,
+        0xe882_35f5_2ebb_4484,
+        0xe99c_7026_b45f_7e41,
+        0x3991_d639_8353_39f4,
+        0x9c84_5f8b_bdf9_283b,
+        0x1ff8_97ff_de05_980f,
+        0xef2f_118b_5a0a_6d1f,
+        0x6d36_7ecf_27cb_09b7,
+        0x4f46_3f66_9e5f_ea2d,
+        0x7527_bac7_ebe5_f17b,
+        0x3d07_39f7_8a52_92ea,
+        0x6bfb_5fb1_1f8d_5d08,
+        0x5603_3046_fc7b_6bab,
+    ];
+
+    if !(1.0..f64::INFINITY).contains(&size) {
+        return Reduced { quarters: 0, rest: f64::NAN, low: f64::NAN };
+    }
+    // It is an integer of 53 bits times 2^exponent. What bits of weight 4 and more give in the product are whole turns.
+    let integer = (size.to_bits() & 0x000f_ffff_ffff_ffff) | (1 << 52);
+    let skipped = (size.to_bits() >> 52) as usize - (1075 + 2 - 64);
+    let (word, shift) = (skipped / 64, skipped % 64);
+    let bits = |i: usize| {
+        let pair = (u128::from(BITS[word + i]) << 64) | u128::from(BITS[word + i + 1]);
+        ((pair << shift) >> 64) as u64
+    };
+    let product = |word: u64| u128::from(integer) * u128::from(word);
+    // The fraction of a turn, in units of 2^-128.
+    let fraction =
+        (product(bits(0)) << 64).wrapping_add(product(bits(1))).wrapping_add(product(bits(2)) >> 64);
+    let quarters = fraction.wrapping_add(1 << 125) >> 126;
+    let signed = fraction.wrapping_sub(quarters << 126) as i128;
+    let high = signed as f64;
+    let low = (signed - high as i128) as f64;
+    // In quarters of a turn, times π/2.
+    let unit = f64::from_bits((1023 - 126) << 52);
+    let (high, low) = (high * unit, low * unit);
+    let rest = high * std::f64::consts::FRAC_PI_2;
+    let lost = high.mul_add(std::f64::consts::FRAC_PI_2, -rest);
+    let low = lost + (high * LOW.0 + low * std::f64::consts::FRAC_PI_2);
+    Reduced { quarters: quarters as u64, rest, low }
+}
