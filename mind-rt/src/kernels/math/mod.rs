@@ -1,4 +1,4 @@
-//! Functions of elements, for use inside generated loops: no branch, no table, no call.
+//! Functions of elements, for use inside generated loops: no branch, no table, no call but for angles of `f64` beyond 10⁶.
 //!
 //! Each comes in two forms, [`Separate`] and [`Fused`]: with multiplications and additions by themselves, and with fused ones
 //! at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two differ in the last

@@ -1,15 +1,11 @@
 //! The sine, the cosine and the tangent: of what is left of a number beside a multiple of π/2, by polynomials within π/4 that
 //! `ci/remez` finds.
 //!
-//! Up to a limit that multiple is taken away in parts, of which all but the last two leave nothing to round. Beyond the limit
-//! the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend on its
-//! neighbours.
+//! Of `f32` that multiple is a product with bits of 2/π, selected by the size. Of `f64` it is taken away in parts up to a limit;
+//! beyond, the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend
+//! on its neighbours.
 
 use super::{MultiplyAdd, horner};
-
-/// Up to these sizes a number is reduced in parts, by multiples of π/2 of 16 and 20 bits.
-const LIMIT_F32: f32 = 1e5;
-const LIMIT_F64: f64 = 1e6;
 
 /// A number as a multiple of π/2 and the rest, in two parts.
 struct Reduced<T, B> {
@@ -22,7 +18,7 @@ struct Reduced<T, B> {
 }
 
 macro_rules! of {
-    ($($ty:ident $bits:ident, $by_far:ident, $reduced:ident, $limit:ident, $tangent:ident;
+    ($($ty:ident $bits:ident, $reduced:ident, $tangent:ident;
         $($sine:literal)+; $($cosine:literal)+;)+) => {$(
         /// A module for the type of its name.
         pub(super) mod $ty {
@@ -33,7 +29,7 @@ macro_rules! of {
             /// The sine.
             #[inline(always)]
             pub(in super::super) fn sin<A: MultiplyAdd>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { sine::<A>(rest, low) } else { cosine::<A>(rest, low) };
                 let sign = (quarters << ($bits::BITS - 2)) ^ x.to_bits();
                 $ty::from_bits(y.to_bits() ^ (sign & SIGN))
@@ -42,7 +38,7 @@ macro_rules! of {
             /// The cosine.
             #[inline(always)]
             pub(in super::super) fn cos<A: MultiplyAdd>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { cosine::<A>(rest, low) } else { sine::<A>(rest, low) };
                 let sign = quarters.wrapping_add(1) << ($bits::BITS - 2);
                 $ty::from_bits(y.to_bits() ^ (sign & SIGN))
@@ -51,16 +47,11 @@ macro_rules! of {
             /// The tangent.
             #[inline(always)]
             pub(in super::super) fn tan<A: MultiplyAdd>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = reduced::<A>(x.abs());
+                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
                 let (above, below) = $tangent::<A>(rest, low);
                 let is_odd = quarters & 1 != 0;
                 let y = if is_odd { below } else { above } / if is_odd { -above } else { below };
                 $ty::from_bits(y.to_bits() ^ (x.to_bits() & SIGN))
-            }
-
-            #[inline(always)]
-            fn reduced<A: MultiplyAdd>(size: $ty) -> Reduced<$ty, $bits> {
-                if size <= $limit { $reduced::<A>(size) } else { $by_far(size) }
             }
 
             #[inline(always)]
@@ -81,10 +72,10 @@ macro_rules! of {
 }
 
 of! {
-    f32 u32, far_f32, reduced_f32, LIMIT_F32, tangent_f32;
+    f32 u32, reduced_f32, tangent_f32;
         -1.951_084e-4 8.332_131e-3 -1.666_665_4e-1;
         2.438_225e-5 -1.388_667_8e-3 4.166_662e-2 -0.5;
-    f64 u64, far_f64, reduced_f64, LIMIT_F64, tangent_f64;
+    f64 u64, reduced_f64, tangent_f64;
         1.589_358_328_051_628_4e-10 -2.505_070_402_761_780_2e-8 2.755_731_335_592_900_6e-6 -1.984_126_982_886_984_8e-4
         8.333_333_333_321_286e-3 -1.666_666_666_666_662_7e-1;
         -1.135_219_652_621_407e-11 2.087_556_219_227_669_2e-9 -2.755_731_297_842_391e-7 2.480_158_728_364_033_4e-5
@@ -106,67 +97,110 @@ fn tangent_f64<A: MultiplyAdd>(rest: f64, low: f64) -> (f64, f64) {
     (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
 }
 
+/// By a quotient in `f64`, for all sizes. Of 2/π only those bits are taken that are no whole turns in the product: which, depends
+/// on the size.
+#[inline(always)]
+fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+    /// The bits of 2/π from the first, 21st, 42nd, 63rd and 84th on: as two numbers, and as three of which products of the first
+    /// two with an `f32` are exact.
+    const BITS: [[f64; 5]; 5] = [
+        [
+            0.636_619_772_367_581_4,
+            -3.935_735_335_036_497e-17,
+            0.636_619_770_899_415,
+            1.468_166_324_625_208_6e-9,
+            2.276_010_073_078_396e-18,
+        ],
+        [
+            2.044_964_875_930_755_3e-7,
+            6.074_026_489_649_846e-24,
+            2.044_964_872_993_659_8e-7,
+            2.937_095_512_718_779_5e-16,
+            2.765_304_039_437_735_7e-24,
+        ],
+        [
+            2.418_782_397_124_712e-13,
+            2.471_138_875_912_043e-29,
+            2.418_782_396_799_274_4e-13,
+            3.254_380_504_578_513e-23,
+            1.045_561_602_490_077_8e-30,
+        ],
+        [
+            1.076_057_281_073_874_9e-19,
+            -1.690_193_447_800_753e-36,
+            1.076_057_278_807_277_1e-19,
+            2.266_597_799_289_437_5e-28,
+            5.667_557_057_780_389e-37,
+        ],
+        [
+            7.696_704_864_039_572e-26,
+            4.420_676_015_940_119e-42,
+            7.696_704_847_356_705e-26,
+            1.668_286_765_701_952_5e-34,
+            1.158_871_335_342_814_3e-43,
+        ],
+    ];
+    /// For numbers below these: what of 2/π is left out gives whole turns in the product, and the product is below 2⁴⁶.
+    const BELOW: [f32; 4] =
+        [(1_u128 << 45) as f32, (1_u128 << 66) as f32, (1_u128 << 87) as f32, (1_u128 << 108) as f32];
+    /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+
+    /// Selected as constants: an index would become a load for each element.
+    macro_rules! bits {
+        ($i:literal) => {{
+            let bits = if size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
+            let bits = if size < BELOW[1] { bits } else { const { BITS[2][$i] } };
+            let bits = if size < BELOW[2] { bits } else { const { BITS[3][$i] } };
+            if size < BELOW[3] { bits } else { const { BITS[4][$i] } }
+        }};
+    }
+
+    let x = f64::from(size);
+    let (shifted, fraction) = if A::FUSES {
+        let shifted = A::multiply_add(x, bits!(0), ROUND);
+        (shifted, A::multiply_add(x, bits!(1), A::multiply_add(x, bits!(0), ROUND - shifted)))
+    } else {
+        let (high, middle) = (x * bits!(2), x * bits!(3));
+        let shifted = high + middle + ROUND;
+        (shifted, ((high - (shifted - ROUND)) + middle) + x * bits!(4))
+    };
+    let wide = fraction * std::f64::consts::FRAC_PI_2;
+    let rest = wide as f32;
+    Reduced { quarters: shifted.to_bits() as u32, rest, low: (wide - f64::from(rest)) as f32 }
+}
+
 /// π/2 less [`FRAC_PI_2`](std::f64::consts::FRAC_PI_2), of which the first part has 33 bits: products of it with multiples of
 /// π/2 up to the limit are exact.
 const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
 
 #[inline(always)]
 fn reduced_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
+    /// Up to here it is a multiple of 20 bits.
+    const LIMIT: f64 = 1e6;
+
+    if size <= LIMIT { near_f64::<A>(size) } else { far_f64(size) }
+}
+
+/// In parts.
+#[inline(always)]
+fn near_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
+    /// The `f64` nearest to π/2 in parts of 33 and 20 bits, of which all products are exact.
+    const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
     /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
 
     let shifted = A::multiply_add(size, std::f64::consts::FRAC_2_PI, ROUND);
     let count = shifted - ROUND;
-    let near = near_f64::<A>(size, count);
+    let near = if A::FUSES {
+        A::multiply_add(count, -std::f64::consts::FRAC_PI_2, size)
+    } else {
+        (size - count * PARTS.0) - count * PARTS.1
+    };
     let product = count * LOW.0;
     let rest = near - product;
     let low = A::multiply_add(count, -LOW.1, (near - rest) - product);
     Reduced { quarters: shifted.to_bits(), rest, low }
-}
-
-/// A number less so many times the `f64` nearest to π/2. Nothing is rounded.
-#[inline(always)]
-fn near_f64<A: MultiplyAdd>(size: f64, count: f64) -> f64 {
-    /// The `f64` nearest to π/2 in parts of 33 and 20 bits.
-    const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
-
-    if A::FUSES {
-        A::multiply_add(count, -std::f64::consts::FRAC_PI_2, size)
-    } else {
-        (size - count * PARTS.0) - count * PARTS.1
-    }
-}
-
-#[inline(always)]
-fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
-    /// 1.5 · 2²³, as above.
-    const ROUND: f32 = 12_582_912.0;
-    /// What π/2 is more than the `f32` nearest to it.
-    const LOW: (f32, f32) = (-4.371_138_8e-8, -1.715_124_5e-15);
-
-    let shifted = A::multiply_add(size, std::f32::consts::FRAC_2_PI, ROUND);
-    let count = shifted - ROUND;
-    let quarters = shifted.to_bits();
-    if A::FUSES {
-        let near = A::multiply_add(count, -std::f32::consts::FRAC_PI_2, size);
-        let product = count * LOW.0;
-        let lost = A::multiply_add(count, LOW.0, -product);
-        let rest = near - product;
-        let low = A::multiply_add(count, -LOW.1, ((near - rest) - product) - lost);
-        Reduced { quarters, rest, low }
-    } else {
-        // Parts whose products are exact would be many.
-        let count = f64::from(count);
-        let rest = near_f64::<A>(f64::from(size), count) - count * self::LOW.0;
-        Reduced { quarters, rest: rest as f32, low: (rest - f64::from(rest as f32)) as f32 }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn far_f32(size: f32) -> Reduced<f32, u32> {
-    let Reduced { quarters, rest, .. } = far_f64(f64::from(size));
-    Reduced { quarters: quarters as u32, rest: rest as f32, low: (rest - f64::from(rest as f32)) as f32 }
 }
 
 /// Of a number above 1, by the bits of 2/π that tell where in its turn it is. NaN of what is not finite.
