@@ -733,6 +733,44 @@ rows! {
         domain: Domain::Unit,
         ..FLOATS
     };
+    /// `Erf(x)`: the error function; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `2 / √π` times the integral of `e^(-t²)` from 0 to `x`: ±1 at ±infinity, and the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * (2 / √π) * e^(-x²)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Erf (%0) : f32[2, 3]`.
+    Erf = Row {
+        mnemonic: "erf",
+        label: "erf",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 3]),
+        rust: Rust::By("erf"),
+        float: |x| libm::erf(x[0]),
+        derivative: &["dy * (1.1283791670955126 * exp(-(x * x)))"],
+        ..FLOATS
+    };
+    /// `Erfc(x)`: what the error function lacks of 1; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `1 - erf(x)`, without cancellation where that is small: 0 at infinity and 2 at negative infinity.
+    /// - **Error**: less than 4 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `-(dy * (2 / √π) * e^(-x²))`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Erfc (%0) : f32[2, 3]`.
+    Erfc = Row {
+        mnemonic: "erfc",
+        label: "erfc",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([4, 4]),
+        rust: Rust::By("erfc"),
+        float: |x| libm::erfc(x[0]),
+        derivative: &["-(dy * (1.1283791670955126 * exp(-(x * x))))"],
+        ..FLOATS
+    };
     /// `Abs(x)`: the absolute value; an extension.
     ///
     /// - **Shape**: the operand's.

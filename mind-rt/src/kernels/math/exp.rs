@@ -30,9 +30,19 @@ pub(super) const ROUND_F32: f32 = 12_582_912.0 + 254.0;
 /// e^r times the power of 2 that is an exponent added to [`ROUND_F32`].
 #[inline(always)]
 pub(super) fn raised_f32<A: MultiplyAdd>(shifted: f32, r: f32) -> f32 {
+    scaled_f32(shifted, A::one_plus(r, second_f32::<A>(r)))
+}
+
+/// (e^r - 1 - r) / r².
+#[inline(always)]
+pub(super) fn second_f32<A: MultiplyAdd>(r: f32) -> f32 {
     // Found by Remez' exchange: within 3.1e-9 of exp, relatively.
-    let p = horner!(r; 1.381_454e-3, 8.368_745e-3, 4.166_839e-2, 1.666_652_1e-1, 4.999_999_4e-1);
-    let y = A::one_plus(r, p);
+    horner!(r; 1.381_454e-3, 8.368_745e-3, 4.166_839e-2, 1.666_652_1e-1, 4.999_999_4e-1)
+}
+
+/// A number times the power of 2 that is an exponent added to [`ROUND_F32`].
+#[inline(always)]
+pub(super) fn scaled_f32(shifted: f32, y: f32) -> f32 {
     // In two steps, of which only the second can leave the normal range. What is above the exponent is shifted out.
     let biased = shifted.to_bits();
     let half = biased >> 1;
@@ -67,11 +77,21 @@ pub(super) const ROUND_F64: f64 = 6_755_399_441_055_744.0 + 2046.0;
 /// As [`raised_f32`].
 #[inline(always)]
 pub(super) fn raised_f64<A: MultiplyAdd>(shifted: f64, r: f64) -> f64 {
+    scaled_f64(shifted, A::one_plus(r, second_f64::<A>(r)))
+}
+
+/// As [`second_f32`].
+#[inline(always)]
+pub(super) fn second_f64<A: MultiplyAdd>(r: f64) -> f64 {
     // Taylor's series: |r| is at most (ln 2) / 2, where the first term left out is 2^-57.
-    let p = horner!(r;
+    horner!(r;
         1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0, 1.0 / 39_916_800.0, 1.0 / 3_628_800.0, 1.0 / 362_880.0,
-        1.0 / 40_320.0, 1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5);
-    let y = A::one_plus(r, p);
+        1.0 / 40_320.0, 1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5)
+}
+
+/// As [`scaled_f32`].
+#[inline(always)]
+pub(super) fn scaled_f64(shifted: f64, y: f64) -> f64 {
     // As above.
     let biased = shifted.to_bits();
     let half = biased >> 1;

@@ -29,7 +29,9 @@
 //! | `sinh`, `cosh` | 3 | 2.21 | 1.87 |
 //! | `asinh`, `acosh`, `atanh` | 3 | 1.98 | 1.51 |
 //! | `sin`, `cos` | 2 | 1.39 | 1.11 |
-//! | `tan` | 2 in `f32`, 3 in `f64` | 1.87 | 2.00 |
+//! | `tan` | 2 in `f32`, 3 in `f64` | 1.96 | 2.00 |
+//! | `erf` | 3 | 1.88 | 1.94 |
+//! | `erfc` | 4 | 3.21 | 2.69 |
 //! | `asin` | 3 in `f32`, 2 in `f64` | 2.02 | 1.09 |
 //! | `acos` | 2 | 1.12 | 0.97 |
 //! | `atan` | 2 | 1.01 | 1.54 |
@@ -43,6 +45,7 @@ mod asinh;
 mod atan;
 mod cbrt;
 mod cosh;
+mod erf;
 mod exp;
 mod exp2;
 mod expm1;
@@ -234,6 +237,12 @@ functions! {
 
     /// The tangent of `x`, an angle in radians. See the module for the error bound.
     tan(x) { sin::f32::tan::<A>(x), sin::f64::tan::<A>(x), refused() }
+
+    /// The error function of `x`. See the module for the error bound.
+    erf(x) { erf::f32::<A>(x), erf::f64::<A>(x), refused() }
+
+    /// 1 less the error function of `x`. See the module for the error bound.
+    erfc(x) { erf::complement_f32::<A>(x), erf::complement_f64::<A>(x), refused() }
 
     /// `x` without its sign; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), x.wrapping_abs() }

@@ -199,6 +199,30 @@ fn angles_that_are_zeros_infinities_or_no_numbers() {
     special_angles::<Fused>();
 }
 
+fn error_functions<A: MultiplyAdd>() {
+    let close = |found: f64, exact: f64| assert!(apart(found, exact) <= 3, "{found:e}, not {exact:e}");
+    close(A::erf(0.5), 0.520_499_877_813_046_5);
+    close(A::erfc(5.0), 1.537_459_794_428_034_9e-12);
+    close(A::erfc(26.0), 5.663_192_408_856_143e-296);
+    assert!(error_f32(A::erfc(9.0_f32), 4.137_031_746_513_811e-37) < 3.0);
+    assert_eq!([A::erf(f64::INFINITY), A::erf(f64::NEG_INFINITY), A::erf(6.0)], [1.0, -1.0, 1.0]);
+    assert_eq!([A::erfc(f64::INFINITY), A::erfc(f64::NEG_INFINITY), A::erfc(f64::MAX)], [0.0, 2.0, 0.0]);
+    assert_eq!([A::erf(f32::INFINITY), A::erf(-f32::MAX), A::erfc(f32::MAX)], [1.0, -1.0, 0.0]);
+    assert_eq!([A::erfc(0.0), A::erfc(-0.0), A::erfc(f64::from_bits(1)), A::erf(0.0)], [1.0, 1.0, 1.0, 0.0]);
+    assert!(A::erf(-0.0_f64).is_sign_negative() && A::erf(-0.0_f32).is_sign_negative());
+    assert!(A::erf(f64::NAN).is_nan() && A::erfc(f64::NAN).is_nan());
+    assert!(A::erf(f32::NAN).is_nan() && A::erfc(f32::NAN).is_nan());
+    // Where it becomes subnormal, and where it ends.
+    assert_eq!(A::erfc(27.22_f64), f64::from_bits(1));
+    assert!(A::erfc(27.3_f64) == 0.0 && A::erfc(10.0_f32) > 0.0 && A::erfc(10.1_f32) == 0.0);
+}
+
+#[test]
+fn the_tail_of_the_error_function_is_kept() {
+    error_functions::<Separate>();
+    error_functions::<Fused>();
+}
+
 #[test]
 fn the_rectifier_and_its_derivative() {
     for (x, y) in [(2.0, 2.0), (0.0, 0.0), (-1.0, 0.0), (f32::INFINITY, f32::INFINITY), (f32::NAN, 0.0)] {
@@ -259,7 +283,7 @@ fn results_are_the_same_to_the_bit_wherever_multiplications_are_fused() {
         ($ty:ident, $data:expr) => {
             same_at_every_level!($ty, $data;
                 exp(same), ln(same), exp2(same), expm1(same), log2(same), log10(same), log1p(same), sinh(same), cosh(same),
-                tanh(same), asinh(same), acosh(same), atanh(same), sin(same), cos(same), tan(same), asin(same), acos(same), atan(same), cbrt(same),
+                tanh(same), asinh(same), acosh(same), atanh(same), sin(same), cos(same), tan(same), erf(same), erfc(same), asin(same), acos(same), atan(same), cbrt(same),
                 rsqrt(same), atan2(same, |x: $ty| 1.0 - x), hypot(same, |x: $ty| x * 0.75),
             );
         };
