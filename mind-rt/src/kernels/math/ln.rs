@@ -34,6 +34,12 @@ pub(super) fn split_f32(x: f32) -> (f32, f32) {
     (exponent as f32, mantissa - 1.0)
 }
 
+/// The exponent above that of √½, given the bits above those of √½.
+#[inline(always)]
+pub(super) fn exponent_f32(bits: u32) -> f32 {
+    (bits as i32 >> 23) as f32
+}
+
 /// `s`, `t` and f² / 2: the logarithm of 1 + f is s · t less that square and with f.
 #[inline(always)]
 pub(super) fn series_f32<A: MultiplyAdd>(f: f32) -> (f32, f32, f32) {
@@ -79,18 +85,24 @@ pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
 #[inline(always)]
 pub(super) fn split_f64(x: f64) -> (f64, f64) {
     const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
+    let subnormal = x < f64::MIN_POSITIVE;
+    let x = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF as u64);
+    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));
+    let k = exponent_f64(bits);
+    (k - if subnormal { 54.0 } else { 0.0 }, mantissa - 1.0)
+}
+
+/// As [`exponent_f32`].
+#[inline(always)]
+pub(super) fn exponent_f64(bits: u64) -> f64 {
     /// 1.5 · 2⁵², and its bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const ROUND_BITS: u64 = ROUND.to_bits();
 
-    let subnormal = x < f64::MIN_POSITIVE;
-    let x = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
-    // The exponent above that of √½, biased to be positive: SSE2 and AVX2 have no arithmetic shift and no conversion.
-    let bits = x.to_bits().wrapping_sub(SQRT_HALF as u64);
+    // Biased to be positive: SSE2 and AVX2 have no arithmetic shift and no conversion.
     let biased = bits.wrapping_add(1024 << 52) >> 52;
-    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));
-    let k = f64::from_bits(biased.wrapping_add(ROUND_BITS)) - (ROUND + 1024.0);
-    (k - if subnormal { 54.0 } else { 0.0 }, mantissa - 1.0)
+    f64::from_bits(biased.wrapping_add(ROUND_BITS)) - (ROUND + 1024.0)
 }
 
 /// As [`series_f32`].

@@ -1,14 +1,15 @@
 //! The hyperbolic tangent, within 3 units in the last place: a rational function or polynomial near 0, and one of `exp` beyond,
 //! all of Cephes (Moshier, 1984).
 
-use super::{MultiplyAdd, horner};
+use super::{MultiplyAdd, exp, horner};
 
-/// Where one form ends and the other begins.
-macro_rules! joined {
-    ($x:expr, $size:expr, $near:expr) => {{
-        let far = 1.0 - 2.0 / (A::exp($size + $size) + 1.0);
-        let found = if $size < 0.625 { $near } else { far };
-        found.copysign($x)
+macro_rules! exp_of_twice {
+    ($ty:ident, $size:ident, $most:literal, $reduced:ident, $second:ident, $bias:literal, $shift:literal) => {{
+        // Beyond it the result is 1. Written so that NaN passes. The power of 2 is in range, so that one step scales by it.
+        let twice = if $size > $most { 2.0 * $most } else { $size + $size };
+        let (shifted, r) = exp::$reduced::<A>(twice);
+        let y = A::one_plus(r, exp::$second::<A>(r));
+        y * $ty::from_bits(shifted.to_bits().wrapping_sub($bias) << $shift)
     }};
 }
 
@@ -19,7 +20,11 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     let z = size * size;
     let p = horner!(z; -9.643_991_794_250_522e-1, -9.928_772_310_019_185e1, -1.614_687_684_417_084_5e3);
     let q = horner!(z; 1.0, 1.128_116_784_916_329_3e2, 2.235_488_390_601_004_5e3, 4.844_063_053_251_255e3);
-    joined!(x, size, A::multiply_add(size * z, p / q, size))
+    let power = exp_of_twice!(f64, size, 20.0, reduced_f64, second_f64, 1023, 52);
+    // One quotient for both forms.
+    let near = size < 0.625;
+    let (above, below) = (if near { size * z * p } else { -2.0 }, if near { q } else { power + 1.0 });
+    (if near { size } else { 1.0 } + above / below).copysign(x)
 }
 
 /// Of `f32`.
@@ -28,7 +33,10 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
     let size = x.abs();
     let z = size * size;
     let p = horner!(z; -5.704_988_7e-3, 2.063_908_8e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1);
-    joined!(x, size, A::multiply_add(size * z, p, size))
+    let near = A::multiply_add(size * z, p, size);
+    let power = exp_of_twice!(f32, size, 10.0, reduced_f32, second_f32, 127, 23);
+    let far = 1.0 - 2.0 / (power + 1.0);
+    if size < 0.625 { near } else { far }.copysign(x)
 }
 
 #[cfg(test)]
