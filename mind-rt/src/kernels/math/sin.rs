@@ -105,7 +105,7 @@ fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
     /// two with an `f32` are exact.
     const BITS: [[f64; 5]; 5] = [
         [
-            0.636_619_772_367_581_4,
+            std::f64::consts::FRAC_2_PI,
             -3.935_735_335_036_497e-17,
             0.636_619_770_899_415,
             1.468_166_324_625_208_6e-9,
