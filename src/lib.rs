@@ -210,7 +210,8 @@
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
-//! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `erf` `erfc` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
+//! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` `rem` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
+//! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, the logarithm of `\|Γ(x)\|` and its derivatives |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
 //! | `neg` `abs` `sign` `maximum` `minimum` | elementwise, on all numbers |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement |

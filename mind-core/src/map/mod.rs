@@ -42,6 +42,8 @@ pub struct Row {
     pub cost: Cost,
     /// How far an element may be from the exact one.
     pub exactness: Exactness,
+    /// How far it may be off in `f64` however small it is: where it is the difference of large numbers.
+    pub least_error: f64,
     /// The operand for which it has a pole at 0.
     pub pole: Option<usize>,
     /// Whether the result is another where both operands are equal than it is close to that.

@@ -81,6 +81,7 @@ pub(super) const FLOATS: Row = Row {
     commutative: false,
     cost: Cost::Series,
     exactness: Exactness::Within([1, 2]),
+    least_error: 0.0,
     pole: None,
     jumps_where_equal: false,
     mask: None,
@@ -1355,6 +1356,165 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
+    /// `Pow(lhs, rhs)`: a number to the power of another one; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `lhs` to the power of `rhs`, as IEEE 754 has it: 1 for the power 0 and of 1, also beside NaN; below 0 NaN
+    ///   for powers that are no integers.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, `dy * y * log(lhs)` to `rhs`. At 0 the power 0 has the
+    ///   derivative 0, and powers from 0 have it with respect to themselves.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Pow (%0, %1) : f32[2, 3]`.
+    Pow = Row {
+        mnemonic: "pow",
+        label: "pow",
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 2]),
+        rust: Rust::By("pow"),
+        float: |x| x[0].powf(x[1]),
+        derivative: &[
+            "dy * (rhs * pow(lhs, rhs - 1.0 + same(lhs, 0.0) * same(rhs, 0.0)))",
+            "dy * (y * log(lhs + same(lhs, 0.0) * same(rhs, abs(rhs))))",
+        ],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Rem(lhs, rhs)`: what a division leaves; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, as if with all digits: Rust's `%` and the `fmod` of C, with the sign of
+    ///   `lhs`. NaN by 0 and of infinities.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent to `lhs`, `-(dy * trunc(lhs / rhs))` to `rhs`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Rem (%0, %1) : f32[2, 3]`.
+    Rem = Row {
+        mnemonic: "rem",
+        label: "rem",
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        exactness: Exactness::Exact,
+        pole: Some(1),
+        jumps_where_equal: true,
+        rust: Rust::Function("rem"),
+        float: |x| x[0] % x[1],
+        derivative: &["dy", "-(dy * trunc(lhs / rhs))"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `ErfInv(x)`: the inverse of the error function; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the number whose error function it is: ±infinity at ±1, NaN beyond; the sign of the operand at zeros.
+    /// - **Error**: less than 3 ulp in `f32`, less than 5 ulp in `f64`; exact at zeros, ±1 and NaN.
+    /// - **Derivative**: `dy * √π / 2 * e^(y²)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = ErfInv (%0) : f32[2, 3]`.
+    ErfInv = Row {
+        mnemonic: "erf_inv",
+        label: "erf_inv",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([3, 5]),
+        rust: Rust::By("erf_inv"),
+        float: |x| mind_special::erf_inv(x[0]),
+        derivative: &["dy * (exp(y * y) * 0.886226925452758)"],
+        domain: Domain::Unit,
+        ..FLOATS
+    };
+    /// `Lgamma(x)`: the logarithm of the gamma function; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `ln |Γ(x)|`: positive infinity at 0, negative integers and infinities.
+    /// - **Error**: less than 1 ulp in `f32`, less than 4 ulp in `f64`, where below 0 near a result of 0 it is at most 2^-44; exact
+    ///   at 1, 2, zeros, negative integers, infinities and NaN.
+    /// - **Derivative**: `dy * digamma(x)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Lgamma (%0) : f32[2, 3]`.
+    Lgamma = Row {
+        mnemonic: "lgamma",
+        label: "lgamma",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 4]),
+        least_error: GAMMA_ERROR,
+        rust: Rust::By("lgamma"),
+        float: |x| mind_special::lgamma(x[0]),
+        derivative: &["dy * digamma(x)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Digamma(x)`: the derivative of `Lgamma`; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `Γ'(x) / Γ(x)`: the infinity of the other sign at zeros, NaN at negative integers and negative infinity.
+    /// - **Error**: less than 1 ulp in `f32`, less than 8 ulp in `f64`, where near a result of 0 it is at most 2^-44; exact at
+    ///   zeros, negative integers, infinities and NaN.
+    /// - **Derivative**: `dy * trigamma(x)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Digamma (%0) : f32[2, 3]`.
+    Digamma = Row {
+        mnemonic: "digamma",
+        label: "digamma",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 8]),
+        least_error: GAMMA_ERROR,
+        rust: Rust::By("digamma"),
+        float: |x| mind_special::polygamma(0, x[0]),
+        derivative: &["dy * trigamma(x)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Trigamma(x)`: the derivative of `Digamma`; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: the second derivative of `ln |Γ(x)|`: positive infinity at zeros and negative integers, NaN at negative
+    ///   infinity.
+    /// - **Error**: less than 1 ulp in `f32`, less than 6 ulp in `f64`; exact at zeros, negative integers, infinities and NaN.
+    /// - **Derivative**: `dy` times the next derivative, which only gradients have, as all after it.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Trigamma (%0) : f32[2, 3]`.
+    Trigamma = Row {
+        mnemonic: "trigamma",
+        label: "trigamma",
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 6]),
+        rust: Rust::By("trigamma"),
+        float: |x| mind_special::polygamma(1, x[0]),
+        derivative: &["dy * polygamma(2.0, x)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
+    /// `Polygamma(n, x)`: a derivative of `Digamma` of any order, for gradients; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: the derivative of `Digamma` at `x` of the order `n`, whose fraction is left out; NaN for orders from 100 and
+    ///   below 0, and at negative integers but for odd orders below 3.
+    /// - **Error**: less than 1 ulp in `f32` and 16 ulp in `f64` for orders up to 5 and numbers above 0.
+    /// - **Derivative**: `dy * polygamma(n + 1, x)` to `x`, nothing to `n`.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = Polygamma (%0, %1) : f32[2, 3]`.
+    Polygamma = Row {
+        mnemonic: "polygamma",
+        label: "polygamma",
+        notation: Notation::Never,
+        formals: &["n", "x"],
+        profile: Profile::Extended,
+        exactness: Exactness::Within([1, 16]),
+        least_error: GAMMA_ERROR,
+        rust: Rust::Function("polygamma"),
+        float: |x| mind_special::polygamma(x[0] as i64, x[1]),
+        derivative: &["", "dy * polygamma(n + 1.0, x)"],
+        domain: Domain::Positive,
+        ..FLOATS
+    };
     /// `Same(lhs, rhs)`: which elements are equal, for gradients; an extension.
     ///
     /// - **Shape**: the operands broadcast.
@@ -1426,6 +1586,9 @@ rows! {
         ..FLOATS
     };
 }
+
+/// What the gamma function's logarithm and its derivatives may be off by where terms of some thirty, 2^5, cancel.
+const GAMMA_ERROR: f64 = 1.0 / 17_592_186_044_416.0;
 
 /// The inverse hyperbolic sine and cosine of a number so large that they are its logarithm and that of 2. Rust's own double
 /// it.

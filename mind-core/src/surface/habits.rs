@@ -74,7 +74,6 @@ const fn formula(text: &'static str) -> Way {
     Way::Formula { text, when: "" }
 }
 
-const ABOVE_ZERO: &str = ", for arguments above 0";
 const EXTENTS: &str = "extents are those of the type: as a number `N` is `sum(ones([N]))`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
@@ -130,10 +129,13 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     // Powers.
     (&["square"], formula("{0} * {0}")),
-    (
-        &["pow", "power", "powf", "powi", "float_power"],
-        Way::Formula { text: "exp({1} * log({=0}))", when: ABOVE_ZERO },
-    ),
+    (&["erfinv"], Way::Named("erf_inv")),
+    (&["ndtri"], formula("1.4142135623730951 * erf_inv(2.0 * {0} - 1.0)")),
+    (&["gammaln", "loggamma", "lgam", "ln_gamma"], Way::Named("lgamma")),
+    (&["psi"], Way::Named("digamma")),
+    (&["polygamma"], Way::Words("write `digamma(…)`, or its derivative `trigamma(…)`")),
+    (&["fmod"], Way::Named("rem")),
+    (&["power", "powf", "powi", "float_power"], formula("pow({=0}, {=1})")),
     // Exponentials and logarithms, and what is made of them.
     (&["exp_m1"], Way::Named("expm1")),
     (&["ln_1p"], Way::Named("log1p")),

@@ -335,7 +335,7 @@ impl Step<'_> {
             };
             let crosses = row.pole.is_some_and(|operand| near[operand].magnitude() <= near[operand].bound);
             let jumps = row.jumps_where_equal && may_be_equal(&near);
-            let inherited = if crosses || jumps { f64::INFINITY } else { corners.fold(0.0, far) };
+            let inherited = if crosses || jumps { f64::INFINITY } else { corners.fold(row.least_error, far) };
             let magnitude = if roundings > 0.0 { result.abs() } else { 0.0 };
             self.bound(&Error { inherited, magnitude, roundings })
         });

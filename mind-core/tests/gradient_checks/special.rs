@@ -21,6 +21,32 @@ fn slope(op: &Op, profile: Profile, dtype: DType, at: &[f64]) -> Vec<f64> {
     numbers(&outputs[1])
 }
 
+/// Both gradients of a function of two operands, with the cotangent 1.
+fn slopes_of_two(map: Map, dtype: DType, [lhs, rhs]: [&[f64]; 2]) -> [Vec<f64>; 2] {
+    let ty = Type::new(dtype, Shape::literal(&[lhs.len() as i64]));
+    let module = single(&Op::Map(map), &[ty.clone(), ty]);
+    let gradient =
+        differentiate(&module, &every_float(&module, Profile::Extended)).expect("a differentiable operation");
+    let given = [vector(dtype, lhs), vector(dtype, rhs), vector(dtype, &vec![1.0; lhs.len()])];
+    let outputs = run(&gradient.module, &given);
+    [numbers(&outputs[1]), numbers(&outputs[2])]
+}
+
+#[test]
+fn powers_have_gradients_at_zero() {
+    let lhs = [0.0, 0.0, -0.0, 0.0, 0.0, 4.0, -3.0, 0.0];
+    let rhs = [0.0, 1.0, 1.0, 2.0, 0.5, 0.0, 2.0, -1.0];
+    for dtype in FLOATS {
+        let [to_lhs, to_rhs] = slopes_of_two(Map::Pow, dtype, [&lhs, &rhs]);
+        let infinite = f64::INFINITY;
+        assert_bits(&to_lhs, &[0.0, 1.0, 1.0, 0.0, infinite, 0.0, -6.0, -infinite], "to the base");
+        assert_bits(&to_rhs[..5], &[0.0, 0.0, -0.0, 0.0, 0.0], "to the exponent");
+        assert!((to_rhs[5] - 4_f64.ln()).abs() < 1e-6, "{}", to_rhs[5]);
+        // Of a base below 0 there is no logarithm.
+        assert!(to_rhs[6].is_nan() && to_rhs[7] == -infinite, "{to_rhs:?}");
+    }
+}
+
 fn assert_bits(found: &[f64], wanted: &[f64], what: &str) {
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(found), bits(wanted), "{what}: {found:?} is not {wanted:?}");

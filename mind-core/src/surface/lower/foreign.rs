@@ -193,7 +193,7 @@ pub(crate) trait Foreign: Expressions {
             NumberValue::Float(digits) if digits == "2.0" => 2,
             NumberValue::Integer(_) | NumberValue::Float(_) => return None,
         };
-        if formula != "exp({1} * log({=0}))" {
+        if formula != "pow({=0}, {=1})" {
             return None;
         }
         let base = self.body().in_parentheses(*base, self.full_text(*base));

@@ -172,6 +172,6 @@ fn power(base: &str, exponent: &str) -> String {
     match exponent {
         "2" | "2.0" => format!("write `{base} * {base}`"),
         "3" | "3.0" => format!("write `{base} * {base} * {base}`"),
-        _ => "a power is a product, as `x * x`".to_owned(),
+        _ => format!("`^` is of bits: write `pow({base}, {exponent})`"),
     }
 }

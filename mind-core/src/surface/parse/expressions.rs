@@ -187,11 +187,10 @@ impl<'a> Parser<'a> {
             None => {
                 let exponent = exponent.unwrap_or_else(|| "…".to_owned());
                 let point = if exponent.bytes().all(|byte| byte.is_ascii_digit()) { ".0" } else { "" };
-                format!("exp({exponent}{point} * log({text}))")
+                format!("pow({text}, {exponent}{point})")
             }
         };
-        let above_zero = if times.is_none() { ", for arguments above 0" } else { "" };
-        diag.help(format!("there is no power: write `{written}`{above_zero}"))
+        diag.help(format!("powers are a function: write `{written}`"))
     }
 
     /// An operand that has been read, as that of a postfix form.

@@ -87,7 +87,7 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "?" => "leave it out: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
         "..=" => "a range excludes its end: write `a..b` with the end one higher",
-        "**" => "there is no power: multiply, as `… * …`",
+        "**" => "powers are a function: write `pow(…, …)`",
         "|" => "a closure stands alone in `mind!`: write a function of the block, `fn g(…) -> … { … }`",
         "<<=" | ">>=" | "^=" => "write `n = n << 1`, with the operator between its operands",
         "~" => "of a truth value and of bits write `!x`",

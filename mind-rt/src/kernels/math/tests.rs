@@ -284,7 +284,8 @@ fn results_are_the_same_to_the_bit_wherever_multiplications_are_fused() {
             same_at_every_level!($ty, $data;
                 exp(same), ln(same), exp2(same), expm1(same), log2(same), log10(same), log1p(same), sinh(same), cosh(same),
                 tanh(same), asinh(same), acosh(same), atanh(same), sin(same), cos(same), tan(same), erf(same), erfc(same), asin(same), acos(same), atan(same), cbrt(same),
-                rsqrt(same), atan2(same, |x: $ty| 1.0 - x), hypot(same, |x: $ty| x * 0.75),
+                rsqrt(same), atan2(same, |x: $ty| 1.0 - x), hypot(same, |x: $ty| x * 0.75), pow(|x: $ty| x.abs(), |x: $ty| 0.75 - x),
+                pow(same, |_| 3.0), lgamma(same), erf_inv(same), digamma(same), trigamma(same), rem(same, |x: $ty| 0.3 * x.sqrt()),
             );
         };
     }
@@ -308,4 +309,99 @@ fn steps_keep_zeros_infinities_and_what_is_not_a_number() {
         assert!(step(f32::NAN).is_nan());
     }
     assert_eq!([sign(-7i32), sign(0), sign(i32::MAX), sign(i32::MIN)], [-1, 0, 1, -1]);
+}
+
+/// The powers of special values, as IEEE 754 has them.
+fn powers_of_special_values<A: MultiplyAdd>() {
+    const INFINITY: f64 = f64::INFINITY;
+    let at = [
+        0.0,
+        f64::from_bits(1),
+        1e-300,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        3.0,
+        4.0,
+        8_388_607.0,
+        8_388_608.5,
+        16_777_215.0,
+        4_503_599_627_370_495.5,
+        9_007_199_254_740_991.0,
+        9_007_199_254_740_992.0,
+        1e300,
+        INFINITY,
+    ];
+    let at: Vec<f64> = at.iter().flat_map(|x| [*x, -x]).chain([f64::NAN]).collect();
+    for x in &at {
+        for y in &at {
+            let (found, expected) = (A::pow(*x, *y), x.powf(*y));
+            let same = found.is_sign_negative() == expected.is_sign_negative() && apart(found, expected) <= 2;
+            assert!(
+                found.is_nan() && expected.is_nan() || same,
+                "{x:e} to {y:e}: {found:e}, not {expected:e}"
+            );
+            let (x, y) = (*x as f32, *y as f32);
+            let (found, expected) = (A::pow(x, y), x.powf(y));
+            let same = found.is_sign_negative() == expected.is_sign_negative()
+                && (found == expected || (found / expected - 1.0).abs() <= 2.0 * f32::EPSILON);
+            assert!(
+                found.is_nan() && expected.is_nan() || same,
+                "{x:e} to {y:e}: {found:e}, not {expected:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn powers_of_special_values_are_those_of_ieee_754() {
+    powers_of_special_values::<Separate>();
+    powers_of_special_values::<Fused>();
+}
+
+/// Where logarithms have to have more digits than numbers: results all over the range.
+fn powers_are_within_their_bound<A: MultiplyAdd>() {
+    let (mut narrow, mut wide) = (0.0, 0);
+    for (i, x) in sample_f32(64).map(f32::abs).enumerate() {
+        for share in 0..8 {
+            // An exponent by which the result is of any size.
+            let y = ((i * 8 + share) % 307) as f32 - 153.0 + 0.37 * share as f32;
+            let y = y / x.log2();
+            narrow = f64::max(narrow, error_f32(A::pow(x, y), f64::from(x).powf(y.into())));
+        }
+    }
+    for (i, x) in sample_f64(16).map(f64::abs).enumerate() {
+        for share in 0..8 {
+            let y = ((i * 8 + share) % 2_203) as f64 - 1_101.0 + 0.37 * share as f64;
+            let y = y / x.log2();
+            wide = u64::max(wide, apart(A::pow(x, y), x.powf(y)));
+        }
+    }
+    assert!(narrow <= 1.0 && wide <= 2, "{narrow}, {wide}");
+}
+
+#[test]
+fn powers_are_within_their_bound_all_over_the_range() {
+    powers_are_within_their_bound::<Separate>();
+    powers_are_within_their_bound::<Fused>();
+}
+
+#[test]
+fn remainders_are_those_of_ieee_754() {
+    for (x, y, left) in [
+        (5.5, 2.0, 1.5),
+        (-5.5, 2.0, -1.5),
+        (5.5, -2.0, 1.5),
+        (-4.0, 2.0, -0.0),
+        (-0.0, 3.0, -0.0),
+        (1.5, f64::INFINITY, 1.5),
+        (1e300, 3.0, 0.0),
+        (f64::from_bits(5), f64::from_bits(3), f64::from_bits(2)),
+    ] {
+        assert_eq!(rem(x, y).to_bits(), left.to_bits(), "{x:e} by {y:e}");
+    }
+    assert!(
+        rem(1.0_f64, 0.0).is_nan() && rem(f32::INFINITY, 2.0).is_nan() && rem(1.0_f32, f32::NAN).is_nan()
+    );
 }
