@@ -159,7 +159,7 @@ fn tensors_of_truth_values() {
     let y: Tensor![bool; 2] = Tensor::full(true);
     assert_eq!(format!("{y} {y:?}"), "[true, true] [true, true], bool[2]");
     let view: &TensorRef<bool, _> = &y;
-    assert_eq!(view.map(|truth| i32::from(truth)).as_slice(), [1, 1]);
+    assert_eq!(view.map(i32::from).as_slice(), [1, 1]);
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
         TensorData::I64(values) => elements(text, values, separator, integer),
         TensorData::F32(values) => elements(text, values, separator, float32),
         TensorData::F64(values) => elements(text, values, separator, float64),
-        TensorData::Bool(values) => elements(text, values, separator, |text, value| shown(text, value)),
+        TensorData::Bool(values) => elements(text, values, separator, shown),
     }
 }
 
