@@ -346,7 +346,7 @@ pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpErr
 /// - **Error**: none: the value to the bit.
 /// - **Derivative**: the end of the way back.
 /// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
-///   known: numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
+///   known: in Core v1 numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
 /// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
 static INPUT: OpInfo = OpInfo {
     name: "Input",
