@@ -38,6 +38,8 @@ mind! {
     /// Mean cross-entropy of the softmax of `scores` against one-hot labels `y`.
     fn loss<N>(x: f32[N, 64], y: f32[N, 10], net: Network) -> f32 {
         let z = scores(x, net);
+        // Less the largest, so that no score is too large for `exp`.
+        let z = z - stop_gradient(max(z, axes = [1], keepdims = true));
         let log_p = z - log(sum(exp(z), axes = [1], keepdims = true));
         -mean(sum(y * log_p, axes = [1]))
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{
     grad::AutodiffError,
-    ir::{Inst, Module, ValueId},
+    ir::{Inst, Module, Op, ValueId},
     ops::Derivative,
 };
 
@@ -62,6 +62,22 @@ impl<'a> Activity<'a> {
             path.extend(&rest[1..]);
         }
         self.describe(&path, at)
+    }
+
+    /// Whether an input reaches an output where what is constant between jumps is passed through: its derivative is 0.
+    pub(super) fn is_flat(&self, input: ValueId) -> bool {
+        let mut reached = vec![false; self.module.insts().len()];
+        reached[input.index()] = self.module.ty(input).dtype.is_float();
+        for (value, inst) in self.module.iter() {
+            let flows = |position: usize| match &inst.op {
+                Op::Map(map) => map.row().flat || map.row().flows_to(position),
+                _ => passes(inst),
+            };
+            let mut operands = inst.operands.iter().enumerate();
+            reached[value.index()] |=
+                operands.any(|(position, operand)| reached[operand.index()] && flows(position));
+        }
+        self.module.outputs().iter().any(|output| reached[output.index()])
     }
 
     /// E5005 for a float input that got no cotangent.

@@ -212,7 +212,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     for Wrt { input, zero_ok } in &options.wrt {
         outputs.push(match cotangents[input.index()] {
             Some(cotangent) => cotangent,
-            None if *zero_ok => zeros(&mut builder, copies[input.index()])?,
+            None if *zero_ok || activity.is_flat(*input) => zeros(&mut builder, copies[input.index()])?,
             None => return Err(activity.unreached(*input, &cotangents)),
         });
     }

@@ -57,7 +57,7 @@ impl Reverse for Pullback<'_> {
 
     fn selection(&self, value: ValueId) -> Option<Selection<ValueId>> {
         let inst = self.builder.inst(value);
-        let (Op::Map(Map::Where), [condition, chosen, other]) = (&inst.op, &inst.operands[..]) else {
+        let (Op::Map(Map::SELECTION), [condition, chosen, other]) = (&inst.op, &inst.operands[..]) else {
             return None;
         };
         let is_zero =

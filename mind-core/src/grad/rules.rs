@@ -222,7 +222,7 @@ fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     for position in 0..operands.len() {
         if on.wants(position) && row.flows_to(position) {
             let value = play(on, given, position)?;
-            let value = if map == Map::Where { value } else { masked(on, given.dy, value)? };
+            let value = if map == Map::SELECTION { value } else { masked(on, given.dy, value)? };
             on.contribute_broadcast(position, value)?;
         }
     }
@@ -241,7 +241,7 @@ fn masked<R: Reverse>(on: &mut R, dy: R::Value, value: R::Value) -> Result<R::Va
     for Selection { condition, is_chosen, .. } in selections.into_iter().rev() {
         let zero = on.number(0.0, value)?;
         let both = if is_chosen { [condition, value, zero] } else { [condition, zero, value] };
-        value = on.apply(Map::Where, &both)?;
+        value = on.apply(Map::SELECTION, &both)?;
     }
     Ok(value)
 }

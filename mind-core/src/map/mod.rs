@@ -63,6 +63,8 @@ pub struct Row {
     /// For each operand what a cotangent `dy` of the result `y` adds to its own, in terms of the operands: see [`play`]. Nothing
     /// flows to an operand whose text is empty.
     pub derivative: &'static [&'static str],
+    /// Whether it is constant between jumps: its derivative is 0, and who differentiates by what leads here alone gets zeros.
+    pub flat: bool,
     /// Where generated tests draw elements.
     pub domain: Domain,
 }

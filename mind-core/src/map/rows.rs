@@ -48,6 +48,9 @@ impl Map {
         DType::ALL.into_iter().any(|dtype| Self::to(dtype) == self)
     }
 
+    /// What truth values choose from two others.
+    pub const SELECTION: Self = Self::Where;
+
     /// What a copy computes: the operand.
     pub const COPY: Self = Self::StopGradient;
 
@@ -90,6 +93,7 @@ pub(super) const FLOATS: Row = Row {
     float: |_| unreachable!("every row says what it computes"),
     integer: |_| unreachable!("inference refuses integers"),
     derivative: &[],
+    flat: false,
     domain: Domain::Any,
 };
 
@@ -108,8 +112,7 @@ const STEP: Row = Row {
     profile: Profile::Extended,
     cost: Cost::Addition,
     exactness: Exactness::Exact,
-    // No derivative flows.
-    derivative: &[],
+    flat: true,
     domain: Domain::OffHalves,
     ..FLOATS
 };
@@ -801,7 +804,7 @@ rows! {
     /// - **Dtype**: the operand's.
     /// - **Semantics**: 1 above 0, -1 below; zeros keep their sign, and NaN stays.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant but for a jump at 0.
+    /// - **Derivative**: zero: the result is constant but for a jump at 0.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = Sign (%0) : f32[2, 3]`.
     Sign = Row {
@@ -819,7 +822,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: the largest integer that is at most `x`, with the sign of `x` where that is 0; infinities and NaN stay.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: zero: the result is constant between its jumps.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Floor (%0) : f32[2, 3]`.
     Floor = Row {
@@ -835,7 +838,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: the least integer that is at least `x`, with the sign of `x` where that is 0; infinities and NaN stay.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: zero: the result is constant between its jumps.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Ceil (%0) : f32[2, 3]`.
     Ceil = Row {
@@ -851,7 +854,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: the nearest integer, of two the even one, with the sign of `x` where that is 0; infinities and NaN stay.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: zero: the result is constant between its jumps.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Round (%0) : f32[2, 3]`.
     Round = Row {
@@ -867,7 +870,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `x` without its fraction, with the sign of `x` where that is 0; infinities and NaN stay.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: zero: the result is constant between its jumps.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Trunc (%0) : f32[2, 3]`.
     Trunc = Row {

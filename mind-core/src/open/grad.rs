@@ -44,6 +44,19 @@ pub(super) fn differentiate(
     Ok(targets.iter().map(|target| cotangents[target.index()]).collect())
 }
 
+/// Whether a leaf reaches an output where what is constant between jumps is passed through: its derivative is 0.
+pub(super) fn is_flat(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> bool {
+    let mut reached = vec![false; graph.nodes.len()];
+    reached[leaf.index()] = true;
+    for (position, node) in graph.nodes.iter().enumerate() {
+        let flat = matches!(&node.op, Op::Map(map) if map.row().flat);
+        let mut operands = node.operands.iter().enumerate();
+        reached[position] |=
+            operands.any(|(at, operand)| reached[operand.index()] && (flat || node.op.flows(at)));
+    }
+    outputs.iter().any(|output| reached[output.index()])
+}
+
 /// What stands between a leaf and the outputs: the functions through which no derivative flows, in the order of the
 /// program; none where the leaf leads to no output at all.
 pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'static str> {
@@ -127,7 +140,7 @@ impl Reverse for Pullback<'_> {
 
     fn selection(&self, value: NodeId) -> Option<Selection<NodeId>> {
         let node = self.graph.node(value);
-        let (Op::Map(Map::Where), [condition, chosen, other]) = (&node.op, &node.operands[..]) else {
+        let (Op::Map(Map::SELECTION), [condition, chosen, other]) = (&node.op, &node.operands[..]) else {
             return None;
         };
         let zero = Op::Const(Box::new(Constant::number(0.0)));

@@ -3,7 +3,7 @@
 use super::constants::Meeting;
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
-use crate::open::grad::{Fault, differentiate};
+use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::expressions::Expressions;
@@ -46,7 +46,7 @@ impl Lowering<'_> {
             self.checks.push(check);
             gradients.push(match gradient {
                 Some(gradient) => gradient,
-                None if target.zero_ok => {
+                None if target.zero_ok || is_flat(&self.graph, *node, &outputs) => {
                     self.graph.derive(Op::Own(Own::FilledLike { one: false }), &[*node])
                 }
                 None => {
@@ -137,7 +137,7 @@ impl Lowering<'_> {
     fn unreached(&self, leaf: NodeId, target: &WrtPlace, outputs: &[NodeId]) -> String {
         let text = self.text(target.place);
         let several = if outputs.len() == 1 { "the output" } else { "any output" };
-        let blocks = crate::open::grad::blocks(&self.graph, leaf, outputs);
+        let blocks = blocks(&self.graph, leaf, outputs);
         let labels: Vec<_> = blocks.iter().map(|label| format!("`{label}`")).collect();
         if labels.is_empty() {
             return format!("{text} does not reach {several}");
