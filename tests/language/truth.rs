@@ -113,6 +113,35 @@ fn conversions_are_those_of_rust() {
 }
 
 #[test]
+fn any_and_all_of_axes() {
+    mind! {
+        fn f<N, M>(x: f32[N, M], keep: bool[N, M]) -> (bool, bool, bool[N], bool[N, 1], bool[M], bool[M], bool) {
+            (
+                any(x > 2.0), all(x > -9.0), any(keep && x > 0.0, axis = 1), all(keep, axes = [-1], keepdims = true),
+                keep.any(axis = 0), all(x < 3.0, axis = 0), any(x),
+            )
+        }
+    }
+    for (rows, columns) in [(1, 1), (3, 5), (40, 33), (2, 700)] {
+        let x = Tensor::from_fn_with((rows, columns), |[i, j]| ((i * 7 + j * 3) % 11) as f32 - 8.0);
+        let keep = Tensor::from_fn_with((rows, columns), |[i, j]| (i + 2 * j) % 5 != 1);
+        let (above, below, of_row, whole_row, of_column, small, any) = f(&x, &keep);
+        let row = |i: usize| (0..columns).map(move |j| [i, j]);
+        let column = |j: usize| (0..rows).map(move |i| [i, j]);
+        assert_eq!(above, x.iter().any(|x| *x > 2.0));
+        assert_eq!((below, any), (true, x.iter().any(|x| *x != 0.0)));
+        for i in 0..rows {
+            assert_eq!(of_row[[i]], row(i).any(|at| keep[at] && x[at] > 0.0), "row {i}");
+            assert_eq!(whole_row[[i, 0]], row(i).all(|at| keep[at]), "row {i}");
+        }
+        for j in 0..columns {
+            assert_eq!(of_column[[j]], column(j).any(|at| keep[at]), "column {j}");
+            assert_eq!(small[[j]], column(j).all(|at| x[at] < 3.0), "column {j}");
+        }
+    }
+}
+
+#[test]
 fn single_truth_values() {
     assert_eq!(scalars(2.0, false), (true, 2.0, false));
     assert_eq!(scalars(0.5, true), (true, 0.5, false));

@@ -49,7 +49,8 @@ fn outputs_are_written_as_npy_files() {
 fn every_element_type_survives_the_round_trip() {
     let float = [0.1f64, -0.0, f64::INFINITY, 5e-324, f64::NAN, f64::MAX];
     let integer = [i64::MIN, -1, 0, 1, i64::MAX, 7];
-    let cases: [(&str, &str, Vec<u8>); 4] = [
+    let cases: [(&str, &str, Vec<u8>); 5] = [
+        ("bool", "|b1", vec![1, 0, 1, 1, 0, 0]),
         ("f32", "<f4", float.iter().flat_map(|x| (*x as f32).to_le_bytes()).collect()),
         ("f64", "<f8", float.iter().flat_map(|x| x.to_le_bytes()).collect()),
         ("i32", "<i4", integer.iter().flat_map(|x| (*x as i32).to_le_bytes()).collect()),

@@ -5,7 +5,7 @@ use mind_shape::{
     rules::{self, Fit, Literal},
 };
 
-use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program, Spot};
+use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Own, Program, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
@@ -61,6 +61,7 @@ pub fn check_numbers(program: &Program) -> Result<(), Diag> {
                 && !matches!(row.takes, Takes::Bits | Takes::Truths | Takes::Integers);
             (!of_numbers || row.shapes == Meets::Choice).then_some(row.label)
         }
+        Op::Own(Own::Truths { all, .. }) => Some(if *all { "all" } else { "any" }),
         Op::Const(constant) if constant.dtype == DType::Bool => Some("true` and `false"),
         _ => None,
     };

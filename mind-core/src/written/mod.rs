@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::{
     dim::Dim,
-    ir::{self, Form},
+    ir::{self, Form, Reduction},
 };
 
 pub use arguments::{Argument, Text, Texts};
@@ -116,6 +116,13 @@ pub enum Own {
     CountReduced {
         /// As in a reduction.
         axes: Option<Vec<i64>>,
+    },
+    /// `(x)`: whether any element is true, or all are, over axes. What is not 0 is true.
+    Truths {
+        /// Whether all have to be.
+        all: bool,
+        /// The axes.
+        reduction: Reduction<Option<Vec<i64>>>,
     },
     /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
     SumLike,

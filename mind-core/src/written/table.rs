@@ -13,8 +13,9 @@ use super::{
 use crate::{
     dim::Dim,
     ir::{self, Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window},
-    map::{Map, Shapes},
-    ty::{Shape, Type},
+    map::{Map, Shapes, Takes},
+    reduce::Reduce,
+    ty::{DType, Shape, Type},
 };
 
 /// Operations of Core IR, each of the result of the one before.
@@ -155,11 +156,7 @@ statements! {
         core: one(ir::Op::Map(*map)),
     }
     Op::Reduce(reduce, Reduction { axes, keepdims }) => {
-        is: Row::kernel().axes(match axes {
-            _ if *keepdims => Axes::Of(0),
-            Some(axes) => Axes::Less(axes.len()),
-            None => Axes::Known(0),
-        }),
+        is: Row::kernel().axes(reduced_to(axes, *keepdims)),
         rule: reduce(reduce.row().takes, X, axes, *keepdims),
         run: reduce.row().function => (X, axes),
         core: one(ir::Op::Reduce(*reduce, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
@@ -300,6 +297,20 @@ statements! {
             vec![ir::Op::Map(Map::to(types[1].dtype))]
         }),
     }
+    Op::Own(Own::Truths { all, reduction: Reduction { axes, keepdims } }) => {
+        is: Row { elements: Elements::Own(DType::Bool), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
+        rule: reduce(Takes::All, X, axes, *keepdims),
+        // The loops of expressions have numbers alone, which is told before.
+        core: Ok(vec![
+            ir::Op::Map(Map::ToBool),
+            ir::Op::Map(Map::ToI32),
+            ir::Op::Reduce(
+                if *all { Reduce::Min } else { Reduce::Max },
+                reduced(axes.as_deref(), *keepdims, types[0].rank())?,
+            ),
+            ir::Op::Map(Map::ToBool),
+        ]),
+    }
     Op::Own(Own::SumLike) => {
         is: Row::kernel().like(1),
         rule: sum_like(X, Y),
@@ -416,6 +427,15 @@ fn starts(slice: &Slice) -> Vec<i64> {
 
 fn ends(slice: &Slice) -> Vec<i64> {
     literals(&slice.ends)
+}
+
+/// How many axes a reduction leaves.
+fn reduced_to(axes: &Option<Vec<i64>>, keepdims: bool) -> Axes {
+    match axes {
+        _ if keepdims => Axes::Of(0),
+        Some(axes) => Axes::Less(axes.len()),
+        None => Axes::Known(0),
+    }
 }
 
 /// How many axes an index expression drops.

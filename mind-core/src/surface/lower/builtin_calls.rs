@@ -82,9 +82,12 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             }
             Function::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
-                let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims));
-                let keepdims = keepdims.transpose()?.unwrap_or_default();
-                (Op::Reduce(reduce, Reduction { axes, keepdims }), vec![x])
+                (Op::Reduce(reduce, Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
+            }
+            Function::Truths { all } => {
+                let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose()?;
+                let reduction = Reduction { axes, keepdims: self.keepdims(given)? };
+                (Op::Own(Own::Truths { all, reduction }), vec![x])
             }
             Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
             Function::Map(map) => {
@@ -111,6 +114,12 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),
             AttributeForm::Padding => Attribute::Padding(self.padding_attribute(argument)?),
         })
+    }
+
+    /// Whether a reduction keeps its axes.
+    fn keepdims(&self, given: &Given) -> Lowered<bool> {
+        let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims)).transpose()?;
+        Ok(keepdims.unwrap_or_default())
     }
 
     /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.

@@ -19,6 +19,10 @@ pub(crate) enum Function {
     /// An operation.
     Operation(&'static written::Function),
     Reduce(Reduce),
+    /// Whether any element is true, or all are.
+    Truths {
+        all: bool,
+    },
     Map(Map),
     Zeros,
     Ones,
@@ -36,6 +40,12 @@ const LITERALS: &[Builtin] = &[
     builtin("full", &["shape", "c"], 2, Function::Full),
     builtin("zeros_like", &["x"], 1, Function::ZerosLike),
     builtin("ones_like", &["x"], 1, Function::OnesLike),
+];
+
+/// Those of truth values.
+const TRUTHS: &[Builtin] = &[
+    builtin("any", REDUCTION, 1, Function::Truths { all: false }),
+    builtin("all", REDUCTION, 1, Function::Truths { all: true }),
 ];
 
 /// Those that are one operation.
@@ -100,5 +110,5 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    OPERATIONS.iter().chain(LITERALS).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
+    OPERATIONS.iter().chain(LITERALS).chain(TRUTHS).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
 }
