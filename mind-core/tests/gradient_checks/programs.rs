@@ -4,8 +4,8 @@ use mind_core::{
     canon::Canonical,
     grad::{AutodiffError, Gradient, differentiate},
     interp::{self, Value},
-    ir::{Module, Op, ValueId},
-    map::Domain,
+    ir::{Inst, Module, Op, ValueId},
+    map::{Domain, Map},
     ops::Profile,
     testing::{random_core_v1_module, random_inputs, random_module},
     text::core_ir,
@@ -13,7 +13,9 @@ use mind_core::{
 };
 
 use crate::sample::sample;
-use crate::support::{Rng, canonical, every_float, frozen, in_f64, like, numbers, run, slope_along};
+use crate::support::{
+    Rng, are_fractions, canonical, every_float, frozen, in_f64, like, numbers, run, slope_along,
+};
 
 /// Programs that must have been checked, of as many seeds as that takes.
 fn programs() -> usize {
@@ -156,10 +158,17 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
 
 /// Whether every value is moderate, and operands are away from where an operation jumps, bends or has a pole.
 fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
-    let (insts, _) = Module::clone(module).into_parts();
+    let (mut insts, _) = Module::clone(module).into_parts();
+    let count = insts.len();
+    let quotients = insts.iter().filter(|inst| inst.op == Op::Map(Map::Rem));
+    let quotients: Vec<_> = quotients.map(|inst| Inst { op: Op::Map(Map::Div), ..inst.clone() }).collect();
+    insts.extend(quotients);
     let every = (0..insts.len()).map(ValueId::new).collect();
     let values = run(&canonical(Module::from_parts(insts, every)), arguments);
     let values: Vec<Vec<f64>> = values.iter().map(numbers).collect();
+    if !values[count..].iter().all(|quotients| are_fractions(quotients)) {
+        return false;
+    }
     let all =
         |value: ValueId, holds: fn(f64) -> bool| values[value.index()].iter().all(|element| holds(*element));
     module.iter().all(|(value, inst)| {

@@ -296,6 +296,11 @@ pub fn canonical(module: Module) -> Canonical {
     canonicalise(verified)
 }
 
+/// Whether quotients are away from integers, where remainders jump.
+pub fn are_fractions(quotients: &[f64]) -> bool {
+    quotients.iter().all(|quotient| (quotient - quotient.round()).abs() > 0.02)
+}
+
 /// The results of a module, which are the same to the bit when it is optimised.
 pub fn run(module: &Canonical, arguments: &[Value]) -> Vec<Value> {
     let results = interp::run(module, arguments)
