@@ -202,7 +202,7 @@
 //!
 //! | written | means |
 //! | --- | --- |
-//! | `a + b`, `a - b`, `a * b`, `a / b`, `-a` | elementwise, broadcast as in NumPy; `/` on floats only |
+//! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` are as in Rust, and an integer by 0 is E6010 |
 //! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
 //! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed, and no gradient comes from the other |
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
@@ -211,7 +211,7 @@
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; what is not 0 is true |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
-//! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` `rem` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
+//! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
 //! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, the logarithm of `\|Γ(x)\|` and its derivatives |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
 //! | `neg` `abs` `sign` `maximum` `minimum` | elementwise, on all numbers |

@@ -140,4 +140,13 @@ impl TensorData {
             Self::Bool(elements) => elements.len(),
         }
     }
+
+    /// Whether an integer among them is 0.
+    pub(crate) fn has_zero_integer(&self) -> bool {
+        match self {
+            Self::I32(elements) => elements.contains(&0),
+            Self::I64(elements) => elements.contains(&0),
+            Self::F32(_) | Self::F64(_) | Self::Bool(_) => false,
+        }
+    }
 }

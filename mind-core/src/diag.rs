@@ -306,5 +306,5 @@ codes! {
     E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run, Knossos];
     E6005 "numeric overflow where it is checked" "op" [Reserved];
     E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Command, Run];
-    E6010 "a Knossos program failed as it ran" "which, where" [Knossos];
+    E6010 "a program failed as it ran" "which, where" [Command, Run, Knossos];
 }

@@ -59,11 +59,12 @@ impl Number {
         Self::of_function(row, &operands?)
     }
 
-    /// What a function of elements gives for these numbers; nothing where it does not take them.
+    /// What a function of elements gives for these numbers; nothing where it does not take them, an integer divided by 0 too.
     pub(crate) fn of_function(row: &Row, operands: &[Self]) -> Option<Self> {
         let leading = operands[row.leading()];
         let dtype = row.result(leading.dtype());
-        if !row.takes(leading.dtype()) {
+        let divides_by_zero = row.pole.is_some_and(|divisor| operands[divisor].integer() == Some(0));
+        if !row.takes(leading.dtype()) || divides_by_zero {
             return None;
         }
         if let Shapes::Choice = row.shapes {

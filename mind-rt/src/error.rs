@@ -57,6 +57,14 @@ pub enum Error {
         /// The extent it must be below.
         extent: usize,
     },
+    /// An integer is divided by 0.
+    #[error("E6010: `{what}`: an integer is divided by 0, the divisor at position {position}")]
+    DivisionByZero {
+        /// What divides.
+        what: &'static str,
+        /// Where the divisor stands among the divisors.
+        position: usize,
+    },
     /// An array's elements do not lie one after the other in row-major order, so no view can be made of it.
     #[error(
         "E6003: a tensor view needs a contiguous row-major array, got strides {strides:?} for shape {shape:?}"
@@ -150,6 +158,7 @@ impl Error {
             Self::NonPositiveDim { .. } => "E3006",
             Self::LengthMismatch { .. } => "E3007",
             Self::IndexOutOfRange { .. } => "E6001",
+            Self::DivisionByZero { .. } => "E6010",
             Self::NotContiguous { .. } => "E6003",
             Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
             Self::DimensionMismatch { .. } | Self::BoundOutsideDim { .. } | Self::ShapeMismatch { .. } => {
@@ -224,6 +233,7 @@ mod tests {
             Error::NonPositiveDim { function: "f", what: "parameter `x`", dimension: 0, value: 0 },
             Error::LengthMismatch { shape: "f32[2]".into(), needed: 2, found: 1 },
             Error::IndexOutOfRange { what: "f", position: 0, index: -1, extent: 2 },
+            Error::DivisionByZero { what: "f", position: 0 },
             Error::NotContiguous { shape: vec![2], strides: vec![2] },
             Error::Allocation { shape: "f32[2]".into() },
             Error::WorkspaceTooSmall { needed: 2, found: 1 },

@@ -187,6 +187,13 @@ fn an_empty_tensor_is_refused_on_entry() {
 }
 
 #[test]
+#[should_panic(expected = "E6010: an integer is divided by 0")]
+fn an_integer_divided_by_zero_panics() {
+    let (x, y) = (Tensor::from([7, 8, 9]), Tensor::from([1, 0, 2]));
+    let _ = mind!(x / y);
+}
+
+#[test]
 #[should_panic(expected = "E6001: `rows`: index 4 at position 1 is out of range, needed 0 to 2")]
 fn an_index_out_of_range_panics() {
     let (table, rows) = (Tensor::<f32, _>::zeros_with((3, 2)), Tensor::from([0_i64, 4]));

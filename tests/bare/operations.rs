@@ -17,6 +17,8 @@ fn arithmetic() {
     same!([x: i32[2, 3], y: i32[3]] -(x * y) - 2);
     same!([x: i64[2, 1], y: i64[4]] x * y + 1 - x);
     same!([x: f32[2, 3], y: f32[4, 1, 1]] x / y);
+    same!([x: i32[2, 3], y: i32[4, 1, 1]] (x + 100) / (y * y + 1) % 7);
+    same!([x: i64[300], y: i64[300]] x % (y * y + 3) - rem(x, -5) / 2);
     same!([x: f32[100]] exp(-(x * x)) * x + x * 0.5 - 1.0);
     same!([x: f64[5], y: f64[5]] log(x) * neg(y) + relu(x - y));
     same!([x: f32[1, 1], y: f32[4]] x * 2.0 + y * 1e-3);

@@ -103,7 +103,7 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
     });
     let mut cases = programs(&name, b, results, inputs.collect());
     let expression = |x: &str, y: &str| match row.notation {
-        Notation::Infix(_) => Some(format!("{x} {} {y}", row.label)),
+        Notation::Infix(_) | Notation::Named(..) => Some(format!("{x} {} {y}", row.label)),
         Notation::Prefix(_) => Some(format!("{}{x}", row.label)),
         Notation::Function if row.arity() == 1 => Some(format!("{}({x})", row.label)),
         Notation::Function => Some(format!("{}({x}, {y})", row.label)),

@@ -9,6 +9,7 @@ mod arithmetic;
 mod constants;
 mod convolution;
 mod dimensions;
+mod division;
 mod folds;
 mod forms;
 mod gather;

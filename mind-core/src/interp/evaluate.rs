@@ -28,12 +28,15 @@ pub(crate) struct Concrete<'a> {
 /// The result of an operation on operands that verification has seen.
 ///
 /// # Errors
-/// E6001 for an index out of range, E6010 for a function of Rust.
+/// E6001 for an index out of range, E6010 for an integer divided by 0 and for a function of Rust.
 pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
         Op::Const(constant) => filled(&constant.data(), to),
-        Op::Map(map) => function(map.row(), operands, to),
+        Op::Map(map) => {
+            check_divisors(map.row(), operands)?;
+            function(map.row(), operands, to)
+        }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
@@ -113,6 +116,21 @@ fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
         }
         TensorData::Bool(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
     }
+}
+
+/// E6010 if integers are divided by 0.
+fn check_divisors(row: &map::Row, operands: &[&Value]) -> Result<(), RunError> {
+    let Some(divisors) =
+        row.pole.map(|divisor| operands[divisor]).filter(|divisors| !divisors.dtype().is_float())
+    else {
+        return Ok(());
+    };
+    let zero = positions(&divisors.shape)
+        .find(|at| Elements::integer(&divisors.elements, offset(&divisors.shape, at)) == 0);
+    zero.map_or(Ok(()), |at| {
+        let message = format!("`{}`: an integer is divided by 0, the divisor at {at:?}", row.label);
+        Err(RunError::new(Code::E6010, message))
+    })
 }
 
 fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {

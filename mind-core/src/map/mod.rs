@@ -44,7 +44,7 @@ pub struct Row {
     pub exactness: Exactness,
     /// How far it may be off in `f64` however small it is: where it is the difference of large numbers.
     pub least_error: f64,
-    /// The operand for which it has a pole at 0.
+    /// The operand for which it has a pole at 0. An integer must not be 0 there: programs stop (E6010).
     pub pole: Option<usize>,
     /// Whether the result is another where both operands are equal than it is close to that.
     pub jumps_where_equal: bool,
@@ -74,6 +74,8 @@ pub struct Row {
 pub enum Notation {
     /// Between its operands, as tightly as this.
     Infix(Tightness),
+    /// Likewise, and as a function of this name.
+    Named(Tightness, &'static str),
     /// Before its operand, and as a function of this name.
     Prefix(&'static str),
     /// As a function, by its label.
@@ -215,14 +217,17 @@ impl Row {
 
     /// How tightly it binds, if it is written between its operands.
     pub const fn infix(&self) -> Option<Tightness> {
-        if let Notation::Infix(tightness) = self.notation { Some(tightness) } else { None }
+        match self.notation {
+            Notation::Infix(tightness) | Notation::Named(tightness, _) => Some(tightness),
+            Notation::Prefix(_) | Notation::Function | Notation::Never => None,
+        }
     }
 
     /// The name of the function that users call, if it is one.
     pub const fn function(&self) -> Option<&'static str> {
         match self.notation {
             Notation::Function => Some(self.label),
-            Notation::Prefix(name) => Some(name),
+            Notation::Prefix(name) | Notation::Named(_, name) => Some(name),
             Notation::Infix(_) | Notation::Never => None,
         }
     }

@@ -244,21 +244,22 @@ rows! {
     /// `Div(lhs, rhs)`: the quotient; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `lhs / rhs` as IEEE 754 divides.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Dtype**: that of both operands.
+    /// - **Semantics**: `lhs / rhs` as IEEE 754 divides. Of integers the quotient without its fraction, as Rust's `/`, but that the
+    ///   least one by -1 wraps; an integer divided by 0 stops the program (E6010) before anything is written.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
     /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`; extended profile only (E5001).
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Div (%0, %1) : f32[2, 3]`.
     Div = Row {
         mnemonic: "div",
         label: "/",
         profile: Profile::Extended,
-        takes: Takes::Floats,
         cost: Cost::Division,
         pole: Some(1),
-        rust: Rust::Operator { sign: "/", wrapping: "", method: "over" },
+        rust: Rust::Operator { sign: "/", wrapping: "wrapping_div", method: "over" },
         float: |x| x[0] / x[1],
+        integer: |x| x[0].wrapping_div(x[1]),
         derivative: &["dy / rhs", "-(dy * y / rhs)"],
         domain: Domain::Positive,
         ..OPERATOR
@@ -1388,23 +1389,26 @@ rows! {
     /// `Rem(lhs, rhs)`: what a division leaves; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Dtype**: that of both operands.
     /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, as if with all digits: Rust's `%` and the `fmod` of C, with the sign of
-    ///   `lhs`. NaN by 0 and of infinities.
+    ///   `lhs`. NaN of floats by 0 and of infinities; an integer by 0 stops the program (E6010) before anything is written.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: the cotangent to `lhs`, `-(dy * trunc(lhs / rhs))` to `rhs`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Rem (%0, %1) : f32[2, 3]`.
     Rem = Row {
+        notation: Notation::Named(Tightness::Multiplicative, "rem"),
         mnemonic: "rem",
-        label: "rem",
+        label: "%",
         formals: &["lhs", "rhs"],
         profile: Profile::Extended,
         exactness: Exactness::Exact,
         pole: Some(1),
         jumps_where_equal: true,
         rust: Rust::Function("rem"),
+        takes: Takes::Numbers,
         float: |x| x[0] % x[1],
+        integer: |x| x[0].wrapping_rem(x[1]),
         derivative: &["dy", "-(dy * trunc(lhs / rhs))"],
         domain: Domain::Positive,
         ..FLOATS

@@ -3,7 +3,7 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Argument, Buffer, BufferId, Conv2d, Extern, Finish, Fold, Indices, MatMul, Nest, Operand, Pass,
+        Argument, Buffer, BufferId, Conv2d, Extern, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
         Scalar, ScalarStep, Step, Target, View,
     },
     ty::DType,
@@ -14,7 +14,7 @@ const IN_MEMORY: &str = "elements are stored in memory";
 impl Step {
     /// Whether it can fail.
     pub fn can_fail(&self) -> bool {
-        matches!(self, Self::CheckIndices { .. } | Self::Extern(_))
+        matches!(self, Self::Check { .. } | Self::Extern(_))
     }
 
     /// Calls `visit` with every buffer that the step reads or writes.
@@ -34,7 +34,7 @@ impl Step {
                 [&product.lhs, &product.rhs].into_iter().chain(&product.finish.loads).for_each(view);
             }
             Self::Dot { operands, .. } => operands.iter().for_each(view),
-            Self::CheckIndices { indices, .. } => indices.buffer().into_iter().for_each(visit),
+            Self::Check { integers, .. } => integers.buffer().into_iter().for_each(visit),
             Self::Gather { table, indices, .. } => {
                 visit(*table);
                 indices.buffer().into_iter().for_each(visit);
@@ -74,7 +74,7 @@ impl Step {
             | Self::UpdateScalar { .. }
             | Self::Load { .. }
             | Self::Dot { .. }
-            | Self::CheckIndices { .. } => {}
+            | Self::Check { .. } => {}
         }
     }
 
@@ -93,7 +93,7 @@ impl Step {
                 }
             }
             Self::MatMul(_)
-            | Self::CheckIndices { .. }
+            | Self::Check { .. }
             | Self::Gather { .. }
             | Self::ScatterAdd { .. }
             | Self::SliceGrad { .. }
@@ -114,11 +114,11 @@ impl Step {
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
                 finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut visit));
             }
-            Self::CheckIndices { indices, .. }
+            Self::Check { integers: indices, .. }
             | Self::Gather { indices, .. }
             | Self::ScatterAdd { indices, .. } => match indices {
-                Indices::Scalar(scalar, _) => visit(scalar),
-                Indices::Buffer(_) => {}
+                Integers::Scalar(scalar, _) => visit(scalar),
+                Integers::Buffer(_) => {}
             },
             Self::Extern(call) => call.arguments.iter().for_each(|argument| match argument {
                 Argument::Scalar(scalar, _) => visit(scalar),
@@ -194,7 +194,7 @@ impl Operand {
     }
 }
 
-impl Indices {
+impl Integers {
     /// The buffer, if they are in memory.
     pub fn buffer(&self) -> Option<BufferId> {
         match self {

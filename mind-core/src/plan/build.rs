@@ -3,7 +3,7 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Conv2d, Extern, Indices, MatMul, Nest, Operand, Parameter, Pass, Place,
+        Argument, Buffer, BufferId, Conv2d, Extern, Integers, MatMul, Nest, Operand, Parameter, Pass, Place,
         Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, arena,
         finish::finish,
         fusion::{self, Fusion},
@@ -123,14 +123,14 @@ impl<'g> Planner<'g> {
         self.stored(read.item().expect("kernels read memory"))
     }
 
-    fn indices(&self, read: &Read, item: &Item) -> Indices {
+    fn integers(&self, read: &Read, item: &Item) -> Integers {
         match (read, &item.work) {
-            (Read::Scalar(scalar), Work::Check { dtype, .. }) => Indices::Scalar(scalar.clone(), *dtype),
+            (Read::Scalar(scalar), Work::Check { dtype, .. }) => Integers::Scalar(scalar.clone(), *dtype),
             (Read::Scalar(scalar), _) => {
                 let dtype = self.check_of(item);
-                Indices::Scalar(scalar.clone(), dtype)
+                Integers::Scalar(scalar.clone(), dtype)
             }
-            (Read::View(_), _) => Indices::Buffer(self.read_buffer(read)),
+            (Read::View(_), _) => Integers::Buffer(self.read_buffer(read)),
         }
     }
 
@@ -188,19 +188,17 @@ impl<'g> Planner<'g> {
             Work::Dot => {
                 Step::Dot { result: item.value, operands: [self.view(&reads[0]), self.view(&reads[1])] }
             }
-            Work::Check { extent, .. } => Step::CheckIndices {
-                indices: self.indices(&reads[0], item),
-                extent: extent.clone(),
-                value: item.value,
-            },
+            Work::Check { must, .. } => {
+                Step::Check { integers: self.integers(&reads[0], item), must: must.clone() }
+            }
             Work::Gather { row } => Step::Gather {
                 table: self.read_buffer(&reads[0]),
-                indices: self.indices(&reads[1], item),
+                indices: self.integers(&reads[1], item),
                 row: row.clone(),
                 result: self.stored(id),
             },
             Work::ScatterAdd { row } => Step::ScatterAdd {
-                indices: self.indices(&reads[0], item),
+                indices: self.integers(&reads[0], item),
                 updates: self.read_buffer(&reads[1]),
                 row: row.clone(),
                 result: self.stored(id),

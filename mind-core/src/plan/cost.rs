@@ -1,6 +1,6 @@
 //! What steps need at least: arithmetic, and bytes moved.
 
-use super::{BufferId, Conv2d, Finish, Indices, MatMul, Nest, Node, Plan, Step, Store, Target, View};
+use super::{BufferId, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Target, View};
 use crate::dim::{Dim, Overflow};
 use crate::map::{self, Map};
 
@@ -47,13 +47,13 @@ impl Count<'_> {
                 }
                 Ok(())
             }
-            Step::CheckIndices { indices, .. } => self.indices(indices),
+            Step::Check { integers, .. } => self.integers(integers),
             Step::Gather { indices, result, .. } => {
-                self.indices(indices)?;
+                self.integers(indices)?;
                 self.buffers([*result, *result])
             }
             Step::ScatterAdd { indices, updates, result, .. } => {
-                self.indices(indices)?;
+                self.integers(indices)?;
                 self.flops(&self.elements(*updates)?)?;
                 self.buffers([*updates, *result])
             }
@@ -149,10 +149,10 @@ impl Count<'_> {
         self.bytes(buffer, &elements)
     }
 
-    fn indices(&mut self, indices: &Indices) -> Result<(), Overflow> {
-        match indices {
-            Indices::Buffer(buffer) => self.buffers([*buffer]),
-            Indices::Scalar(..) => Ok(()),
+    fn integers(&mut self, integers: &Integers) -> Result<(), Overflow> {
+        match integers {
+            Integers::Buffer(buffer) => self.buffers([*buffer]),
+            Integers::Scalar(..) => Ok(()),
         }
     }
 

@@ -8,8 +8,8 @@ use crate::{
     ir::ValueId,
     map::{Map, Notation},
     plan::{
-        Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Indices, MatMul, Nest, Node, Operand,
-        Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
+        Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest, Node,
+        Operand, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
     },
     ty::Type,
 };
@@ -86,16 +86,19 @@ impl Listing<'_> {
                     self.extents(&lhs.shape)
                 )
             }
-            Step::CheckIndices { indices, extent, .. } => {
-                format!("check    {} is below {}", self.indices(indices), self.dim(extent))
+            Step::Check { integers, must: Must::BeBelow(extent) } => {
+                format!("check    {} is below {}", self.integers(integers), self.dim(extent))
+            }
+            Step::Check { integers, must: Must::Divide } => {
+                format!("check    {} is not 0", self.integers(integers))
             }
             Step::Gather { table, indices, result, row } => {
-                let (table, indices) = (self.buffer(*table), self.indices(indices));
+                let (table, indices) = (self.buffer(*table), self.integers(indices));
                 let row = self.dim(row);
                 format!("gather   {} <- rows of {table} at {indices}  (rows of {row})", self.buffer(*result))
             }
             Step::ScatterAdd { indices, updates, result, row } => {
-                let (updates, indices) = (self.buffer(*updates), self.indices(indices));
+                let (updates, indices) = (self.buffer(*updates), self.integers(indices));
                 let row = self.dim(row);
                 format!(
                     "scatter  {} <- rows of {updates} added at {indices}  (rows of {row})",
@@ -261,10 +264,10 @@ impl Listing<'_> {
         }
     }
 
-    fn indices(&self, indices: &Indices) -> String {
-        match indices {
-            Indices::Buffer(buffer) => self.buffer(*buffer),
-            Indices::Scalar(scalar, _) => self.scalar(scalar),
+    fn integers(&self, integers: &Integers) -> String {
+        match integers {
+            Integers::Buffer(buffer) => self.buffer(*buffer),
+            Integers::Scalar(scalar, _) => self.scalar(scalar),
         }
     }
 
@@ -289,7 +292,7 @@ impl Listing<'_> {
 pub(crate) fn operation(op: Map, operands: &[String]) -> String {
     let row = op.row();
     match row.notation {
-        Notation::Infix(_) => operands.join(&format!(" {} ", row.label)),
+        Notation::Infix(_) | Notation::Named(..) => operands.join(&format!(" {} ", row.label)),
         Notation::Prefix(_) => format!("{}{}", row.label, operands.join(", ")),
         _ if row.is_identity() => operands.join(", "),
         Notation::Function | Notation::Never => format!("{}({})", row.mnemonic, operands.join(", ")),

@@ -145,21 +145,19 @@ pub enum Step {
         /// Views of rank 1.
         operands: [View; 2],
     },
-    /// E6001 unless every index is within the extent.
-    CheckIndices {
-        /// Contiguous integers.
-        indices: Indices,
-        /// The extent they index.
-        extent: Dim,
-        /// The value of the gather, for the message.
-        value: ValueId,
+    /// An error unless something holds of each of these integers.
+    Check {
+        /// Contiguous.
+        integers: Integers,
+        /// What must hold.
+        must: Must,
     },
     /// Rows of a table picked by checked indices.
     Gather {
         /// Contiguous.
         table: BufferId,
         /// Contiguous integers.
-        indices: Indices,
+        indices: Integers,
         /// The elements of a row.
         row: Dim,
         /// Where the rows go.
@@ -168,7 +166,7 @@ pub enum Step {
     /// Rows added to zeros at checked indices.
     ScatterAdd {
         /// Contiguous integers.
-        indices: Indices,
+        indices: Integers,
         /// Contiguous rows.
         updates: BufferId,
         /// The elements of a row.
@@ -207,9 +205,18 @@ pub enum Step {
     },
 }
 
-/// The indices of a gather or scatter.
+/// What a program asks of integers before it writes anything.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Must {
+    /// They index this extent; else it is E6001.
+    BeBelow(Dim),
+    /// They divide, so none is 0; else it is E6010.
+    Divide,
+}
+
+/// The indices of a gather or scatter, or divisors.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Indices {
+pub enum Integers {
     /// Contiguous in memory.
     Buffer(BufferId),
     /// A single one.

@@ -138,7 +138,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         Step::Scalar(_)
         | Step::Load { .. }
         | Step::Dot { .. }
-        | Step::CheckIndices { .. }
+        | Step::Check { .. }
         | Step::Gather { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }

@@ -146,12 +146,18 @@ impl Generator {
         let rank = ty.rank();
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
         Some(match self.random.below(30) {
-            0..5 => (
-                self.function(|row| {
+            0..5 => {
+                let op = self.function(|row| {
                     row.arity() == 2 && row.shapes == Shapes::Broadcast && row.takes(ty.dtype)
-                }),
-                vec![x, self.partner(same_dtype)?],
-            ),
+                });
+                let partner = self.partner(same_dtype)?;
+                if op.info().profile > self.profile {
+                    return None;
+                }
+                let divides = matches!(op, Op::Map(map) if map.row().pole.is_some());
+                let partner = if divides && ty.dtype.is_integer() { self.odd(partner)? } else { partner };
+                (op, vec![x, partner])
+            }
             5 if self.random.once_in(2) => {
                 let condition = self.partner(|other| other.dtype == DType::Bool)?;
                 (Op::Map(Map::Where), vec![condition, x, self.partner(same_dtype)?])
@@ -215,6 +221,16 @@ impl Generator {
             24..28 => self.pattern(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),
         })
+    }
+
+    /// Integers that are not 0: with their lowest bits set.
+    fn odd(&mut self, x: ValueId) -> Option<ValueId> {
+        let one = match self.builder.ty(x).dtype {
+            DType::I32 => vec![1_i32].into(),
+            _ => vec![1_i64].into(),
+        };
+        let one = self.builder.push(Op::Const(Const::new(one, Shape::scalar())), &[]).ok()?;
+        self.made(Op::Map(Map::BitOr), &[x, one])
     }
 
     fn some_axes(&mut self, rank: usize) -> Vec<i64> {

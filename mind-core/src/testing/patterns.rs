@@ -97,7 +97,7 @@ impl Generator {
     }
 
     /// Adds an operation if it fits.
-    fn made(&mut self, op: Op, operands: &[ValueId]) -> Option<ValueId> {
+    pub(super) fn made(&mut self, op: Op, operands: &[ValueId]) -> Option<ValueId> {
         if self.fits(&op, operands) { self.builder.push(op, operands).ok() } else { None }
     }
 }

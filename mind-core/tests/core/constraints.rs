@@ -140,13 +140,6 @@ fn div_c2() {
 }
 
 #[test]
-fn div_c3() {
-    let error = refused(&Op::Map(Map::Div), &["i64[2]", "i64[2]"]);
-    assert_eq!(error.code, E2005);
-    assert_eq!(error.to_string(), "`/`: found i64, allowed f32, f64");
-}
-
-#[test]
 fn no_operation_takes_truth_values() {
     assert_eq!(code(&Op::Map(Map::Neg), &["bool"]), E2005);
     assert_eq!(code(&Op::Map(Map::Add), &["bool[2]", "bool[2]"]), E2005);

@@ -231,7 +231,11 @@ fn surface(row: &OpInfo) -> String {
         _ if label == "index" => "`x[i, j]`".into(),
         _ if is_word => "only in gradients".into(),
         (_, 1) => format!("`{label}x`"),
-        _ => format!("`a {label} b`"),
+        _ => {
+            let name = Map::by_mnemonic(row.mnemonic).and_then(|map| map.row().function());
+            let called = name.map_or_else(String::new, |name| format!(" or `{name}(…)`"));
+            format!("`a {label} b`{called}")
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use mind_core::{
     dim::Dim,
     ir::ValueId,
     map::{Map, Rust},
-    plan::{BufferId, Indices, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View},
+    plan::{
+        BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View,
+    },
     ty::{DType, Shape},
 };
 
@@ -196,18 +198,23 @@ impl Body<'_> {
                 let (lhs, rhs) = (self.vector(lhs), self.vector(rhs));
                 self.define_local(*result, dtype, &format!("rt::dot({len}, {lhs}, {rhs})"));
             }
-            Step::CheckIndices { indices, extent, value: _ } => {
-                let (indices, extent) = (self.indices(indices), self.extent(extent));
-                let function = self.function;
-                let _ = writeln!(self.text, "rt::check_indices({indices}, {extent}, {function:?})?;");
+            Step::Check { integers, must } => {
+                let (integers, function) = (self.integers(integers), self.function);
+                let call = match must {
+                    Must::BeBelow(extent) => {
+                        format!("rt::check_indices({integers}, {}, {function:?})", self.extent(extent))
+                    }
+                    Must::Divide => format!("rt::check_divisors({integers}, {function:?})"),
+                };
+                let _ = writeln!(self.text, "{call}?;");
             }
             Step::Gather { table, indices, row, result } => {
-                let (table, indices, row) = (self.read(*table), self.indices(indices), self.extent(row));
+                let (table, indices, row) = (self.read(*table), self.integers(indices), self.extent(row));
                 let result = self.write(*result);
                 let _ = writeln!(self.text, "rt::gather({table}, {row}, {indices}, {result});");
             }
             Step::ScatterAdd { indices, updates, row, result } => {
-                let (updates, indices, row) = (self.read(*updates), self.indices(indices), self.extent(row));
+                let (updates, indices, row) = (self.read(*updates), self.integers(indices), self.extent(row));
                 let result = self.write(*result);
                 let _ = writeln!(self.text, "rt::scatter_add({result}, {row}, {indices}, {updates});");
             }
@@ -249,10 +256,10 @@ impl Body<'_> {
         format!("({data}, {offset}, {stride})")
     }
 
-    fn indices(&self, indices: &Indices) -> String {
-        match indices {
-            Indices::Buffer(buffer) => self.read(*buffer),
-            Indices::Scalar(scalar, _) => format!("&[{}]", self.scalar_text(scalar)),
+    fn integers(&self, integers: &Integers) -> String {
+        match integers {
+            Integers::Buffer(buffer) => self.read(*buffer),
+            Integers::Scalar(scalar, _) => format!("&[{}]", self.scalar_text(scalar)),
         }
     }
 

@@ -151,7 +151,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Scalar(_)
             | Step::Load { .. }
             | Step::Dot { .. }
-            | Step::CheckIndices { .. }
+            | Step::Check { .. }
             | Step::Gather { .. }
             | Step::ScatterAdd { .. }
             | Step::SliceGrad { .. }

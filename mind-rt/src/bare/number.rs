@@ -4,6 +4,7 @@ use super::{Value, reduce::Over};
 use crate::{
     element::DType,
     kernels::{
+        divided_by_zero,
         gather::{Index, Indices},
         internal_error,
         math::{Bits, Convert, Functions},
@@ -17,7 +18,7 @@ use crate::{
 /// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
 /// other.
 pub trait Number: Functions + Bits + Convert {
-    /// The quotient. Floats only.
+    /// The quotient; of integers without its fraction. Panics where one is divided by 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
 
@@ -176,8 +177,9 @@ macro_rules! integers {
         $(impl Number for $ty {
             shared!($ty $of $of_mut);
 
-            fn over(self, _: Self) -> Self {
-                refused()
+            #[inline(always)]
+            fn over(self, other: Self) -> Self {
+                if other == 0 { divided_by_zero() } else { self.wrapping_div(other) }
             }
 
             #[inline(always)]

@@ -71,6 +71,15 @@ pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str)
     I::indices(indices).check(extent, what)
 }
 
+/// Checks that no divisor is 0.
+///
+/// # Errors
+/// E6010 for the first that is; `what` names who divides in its message.
+pub fn check_divisors<I: Index>(divisors: &[I], what: &'static str) -> Result<(), Error> {
+    let zero = divisors.iter().position(|divisor| (*divisor).into() == 0);
+    zero.map_or(Ok(()), |position| Err(Error::DivisionByZero { what, position }))
+}
+
 /// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
 pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     T::gather(table, row_len, I::indices(indices), out);

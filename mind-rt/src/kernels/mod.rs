@@ -37,6 +37,14 @@ pub(crate) fn check(holds: bool, what: &'static str) {
     }
 }
 
+/// Panics where an integer is divided by 0 in an expression; functions have checked their divisors before.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn divided_by_zero() -> ! {
+    panic!("E6010: an integer is divided by 0")
+}
+
 #[cold]
 #[inline(never)]
 #[track_caller]

@@ -17,8 +17,8 @@ use mind_core::{
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Indices, MatMul, Place, Plan, Returned, Scalar, Source, Step,
-        View,
+        Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar, Source,
+        Step, View,
     },
     ty::{DType, Shape},
 };
@@ -261,13 +261,15 @@ impl Run<'_> {
                 self.locals.insert(*result, value);
             }
             Step::Extern(_) => panic!("programs of tests call nothing that is elsewhere"),
-            Step::CheckIndices { indices, extent, .. } => {
-                let extent = self.size(extent);
-                match self.indices(indices) {
-                    Elements::I32(indices) => rt::check_indices(&indices, extent, "test")?,
-                    Elements::I64(indices) => rt::check_indices(&indices, extent, "test")?,
-                    Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
-                        panic!("indices are integers")
+            Step::Check { integers, must } => {
+                let extent = if let Must::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
+                match (self.integers(integers), extent) {
+                    (Elements::I32(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
+                    (Elements::I64(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
+                    (Elements::I32(divisors), None) => rt::check_divisors(&divisors, "test")?,
+                    (Elements::I64(divisors), None) => rt::check_divisors(&divisors, "test")?,
+                    (Elements::F32(_) | Elements::F64(_) | Elements::Bool(_), _) => {
+                        panic!("what is checked are integers")
                     }
                 }
             }
@@ -275,7 +277,7 @@ impl Run<'_> {
                 let (row, mut out) = (self.size(row), self.empty(*result));
                 each_type!(self.load_buffer(*table), table => {
                     let mut rows = Element::unwrap(&out).to_vec();
-                    match self.indices(indices) {
+                    match self.integers(indices) {
                         Elements::I32(indices) => rt::gather(&table, row, &indices, &mut rows),
                         Elements::I64(indices) => rt::gather(&table, row, &indices, &mut rows),
                         Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
@@ -290,7 +292,7 @@ impl Run<'_> {
                 let (row, mut out) = (self.size(row), self.empty(*result));
                 each_number!(self.load_buffer(*updates), updates => {
                     let mut rows = Element::unwrap(&out).to_vec();
-                    match self.indices(indices) {
+                    match self.integers(indices) {
                         Elements::I32(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
                         Elements::I64(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
                         Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
@@ -331,10 +333,10 @@ impl Run<'_> {
         unwritten(ty.dtype, self.sizes(&ty.shape).iter().product())
     }
 
-    fn indices(&self, indices: &Indices) -> Elements {
-        match indices {
-            Indices::Buffer(buffer) => self.load_buffer(*buffer),
-            Indices::Scalar(scalar, _) => self.scalar(scalar),
+    fn integers(&self, integers: &Integers) -> Elements {
+        match integers {
+            Integers::Buffer(buffer) => self.load_buffer(*buffer),
+            Integers::Scalar(scalar, _) => self.scalar(scalar),
         }
     }
 

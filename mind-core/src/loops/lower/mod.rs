@@ -63,7 +63,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         Step::Scalar(_)
         | Step::Load { .. }
         | Step::Dot { .. }
-        | Step::CheckIndices { .. }
+        | Step::Check { .. }
         | Step::Gather { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }

@@ -51,6 +51,9 @@ impl Lowering<'_> {
         rhs: ExprId,
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
+        if let Value::Literal(by) = *self.value(rhs) {
+            self.check_written(op, lhs, (by, rhs))?;
+        }
         if let (Value::Literal(a), Value::Literal(b), true) =
             (self.value(lhs), self.value(rhs), op.keeps_literals())
         {

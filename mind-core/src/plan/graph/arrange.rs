@@ -6,9 +6,9 @@ use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
     ir::{Convolution, External, Inst, Module, Op, Product, Reduction, Rows, ValueId, Window},
-    map::Map,
+    map::{self, Map},
     ops::{Class, Motion},
-    plan::{BufferId, ConvKind, Scalar, Source, Update, View},
+    plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
     reduce::Row,
     ty::{DType, Shape, Type},
 };
@@ -38,7 +38,7 @@ struct Arranger<'m> {
     masks: Vec<ValueId>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
-    checks: HashMap<(ValueId, Dim), ItemId>,
+    checks: HashMap<(ValueId, Must), ItemId>,
 }
 
 impl<'m> Arranger<'m> {
@@ -188,11 +188,16 @@ impl<'m> Arranger<'m> {
         };
         let operands = (0..inst.operands.len()).map(operand);
         let reads: Vec<Read> = operands.map(|operand| read(&self.view(operand).broadcast(shape))).collect();
-        if shape.rank() == 0 {
-            return self.number(value, Work::Scalar(op), reads, inst.ty.dtype, Vec::new());
-        }
-        let item = self.push(value, Work::Elementwise(op), reads, inst.ty.clone(), without_ones(shape));
-        View::contiguous(BufferId(item), shape)
+        let check = self.check_of_divisors(value, inst, op.row());
+        let view = if shape.rank() == 0 {
+            self.number(value, Work::Scalar(op), reads, inst.ty.dtype, Vec::new())
+        } else {
+            let item = self.push(value, Work::Elementwise(op), reads, inst.ty.clone(), without_ones(shape));
+            View::contiguous(BufferId(item), shape)
+        };
+        let made = self.items.last_mut().expect("an item was just made");
+        made.needs.extend(check);
+        view
     }
 
     fn fold(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, row: &Row) -> View {
@@ -263,17 +268,36 @@ impl<'m> Arranger<'m> {
 
     /// The indices of a gather or scatter, and the check that must come before.
     fn indices(&mut self, value: ValueId, operand: ValueId, extent: &Dim) -> (Read, ItemId) {
-        let ty = self.module.ty(operand).clone();
+        let ty = self.module.ty(operand);
         let indices = if ty.rank() == 0 { read(&self.view(operand)) } else { self.contiguous(operand) };
-        let key = (operand, extent.clone());
-        let known = self.checks.get(&key).copied();
-        let check = known.unwrap_or_else(|| {
-            let work = Work::Check { extent: extent.clone(), dtype: ty.dtype };
-            let check = self.push(value, work, vec![indices.clone()], Type::scalar(ty.dtype), Vec::new());
-            self.checks.insert(key, check);
-            check
-        });
+        let check = self.check(value, operand, &indices, Must::BeBelow(extent.clone()));
         (indices, check)
+    }
+
+    /// The check of the integers of an operand.
+    fn check(&mut self, value: ValueId, operand: ValueId, integers: &Read, must: Must) -> ItemId {
+        let key = (operand, must.clone());
+        if let Some(known) = self.checks.get(&key) {
+            return *known;
+        }
+        let dtype = self.module.ty(operand).dtype;
+        let work = Work::Check { must, dtype };
+        let check = self.push(value, work, vec![integers.clone()], Type::scalar(dtype), Vec::new());
+        self.checks.insert(key, check);
+        check
+    }
+
+    /// The check that must come before a function divides integers by what it is not known not to be 0.
+    fn check_of_divisors(&mut self, value: ValueId, inst: &Inst, row: &map::Row) -> Option<ItemId> {
+        let divisor = inst.operands[row.pole?];
+        let ty = self.module.ty(divisor);
+        let is_known =
+            matches!(&self.module.inst(divisor).op, Op::Const(known) if !known.data().has_zero_integer());
+        if is_known || !ty.dtype.is_integer() {
+            return None;
+        }
+        let divisors = if ty.rank() == 0 { read(&self.view(divisor)) } else { self.contiguous(divisor) };
+        Some(self.check(value, divisor, &divisors, Must::Divide))
     }
 
     fn needs(&mut self, view: &View, before: ItemId) {

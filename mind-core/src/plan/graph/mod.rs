@@ -9,7 +9,7 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
     map::Map,
-    plan::{Scalar, Update, View},
+    plan::{Must, Scalar, Update, View},
     reduce::Monoid,
     ty::{DType, Shape, Type},
 };
@@ -88,8 +88,8 @@ pub(super) enum Work {
     Dot,
     /// A convolution or one of its derivatives.
     Conv2d(Box<Conv>),
-    /// A check of indices; it makes nothing.
-    Check { extent: Dim, dtype: DType },
+    /// A check of integers of this type; it makes nothing.
+    Check { must: Must, dtype: DType },
     /// Rows of a table, the first operand, at indices, the second.
     Gather { row: Dim },
     /// Rows, the second operand, added at indices, the first.

@@ -10,6 +10,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::data::TensorData;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
+use crate::map::Map;
 use crate::surface::ast::{BinaryOp, DimOperator, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
@@ -50,6 +51,23 @@ pub(crate) trait ReadLiterals: Expressions {
         let extents = scalars.then(Vec::new);
         let kind = LiteralKind::Binary { op, lhs, rhs };
         Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
+    }
+
+    /// E1005 where what an operator does by a written integer has no meaning.
+    fn check_written(&self, op: BinaryOp, lhs: ExprId, (by, rhs): (LiteralId, ExprId)) -> Lowered<()> {
+        let BinaryOp::Map(map) = op else { return Ok(()) };
+        let Some(by) = self.literal_dim(by).ok().and_then(|by| by.as_literal()) else { return Ok(()) };
+        let (message, help) = if map.row().pole == Some(1) && by == 0 {
+            ("an integer is divided by 0".to_owned(), None)
+        } else if matches!(map, Map::Shl | Map::Shr) && by < 0 {
+            let turned = if map == Map::Shl { Map::Shr } else { Map::Shl };
+            let turned = turned.row().label;
+            let help = format!("write `{} {turned} {}`", self.operand_text(lhs), by.unsigned_abs());
+            (format!("`{}` by {by}: a shift is by 0 bits or more", op.symbol()), Some(help))
+        } else {
+            return Ok(());
+        };
+        Err(Diag { help, ..Diag::new(Code::E1005, self.site(rhs), message) }.into())
     }
 
     /// An array of numbers and arrays.
@@ -210,7 +228,7 @@ pub(crate) trait ReadLiterals: Expressions {
                 LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
                     Some(scalar) => scalar,
                     None => {
-                        let message = format!("`{}`: found {dtype}, allowed f32, f64", op.symbol());
+                        let message = format!("`{}` is not of {dtype}", op.symbol());
                         return Err(Diag::new(Code::E2005, site, message).into());
                     }
                 },

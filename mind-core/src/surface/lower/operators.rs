@@ -85,14 +85,8 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let values = (a, b);
-        if let (BinaryOp::Map(Map::Shl | Map::Shr), Value::Literal(by)) = (op, &values.1)
-            && let Some(by) = self.literal_dim(*by).ok().and_then(|by| by.as_literal())
-            && by < 0
-        {
-            let message = format!("`{}` by {by}: a shift is by 0 bits or more", op.symbol());
-            let turned = if op == BinaryOp::Map(Map::Shl) { ">>" } else { "<<" };
-            let help = format!("write `{} {turned} {}`", self.operand_text(lhs), by.unsigned_abs());
-            return Err(Diag::new(Code::E1005, self.body[rhs].site, message).help(help).into());
+        if let Value::Literal(by) = values.1 {
+            self.check_written(op, lhs, (by, rhs))?;
         }
         if let ((Value::Literal(a), Value::Literal(b)), true) = (&values, op.keeps_literals()) {
             return self.binary_literal(op, (*a, *b), operator, expr);

@@ -64,7 +64,7 @@ pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
 /// For an operator in an expression among Rust variables, where it has another fix.
 pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
     match operator {
-        "::" | "?" | "%" => Some(IN_BRACES),
+        "::" | "?" => Some(IN_BRACES),
         _ => None,
     }
 }
@@ -74,7 +74,7 @@ const IN_BRACES: &str = "put a Rust expression in braces, as `{a.len() as f32}`"
 /// For an operator.
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {
-        "%" | "%=" => "there is no remainder: compute it in Rust, and pass it as a parameter",
+        "%" => "a dimension has no remainder: declare another one for it",
         "!" => "there are no macros; of a truth value `!` stands before it, as `!(x > 0.0)`",
         "#" => "a comment begins with `//`",
         "+" => "leave the sign out: `+ x` is `x`",

@@ -165,7 +165,7 @@ fn attributes_are_passed_on_and_grad_is_read() {
 
 #[test]
 fn a_function_whose_body_is_wrong_keeps_its_signature() {
-    let source = "fn f(x: f32[2]) -> f32 { let (a, 3) = x; a } fn g() { let y = 1 % 2; y } fn h(x: ) {}";
+    let source = "fn f(x: f32[2]) -> f32 { let (a, 3) = x; a } fn g() { let y = 1 ? 2; y } fn h(x: ) {}";
     let (block, diags) = parse_block(source.parse().unwrap());
     assert_eq!(diags.as_slice().len(), 3);
     assert!(block.functions[0].body.is_none());

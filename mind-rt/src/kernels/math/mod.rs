@@ -68,7 +68,7 @@ mod tanh;
 mod tests;
 mod truth;
 
-use crate::{kernels::arithmetic::Arithmetic, kernels::internal_error};
+use crate::kernels::{arithmetic::Arithmetic, divided_by_zero, internal_error};
 
 pub use truth::{
     Bits, Convert, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool, to_f32,
@@ -232,7 +232,7 @@ functions! {
     pow(x, y) { pow::f32::<A>(x, y), pow::f64::<A>(x, y), refused() }
 
     /// What a division of `x` by `y` without its fraction leaves: exact, with the sign of `x`.
-    rem(x, y) { x % y, x % y, refused() }
+    rem(x, y) { x % y, x % y, if y == 0 { divided_by_zero() } else { x.wrapping_rem(y) } }
 
     /// The cube root of `x`. See the module for the error bound.
     cbrt(x) { cbrt::f32(x), cbrt::f64::<A>(x), refused() }
