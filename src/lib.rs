@@ -202,7 +202,7 @@
 //!
 //! | written | means |
 //! | --- | --- |
-//! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` are as in Rust, and an integer by 0 is E6010 |
+//! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `rem`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` (`rem(a, b)`) are as in Rust, and an integer by 0 is E6010 |
 //! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
 //! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed, and no gradient comes from the other |
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
