@@ -20,6 +20,11 @@ mind! {
         x / (y / 2 - 1)
     }
 
+    /// Of the least integer these are not `x / y`.
+    fn negative(x: i32, y: i32) -> i32 {
+        -x / -y
+    }
+
     /// The quotients take the place of the dividends.
     fn in_place<N>(x: &mut i32[N], y: i32[N]) {
         x /= y;
@@ -49,6 +54,7 @@ fn quotients_and_remainders_are_those_of_rust() {
     let (rest, sum) = wide(&x, &Tensor::from([-1, 2]));
     assert_eq!((rest, sum), (Tensor::from([[0, 1], [0, 1]]), i64::MIN + 3 + 9 + 2));
     assert_eq!(numbers(7, 2), (3, 1));
+    assert_eq!((negative(i32::MIN, 2), negative(9, 2)), (1 << 30, 4));
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// `x / 1.0` is x and `x / -1.0` is `-x`; dividing by another power of two is multiplying by its inverse; `-x / -y` is `x / y`.
+/// `x / 1.0` is x and `x / -1.0` is `-x`; dividing by another power of two is multiplying by its inverse; `-x / -y` is `x / y`,
+/// but of integers not where `x` is the least one, whose negative it is itself.
 fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if let Some(number) = known.filled[b.index()] {
@@ -129,7 +130,9 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
         }
     }
     match (known.negated(a), known.negated(b)) {
-        (Some(a), Some(b)) => Rewrite::Inst(Op::Map(Map::Div), known.operands(&[a, b])),
+        (Some(a), Some(b)) if ty.dtype.is_float() => {
+            Rewrite::Inst(Op::Map(Map::Div), known.operands(&[a, b]))
+        }
         (_, _) => Rewrite::Same,
     }
 }
