@@ -386,9 +386,9 @@ mod tests {
             shown(&nested)
                 .starts_with("[E1008] brackets nest deeper than the limit of 256\n  at FILE:257:1\n")
         );
-        let crlf = "\u{feff}// π\r\nfn f(x: f32) -> f32 {\r\n\tx % 2.0\r\n}";
+        let crlf = "\u{feff}// π\r\nfn f(x: f32) -> f32 {\r\n\tx ? 2.0\r\n}";
         assert!(
-            shown(crlf).contains("  at FILE:3:4\n    |\n  3 | \tx % 2.0\n    | \t  ^\n"),
+            shown(crlf).contains("  at FILE:3:4\n    |\n  3 | \tx ? 2.0\n    | \t  ^\n"),
             "{}",
             shown(crlf)
         );

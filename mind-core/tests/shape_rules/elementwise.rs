@@ -20,7 +20,7 @@ fn operators_broadcast() {
             program.case(expression, binary(row.takes, row.gives, x.1, y.1), row.label, &[name(x), name(y)]);
         }
     }
-    assert_eq!(program.check(), [4_036, 10_605]);
+    assert_eq!(program.check(), [3_759, 10_882]);
 }
 
 #[test]
