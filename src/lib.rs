@@ -223,8 +223,8 @@
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
-//! indices count from the end. A literal takes its element type from what it stands beside; tensors are
-//! converted only where it is written. `inf` and `nan` are numbers.
+//! indices count from the end. A literal takes its element type from what it stands beside, and so does a dimension,
+//! `sum(x) / N`, and a function of these, `x / sqrt(N)`; tensors are converted only where it is written. `inf` and `nan` are numbers.
 //!
 //! # Faults
 //!

@@ -119,6 +119,17 @@ impl TensorData {
         }
     }
 
+    /// A number of elements, converted as the conversions of the language do.
+    pub fn count(elements: i64, dtype: DType) -> Self {
+        match dtype {
+            DType::I32 => vec![elements as i32].into(),
+            DType::I64 => vec![elements].into(),
+            DType::F32 => vec![elements as f32].into(),
+            DType::F64 => vec![elements as f64].into(),
+            DType::Bool => vec![elements != 0].into(),
+        }
+    }
+
     /// The element type.
     pub const fn dtype(&self) -> DType {
         match self {

@@ -7,7 +7,7 @@ use crate::{
     dim::Dim,
     map::Map,
     reduce::Reduce,
-    ty::{Shape, Type},
+    ty::{DType, Shape, Type},
 };
 
 /// A value, by the position of the instruction that makes it.
@@ -240,6 +240,13 @@ pub enum Const {
         /// Known extents.
         shape: Shape,
     },
+    /// How many elements a shape has, as a number, which only run time may know; an extension.
+    Count {
+        /// The shape.
+        shape: Shape,
+        /// The element type of the number.
+        dtype: DType,
+    },
 }
 
 impl Const {
@@ -264,18 +271,25 @@ impl Const {
     pub(crate) fn canonical(self) -> Self {
         match self {
             Self::Tensor { data, shape } => Self::new(data, shape),
+            Self::Count { .. } => match self.data() {
+                Some(known) => Self::new(known, Shape::scalar()),
+                None => self,
+            },
             Self::I64(_) | Self::F32(_) | Self::F64(_) => self,
         }
     }
 
-    /// The values; a single one fills the shape.
-    pub fn data(&self) -> TensorData {
-        match self {
+    /// The values, a single one filling the shape; nothing where only run time knows them.
+    pub fn data(&self) -> Option<TensorData> {
+        Some(match self {
             Self::I64(value) => vec![*value].into(),
             Self::F32(value) => vec![value.get()].into(),
             Self::F64(value) => vec![value.get()].into(),
             Self::Tensor { data, .. } => data.clone(),
-        }
+            Self::Count { shape, dtype } => {
+                TensorData::count(shape.element_count().ok()?.as_literal()?, *dtype)
+            }
+        })
     }
 }
 

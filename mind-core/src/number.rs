@@ -21,7 +21,18 @@ impl Number {
     /// The number that a canonical instruction is a constant of.
     pub(crate) fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
         let Op::Const(constant) = op else { return None };
-        if ty.rank() == 0 { Self::filling(&constant.data()) } else { None }
+        if ty.rank() == 0 { Self::filling(&constant.data()?) } else { None }
+    }
+
+    /// The constant that it is.
+    pub(crate) fn data(self) -> TensorData {
+        match self {
+            Self::I32(value) => vec![value].into(),
+            Self::I64(value) => vec![value].into(),
+            Self::F32(value) => vec![value].into(),
+            Self::F64(value) => vec![value].into(),
+            Self::Bool(value) => vec![value].into(),
+        }
     }
 
     /// The number that fills a constant tensor, if there is one.

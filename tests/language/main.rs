@@ -10,6 +10,7 @@ mod constants;
 mod convolution;
 mod dimensions;
 mod division;
+mod extents;
 mod folds;
 mod forms;
 mod gather;

@@ -6,12 +6,12 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, activity::Activity, core_v1, push, typed},
-    ir::{Module, Op, Slice, ValueId},
+    ir::{Const, Module, Op, Reduction, Slice, ValueId},
     map::{Map, formula},
     number::Number,
     ops::{Motion, Profile},
     reduce::Reduce,
-    ty::{Shape, Type},
+    ty::{DType, Shape, Type},
 };
 
 /// Why an operation cannot be had in Core v1.
@@ -92,6 +92,7 @@ impl Legaliser<'_> {
                 let mask = core_v1::positive_mask(&mut self.builder, x)?;
                 Ok(formula(&mut self.builder, "dy * mask", &[("dy", dy), ("mask", mask)])?)
             }
+            Op::Const(Const::Count { shape, dtype }) => self.count(shape, *dtype),
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
             Op::Rows(rows) if rows.adds() => self.scatter_add(operand(0), operand(1), shape),
             // Whatever else is an extension is refused, not skipped.
@@ -132,16 +133,31 @@ impl Legaliser<'_> {
     fn is_count(&self, value: ValueId) -> bool {
         let inst = self.module.inst(value);
         match &inst.op {
+            Op::Const(Const::Count { .. }) => true,
             Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
-            Op::Reduce(Reduce::Sum, _) => self.is_count(inst.operands[0]),
-            op if matches!(op.motion(), Some(Motion::Repeat)) => self.is_count(inst.operands[0]),
-            // Of several axes it is a product.
-            Op::Map(map) if *map == Reduce::Prod.row().monoid.combine => {
-                inst.operands.iter().all(|operand| self.is_count(*operand))
-            }
             // Of nothing else is it known: the quotient is refused then.
             _ => false,
         }
+    }
+
+    /// The number of elements of a shape: a product of one sum of ones an axis, so no sum runs past what `f32` counts exactly
+    /// before an extent does.
+    fn count(&mut self, shape: &Shape, dtype: DType) -> Legal {
+        let known: f64 = shape.iter().filter_map(Dim::as_literal).map(|extent| extent as f64).product();
+        let mut count = (known != 1.0).then(|| self.builder.constant(dtype, known));
+        for extent in shape.iter().filter(|extent| extent.as_literal().is_none()) {
+            let ones = self.ones_along(extent, dtype)?;
+            let sum = push(
+                &mut self.builder,
+                Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false }),
+                &[ones],
+            )?;
+            count = Some(match count {
+                Some(count) => formula(&mut self.builder, "count * sum", &[("count", count), ("sum", sum)])?,
+                None => sum,
+            });
+        }
+        Ok(count.unwrap_or_else(|| self.builder.constant(dtype, 1.0)))
     }
 
     /// `value`, which was `from`, times ones.
@@ -179,7 +195,7 @@ impl Legaliser<'_> {
             if axis >= added && from[axis - added] == shape[axis] {
                 continue;
             }
-            let ones = self.ones_along(&shape[axis], value)?;
+            let ones = self.ones_along(&shape[axis], self.builder.ty(value).dtype)?;
             let behind: Vec<i64> = (1..(shape.rank() - axis) as i64).collect();
             let ones = typed::expanded(&mut self.builder, ones, behind)?;
             broadcast = Some(match broadcast {
@@ -192,15 +208,15 @@ impl Legaliser<'_> {
         Ok(broadcast.unwrap_or(value))
     }
 
-    /// So many ones of the element type of `like`: known ones, or made of whatever has an axis of that extent.
-    fn ones_along(&mut self, extent: &Dim, like: ValueId) -> Legal {
-        let dtype = self.builder.ty(like).dtype;
+    /// So many ones: known ones, or made of whatever has an axis of that extent.
+    fn ones_along(&mut self, extent: &Dim, dtype: DType) -> Legal {
         let ty = Type::new(dtype, [extent.clone()].into_iter().collect());
         if extent.as_literal().is_some() {
             return Ok(core_v1::filled(&mut self.builder, &ty, 1.0)?);
         }
         let along = |ty: &Type| ty.shape.iter().position(|other| other == extent);
-        let Some(witness) = self.find(|ty| ty.dtype == dtype && along(ty).is_some()) else {
+        let any = || self.find(|other| other.dtype == dtype && along(other).is_some());
+        let Some(witness) = self.find(|other| *other == ty).or_else(any) else {
             return Err(Fault::Shape(format!(
                 "no value at hand has an axis of extent {extent} to broadcast to"
             )));

@@ -2,9 +2,8 @@
 
 use crate::{
     build::Builder,
-    dim::Dim,
     grad::{AutodiffError, push, rules::Factor},
-    ir::{Arrange, Op, Product, Reduction, ValueId},
+    ir::{Arrange, Const, Op, Product, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
     ty::Shape,
@@ -51,8 +50,6 @@ fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
 }
 
 /// The product of the extents of `axes` as a single number of the element type of `like`; nothing where it is 1.
-///
-/// It is a product of one sum an axis, so no sum runs past what `f32` counts exactly before an extent does.
 pub(crate) fn count(
     builder: &mut Builder,
     like: ValueId,
@@ -60,20 +57,12 @@ pub(crate) fn count(
     axes: &[i64],
 ) -> Result<Option<ValueId>, AutodiffError> {
     let dtype = builder.ty(like).dtype;
-    let extents = axes.iter().map(|axis| &shape[*axis as usize]);
-    let known: f64 = extents.clone().filter_map(Dim::as_literal).map(|extent| extent as f64).product();
-    let mut count = (known != 1.0).then(|| builder.constant(dtype, known));
-    for extent in extents.filter(|extent| extent.as_literal().is_none()) {
-        let one = builder.constant(dtype, 1.0);
-        let ones = broadcast(builder, one, &[extent.clone()].into_iter().collect())?;
-        let whole = Reduction { axes: vec![0], keepdims: false };
-        let sum = push(builder, Op::Reduce(Reduce::Sum, whole), &[ones])?;
-        count = Some(match count {
-            Some(count) => formula(builder, "count * sum", &[("count", count), ("sum", sum)])?,
-            None => sum,
-        });
+    let shape: Shape =
+        axes.iter().map(|axis| shape[*axis as usize].clone()).filter(|dim| !dim.is_one()).collect();
+    if shape.rank() == 0 {
+        return Ok(None);
     }
-    Ok(count)
+    push(builder, Op::Const(Const::Count { shape, dtype }.canonical()), &[]).map(Some)
 }
 
 /// What the product `a @ b` with the cotangent `dy` passes back to one of its factors: products with the other one

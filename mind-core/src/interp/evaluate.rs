@@ -8,7 +8,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Convolution, Op, Product, Reduction, Rows, Slice, Window},
+    ir::{Const, Convolution, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
     reduce,
@@ -32,7 +32,7 @@ pub(crate) struct Concrete<'a> {
 pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
-        Op::Const(constant) => filled(&constant.data(), to),
+        Op::Const(constant) => filled(&known(constant, to), to),
         Op::Map(map) => {
             check_divisors(map.row(), operands)?;
             function(map.row(), operands, to)
@@ -98,6 +98,17 @@ impl Concrete<'_> {
     fn tabulate<T: Element>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
         Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
     }
+}
+
+/// The values of a constant, once the extents are known.
+fn known(constant: &Const, to: &Concrete<'_>) -> TensorData {
+    constant.data().unwrap_or_else(|| {
+        let Const::Count { shape, dtype } = constant else {
+            unreachable!("whatever else is constant is known")
+        };
+        let count = shape.iter().map(|dim| to.extent(dim) as i64).fold(1, i64::saturating_mul);
+        TensorData::count(count, *dtype)
+    })
 }
 
 fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {

@@ -86,6 +86,7 @@ impl<'a> Printer<'a> {
                 Captured::Read(buffer) => self.given(*buffer, "read"),
                 Captured::Written(buffer) => self.given(*buffer, "written"),
                 Captured::Scratch(buffer) => self.given(*buffer, "scratch, as long"),
+                Captured::Number(scalar @ Scalar::Count { .. }) => self.listing.scalar(scalar),
                 Captured::Number(Scalar::Input(_) | Scalar::Local(_) | Scalar::Constant(_)) => {
                     "a number".to_owned()
                 }

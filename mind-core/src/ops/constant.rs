@@ -4,11 +4,14 @@ use mind_shape::element_count;
 
 use super::{
     Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    fields::not_these_fields, rules::foreign, sample,
+    fields::{SHAPE, not_these_fields},
+    rules::foreign,
+    sample,
 };
 use crate::{
     diag::Code,
     ir::{Const, Op},
+    profile::Profile,
     ty::{DType, Shape, Type},
 };
 
@@ -18,6 +21,7 @@ rows! {
     Const::F32(_) => CONST_F32,
     Const::F64(_) => CONST_F64,
     Const::Tensor { .. } => CONST_TENSOR,
+    Const::Count { .. } => COUNT,
 }
 
 /// A row without operands; what differs is written over it.
@@ -144,6 +148,46 @@ static CONST_TENSOR: OpInfo = OpInfo {
     }),
     ..NULLARY
 };
+
+/// `Count(shape)`: how many elements a shape has, as a number; an extension.
+///
+/// - **Shape**: `[]`.
+/// - **Dtype**: the attribute, a number.
+/// - **Semantics**: the product of the extents, of 64 bits and at most the largest of these, converted as `Cast` converts an `i64`.
+/// - **Error**: half an ulp where a float does not count so far.
+/// - **Derivative**: zero.
+/// - **Constraints**: 1. Extents are at least 1 (E3006). 2. The type is no `bool` (E2005).
+/// - **Example**: `%1 = Count () {shape=[N], dtype=f32} : f32`.
+static COUNT: OpInfo = OpInfo {
+    name: "Count",
+    mnemonic: "count",
+    label: "dimension",
+    profile: Profile::Extended,
+    infer: infer_count,
+    fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
+    attributes: |op| {
+        let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::DType(*dtype)), None]
+    },
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::DType(dtype)), None] = attributes else {
+            not_these_fields()
+        };
+        Op::Const(Const::Count { shape: Shape::new(shape), dtype })
+    }),
+    ..NULLARY
+};
+
+fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
+    let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+    if *dtype == DType::Bool {
+        let problem = "a number of elements is no bool, needed f32, f64, i32 or i64";
+        return Err(OpError::new(op, Code::E2005).problem(problem).focus(Focus::Attribute("dtype")).into());
+    }
+    super::rules::positive(op, shape)?;
+    shape.element_count().map_err(|overflow| OpError::overflow(op, overflow))?;
+    Ok(Type::scalar(*dtype))
+}
 
 fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
     let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };

@@ -39,7 +39,7 @@ pub(super) struct Known<'k> {
 /// The number that fills the result of an instruction.
 pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
     if let Op::Const(constant) = op {
-        return Number::filling(&constant.data());
+        return Number::filling(&constant.data()?);
     }
     op.motion().filter(Motion::adds_nothing).and_then(|_| filled[operands[0].index()])
 }

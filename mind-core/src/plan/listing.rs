@@ -276,6 +276,7 @@ impl Listing<'_> {
             Scalar::Constant(data) => constant(data),
             Scalar::Input(input) => self.plan.inputs[*input].name.to_string(),
             Scalar::Local(value) => self.name(*value),
+            Scalar::Count { count, .. } => self.dim(count),
         }
     }
 

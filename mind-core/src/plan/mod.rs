@@ -120,6 +120,13 @@ pub enum Scalar {
     Input(usize),
     /// What an earlier step computed.
     Local(ValueId),
+    /// A number of elements that only run time knows.
+    Count {
+        /// The number, above 0.
+        count: Dim,
+        /// The element type that it is converted to.
+        dtype: DType,
+    },
 }
 
 /// One thing to do.

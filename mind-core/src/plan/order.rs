@@ -33,7 +33,7 @@ impl Edges {
             });
             step.for_each_scalar(|scalar| match scalar {
                 Scalar::Local(value) => before.push(*makers.get(value).expect(MADE)),
-                Scalar::Constant(_) | Scalar::Input(_) => {}
+                Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. } => {}
             });
             before.sort_unstable();
             before.dedup();
@@ -223,7 +223,7 @@ pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
         step.for_each_read(|buffer| needed.extend(writers.get(&buffer)));
         step.for_each_scalar(|scalar| match scalar {
             Scalar::Local(value) => _ = needed.insert(*makers.get(value).expect(MADE)),
-            Scalar::Constant(_) | Scalar::Input(_) => {}
+            Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. } => {}
         });
     }
     let numbered = steps.into_iter().enumerate();

@@ -74,7 +74,7 @@ const fn formula(text: &'static str) -> Way {
     Way::Formula { text, when: "" }
 }
 
-const EXTENTS: &str = "extents are those of the type: as a number `N` is `sum(ones([N]))`";
+const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
                      `a @ w[0..2] + b @ w[2..5]`";
@@ -354,10 +354,7 @@ const NAMES: &[(&[&str], &str)] = &[
 
 const FIELDS: &[(&[&str], &str)] = &[
     (&["t", "mT", "H"], "write `.T`"),
-    (
-        &["shape", "size", "ndim", "dims", "len"],
-        "extents are those of the type: as a number `N` is `sum(ones([N]))`",
-    ),
+    (&["shape", "size", "ndim", "dims", "len"], "extents are those of the type, and numbers too: write `N`"),
     (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
     (&["data", "value", "values"], "write the tensor alone"),
     (&["grad"], "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),

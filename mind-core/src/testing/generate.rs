@@ -384,6 +384,10 @@ impl Generator {
     }
 
     fn constant(&mut self, dtype: DType) -> Op {
+        if dtype != DType::Bool && self.profile == Profile::Extended && self.random.once_in(6) {
+            let like = self.value();
+            return Op::Const(Const::Count { shape: self.builder.ty(like).shape.clone(), dtype });
+        }
         let number = self.random.below(9) as f64 / 2.0 - 2.0;
         match (dtype, self.random.once_in(3)) {
             (DType::F32, false) => Op::Const(Const::F32((number as f32).into())),

@@ -195,6 +195,9 @@ pub fn in_f64(module: &Module) -> Canonical {
                 let data: Vec<f64> = data.iter().map(|element| f64::from(element.get())).collect();
                 push(&mut builder, Op::Const(Const::Tensor { data: data.into(), shape: shape.clone() }), &[])
             }
+            Op::Const(Const::Count { shape, dtype: DType::F32 }) => {
+                push(&mut builder, Op::Const(Const::Count { shape: shape.clone(), dtype: DType::F64 }), &[])
+            }
             Op::Map(Map::ToF32) => push(&mut builder, Op::Map(Map::ToF64), &operands),
             op => push(&mut builder, op.clone(), &operands),
         });

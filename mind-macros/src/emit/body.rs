@@ -311,6 +311,9 @@ impl Body<'_> {
             Scalar::Constant(data) => literal::scalar(data),
             Scalar::Input(input) => self.inputs[*input].clone(),
             Scalar::Local(value) => self.locals[value].0.clone(),
+            Scalar::Count { count, dtype } => {
+                format!("(rt::count({}) as {dtype})", extent(count, Arithmetic::Saturating))
+            }
         }
     }
 

@@ -96,7 +96,7 @@ impl Uses {
             step.for_each_scalar(|scalar| match scalar {
                 Scalar::Input(input) => _ = uses.inputs.insert(*input),
                 Scalar::Local(value) if !uses.defined.contains(value) => _ = uses.read.insert(*value),
-                Scalar::Local(_) | Scalar::Constant(_) => {}
+                Scalar::Local(_) | Scalar::Constant(_) | Scalar::Count { .. } => {}
             });
             if let Step::UpdateScalar { input, .. } = step {
                 uses.updated.insert(*input);
@@ -110,7 +110,8 @@ impl Uses {
 fn returned_local(returned: &Returned) -> Option<ValueId> {
     match returned {
         Returned::Scalar(Scalar::Local(value)) => Some(*value),
-        Returned::Scalar(Scalar::Input(_) | Scalar::Constant(_)) | Returned::Buffer(_) => None,
+        Returned::Scalar(Scalar::Input(_) | Scalar::Constant(_) | Scalar::Count { .. })
+        | Returned::Buffer(_) => None,
     }
 }
 

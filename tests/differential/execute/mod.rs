@@ -196,6 +196,7 @@ impl Run<'_> {
             Scalar::Constant(data) => constant(data),
             Scalar::Input(input) => self.entry[*input].elements.clone(),
             Scalar::Local(value) => self.locals[value].clone(),
+            Scalar::Count { count, dtype } => number::count(self.size(count), *dtype),
         }
     }
 

@@ -171,6 +171,17 @@ pub fn unwritten(dtype: DType, len: usize) -> Elements {
     }
 }
 
+/// A number of elements in an element type.
+pub fn count(elements: usize, dtype: DType) -> Elements {
+    match dtype {
+        DType::I32 => Elements::I32(vec![elements as i32]),
+        DType::I64 => Elements::I64(vec![elements as i64]),
+        DType::F32 => Elements::F32(vec![elements as f32]),
+        DType::F64 => Elements::F64(vec![elements as f64]),
+        DType::Bool => panic!("a number of elements is no bool"),
+    }
+}
+
 pub fn constant(data: &TensorData) -> Elements {
     match data {
         TensorData::I32(elements) => Elements::I32(elements.to_vec()),

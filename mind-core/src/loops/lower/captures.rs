@@ -88,13 +88,14 @@ impl Captures {
     fn scalars(&mut self, plan: &Plan, nest: &Nest, out: &mut Writer) {
         for (operand, dtype) in operands(plan, nest) {
             let Some(scalar) = operand.scalar() else { continue };
-            let value = match scalar {
+            let (value, what) = match scalar {
                 Scalar::Constant(_) => continue,
-                Scalar::Input(input) => ValueId::new(*input),
-                Scalar::Local(value) => *value,
+                Scalar::Input(input) => (Some(ValueId::new(*input)), ""),
+                Scalar::Local(value) => (Some(*value), ""),
+                Scalar::Count { .. } => (None, "count"),
             };
             if !self.scalars.iter().any(|(known, _)| known == scalar) {
-                let var = out.variable(Some(value), "", Holds::Number(dtype));
+                let var = out.variable(value, what, Holds::Number(dtype));
                 self.add(var, Captured::Number(scalar.clone()), Dim::ZERO);
                 self.scalars.push((scalar.clone(), var));
             }

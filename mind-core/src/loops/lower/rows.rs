@@ -367,7 +367,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn scalar(&self, scalar: &Scalar) -> Value {
         match scalar {
             Scalar::Constant(data) => Value::Constant(data.clone()),
-            Scalar::Input(_) | Scalar::Local(_) => {
+            Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => {
                 Value::Number(self.captures.scalar(scalar).expect("every single number is captured"))
             }
         }

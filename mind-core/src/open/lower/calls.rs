@@ -104,11 +104,9 @@ impl Lowering<'_> {
         let (call, given) = self.read_call(builtin, arguments, expr)?;
         match call {
             Call::Operation(op, operands) => self.operation(&given, op, &operands),
-            Call::Neg(x) => match *self.value(x) {
-                Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
-                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
-                    self.operation(&given, Op::Map(Map::SIGN), &[x])
-                }
+            Call::Map(map, operands) => match self.applied(map, &operands, expr) {
+                Some(literal) => Ok(Value::Literal(literal)),
+                None => self.operation(&given, Op::Map(map), &operands),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))

@@ -1,6 +1,5 @@
 //! Literals as nodes.
 
-use crate::map::Map;
 use mind_shape::{DType as RuleDType, rules};
 
 use super::lowering::Lowering;
@@ -56,11 +55,12 @@ impl Lowering<'_> {
             let value = if self.literals.is_constant(part) {
                 self.constant_part(part, source)?
             } else {
-                match *self.literals.kind(part) {
-                    LiteralKind::Neg(operand) => {
-                        let spot = self.spot("-", expr, &[self.literals.expr(operand)]);
-                        let operand = node(&made, operand);
-                        self.emit(Op::Map(Map::SIGN), &[operand], spot)
+                match self.literals.kind(part).clone() {
+                    LiteralKind::Apply { map, operands } => {
+                        let exprs: Vec<_> = operands.iter().map(|id| self.literals.expr(*id)).collect();
+                        let spot = self.spot(map.row().label, expr, &exprs);
+                        let operands: Vec<_> = operands.iter().map(|id| node(&made, *id)).collect();
+                        self.emit(Op::Map(map), &operands, spot)
                     }
                     LiteralKind::Binary { op, lhs, rhs } => {
                         let exprs = [lhs, rhs].map(|operand| self.literals.expr(operand));
@@ -139,6 +139,7 @@ impl Lowering<'_> {
             Class::Integer => NumberKind::Integer,
             Class::Float => NumberKind::Float,
             Class::Any => NumberKind::Any,
+            Class::Extent => unreachable!("no symbol stands in an expression"),
             Class::Truth => NumberKind::Truth,
         };
         Ok(Constant {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Convolution, External, Inst, Module, Op, Product, Reduction, Rows, ValueId, Window},
+    ir::{Const, Convolution, External, Inst, Module, Op, Product, Reduction, Rows, ValueId, Window},
     map::{self, Map},
     ops::{Class, Motion},
     plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
@@ -60,13 +60,19 @@ impl<'m> Arranger<'m> {
         match &inst.op {
             Op::Input { .. } if shape.rank() == 0 => View::scalar(Scalar::Input(value.index()), shape),
             Op::Input { .. } => self.whole(value, Work::Input(value.index()), Vec::new(), &inst.ty),
-            Op::Const(constant) => {
-                let data = constant.data();
-                match data.stored() {
-                    1 => View::scalar(Scalar::Constant(data), shape),
-                    _ => self.whole(value, Work::Constant(data), Vec::new(), &inst.ty),
+            Op::Const(constant) => match (constant, constant.data()) {
+                (Const::Count { shape: of, dtype }, None) => {
+                    let count = of.element_count().expect(COUNTABLE);
+                    View::scalar(Scalar::Count { count, dtype: *dtype }, shape)
                 }
-            }
+                (_, data) => {
+                    let data = data.expect("whatever else is constant is known");
+                    match data.stored() {
+                        1 => View::scalar(Scalar::Constant(data), shape),
+                        _ => self.whole(value, Work::Constant(data), Vec::new(), &inst.ty),
+                    }
+                }
+            },
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
@@ -134,7 +140,8 @@ impl<'m> Arranger<'m> {
         for read in &reads {
             let item = match read {
                 Read::Scalar(Scalar::Local(value)) => self.numbers.get(value).copied(),
-                Read::Scalar(Scalar::Constant(_) | Scalar::Input(_)) | Read::View(_) => read.item(),
+                Read::Scalar(Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. })
+                | Read::View(_) => read.item(),
             };
             if let Some(item) = item
                 && !needs.contains(&item)
@@ -291,8 +298,7 @@ impl<'m> Arranger<'m> {
     fn check_of_divisors(&mut self, value: ValueId, inst: &Inst, row: &map::Row) -> Option<ItemId> {
         let divisor = inst.operands[row.pole?];
         let ty = self.module.ty(divisor);
-        let is_known =
-            matches!(&self.module.inst(divisor).op, Op::Const(known) if !known.data().has_zero_integer());
+        let is_known = matches!(&self.module.inst(divisor).op, Op::Const(known) if known.data().is_none_or(|known| !known.has_zero_integer()));
         if is_known || !ty.dtype.is_integer() {
             return None;
         }

@@ -1,11 +1,8 @@
 //! What was probably meant where a rule is broken: the change that makes the shapes fit, tried by the rules themselves.
 
-use super::arithmetic::ReadLiterals;
 use super::builtins;
 use super::foreign::Foreign;
-use super::literals::LiteralId;
 use super::lowering::{BodyLowering, Operand};
-use super::values::{Stop, Value};
 use crate::diag::Code;
 use crate::dim::Dim;
 use crate::ir::{Arrange, Op, Product, ValueId};
@@ -336,28 +333,6 @@ impl BodyLowering<'_> {
             .then(|| format!("write `broadcast_to({plain}, {})`", expected.shape))
     }
 
-    /// What to write where a dimension stands as a number, or is read of a tensor as in other libraries.
-    pub(super) fn dim_as_number(&self, dim: &Dim, expr: ExprId) -> String {
-        if let Some(mean) = self.mean_by(dim, expr) {
-            return format!("write `{mean}`");
-        }
-        match dim.as_literal() {
-            Some(extent) => format!("write `{extent}.0`"),
-            None => format!("as a number `{dim}` is `sum(ones([{dim}]))`"),
-        }
-    }
-
-    /// The mistake that a dimension is no number, with what is; the whole literal is `id`.
-    pub(super) fn with_extent_as_number(&self, stop: Stop, id: LiteralId) -> Stop {
-        let Stop::Mistake(mut diag) = stop else { return stop };
-        if diag.help.is_none() && diag.code == Code::E2001 {
-            let expr = self.literals.expr(id);
-            let dim = self.literal_dim(id).ok();
-            diag.help = dim.map(|dim| self.dim_as_number(&dim, expr));
-        }
-        Stop::Mistake(diag)
-    }
-
     /// What to write for `x.shape[0]`, whose `x.shape` is `expr`.
     pub(super) fn extent_read(&self, x: ValueId, expr: ExprId) -> Option<String> {
         let user = self.body.user(expr)?;
@@ -368,34 +343,7 @@ impl BodyLowering<'_> {
         let shape = &self.builder.ty(x).shape;
         let axis = if axis < 0 { axis + i64::try_from(shape.rank()).ok()? } else { axis };
         let dim = shape.get(usize::try_from(axis).ok()?)?;
-        let in_list =
-            self.body.user(user).is_some_and(|user| matches!(self.body[user].kind, NodeKind::Array(_)));
-        Some(if in_list { format!("write `{dim}`") } else { self.dim_as_number(dim, user) })
-    }
-
-    /// The mean that a sum is which is divided by an extent of what it sums.
-    fn mean_by(&self, dim: &Dim, divisor: ExprId) -> Option<String> {
-        let user = self.body.user(divisor)?;
-        let NodeKind::Binary { op, lhs, rhs, .. } = &self.body[user].kind else { return None };
-        let NodeKind::Call { callee, arguments, .. } = &self.body[*lhs].kind else { return None };
-        if op.symbol() != "/" || *rhs != divisor || callee != "sum" || self.table.position("sum").is_some() {
-            return None;
-        }
-        let Value::Tensor(value) = self.values[lhs.index()] else { return None };
-        let Op::Reduce(_, reduction) = &self.builder.inst(value).op else { return None };
-        let x = self.builder.ty(self.builder.inst(value).operands[0]);
-        let axes: Vec<usize> = reduction.axes.iter().filter_map(|axis| usize::try_from(*axis).ok()).collect();
-        let extents: Vec<Dim> = axes.iter().map(|axis| x.shape[*axis].clone()).collect();
-        let text = self.full_text(*lhs);
-        if Dim::product(&extents).ok()? == *dim {
-            return Some(match text.strip_prefix("sum(") {
-                Some(rest) => format!("mean({rest}"),
-                None => text.replacen(".sum(", ".mean(", 1),
-            });
-        }
-        let axis = axes.iter().find(|axis| x.shape[**axis] == *dim)?;
-        let plain = self.full_text(arguments.first()?.value);
-        (axes.len() == x.rank()).then(|| format!("sum(mean({plain}, axes = [{axis}]))"))
+        Some(format!("write `{dim}`"))
     }
 }
 

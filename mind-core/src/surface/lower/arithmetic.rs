@@ -25,10 +25,7 @@ pub(crate) trait ReadLiterals: Expressions {
         expr: ExprId,
     ) -> Lowered<Value<Self::Tensor>> {
         let (a, b) = (self.literals().get(lhs).clone(), self.literals().get(rhs).clone());
-        let class = match (a.class, b.class) {
-            (Class::Any, class) | (class, Class::Any) => Some(class),
-            (a, b) => (a == b).then_some(a),
-        };
+        let class = a.class.meet(b.class);
         let dtype = match (a.dtype, b.dtype) {
             (None, dtype) | (dtype, None) => Some(dtype),
             (Some(a), Some(b)) => (a == b).then_some(Some(a)),
@@ -47,10 +44,19 @@ pub(crate) trait ReadLiterals: Expressions {
             let help = self.literals().rewrite(integer, DType::F32).filter(|_| class.is_none());
             return Err(Diag { help, ..diag }.into());
         };
-        let scalars = [&a, &b].iter().all(|literal| literal.extents.as_ref().is_some_and(Vec::is_empty));
-        let extents = scalars.then(Vec::new);
-        let kind = LiteralKind::Binary { op, lhs, rhs };
-        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
+        let extents = [lhs, rhs].iter().all(|id| self.literals().is_number(*id)).then(Vec::new);
+        let (kind, known) = (LiteralKind::Binary { op, lhs, rhs }, a.known && b.known);
+        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents, known })))
+    }
+
+    /// A function of literals as a literal, where it is one.
+    fn applied(&mut self, map: Map, operands: &[ExprId], expr: ExprId) -> Option<LiteralId> {
+        let literal = |operand: &ExprId| match self.value(*operand) {
+            Value::Literal(id) => Some(*id),
+            Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => None,
+        };
+        let operands = operands.iter().map(literal).collect::<Option<Vec<_>>>()?;
+        self.literals_mut().applied(map, operands, expr)
     }
 
     /// E1005 where what an operator does by a written integer has no meaning.
@@ -75,11 +81,12 @@ pub(crate) trait ReadLiterals: Expressions {
         let mut ids = Vec::new();
         let (mut class, mut dtype) = (Class::Any, None);
         let mut extents: Option<Vec<i64>> = None;
+        let mut known = true;
         for element in elements {
             let site = self.site(*element);
             let id = match self.value(*element) {
                 Value::Poison => return Err(Stop::Poisoned),
-                Value::Literal(id) if self.literals().get(*id).extents.is_some() => *id,
+                Value::Literal(id) if self.literals().get(*id).stands_in_arrays() => *id,
                 Value::Literal(_)
                 | Value::Tensor(_)
                 | Value::Tuple(_)
@@ -92,11 +99,8 @@ pub(crate) trait ReadLiterals: Expressions {
             };
             let literal = self.literals().get(id);
             let own = literal.extents.clone().unwrap_or_default();
-            let mixed = match (class, literal.class) {
-                (Class::Any, _) | (_, Class::Any) => false,
-                (a, b) => a != b,
-            };
-            if mixed || dtype.zip(literal.dtype).is_some_and(|(a, b)| a != b) {
+            let both = class.meet(literal.class);
+            if both.is_none() || dtype.zip(literal.dtype).is_some_and(|(a, b)| a != b) {
                 let first = elements.first().map_or_else(String::new, |first| self.text(*first));
                 let message = format!(
                     "element types differ in one array: {first} is {}, {} is {}",
@@ -117,7 +121,8 @@ pub(crate) trait ReadLiterals: Expressions {
                 );
                 return Err(Diag::new(Code::E3010, site, message).into());
             }
-            class = if class == Class::Any { literal.class } else { class };
+            class = both.unwrap_or(class);
+            known &= literal.known;
             dtype = dtype.or(literal.dtype);
             extents = Some(own);
             ids.push(id);
@@ -125,7 +130,7 @@ pub(crate) trait ReadLiterals: Expressions {
         let count = i64::try_from(ids.len()).expect("a list in memory is shorter than 2^63");
         let extents = Some([vec![count], extents.unwrap_or_default()].concat());
         let kind = LiteralKind::Array(ids);
-        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents })))
+        Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents, known })))
     }
 
     /// The value of a literal as a dimension.
@@ -144,13 +149,16 @@ pub(crate) trait ReadLiterals: Expressions {
                     Dim::literal(*value)
                 }
                 LiteralKind::Dim(dim) => dim.clone(),
-                LiteralKind::Neg(operand) => Dim::ZERO.sub(&dims[operand]).map_err(|_| not_integer())?,
+                LiteralKind::Apply { map: Map::SIGN, operands } => {
+                    Dim::ZERO.sub(&dims[&operands[0]]).map_err(|_| not_integer())?
+                }
                 LiteralKind::Binary { op, lhs, rhs } => {
                     let operator = DimOperator::of(op.symbol()).ok_or_else(not_integer)?;
                     operate(operator, &dims[lhs], &dims[rhs]).map_err(|fault| Stop::from(fault.at(site)))?
                 }
                 LiteralKind::Number(_)
                 | LiteralKind::Truth(_)
+                | LiteralKind::Apply { .. }
                 | LiteralKind::Array(_)
                 | LiteralKind::Filled { .. } => return Err(not_integer()),
             };
@@ -167,7 +175,7 @@ pub(crate) trait ReadLiterals: Expressions {
             LiteralKind::Number(_)
             | LiteralKind::Dim(_)
             | LiteralKind::Truth(_)
-            | LiteralKind::Neg(_)
+            | LiteralKind::Apply { .. }
             | LiteralKind::Binary { .. } => Ok(self.scalar(id, dtype)?.data()),
         }
     }
@@ -214,8 +222,10 @@ pub(crate) trait ReadLiterals: Expressions {
                             value: NumberValue::Integer(value),
                             suffix: None,
                         };
-                        number.check_range(dtype, site)?;
-                        Scalar::written(&number, dtype)
+                        if dtype.is_integer() {
+                            number.check_range(dtype, site)?;
+                        }
+                        Scalar::filling(&TensorData::count(value, dtype)).expect("it is one number")
                     }
                     None => {
                         let message =
@@ -224,7 +234,11 @@ pub(crate) trait ReadLiterals: Expressions {
                     }
                 },
                 LiteralKind::Truth(truth) => Scalar::Bool(*truth),
-                LiteralKind::Neg(operand) => scalars[operand].negated(),
+                LiteralKind::Apply { map, operands } => {
+                    let operands: Vec<Scalar> = operands.iter().map(|operand| scalars[operand]).collect();
+                    let applied = Scalar::of_function(map.row(), &operands);
+                    applied.expect("only functions that take these numbers are applied to literals")
+                }
                 LiteralKind::Binary { op, lhs, rhs } => match scalars[lhs].binary(*op, scalars[rhs]) {
                     Some(scalar) => scalar,
                     None => {

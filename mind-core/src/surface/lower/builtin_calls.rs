@@ -19,8 +19,8 @@ use crate::written::{self, AttributeForm, Op, Own};
 pub(crate) enum Call {
     /// An operation on tensors.
     Operation(Op, Vec<ExprId>),
-    /// `neg(x)`, which is a literal of a literal
-    Neg(ExprId),
+    /// A function of elements, which is a literal of literals
+    Map(Map, Vec<ExprId>),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`
@@ -89,10 +89,9 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 let reduction = Reduction { axes, keepdims: self.keepdims(given)? };
                 (Op::Own(Own::Truths { all, reduction }), vec![x])
             }
-            Function::Map(Map::SIGN) => return Ok(Call::Neg(x)),
             Function::Map(map) => {
                 let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
-                (Op::Map(map), operands)
+                return Ok(Call::Map(map, operands));
             }
             Function::Zeros => return Ok(Call::Filled { one: false, shape: self.dims_attribute(x)? }),
             Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),

@@ -1,5 +1,6 @@
 //! The functions of the language, lowered to Core IR.
 
+use super::arithmetic::ReadLiterals;
 use super::builtin_calls::{Call, Given, ReadCalls};
 use super::builtins::{Builtin, find};
 use super::expressions::Expressions;
@@ -29,12 +30,12 @@ impl BodyLowering<'_> {
                 self.materialise(literal, ty.dtype).map(Value::Tensor)
             }
             Call::Operation(op, operands) => self.operation(&given, &op, &operands),
-            Call::Neg(x) => match self.values[x.index()] {
-                Value::Literal(id) => Ok(Value::Literal(self.literals.neg(id, expr))),
-                Value::Struct(_) => self.prefix(Map::SIGN, x, self.site(expr), expr),
-                Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Word(_) => {
-                    self.operation(&given, &Op::Map(Map::SIGN), &[x])
+            Call::Map(map, operands) => match (self.applied(map, &operands, expr), &operands[..]) {
+                (Some(literal), _) => Ok(Value::Literal(literal)),
+                (None, [x]) if map == Map::SIGN && matches!(self.values[x.index()], Value::Struct(_)) => {
+                    self.prefix(map, *x, self.site(expr), expr)
                 }
+                (None, operands) => self.operation(&given, &Op::Map(map), operands),
             },
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dim::Dim;
 use crate::ir::ValueId;
-use crate::map::Map;
+use crate::map::{Map, Shapes};
 use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
@@ -26,6 +26,8 @@ pub(super) struct Literal {
     pub(super) dtype: Option<DType>,
     /// The extents, where it consists of numbers and arrays only.
     pub(super) extents: Option<Vec<i64>>,
+    /// Whether all of its numbers are known as Rust compiles, and every machine gives the same.
+    pub(super) known: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +36,11 @@ pub(crate) enum LiteralKind {
     Dim(Dim),
     Truth(bool),
     Array(Vec<LiteralId>),
-    Neg(LiteralId),
+    /// A function of numbers.
+    Apply {
+        map: Map,
+        operands: Vec<LiteralId>,
+    },
     Binary {
         op: BinaryOp,
         lhs: LiteralId,
@@ -50,8 +56,18 @@ pub(crate) enum LiteralKind {
 impl Literal {
     /// Whether it is one constant: a single number, worked out here, or an array of them.
     pub(super) fn is_constant(&self) -> bool {
-        let known = matches!(&self.kind, LiteralKind::Filled { shape, .. } if shape.as_literals().is_some());
-        known || self.extents.is_some()
+        let filled = matches!(&self.kind, LiteralKind::Filled { shape, .. } if shape.as_literals().is_some());
+        self.known && (filled || self.extents.is_some())
+    }
+
+    /// Whether arrays may hold it: numbers that are known, and dimensions, which lists of them hold.
+    pub(super) fn stands_in_arrays(&self) -> bool {
+        self.extents.is_some() && (self.known || self.class != Class::Float)
+    }
+
+    /// Whether it is a single number.
+    fn is_number(&self) -> bool {
+        self.extents.as_ref().is_some_and(Vec::is_empty)
     }
 }
 
@@ -62,15 +78,27 @@ pub(crate) enum Class {
     Float,
     /// Zeros and ones.
     Any,
+    /// A dimension.
+    Extent,
     Truth,
 }
 
 impl Class {
+    /// That of arithmetic on both.
+    pub(super) fn meet(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Any, class) | (class, Self::Any) => Some(class),
+            (Self::Extent, class @ (Self::Integer | Self::Float))
+            | (class @ (Self::Integer | Self::Float), Self::Extent) => Some(class),
+            (a, b) => (a == b).then_some(a),
+        }
+    }
+
     const fn fits(self, dtype: DType) -> bool {
         match self {
             Self::Integer => dtype.is_integer(),
             Self::Float => dtype.is_float(),
-            Self::Any => !matches!(dtype, DType::Bool),
+            Self::Any | Self::Extent => !matches!(dtype, DType::Bool),
             Self::Truth => matches!(dtype, DType::Bool),
         }
     }
@@ -80,6 +108,7 @@ impl Class {
             Self::Integer => "an integer",
             Self::Float => "a float",
             Self::Any => "any number",
+            Self::Extent => "a dimension",
             Self::Truth => "a truth value",
         }
     }
@@ -110,32 +139,59 @@ impl Literals {
         };
         let dtype = number.suffix;
         let kind = LiteralKind::Number(number);
-        self.add(Literal { kind, expr, class, dtype, extents: Some(Vec::new()) })
+        self.add(Literal { kind, expr, class, dtype, extents: Some(Vec::new()), known: true })
     }
 
     pub(crate) fn dim(&mut self, dim: Dim, expr: ExprId) -> LiteralId {
-        let kind = LiteralKind::Dim(dim);
-        self.add(Literal { kind, expr, class: Class::Integer, dtype: None, extents: Some(Vec::new()) })
+        let known = dim.as_literal().is_some();
+        let (kind, extents) = (LiteralKind::Dim(dim), Some(Vec::new()));
+        self.add(Literal { kind, expr, class: Class::Extent, dtype: None, extents, known })
     }
 
     pub(crate) fn truth(&mut self, truth: bool, expr: ExprId) -> LiteralId {
         let (kind, extents) = (LiteralKind::Truth(truth), Some(Vec::new()));
-        self.add(Literal { kind, expr, class: Class::Truth, dtype: None, extents })
+        self.add(Literal { kind, expr, class: Class::Truth, dtype: None, extents, known: true })
     }
 
     /// A sign before a literal, where that is a literal.
     pub(crate) fn prefixed(&mut self, map: Map, operand: LiteralId, expr: ExprId) -> Option<LiteralId> {
         match (map, self.kind(operand)) {
-            (Map::SIGN, _) => Some(self.neg(operand, expr)),
+            (Map::SIGN, _) => self.applied(map, vec![operand], expr),
             (Map::Not, LiteralKind::Truth(truth)) => Some(self.truth(!truth, expr)),
             _ => None,
         }
     }
 
-    pub(crate) fn neg(&mut self, operand: LiteralId, expr: ExprId) -> LiteralId {
-        let Literal { class, dtype, extents, .. } = self.get(operand).clone();
-        let extents = extents.filter(Vec::is_empty);
-        self.add(Literal { kind: LiteralKind::Neg(operand), expr, class, dtype, extents })
+    /// A function of numbers, or a sign before any literal; nothing where what it gives is of an element type of its own or it
+    /// does not take these.
+    pub(crate) fn applied(&mut self, map: Map, operands: Vec<LiteralId>, expr: ExprId) -> Option<LiteralId> {
+        let (row, of) = (map.row(), || operands.iter().map(|operand| self.get(*operand)));
+        let is_own =
+            row.takes(DType::F32) && row.result(DType::F32) == DType::F32 && row.shapes != Shapes::Choice;
+        if !is_own || !(map == Map::SIGN || of().all(Literal::is_number)) {
+            return None;
+        }
+        let class = of().try_fold(Class::Any, |class, operand| class.meet(operand.class))?;
+        let class = match (class, row.takes(DType::I64)) {
+            (Class::Truth, _) | (Class::Integer, false) => return None,
+            (Class::Extent, false) => Class::Float,
+            (class, _) => class,
+        };
+        let mut suffixes = of().filter_map(|operand| operand.dtype);
+        let dtype = suffixes.next();
+        if suffixes.any(|other| Some(other) != dtype) {
+            return None;
+        }
+        let extents = of().all(Literal::is_number).then(Vec::new);
+        let known = row.is_reproducible() && of().all(|operand| operand.known);
+        Some(self.add(Literal {
+            kind: LiteralKind::Apply { map, operands },
+            expr,
+            class,
+            dtype,
+            extents,
+            known,
+        }))
     }
 
     /// Zeros or ones, of any dtype.
@@ -158,7 +214,7 @@ impl Literals {
     pub(crate) fn default_dtype(&self, id: LiteralId) -> DType {
         let literal = self.get(id);
         literal.dtype.unwrap_or(match literal.class {
-            Class::Integer => DType::I64,
+            Class::Integer | Class::Extent => DType::I64,
             Class::Float | Class::Any => DType::F32,
             Class::Truth => DType::Bool,
         })
@@ -191,7 +247,7 @@ impl Literals {
             LiteralKind::Array(_)
             | LiteralKind::Dim(_)
             | LiteralKind::Truth(_)
-            | LiteralKind::Neg(_)
+            | LiteralKind::Apply { .. }
             | LiteralKind::Binary { .. }
             | LiteralKind::Filled { .. } => return None,
         };
@@ -221,7 +277,7 @@ impl Literals {
             match &literal.kind {
                 LiteralKind::Number(_) | LiteralKind::Dim(_) | LiteralKind::Truth(_) => {}
                 LiteralKind::Array(elements) => rest.extend(elements),
-                LiteralKind::Neg(operand) => rest.push(*operand),
+                LiteralKind::Apply { operands, .. } => rest.extend(operands),
                 LiteralKind::Binary { lhs, rhs, .. } => rest.extend([*lhs, *rhs]),
                 LiteralKind::Filled { value, .. } => rest.push(*value),
             }
@@ -236,7 +292,7 @@ impl Literals {
             LiteralKind::Number(_)
             | LiteralKind::Dim(_)
             | LiteralKind::Truth(_)
-            | LiteralKind::Neg(_)
+            | LiteralKind::Apply { .. }
             | LiteralKind::Binary { .. }
             | LiteralKind::Filled { .. } => None,
         }
@@ -244,7 +300,7 @@ impl Literals {
 
     /// Whether it is a single number.
     pub(crate) fn is_number(&self, id: LiteralId) -> bool {
-        self.get(id).extents.as_ref().is_some_and(Vec::is_empty)
+        self.get(id).is_number()
     }
 
     pub(crate) fn expr(&self, id: LiteralId) -> ExprId {
@@ -283,7 +339,7 @@ impl Literals {
             | LiteralKind::Dim(_)
             | LiteralKind::Truth(_)
             | LiteralKind::Array(_)
-            | LiteralKind::Neg(_)
+            | LiteralKind::Apply { .. }
             | LiteralKind::Binary { .. } => self.get(id).extents.clone(),
         }
     }

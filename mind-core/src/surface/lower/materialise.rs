@@ -5,7 +5,6 @@ use super::literals::{Literal, LiteralId, LiteralKind};
 use super::lowering::BodyLowering;
 use super::values::Lowered;
 use crate::ir::{Const, Op, ValueId};
-use crate::map::Map;
 use crate::ty::{DType, Shape};
 use crate::written::{resolve, spread};
 
@@ -21,51 +20,37 @@ impl BodyLowering<'_> {
             let operand = |lowering: &Self, id: LiteralId| {
                 (lowering.literals.made[&(id, dtype)], lowering.literals.expr(id))
             };
-            let value = match (literal.kind, literal.extents) {
-                (kind, Some(extents)) => {
-                    let op = match kind {
-                        LiteralKind::Array(_) => {
-                            let shape = Shape::literal(&extents);
-                            Op::Const(Const::Tensor { data: self.literal_data(part, dtype)?, shape })
-                        }
-                        LiteralKind::Number(_)
-                        | LiteralKind::Dim(_)
-                        | LiteralKind::Truth(_)
-                        | LiteralKind::Neg(_)
-                        | LiteralKind::Binary { .. }
-                        | LiteralKind::Filled { .. } => {
-                            let scalar = self.scalar(part, dtype);
-                            scalar.map_err(|stop| self.with_extent_as_number(stop, id))?.constant()
-                        }
-                    };
-                    self.emit(&spot, op, &[])?
+            let value = match literal.kind {
+                LiteralKind::Array(_) => {
+                    let shape = Shape::literal(&literal.extents.expect("arrays have extents"));
+                    let data = self.literal_data(part, dtype)?;
+                    self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
                 }
-                (LiteralKind::Neg(id), None) => {
-                    let operand = operand(self, id);
-                    self.emit(&spot.label("-"), Op::Map(Map::SIGN), &[operand])?
+                LiteralKind::Filled { shape, .. } if literal.known && shape.as_literals().is_some() => {
+                    let data = self.literal_data(part, dtype)?;
+                    self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
                 }
-                (LiteralKind::Binary { op, lhs, rhs }, None) => {
+                LiteralKind::Filled { value, shape } => {
+                    let operand = operand(self, value);
+                    let ops = resolve(&spread(shape.to_vec()), &[self.builder.ty(operand.0)]);
+                    self.emit_each(&spot, ops.expect("every extent is written"), vec![operand])?
+                }
+                _ if literal.known && literal.extents.is_some() => {
+                    self.emit(&spot, self.scalar(part, dtype)?.constant(), &[])?
+                }
+                LiteralKind::Dim(dim) => {
+                    let shape = Shape::new(vec![dim]);
+                    self.emit(&spot, Op::Const(Const::Count { shape, dtype }), &[])?
+                }
+                LiteralKind::Apply { map, operands } => {
+                    let operands: Vec<_> = operands.into_iter().map(|id| operand(self, id)).collect();
+                    self.emit(&spot.label(map.row().label), Op::Map(map), &operands)?
+                }
+                LiteralKind::Binary { op, lhs, rhs } => {
                     let operands = (operand(self, lhs), operand(self, rhs));
                     self.emit_binary(op, operands.0, operands.1, literal.expr)?
                 }
-                (LiteralKind::Filled { value, shape }, None) => match shape.as_literals() {
-                    Some(_) => {
-                        let data = self.literal_data(part, dtype)?;
-                        self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
-                    }
-                    None => {
-                        let operand = operand(self, value);
-                        let ops = resolve(&spread(shape.to_vec()), &[self.builder.ty(operand.0)]);
-                        self.emit_each(&spot, ops.expect("every extent is written"), vec![operand])?
-                    }
-                },
-                (
-                    LiteralKind::Number(_)
-                    | LiteralKind::Dim(_)
-                    | LiteralKind::Truth(_)
-                    | LiteralKind::Array(_),
-                    None,
-                ) => unreachable!("numbers and arrays have extents"),
+                LiteralKind::Number(_) | LiteralKind::Truth(_) => unreachable!("what is written is known"),
             };
             self.literals.made.insert((part, dtype), value);
         }

@@ -125,9 +125,7 @@ impl BodyLowering<'_> {
             self.text(other_expr),
             self.builder.ty(other)
         );
-        let extent = || self.literal_dim(literal).ok().map(|dim| self.dim_as_number(&dim, expr));
-        let help =
-            self.literals.rewrite(literal, dtype).or_else(|| if dtype.is_float() { extent() } else { None });
+        let help = self.literals.rewrite(literal, dtype);
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
     }
 

@@ -1,6 +1,5 @@
 //! Single numbers in their dtype's own arithmetic.
 
-use crate::data::TensorData;
 use crate::ir::{Const, Op};
 pub(crate) use crate::number::Number as Scalar;
 use crate::surface::ast::{BinaryOp, Number, NumberValue};
@@ -29,16 +28,5 @@ impl Scalar {
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Option<Self> {
         let BinaryOp::Map(map) = op else { return None };
         Self::of_function(map.row(), &[self, other])
-    }
-
-    /// The constant that it is.
-    pub(crate) fn data(self) -> TensorData {
-        match self {
-            Self::I32(value) => vec![value].into(),
-            Self::I64(value) => vec![value].into(),
-            Self::F32(value) => vec![value].into(),
-            Self::F64(value) => vec![value].into(),
-            Self::Bool(value) => vec![value].into(),
-        }
     }
 }

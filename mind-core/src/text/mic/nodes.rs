@@ -71,6 +71,10 @@ impl<'a> Parser<'a> {
         };
         if let Some(literal) = literal {
             attributes = constant(literal, ty, self.reader.limits)?;
+        } else {
+            let of_type =
+                row.fields.iter().zip(&mut attributes).filter(|(field, _)| field.kind == FieldKind::DType);
+            of_type.for_each(|(_, attribute)| *attribute = Some(Attribute::DType(ty.dtype)));
         }
         let (mut op, ty) = (row.op(attributes), ty.clone());
         if let Op::Arrange(arrange) = &mut op
