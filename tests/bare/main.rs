@@ -8,3 +8,4 @@ mod operations;
 mod results;
 mod rows;
 mod support;
+mod truths;

@@ -9,7 +9,7 @@ use mind_core::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{Elements, Value},
     ir::{Op, Product, Reduction, ValueId},
-    map::{Domain, Gives, Map, Notation, Shapes, Takes},
+    map::{Domain, Map, Notation, Takes},
     ops::Profile,
     opt::optimise,
     plan::plan,
@@ -102,24 +102,20 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
         None => filled(extents, *dtype, |_| 1.0),
     });
     let mut cases = programs(&name, b, results, inputs.collect());
-    let expression = |x: &str, y: &str| match row.notation {
-        Notation::Infix(_) | Notation::Named(..) => Some(format!("{x} {} {y}", row.label)),
-        Notation::Prefix(_) => Some(format!("{}{x}", row.label)),
-        Notation::Function if row.arity() == 1 => Some(format!("{}({x})", row.label)),
-        Notation::Function => Some(format!("{}({x}, {y})", row.label)),
+    let expression = |operands: &[String]| match row.notation {
+        Notation::Infix(_) | Notation::Named(..) => Some(operands.join(&format!(" {} ", row.label))),
+        Notation::Prefix(_) => Some(format!("{}{}", row.label, operands[0])),
+        Notation::Function => Some(format!("{}({})", row.label, operands.join(", "))),
         // Only gradients of others have it.
         Notation::Never => None,
     };
-    // Expressions over Rust variables have numbers alone.
-    let of_numbers = row.gives == Gives::Operand
-        && row.shapes != Shapes::Choice
-        && !matches!(row.takes, Takes::Bits | Takes::Truths)
-        && dtype != DType::Bool
-        && row.takes != Takes::Integers;
-    let bare =
-        [("input_0", "input_1"), ("input_2", "input_3")].into_iter().filter(|_| of_numbers).enumerate();
-    cases[0].bare =
-        bare.filter_map(|(output, (x, y))| Some(Bare { expression: expression(x, y)?, output })).collect();
+    let arity = row.arity().max(2);
+    let bare = (0..2).filter_map(|output| {
+        let operands: Vec<String> =
+            (0..row.arity()).map(|at| format!("input_{}", output * arity + at)).collect();
+        Some(Bare { expression: expression(&operands)?, output })
+    });
+    cases[0].bare = bare.collect();
     cases
 }
 

@@ -202,7 +202,15 @@ impl<'a> Group<'a> {
                 && self.axes.as_ref().is_none_or(|own| own == axes);
         }
         let Some(fused) = whole(step) else { return false };
+        // Everything is of one type, but for truth values that a loop has in registers.
+        let is_alike = |node: &NodeId| {
+            self.program.node(*node).class == self.program.node(fused.outputs[0]).class
+                || matches!(&self.program.node(*node).op, Op::Const(constant) if constant.shape.is_empty())
+        };
+        let in_register = |node: &NodeId| self.program.is_of_truths(*node) && !fused.outputs.contains(node);
         fused.outputs.iter().all(alike)
+            && fused.inputs.iter().all(is_alike)
+            && fused.nodes.iter().all(|node| is_alike(node) || in_register(node))
             && fused.inputs.iter().all(|input| !self.loose.contains(input) && self.reads(*input))
             && (self.steps.is_empty() || fused.inputs.iter().any(|input| self.stored.contains(input)))
     }
@@ -237,6 +245,9 @@ impl<'a> Group<'a> {
     /// numbers, and beside them constants and what no reduction reduces the shape of.
     fn scalars_of(&self, node: NodeId, fused: &Fused) -> Option<Vec<NodeId>> {
         let Op::Map(_) = self.program.node(node).op else { return None };
+        if self.program.is_of_truths(node) {
+            return None;
+        }
         let (mut scalars, mut reads_number) = (Vec::new(), false);
         for operand in &self.program.node(node).operands {
             let known = self.program.node(*operand);

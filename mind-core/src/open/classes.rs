@@ -2,7 +2,54 @@
 
 use super::graph::RawNode;
 use super::{Class, ClassId, Op};
-use crate::written::Elements;
+use crate::ir::{Part, Rows};
+use crate::map::Takes;
+use crate::ty::DType;
+use crate::written::{Elements, NumberKind, Own};
+
+/// What an operation says of the elements of an operand, or of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// They are of any type.
+    Anything,
+    Numbers,
+    Truths,
+}
+
+/// What an operation says of the elements of an operand.
+pub(super) fn takes(op: &Op, operand: usize) -> Holds {
+    match op {
+        Op::Map(map) if operand < map.row().leading() => Holds::Truths,
+        Op::Map(map) => match map.row().takes {
+            Takes::Numbers | Takes::Floats | Takes::Integers => Holds::Numbers,
+            Takes::Truths => Holds::Truths,
+            Takes::Bits | Takes::All => Holds::Anything,
+        },
+        Op::Const(_)
+        | Op::Arrange(_)
+        | Op::Part(Part::Index { .. } | Part::Slice(_))
+        | Op::Own(Own::Truths { .. }) => Holds::Anything,
+        Op::Rows(Rows::Gather) if operand == 0 => Holds::Anything,
+        Op::Input { .. }
+        | Op::Reduce(..)
+        | Op::Part(Part::SliceGrad { .. })
+        | Op::Rows(_)
+        | Op::Product(_)
+        | Op::Window(_)
+        | Op::Own(_) => Holds::Numbers,
+    }
+}
+
+/// What an operation says of the elements of its result, beside what it says of operands that have its element type.
+pub(super) fn gives(op: &Op) -> Holds {
+    match (op, op.elements()) {
+        (Op::Const(constant), _) if constant.kind == NumberKind::Truth => Holds::Truths,
+        (Op::Const(_), _) => Holds::Numbers,
+        (_, Elements::Own(DType::Bool)) => Holds::Truths,
+        (_, Elements::Own(_)) => Holds::Numbers,
+        _ => Holds::Anything,
+    }
+}
 
 /// The class of each node, and what each class is of: the first leaf in it, else what its constants have.
 pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
@@ -16,6 +63,18 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             Elements::Own(_) => {
                 let first = node.operands[0].index();
                 operands.skip(1).for_each(|operand| sets.unite(first, operand));
+            }
+        }
+    }
+    // What is said first is what they are; of what is said otherwise afterwards there is a mistake to tell.
+    let mut holds = vec![Holds::Anything; nodes.len()];
+    for (position, node) in nodes.iter().enumerate() {
+        let operands = node.operands.iter().enumerate();
+        let operands = operands.map(|(operand, id)| (id.index(), takes(&node.op, operand)));
+        for (member, said) in operands.chain([(position, gives(&node.op))]) {
+            let root = sets.root(member);
+            if holds[root] == Holds::Anything {
+                holds[root] = said;
             }
         }
     }
@@ -38,9 +97,14 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             classes.push(source.expect("the first node of a class has its element type from no other"));
             ClassId::new(classes.len() - 1)
         });
-        if let (Class::Fixed(_), Some(Class::Of(leaf))) = (classes[class.index()], source) {
-            classes[class.index()] = Class::Of(leaf);
-        }
+        let known = &mut classes[class.index()];
+        *known = match (*known, source, holds[root]) {
+            (_, _, Holds::Truths) => Class::TRUTHS,
+            (Class::Of(leaf), _, Holds::Numbers)
+            | (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Numbers) => Class::NumbersOf(leaf),
+            (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Anything) => Class::Of(leaf),
+            (known, ..) => known,
+        };
         class_of.push(class);
     }
     (class_of, classes)

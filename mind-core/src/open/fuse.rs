@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::needed::{Needed, read_by};
-use super::{Fused, NodeId, Program, ShapeId, Step};
+use super::{ClassId, Fused, NodeId, Program, ShapeId, Step};
 use crate::written::Kind;
 
 /// The most operations in one loop: rustc's time and memory grow faster than the length of a function.
@@ -63,7 +63,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let step_of = vec![None; program.nodes.len()];
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
     for (id, node) in program.iter().filter(|(id, _)| needed.reads(*id)) {
-        match node.op.kind() {
+        match program.kind(id) {
             Kind::Given => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
             Kind::Cheap | Kind::Dear => fusion.elementwise(id),
@@ -92,7 +92,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
 
 impl Fusion<'_> {
     fn kind(&self, node: NodeId) -> Kind {
-        self.program.node(node).op.kind()
+        self.program.kind(node)
     }
 
     fn shape(&self, node: NodeId) -> ShapeId {
@@ -141,7 +141,7 @@ impl Fusion<'_> {
         let Loop { mut members, mut parts } = self.taken(own);
         members.push(node);
         for step in before.into_iter().rev() {
-            let moves = self.moves(step, own, node, members.len());
+            let moves = self.moves(step, (own, &members), node);
             if moves == Moves::No {
                 continue;
             }
@@ -185,17 +185,19 @@ impl Fusion<'_> {
             |operand: &NodeId| self.step_of[operand.index()] < Some(step) || self.is_member(*operand, step);
         (1..LONGEST).contains(&members.len())
             && self.space(members) == self.shape(node)
+            && self.have_one_type(members.iter().chain([&node]))
             && operands.iter().all(there)
     }
 
-    /// Whether a loop can go into the later one of `node`, which has `count` nodes by now: nothing else reads what it
+    /// Whether a loop can go into the later one of `node`, which has these nodes by now: nothing else reads what it
     /// computes, and where its shape may be smaller, computing it is as fast as reading it.
-    fn moves(&self, step: usize, own: usize, node: NodeId, count: usize) -> Moves {
-        let members = self.members(step);
+    fn moves(&self, step: usize, (own, own_members): (usize, &[NodeId]), node: NodeId) -> Moves {
+        let (members, count) = (self.members(step), own_members.len());
         let inside = |reader: NodeId| self.step_of[reader.index()].is_some_and(|of| of == step || of == own);
         if members.is_empty()
             || members.len() + count > LONGEST
             || members.iter().any(|member| self.is_stored(*member, inside))
+            || !self.have_one_type(members.iter().chain(own_members).chain([&node]))
         {
             return Moves::No;
         }
@@ -209,6 +211,16 @@ impl Fusion<'_> {
         } else {
             Moves::IfSame
         }
+    }
+
+    /// Whether what these nodes read and compute is of one element type beside truth values, as everything in a loop is.
+    fn have_one_type<'n>(&self, nodes: impl Iterator<Item = &'n NodeId>) -> bool {
+        let each = nodes.flat_map(|node| read_by(self.program, *node).chain([*node]));
+        let classes: BTreeSet<ClassId> = each
+            .filter(|node| !self.program.is_of_truths(*node))
+            .map(|node| self.program.node(node).class)
+            .collect();
+        classes.len() <= 1
     }
 
     fn is_cheap(&self, members: &[NodeId]) -> bool {

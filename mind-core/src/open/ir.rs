@@ -7,7 +7,7 @@ use crate::{
     diag::Site,
     surface::{ast::TransformKind, lower},
     ty::{DType, Type},
-    written::ids,
+    written::{Kind, ids},
 };
 
 ids! {
@@ -139,8 +139,15 @@ pub struct Annotation {
 pub enum Class {
     /// That of this leaf.
     Of(LeafId),
-    /// This one: what has it consists of numbers alone.
+    /// That of this leaf, which an operation says is one of numbers.
+    NumbersOf(LeafId),
+    /// This one: what has it consists of literals alone, or an operation gives it. Of truth values it is always told.
     Fixed(DType),
+}
+
+impl Class {
+    /// Of truth values.
+    pub const TRUTHS: Self = Self::Fixed(DType::Bool);
 }
 
 /// What must hold of a node beside its own rule.
@@ -183,6 +190,29 @@ impl Program {
     /// A node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
+    }
+
+    /// The class of a node.
+    pub fn class(&self, id: NodeId) -> Class {
+        self.classes[self.node(id).class.index()]
+    }
+
+    /// Whether a node is of truth values.
+    pub fn is_of_truths(&self, id: NodeId) -> bool {
+        self.class(id) == Class::TRUTHS
+    }
+
+    /// What kind of work a node is: a conversion from or to truth values stands in loops, which have one type of numbers each.
+    pub(crate) fn kind(&self, id: NodeId) -> Kind {
+        let node = self.node(id);
+        match &node.op {
+            Op::Map(map)
+                if map.is_conversion() && (self.is_of_truths(id) || self.is_of_truths(node.operands[0])) =>
+            {
+                Kind::Cheap
+            }
+            op => op.kind(),
+        }
     }
 
     /// Every node with its id, in order.

@@ -31,7 +31,7 @@ pub use ir::{
 pub use lower::lower;
 pub use plan::{Fused, Place, Plan, Step, plan};
 pub use shapes::ShapeId;
-pub use typing::{check_annotated, check_numbers, types};
+pub use typing::{check_annotated, check_truths, types};
 
 pub use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
 pub use crate::reduce::Reduce;

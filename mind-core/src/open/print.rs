@@ -19,7 +19,9 @@ impl fmt::Display for Program {
                 write!(f, "{} {like}{operand}", if position == 0 { "" } else { "," })?;
             }
             match self.classes[node.class.index()] {
-                Class::Of(leaf) => writeln!(f, " : {}", self.leaves[leaf.index()].text)?,
+                Class::Of(leaf) | Class::NumbersOf(leaf) => {
+                    writeln!(f, " : {}", self.leaves[leaf.index()].text)?
+                }
                 Class::Fixed(dtype) => writeln!(f, " : {dtype}")?,
             }
         }

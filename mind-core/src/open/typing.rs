@@ -5,13 +5,13 @@ use mind_shape::{
     rules::{self, Fit, Literal},
 };
 
-use super::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Own, Program, Spot};
+use super::classes::{Holds, gives, takes};
+use super::{Check, CheckKind, Class, Constant, Misfit, Node, NodeId, Op, Program, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
-    map::{Gives, Shapes as Meets, Takes},
     ty::{DType, Shape, Type},
-    written::rule,
+    written::{Elements, rule},
 };
 
 /// The type of each node.
@@ -48,31 +48,57 @@ pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     Ok(types.iter().map(from_rule).collect())
 }
 
-/// Checks that nothing in a program gives truth values, converts or takes integers bit by bit: the loops of expressions are of
-/// one type of numbers each.
+/// Checks that no operation takes truth values for numbers, or numbers for truth values, as far as that shows without types.
 ///
 /// # Errors
-/// E1007 at the first that does.
-pub fn check_numbers(program: &Program) -> Result<(), Diag> {
-    let label = |node: &Node| match &node.op {
-        Op::Map(map) => {
-            let row = map.row();
-            let of_numbers = row.gives == Gives::Operand
-                && !matches!(row.takes, Takes::Bits | Takes::Truths | Takes::Integers);
-            (!of_numbers || row.shapes == Meets::Choice).then_some(row.label)
-        }
-        Op::Own(Own::Truths { all, .. }) => Some(if *all { "all" } else { "any" }),
-        Op::Const(constant) if constant.dtype == DType::Bool => Some("true` and `false"),
-        _ => None,
-    };
+/// E2005 at the first that does.
+pub fn check_truths(program: &Program) -> Result<(), Diag> {
+    // What a node is by its operation is told before what it is by those that use it.
+    let mut made: Vec<Holds> = Vec::with_capacity(program.nodes.len());
     for (_, node) in program.iter() {
-        let (Some(label), Some(spot)) = (label(node), &node.spot) else { continue };
-        let message = format!("`{label}`: expressions over Rust variables have numbers of one type only");
-        return Err(Diag::new(Code::E1007, spot.site, message).help(
-            "write a function, `mind! { fn f(…) … }`, or a closure with types, `mind!(|x: f32[3]| …)`",
-        ));
+        let of_operands = match node.op.elements() {
+            Elements::All => node.operands.first(),
+            Elements::Only(operand) | Elements::From(operand) => node.operands.get(operand),
+            Elements::Own(_) => None,
+        };
+        let known = of_operands.map_or(Holds::Anything, |operand| made[operand.index()]);
+        made.push(match gives(&node.op) {
+            Holds::Anything if node.op.is_input() => Holds::Anything,
+            Holds::Anything if takes(&node.op, 0) == Holds::Numbers => Holds::Numbers,
+            Holds::Anything => known,
+            given => given,
+        });
     }
-    Ok(())
+    let of_class = |node: NodeId| match (made[node.index()], program.class(node)) {
+        (known @ (Holds::Truths | Holds::Numbers), _) => known,
+        (Holds::Anything, Class::Of(_)) => Holds::Anything,
+        (Holds::Anything, Class::TRUTHS) => Holds::Truths,
+        (Holds::Anything, Class::NumbersOf(_) | Class::Fixed(_)) => Holds::Numbers,
+    };
+    let by_operation = program.iter().find_map(|(_, node)| mistaken(node, |operand| made[operand.index()]));
+    match by_operation.or_else(|| program.iter().find_map(|(_, node)| mistaken(node, of_class))) {
+        Some(diag) => Err(diag),
+        None => Ok(()),
+    }
+}
+
+/// The mistake that an operand of a node holds truth values where numbers are needed, or the reverse.
+fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
+    let spot = node.spot.as_ref()?;
+    let mut operands = node.operands.iter().zip(&spot.operands).enumerate();
+    operands.find_map(|(position, (operand, written))| {
+        let (found, needed, help) = match (holds(*operand), takes(&node.op, position)) {
+            (Holds::Truths, Holds::Numbers) => {
+                ("bool", "i32, i64, f32, f64", "a truth value is no number: convert it, as `f32(…)`")
+            }
+            (Holds::Numbers, Holds::Truths) => {
+                ("a number", "bool", "compare it, as `x > 0.0`, or convert it: `bool(…)`")
+            }
+            _ => return None,
+        };
+        let message = format!("`{}`: {} is {found}, allowed {needed}", spot.label, written.text);
+        Some(Diag::new(Code::E2005, spot.site_of(Code::E2005), message).help(help))
+    })
 }
 
 /// Checks a program every leaf of which has its type written beside it, as `(x: f32[2, 3])`; of another nothing is known

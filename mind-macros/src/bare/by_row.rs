@@ -92,7 +92,8 @@ pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, t
     );
     let literals: BTreeSet<NodeId> = group.loops().flat_map(|fused| &fused.inputs).copied().collect();
     for literal in literals.into_iter().filter(|input| is_literal(program, plan, *input)) {
-        let _ = writeln!(text, "let c{} = {}[0];", literal.index(), constant(program, literal, "T"));
+        let element = if program.is_of_truths(literal) { "bool" } else { "T" };
+        let _ = writeln!(text, "let c{} = {}[0];", literal.index(), constant(program, literal, element));
     }
     let block = Block { program, plan, group, inputs: &inputs };
     for step in &group.steps {
@@ -200,9 +201,9 @@ impl Block<'_> {
 
     /// What a node computes; `varying` names the operands that are not one number for all rows.
     fn value(&self, node: NodeId, varying: impl Fn(NodeId) -> String) -> String {
-        let node = self.program.node(node);
-        expression(&node.op, |position| {
-            let operand = node.operands[position];
+        let operands = &self.program.node(node).operands;
+        expression(self.program, node, |position| {
+            let operand = operands[position];
             self.uniform(operand).unwrap_or_else(|| varying(operand))
         })
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use mind_core::map::Rust;
-use mind_core::open::{Fused, NodeId, Op, Own, Place, Plan, Program, Step};
+use mind_core::map::{Gives, Rust};
+use mind_core::open::{Class, Fused, NodeId, Op, Own, Place, Plan, Program, Step};
 
 use super::by_row;
 use super::values::{Values, constant, is_uniform};
@@ -74,13 +74,39 @@ pub(super) fn call(
     (step, part): (&str, usize),
     fused: &Fused,
 ) -> String {
-    let inputs: String =
-        read(program, plan, fused).map(|input| format!("{}, ", values.value(*input))).collect();
-    let outputs: String =
-        fused.outputs.iter().map(|output| format!("{}, ", values.target(*output))).collect();
+    let ([inputs, truths], [outputs, masks]) = sides(program, plan, fused);
+    let read = |nodes: &[NodeId]| nodes.iter().map(|node| format!("{}, ", values.value(*node))).collect();
+    let written = |nodes: &[NodeId]| nodes.iter().map(|node| format!("{}, ", values.target(*node))).collect();
+    let [inputs, truths]: [String; 2] = [&inputs, &truths].map(|nodes| read(nodes));
+    let [outputs, masks]: [String; 2] = [&outputs, &masks].map(|nodes| written(nodes));
     let shape = fused.outputs.last().expect("a loop stores something").index();
-    let row = name(step, part);
-    format!("rt::fused({row}, &__nodes[{shape}], [{inputs}], [{outputs}]);\n")
+    let (row, element) = (name(step, part), element(program, values, fused));
+    format!(
+        "rt::fused::<{element}, _, _, _, _, _>({row}, &__nodes[{shape}], [{inputs}], [{outputs}], [{truths}], [{masks}]);\n"
+    )
+}
+
+/// The one element type of a loop that is not of truth values.
+fn element(program: &Program, values: &Values<'_>, fused: &Fused) -> String {
+    let mut all = fused.nodes.iter().chain(&fused.inputs);
+    let node = all.find(|node| !program.is_of_truths(**node));
+    node.map_or_else(|| "bool".to_string(), |node| values.element_of(*node))
+}
+
+/// Whether that type is one of numbers: then the loop is of any such.
+fn is_of_numbers(program: &Program, fused: &Fused) -> bool {
+    let all = fused.nodes.iter().chain(&fused.inputs);
+    let class = all.map(|node| program.class(*node)).find(|class| *class != Class::TRUTHS);
+    matches!(class, Some(Class::NumbersOf(_) | Class::Fixed(_)))
+}
+
+/// What is handed to a loop and what it stores: of the one type each, and of truth values.
+fn sides(program: &Program, plan: &Plan, fused: &Fused) -> ([Vec<NodeId>; 2], [Vec<NodeId>; 2]) {
+    let apart = |nodes: &mut dyn Iterator<Item = &NodeId>| {
+        let (truths, others) = nodes.copied().partition(|node| program.is_of_truths(*node));
+        [others, truths]
+    };
+    (apart(&mut read(program, plan, fused)), apart(&mut fused.outputs.iter()))
 }
 
 /// Whether an input is one number of the program, which the loop has in itself.
@@ -94,29 +120,32 @@ fn read<'a>(program: &'a Program, plan: &'a Plan, fused: &'a Fused) -> impl Iter
 }
 
 fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut String) {
-    let inputs: Vec<usize> = read(program, plan, fused).map(|input| input.index()).collect();
-    let [slices, rows] = ["in_", "&in_"].map(|prefix| {
-        let row = |node: &usize| {
-            if prefix == "in_" { format!("in_{node}, ") } else { format!("&in_{node}[..__len], ") }
-        };
-        inputs.iter().map(row).collect::<String>()
-    });
-    let (count, outputs) = (inputs.len(), fused.outputs.len());
-    let targets: String = fused.outputs.iter().map(|node| format!("out_{}, ", node.index())).collect();
+    let ([inputs, truths], [outputs, masks]) = sides(program, plan, fused);
+    let list = |prefix: &str, nodes: &[NodeId], suffix: &str| -> String {
+        nodes.iter().map(|node| format!("{prefix}{}{suffix}, ", node.index())).collect()
+    };
+    let [n, m, k, l] = [&inputs, &outputs, &truths, &masks].map(Vec::len);
+    let [slices, truth_slices] = [&inputs, &truths].map(|nodes| list("in_", nodes, ""));
+    let [targets, mask_targets] = [&outputs, &masks].map(|nodes| list("out_", nodes, ""));
+    let bound = if is_of_numbers(program, fused) { "Number" } else { "Datum" };
     // Lints about what is generated are not for the user.
     let _ = writeln!(
         text,
         "#[derive(Clone, Copy)] struct {name};\n\
          #[allow(unused, clippy::all, clippy::pedantic)]\n\
-         impl<T: rt::Number> rt::Row<T, {count}, {outputs}> for {name} {{\n\
-         #[inline(always)] fn row<A: rt::MultiplyAdd>(self, __len: ::core::primitive::usize, [{slices}]: [&[T]; {count}], [{targets}]: [&mut [T]; {outputs}]) {{"
+         impl<T: rt::{bound}> rt::Row<T, {n}, {m}, {k}, {l}> for {name} {{\n\
+         #[inline(always)] fn row<A: rt::MultiplyAdd>(self, __len: ::core::primitive::usize, \
+         [{slices}]: [&[T]; {n}], [{targets}]: [&mut [T]; {m}], \
+         [{truth_slices}]: [&[::core::primitive::bool]; {k}], [{mask_targets}]: [&mut [::core::primitive::bool]; {l}]) {{"
     );
-    let _ = writeln!(text, "let ({slices}) = ({rows});");
+    let read: Vec<NodeId> = inputs.into_iter().chain(truths).collect();
+    let _ = writeln!(text, "let ({}) = ({});", list("in_", &read, ""), list("&in_", &read, "[..__len]"));
     for output in &fused.outputs {
         let _ = writeln!(text, "let out_{0} = &mut out_{0}[..__len];", output.index());
     }
     for input in fused.inputs.iter().filter(|input| is_literal(program, plan, **input)) {
-        let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, "T"));
+        let element = if program.is_of_truths(*input) { "bool" } else { "T" };
+        let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, element));
     }
     // It counts by itself, as the loops of functions do (`emit/nest/loops/elements.rs`).
     text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
@@ -132,7 +161,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
                 format!("v{index}")
             }
         };
-        let _ = writeln!(text, "let v{} = {};", node.index(), expression(&program.node(*node).op, operand));
+        let _ = writeln!(text, "let v{} = {};", node.index(), expression(program, *node, operand));
         if fused.outputs.contains(node) {
             let _ = writeln!(text, "out_{0}[__j] = v{0};", node.index());
         }
@@ -140,8 +169,11 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     text.push_str("__j += 1;\n}\n}\n}\n");
 }
 
-pub(super) fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
-    match op {
+/// What a node of a loop computes of its operands.
+pub(super) fn expression(program: &Program, node: NodeId, operand: impl Fn(usize) -> String) -> String {
+    let of_truths = program.is_of_truths(node);
+    match &program.node(node).op {
+        Op::Map(map) if map.is_conversion() && !of_truths => format!("T::of_truth({})", operand(0)),
         Op::Map(map) => {
             let row = map.row();
             let operands: Vec<String> = (0..row.arity()).map(&operand).collect();
@@ -150,6 +182,10 @@ pub(super) fn expression(op: &Op, operand: impl Fn(usize) -> String) -> String {
                 Rust::Identity => all,
                 Rust::Operator { method, .. } => {
                     format!("{}.{method}({})", operands[0], operands[1..].join(", "))
+                }
+                // Signs that a type which is not known has by a trait.
+                Rust::Sign(_) if row.gives == Gives::Operand && !of_truths => {
+                    format!("rt::{}({all})", row.mnemonic)
                 }
                 Rust::Sign(sign) if operands.len() == 1 => format!("({sign}{all})"),
                 Rust::Sign(sign) => format!("({})", operands.join(&format!(" {sign} "))),

@@ -72,7 +72,7 @@ pub(crate) fn expand(
     if let Some(Err(diag)) = program.as_ref().map(open::check_annotated) {
         diags.push(diag);
     }
-    if let Some(Err(diag)) = program.as_ref().map(open::check_numbers) {
+    if let Some(Err(diag)) = program.as_ref().map(open::check_truths) {
         diags.push(diag);
     }
     match program {

@@ -20,7 +20,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         let element = values.element_of(node);
         let _ = writeln!(
             text,
-            "let elements_{position}: &[{element}] = <T{position} as rt::Number>::cast(view_{position}.as_slice());"
+            "let elements_{position}: &[{element}] = <T{position} as rt::Datum>::cast(view_{position}.as_slice());"
         );
     }
     let results = program.result.nodes();
@@ -32,13 +32,16 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
                 "let mut result_{position} = rt::allocate::<F, {element}, {shape}>(__form, &__nodes[{}]);",
                 node.index()
             ),
-            None => writeln!(text, "let mut result_{position} = [<{element} as rt::Arithmetic>::ZERO];"),
+            None => writeln!(
+                text,
+                "let mut result_{position} = [<{element} as ::core::default::Default>::default()];"
+            ),
         };
         let slice = if values.result_type(position).1.is_some() { ".as_mut_slice()" } else { "[..]" };
         let borrow = if slice == "[..]" { "&mut " } else { "" };
         let _ = writeln!(
             text,
-            "let out_{position}: &mut [{}] = <{element} as rt::Number>::cast_mut({borrow}result_{position}{slice});",
+            "let out_{position}: &mut [{}] = <{element} as rt::Datum>::cast_mut({borrow}result_{position}{slice});",
             values.element_of(*node)
         );
     }

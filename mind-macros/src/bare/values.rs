@@ -62,9 +62,9 @@ impl<'a> Values<'a> {
         Self { program, plan, results: Results(results) }
     }
 
-    /// `T0: rt::Number, S0: rt::Shape, ` for each leaf; the names alone where there is to be no bound.
+    /// `T0: rt::Datum, S0: rt::Shape, ` for each leaf; the names alone where there is to be no bound.
     pub(super) fn generics(&self, bound: &str) -> String {
-        let [element, shape] = if bound.is_empty() { ["", ""] } else { ["rt::Number", "rt::Shape"] };
+        let [element, shape] = if bound.is_empty() { ["", ""] } else { ["rt::Datum", "rt::Shape"] };
         (0..self.program.leaves.len())
             .map(|leaf| format!("T{leaf}{bound}{element}, S{leaf}{bound}{shape}, "))
             .collect()
@@ -108,9 +108,9 @@ impl<'a> Values<'a> {
     pub(super) fn result_type(&self, position: usize) -> (String, Option<String>) {
         let node = self.program.result.nodes()[position];
         match &self.results.0[position] {
-            ResultType::Number => (self.element(self.program.node(node).class), None),
+            ResultType::Number => (self.told(self.program.node(node).class), None),
             ResultType::Inferred(entry) | ResultType::Broadcast(entry, _) => {
-                (self.element(self.program.node(node).class), Some(format!("R{entry}")))
+                (self.told(self.program.node(node).class), Some(format!("R{entry}")))
             }
             ResultType::Written(ty) if ty.rank() == 0 => (ty.dtype.name().to_string(), None),
             ResultType::Written(ty) => {
@@ -121,10 +121,19 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The Rust type of the elements of a class.
+    /// The Rust type of the elements of a class, as steps have it.
     pub(super) fn element(&self, class: ClassId) -> String {
         match self.program.classes[class.index()] {
+            Class::NumbersOf(leaf) => format!("<T{} as rt::Datum>::Number", leaf.index()),
             Class::Of(leaf) => format!("T{}", leaf.index()),
+            Class::Fixed(dtype) => dtype.name().to_string(),
+        }
+    }
+
+    /// The same, as the caller has it.
+    fn told(&self, class: ClassId) -> String {
+        match self.program.classes[class.index()] {
+            Class::NumbersOf(leaf) | Class::Of(leaf) => format!("T{}", leaf.index()),
             Class::Fixed(dtype) => dtype.name().to_string(),
         }
     }

@@ -7,7 +7,7 @@ use ndarray::{
 use super::{
     form::Arrays,
     leaf::{Leaf, LeafElement, Read},
-    number::Number,
+    number::Datum,
 };
 use crate::{
     element::Element,
@@ -52,7 +52,7 @@ impl<T: LeafElement<Itself = T>, D: LeafRank> Leaf for ArrayRef<T, D> {
 }
 
 /// The elements of an array where they lie if that is row by row without gaps, else a copy.
-fn read<T: Number, D: LeafRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
+fn read<T: Datum, D: LeafRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
     let shape = D::Shape::from_extents(array.shape()).expect("each rank has a shape of as many dims");
     read_as(array, shape).unwrap_or_else(|error| panic!("{error}"))
 }

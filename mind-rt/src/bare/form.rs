@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::{
     axes::{AxisCount, Known},
     leaf::Leaf,
-    number::Number,
+    number::Datum,
 };
 use crate::{
     element::Element,
@@ -129,7 +129,7 @@ pub trait OfNumber: Sized {
     }
 }
 
-impl<T: Number> OfNumber for &&&PhantomData<T> {
+impl<T: Datum> OfNumber for &&&PhantomData<T> {
     type Number = T;
 }
 
@@ -145,7 +145,7 @@ pub trait OfReference: Sized {
     }
 }
 
-impl<T: Number> OfReference for &&PhantomData<&T> {
+impl<T: Datum> OfReference for &&PhantomData<&T> {
     type Number = T;
 }
 

@@ -5,7 +5,7 @@
 
 use mind_shape::Type;
 
-use super::{Value, count, extent, number::Number};
+use super::{Value, count, extent, number::Datum};
 use crate::{
     kernels::{
         internal_error,
@@ -16,11 +16,18 @@ use crate::{
     simd::{Kernel, dispatch},
 };
 
-/// A chain of elementwise operations, `N` inputs to `M` outputs.
-pub trait Row<T, const N: usize, const M: usize>: Copy {
+/// A chain of elementwise operations, `N` inputs to `M` outputs of one element type, and `K` to `L` of truth values.
+pub trait Row<T, const N: usize, const M: usize, const K: usize, const L: usize>: Copy {
     /// Computes `len` elements of each output from as many of each input, products and sums of `exp` and `ln` by `A`. To
     /// be `#[inline(always)]`.
-    fn row<A: MultiplyAdd>(self, len: usize, inputs: [&[T]; N], outputs: [&mut [T]; M]);
+    fn row<A: MultiplyAdd>(
+        self,
+        len: usize,
+        inputs: [&[T]; N],
+        outputs: [&mut [T]; M],
+        truths: [&[bool]; K],
+        masks: [&mut [bool]; L],
+    );
 }
 
 /// Elements that an input which repeats is expanded to at a time.
@@ -30,25 +37,40 @@ const SMALL: usize = limit(32, 4);
 /// From this length on, rows are gone over one by one, and an input that does not repeat along them is read in place.
 const LONG: usize = limit(64, 8);
 
-/// Computes outputs of the type `ty` from inputs that broadcast to it.
-pub fn fused<T: Number, R: Row<T, N, M>, const N: usize, const M: usize>(
+/// Computes outputs of the shape of `ty` from inputs that broadcast to it.
+pub fn fused<
+    T: Datum,
+    R: Row<T, N, M, K, L>,
+    const N: usize,
+    const M: usize,
+    const K: usize,
+    const L: usize,
+>(
     row: R,
     ty: &Type,
     inputs: [Value<'_, T>; N],
     outputs: [&mut [T]; M],
+    truths: [Value<'_, bool>; K],
+    masks: [&mut [bool]; L],
 ) {
     // All that is instantiated for the row is one loop a SIMD level.
-    walk(ty, inputs, outputs, &mut |len, inputs, outputs| dispatch(Run { row, len, inputs, outputs }));
+    walk(ty, (inputs, truths), (outputs, masks), &mut |len, (inputs, truths), (outputs, masks)| {
+        dispatch(Run { row, len, inputs, outputs, truths, masks });
+    });
 }
 
-struct Run<'a, T, R, const N: usize, const M: usize> {
+struct Run<'a, T, R, const N: usize, const M: usize, const K: usize, const L: usize> {
     row: R,
     len: usize,
     inputs: [&'a [T]; N],
     outputs: [&'a mut [T]; M],
+    truths: [&'a [bool]; K],
+    masks: [&'a mut [bool]; L],
 }
 
-impl<T: Number, R: Row<T, N, M>, const N: usize, const M: usize> Kernel for Run<'_, T, R, N, M> {
+impl<T: Datum, R: Row<T, N, M, K, L>, const N: usize, const M: usize, const K: usize, const L: usize> Kernel
+    for Run<'_, T, R, N, M, K, L>
+{
     type Output = ();
 
     #[inline(always)]
@@ -58,58 +80,70 @@ impl<T: Number, R: Row<T, N, M>, const N: usize, const M: usize> Kernel for Run<
 
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) {
-        self.row.row::<A>(self.len, self.inputs, self.outputs);
+        self.row.row::<A>(self.len, self.inputs, self.outputs, self.truths, self.masks);
     }
 }
 
-type Each<'f, T, const N: usize, const M: usize> = &'f mut dyn FnMut(usize, [&[T]; N], [&mut [T]; M]);
+/// What a row reads: inputs, and inputs of truth values.
+type Read<'a, T, const N: usize, const K: usize> = ([&'a [T]; N], [&'a [bool]; K]);
+/// What a row writes: outputs, and outputs of truth values.
+type Written<'a, T, const M: usize, const L: usize> = ([&'a mut [T]; M], [&'a mut [bool]; L]);
+type Each<'f, T, const N: usize, const M: usize, const K: usize, const L: usize> =
+    &'f mut dyn FnMut(usize, Read<'_, T, N, K>, Written<'_, T, M, L>);
 
 /// Axes that no input tells apart, as one.
 #[derive(Clone, Copy)]
-struct Axis<const N: usize> {
+struct Axis<const N: usize, const K: usize> {
     extent: usize,
     /// 0 where the input repeats.
-    strides: [usize; N],
+    strides: ([usize; N], [usize; K]),
 }
 
 /// Calls `each` with the rows of a shape, or with tiles of it.
 #[inline(never)]
-fn walk<T: Number, const N: usize, const M: usize>(
+fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
     ty: &Type,
-    inputs: [Value<'_, T>; N],
-    outputs: [&mut [T]; M],
-    each: Each<'_, T, N, M>,
+    inputs: ([Value<'_, T>; N], [Value<'_, bool>; K]),
+    outputs: Written<'_, T, M, L>,
+    each: Each<'_, T, N, M, K, L>,
 ) {
     let len = count(ty);
-    let outputs = outputs.map(|output| &mut output[..len]);
+    let outputs = (outputs.0.map(|output| &mut output[..len]), outputs.1.map(|output| &mut output[..len]));
+    let elements = (inputs.0.map(|input| input.elements), inputs.1.map(|input| input.elements));
     // What has as many elements has the same shape, but for axes of extent 1.
-    if inputs.iter().all(|input| input.elements.len() == len) {
-        return each(len, inputs.map(|input| input.elements), outputs);
+    if elements.0.iter().all(|input| input.len() == len) && elements.1.iter().all(|input| input.len() == len)
+    {
+        return each(len, elements, outputs);
     }
     let (axes, rank) = collapse(ty, &inputs);
-    let inputs = inputs.map(|input| input.elements);
     match &axes[..rank] {
-        [outer @ .., inner] if inner.extent >= LONG => rows(outer, inner, inputs, outputs, each),
+        [outer @ .., inner] if inner.extent >= LONG => rows(outer, inner, elements, outputs, each),
         // Clearing what is not used would cost more than all the rest.
-        axes if len <= SMALL => tiles(axes, inputs, outputs, &mut [[T::ZERO; SMALL]; N], each),
-        axes => tiles(axes, inputs, outputs, &mut [[T::ZERO; TILE]; N], each),
+        axes if len <= SMALL => tiles::<T, N, M, K, L, SMALL>(axes, elements, outputs, each),
+        axes => tiles::<T, N, M, K, L, TILE>(axes, elements, outputs, each),
     }
 }
 
 /// The axes of a shape without those of extent 1, neighbours merged wherever every input goes over them as over one.
-fn collapse<T, const N: usize>(ty: &Type, inputs: &[Value<'_, T>; N]) -> ([Axis<N>; MAX_RANK], usize) {
-    let (mut axes, mut rank) = ([Axis { extent: 1, strides: [0; N] }; MAX_RANK], 0);
+fn collapse<T, const N: usize, const K: usize>(
+    ty: &Type,
+    inputs: &([Value<'_, T>; N], [Value<'_, bool>; K]),
+) -> ([Axis<N, K>; MAX_RANK], usize) {
+    let (mut axes, mut rank) = ([Axis { extent: 1, strides: ([0; N], [0; K]) }; MAX_RANK], 0);
     for axis in 0..ty.rank() {
-        let next = Axis {
-            extent: extent(ty, axis),
-            strides: std::array::from_fn(|n| stride(ty, axis, inputs[n].ty)),
-        };
+        let strides = (
+            std::array::from_fn(|n| stride(ty, axis, inputs.0[n].ty)),
+            std::array::from_fn(|k| stride(ty, axis, inputs.1[k].ty)),
+        );
+        let next = Axis { extent: extent(ty, axis), strides };
         if next.extent == 1 {
             continue;
         }
         if let Some(last) = axes[..rank].last_mut() {
-            let as_one = |n: usize| last.strides[n] == next.strides[n] * next.extent;
-            if (0..N).all(as_one) {
+            let as_one = |(last, own): (&usize, &usize)| *last == own * next.extent;
+            if last.strides.0.iter().zip(&next.strides.0).all(as_one)
+                && last.strides.1.iter().zip(&next.strides.1).all(as_one)
+            {
                 *last = Axis { extent: last.extent * next.extent, strides: next.strides };
                 continue;
             }
@@ -130,87 +164,97 @@ fn stride(ty: &Type, axis: usize, input: &Type) -> usize {
 }
 
 /// Counts through outer axes, keeping the position in each input.
-struct Odometer<'a, const N: usize> {
-    axes: &'a [Axis<N>],
+struct Odometer<'a, const N: usize, const K: usize> {
+    axes: &'a [Axis<N, K>],
     index: [usize; MAX_RANK],
-    at: [usize; N],
+    at: ([usize; N], [usize; K]),
 }
 
-impl<'a, const N: usize> Odometer<'a, N> {
-    fn new(axes: &'a [Axis<N>]) -> Self {
-        Self { axes, index: [0; MAX_RANK], at: [0; N] }
+impl<'a, const N: usize, const K: usize> Odometer<'a, N, K> {
+    fn new(axes: &'a [Axis<N, K>]) -> Self {
+        Self { axes, index: [0; MAX_RANK], at: ([0; N], [0; K]) }
     }
 
     fn advance(&mut self) {
         for (axis, index) in self.axes.iter().zip(&mut self.index).rev() {
             *index += 1;
-            for (at, stride) in self.at.iter_mut().zip(axis.strides) {
-                *at += stride;
-            }
+            forward(&mut self.at.0, axis.strides.0);
+            forward(&mut self.at.1, axis.strides.1);
             if *index < axis.extent {
                 return;
             }
             *index = 0;
-            for (at, stride) in self.at.iter_mut().zip(axis.strides) {
-                *at -= stride * axis.extent;
-            }
+            back(&mut self.at.0, axis.strides.0, axis.extent);
+            back(&mut self.at.1, axis.strides.1, axis.extent);
         }
     }
+}
+
+fn forward<const N: usize>(at: &mut [usize; N], strides: [usize; N]) {
+    at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride);
+}
+
+fn back<const N: usize>(at: &mut [usize; N], strides: [usize; N], extent: usize) {
+    at.iter_mut().zip(strides).for_each(|(at, stride)| *at -= stride * extent);
+}
+
+/// The rows that are computed: from one to the next, and how long they are at most.
+struct Along<'a, const N: usize, const K: usize> {
+    outer: &'a [Axis<N, K>],
+    inner: &'a Axis<N, K>,
+    longest: usize,
 }
 
 /// Row by row; inputs that repeat along rows come as tiles of one element.
-fn rows<T: Number, const N: usize, const M: usize>(
-    outer: &[Axis<N>],
-    inner: &Axis<N>,
-    inputs: [&[T]; N],
-    outputs: [&mut [T]; M],
-    each: Each<'_, T, N, M>,
+fn rows<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
+    outer: &[Axis<N, K>],
+    inner: &Axis<N, K>,
+    inputs: Read<'_, T, N, K>,
+    outputs: Written<'_, T, M, L>,
+    each: Each<'_, T, N, M, K, L>,
 ) {
-    if inner.strides.contains(&0) {
-        let mut tiles = [[T::ZERO; TILE]; N];
-        pieces(TILE, outer, inner, inputs, outputs, &mut tiles, each);
+    if inner.strides.0.contains(&0) || inner.strides.1.contains(&0) {
+        pieces::<T, N, M, K, L, TILE>(&Along { outer, inner, longest: TILE }, inputs, outputs, each);
     } else {
-        pieces(inner.extent, outer, inner, inputs, outputs, &mut [[T::ZERO; 0]; N], each);
+        pieces::<T, N, M, K, L, 0>(&Along { outer, inner, longest: inner.extent }, inputs, outputs, each);
     }
 }
 
-/// Pieces of rows, at most so long; what repeats is held in `tiles`.
-fn pieces<T: Number, const N: usize, const M: usize, const TILE: usize>(
-    longest: usize,
-    outer: &[Axis<N>],
-    inner: &Axis<N>,
-    inputs: [&[T]; N],
-    mut outputs: [&mut [T]; M],
-    tiles: &mut [[T; TILE]; N],
-    each: Each<'_, T, N, M>,
+/// Pieces of rows, at most so long; what repeats is held in tiles.
+fn pieces<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize, const TILE: usize>(
+    &Along { outer, inner, longest }: &Along<'_, N, K>,
+    inputs: Read<'_, T, N, K>,
+    mut outputs: Written<'_, T, M, L>,
+    each: Each<'_, T, N, M, K, L>,
 ) {
+    let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
     let mut odometer = Odometer::new(outer);
     let rows: usize = outer.iter().map(|axis| axis.extent).product();
     for row in 0..rows {
-        for n in (0..N).filter(|n| inner.strides[*n] == 0) {
-            T::fill(&mut tiles[n][..inner.extent.min(longest)], inputs[n][odometer.at[n]]);
-        }
+        let at = odometer.at;
+        repeat(&mut tiles.0, inputs.0, at.0, inner.strides.0, inner.extent.min(longest));
+        repeat(&mut tiles.1, inputs.1, at.1, inner.strides.1, inner.extent.min(longest));
         for start in (0..inner.extent).step_by(longest) {
             let len = longest.min(inner.extent - start);
-            let inputs = std::array::from_fn(|n| match inner.strides[n] {
-                0 => &tiles[n][..len],
-                _ => &inputs[n][odometer.at[n] + start..][..len],
-            });
-            let outputs = outputs.each_mut().map(|output| &mut output[row * inner.extent + start..][..len]);
-            each(len, inputs, outputs);
+            let read = (
+                piece(&tiles.0, inputs.0, at.0, inner.strides.0, start, len),
+                piece(&tiles.1, inputs.1, at.1, inner.strides.1, start, len),
+            );
+            let to = row * inner.extent + start;
+            each(len, read, (part(&mut outputs.0, to, len), part(&mut outputs.1, to, len)));
         }
         odometer.advance();
     }
 }
 
 /// Tile by tile, over short rows; inputs that repeat anywhere are expanded.
-fn tiles<T: Number, const N: usize, const M: usize, const TILE: usize>(
-    axes: &[Axis<N>],
-    inputs: [&[T]; N],
-    mut outputs: [&mut [T]; M],
-    tiles: &mut [[T; TILE]; N],
-    each: Each<'_, T, N, M>,
+fn tiles<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize, const TILE: usize>(
+    axes: &[Axis<N, K>],
+    inputs: Read<'_, T, N, K>,
+    mut outputs: Written<'_, T, M, L>,
+    each: Each<'_, T, N, M, K, L>,
 ) {
+    let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
     let (outer, inner) = match axes {
         [outer @ .., inner] => (outer, *inner),
         [] => internal_error("a single element does not broadcast"),
@@ -224,42 +268,109 @@ fn tiles<T: Number, const N: usize, const M: usize, const TILE: usize>(
         let mut filled = 0;
         while filled < len {
             let run = (inner.extent - done).min(len - filled);
-            for n in (0..N).filter(|n| inputs[*n].len() != total) {
-                let (tile, at) = (&mut tiles[n][filled..][..run], odometer.at[n]);
-                match inner.strides[n] {
-                    0 => T::fill(tile, inputs[n][at]),
-                    _ => tile.copy_from_slice(&inputs[n][at + done..][..run]),
-                }
-            }
+            let (at, to) = (odometer.at, filled..filled + run);
+            expand(&mut tiles.0, inputs.0, (at.0, inner.strides.0, done), to.clone(), total);
+            expand(&mut tiles.1, inputs.1, (at.1, inner.strides.1, done), to, total);
             (filled, done) = (filled + run, done + run);
             if done == inner.extent {
                 done = 0;
                 odometer.advance();
             }
         }
-        let inputs = std::array::from_fn(|n| {
-            if inputs[n].len() == total { &inputs[n][start..][..len] } else { &tiles[n][..len] }
-        });
-        let outputs = outputs.each_mut().map(|output| &mut output[start..][..len]);
-        each(len, inputs, outputs);
+        let read = (tile(&tiles.0, inputs.0, start, len, total), tile(&tiles.1, inputs.1, start, len, total));
+        each(len, read, (part(&mut outputs.0, start, len), part(&mut outputs.1, start, len)));
     }
+}
+
+/// Fills the tiles of those inputs that repeat along a row with what they have there.
+fn repeat<T: Datum, const N: usize, const TILE: usize>(
+    tiles: &mut [[T; TILE]; N],
+    inputs: [&[T]; N],
+    at: [usize; N],
+    strides: [usize; N],
+    len: usize,
+) {
+    for n in (0..N).filter(|n| strides[*n] == 0) {
+        T::fill(&mut tiles[n][..len], inputs[n][at[n]]);
+    }
+}
+
+/// A piece of a row of each input.
+fn piece<'a, T, const N: usize, const TILE: usize>(
+    tiles: &'a [[T; TILE]; N],
+    inputs: [&'a [T]; N],
+    at: [usize; N],
+    strides: [usize; N],
+    start: usize,
+    len: usize,
+) -> [&'a [T]; N] {
+    std::array::from_fn(|n| match strides[n] {
+        0 => &tiles[n][..len],
+        _ => &inputs[n][at[n] + start..][..len],
+    })
+}
+
+/// Puts what the inputs that repeat have for some elements of a row, those after `done`, into their tiles.
+fn expand<T: Datum, const N: usize, const TILE: usize>(
+    tiles: &mut [[T; TILE]; N],
+    inputs: [&[T]; N],
+    (at, strides, done): ([usize; N], [usize; N], usize),
+    to: std::ops::Range<usize>,
+    total: usize,
+) {
+    for n in (0..N).filter(|n| inputs[*n].len() != total) {
+        let (tile, at) = (&mut tiles[n][to.clone()], at[n]);
+        match strides[n] {
+            0 => T::fill(tile, inputs[n][at]),
+            _ => tile.copy_from_slice(&inputs[n][at + done..][..to.len()]),
+        }
+    }
+}
+
+/// The tile of each input, or where it does not repeat its elements.
+fn tile<'a, T, const N: usize, const TILE: usize>(
+    tiles: &'a [[T; TILE]; N],
+    inputs: [&'a [T]; N],
+    start: usize,
+    len: usize,
+    total: usize,
+) -> [&'a [T]; N] {
+    std::array::from_fn(
+        |n| {
+            if inputs[n].len() == total { &inputs[n][start..][..len] } else { &tiles[n][..len] }
+        },
+    )
+}
+
+/// A part of each output.
+fn part<'a, T, const M: usize>(outputs: &'a mut [&mut [T]; M], start: usize, len: usize) -> [&'a mut [T]; M] {
+    outputs.each_mut().map(|output| &mut output[start..][..len])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bare::Number;
     use mind_shape::DType;
 
-    /// `out = a + 10 b`, and `a` itself.
+    /// `out = a + 10 b`, and `a` itself; and of the parity of either whether both have it.
     #[derive(Clone, Copy)]
     struct Both;
 
-    impl<T: Number> Row<T, 2, 2> for Both {
+    impl<T: Number> Row<T, 2, 2, 2, 1> for Both {
         #[inline(always)]
-        fn row<A: MultiplyAdd>(self, len: usize, [a, b]: [&[T]; 2], [sum, copy]: [&mut [T]; 2]) {
+        fn row<A: MultiplyAdd>(
+            self,
+            len: usize,
+            [a, b]: [&[T]; 2],
+            [sum, copy]: [&mut [T]; 2],
+            [is_odd, is_even]: [&[bool]; 2],
+            [are_odd]: [&mut [bool]; 1],
+        ) {
             for j in 0..len {
                 sum[j] = a[j].plus(T::count(10).times(b[j]));
                 copy[j] = a[j];
+                are_odd[j] = is_odd[j] & !is_even[j];
             }
         }
     }
@@ -288,11 +399,15 @@ mod tests {
         // Slots may be larger than what they hold.
         let (mut sum, mut copy) = (vec![-1; len + 3], vec![-1; len]);
         let inputs = [Value::new(&values[0], &types[0]), Value::new(&values[1], &types[1])];
-        fused(Both, &ty(out), inputs, [&mut sum, &mut copy]);
+        let parity = [0, 1].map(|n| values[n].iter().map(|x| x % 2 == 1 - n as i64).collect::<Vec<_>>());
+        let truths = [Value::new(&parity[0], &types[0]), Value::new(&parity[1], &types[1])];
+        let mut odd = vec![false; len];
+        fused(Both, &ty(out), inputs, [&mut sum, &mut copy], truths, [&mut odd]);
         let mut index = vec![0; out.len()];
         for position in 0..len {
             let [a, b] = [0, 1].map(|n| broadcast(dims[n], &values[n], &index));
             assert_eq!((sum[position], copy[position]), (a + 10 * b, a), "{dims:?} at {index:?}");
+            assert_eq!(odd[position], a % 2 == 1 && b % 2 == 1, "{dims:?} at {index:?}");
             for (i, extent) in index.iter_mut().zip(out).rev() {
                 *i += 1;
                 if *i < *extent {

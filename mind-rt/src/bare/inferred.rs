@@ -246,7 +246,7 @@ macro_rules! numbers {
     };
 }
 
-numbers!(f32, f64, i32, i64);
+numbers!(f32, f64, i32, i64, bool);
 
 #[cold]
 #[track_caller]

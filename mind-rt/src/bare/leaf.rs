@@ -6,7 +6,7 @@ use mind_shape::{DType, Type, UNKNOWN};
 
 use super::{
     form::{Form, Plain, Tensors},
-    number::Number,
+    number::Datum,
 };
 use crate::{
     dims::Const,
@@ -20,12 +20,12 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
-    note = "an expression in `mind!` reads numbers of `f32`, `f64`, `i32` and `i64`, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
+    note = "an expression in `mind!` reads numbers of `f32`, `f64`, `i32` and `i64`, truth values, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
     note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows"
 )]
 pub trait Leaf {
     /// The type of the elements.
-    type Element: Number;
+    type Element: Datum;
     /// The type of the shape.
     type Shape: Shape;
     /// Its type as an owned value: what a gradient by it is.
@@ -60,9 +60,9 @@ impl<T, S: Copy> Read<'_, T, S> {
 }
 
 /// What the elements of a leaf may be.
-pub trait LeafElement: Number {
+pub trait LeafElement: Datum {
     /// The same type. It is named so that rustc, where a type is no element type, knows none and says no more.
-    type Itself: Number;
+    type Itself: Datum;
 }
 
 impl LeafElement for f32 {
@@ -75,6 +75,9 @@ impl LeafElement for i32 {
     type Itself = Self;
 }
 impl LeafElement for i64 {
+    type Itself = Self;
+}
+impl LeafElement for bool {
     type Itself = Self;
 }
 
@@ -99,12 +102,12 @@ macro_rules! numbers {
     };
 }
 
-numbers!(f32, f64, i32, i64);
+numbers!(f32, f64, i32, i64, bool);
 
 macro_rules! tensors {
     ($($(<$life:lifetime>)? $ty:ident;)*) => {
         $(#[diagnostic::do_not_recommend]
-        impl<$($life,)? T: Number, S: Shape> Leaf for $ty<$($life,)? T, S> {
+        impl<$($life,)? T: Datum, S: Shape> Leaf for $ty<$($life,)? T, S> {
             type Element = T;
             type Shape = S;
             type Owned = Tensor<T, S>;

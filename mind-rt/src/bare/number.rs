@@ -2,7 +2,7 @@
 
 use super::{Value, reduce::Over};
 use crate::{
-    element::DType,
+    element::{DType, Element},
     kernels::{
         divided_by_zero,
         gather::{Index, Indices},
@@ -12,12 +12,74 @@ use crate::{
     shape::MAX_RANK,
 };
 
-/// The operations of the language on one element, for every element type: where an element type does not have one, the
-/// rules have refused the program when it was compiled.
+/// What values of expressions hold: every element type of the language, with the operations that all of them have.
 ///
-/// Element types that must be equal are so by those rules, not by their Rust types; the casts here go from one to the
-/// other.
-pub trait Number: Functions + Bits + Convert {
+/// Element types that must be equal are so by the rules, which have refused every other program when it was compiled, not by
+/// their Rust types; the casts here go from one to the other.
+pub trait Datum: Element + Bits + Convert {
+    /// The type itself; of truth values another, which stands where the rules allow numbers alone.
+    type Number: Number;
+
+    /// The same elements as those of the equal element type `U`.
+    fn cast<U: Datum>(elements: &[Self]) -> &[U];
+
+    /// The same elements as those of the equal element type `U`.
+    fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U];
+
+    #[doc(hidden)]
+    fn of_f32(_: &[f32]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f64(_: &[f64]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i32(_: &[i32]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i64(_: &[i64]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_bool(_: &[bool]) -> &[Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f32_mut(_: &mut [f32]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_f64_mut(_: &mut [f64]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i32_mut(_: &mut [i32]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_i64_mut(_: &mut [i64]) -> &mut [Self] {
+        mixed()
+    }
+
+    #[doc(hidden)]
+    fn of_bool_mut(_: &mut [bool]) -> &mut [Self] {
+        mixed()
+    }
+}
+
+/// The operations of the language on one number, for every type of numbers: where one does not have an operation, the rules
+/// have refused the program when it was compiled.
+pub trait Number: Functions + Datum {
     /// The quotient; of integers without its fraction. Panics where one is divided by 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
@@ -28,6 +90,12 @@ pub trait Number: Functions + Bits + Convert {
 
     /// A number of things; it wraps, or is rounded to the nearest.
     fn count(things: usize) -> Self;
+
+    /// A truth value as 1 or 0.
+    #[inline(always)]
+    fn of_truth(truth: bool) -> Self {
+        if truth { Self::ONE } else { Self::ZERO }
+    }
 
     /// The constant of this element type.
     #[inline(always)]
@@ -51,52 +119,6 @@ pub trait Number: Functions + Bits + Convert {
         reduced: [bool; MAX_RANK],
         out: &'a mut [Self],
     ) -> &'a mut [Self];
-
-    /// The same elements as those of the equal element type `U`.
-    fn cast<U: Number>(elements: &[Self]) -> &[U];
-
-    /// The same elements as those of the equal element type `U`.
-    fn cast_mut<U: Number>(elements: &mut [Self]) -> &mut [U];
-
-    #[doc(hidden)]
-    fn of_f32(_: &[f32]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_f64(_: &[f64]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i32(_: &[i32]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i64(_: &[i64]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_f32_mut(_: &mut [f32]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_f64_mut(_: &mut [f64]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i32_mut(_: &mut [i32]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i64_mut(_: &mut [i64]) -> &mut [Self] {
-        mixed()
-    }
 }
 
 #[cold]
@@ -111,44 +133,53 @@ fn refused() -> ! {
     internal_error("an operation that its element type does not have")
 }
 
-/// What every element type has of [`Number`].
-macro_rules! shared {
-    ($ty:ident $of:ident $of_mut:ident) => {
-        #[inline(always)]
-        fn fold<'a, M: Over>(
-            x: Value<'_, Self>,
-            reduced: [bool; MAX_RANK],
-            out: &'a mut [Self],
-        ) -> &'a mut [Self] {
-            M::$of(x, reduced, out)
-        }
+macro_rules! data {
+    ($($ty:ident $number:ident $of:ident $of_mut:ident;)*) => {
+        $(impl Datum for $ty {
+            type Number = $number;
 
-        #[inline(always)]
-        fn cast<U: Number>(elements: &[Self]) -> &[U] {
-            U::$of(elements)
-        }
+            #[inline(always)]
+            fn cast<U: Datum>(elements: &[Self]) -> &[U] {
+                U::$of(elements)
+            }
 
-        #[inline(always)]
-        fn cast_mut<U: Number>(elements: &mut [Self]) -> &mut [U] {
-            U::$of_mut(elements)
-        }
+            #[inline(always)]
+            fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U] {
+                U::$of_mut(elements)
+            }
 
-        #[inline(always)]
-        fn $of(elements: &[Self]) -> &[Self] {
-            elements
-        }
+            #[inline(always)]
+            fn $of(elements: &[Self]) -> &[Self] {
+                elements
+            }
 
-        #[inline(always)]
-        fn $of_mut(elements: &mut [Self]) -> &mut [Self] {
-            elements
-        }
+            #[inline(always)]
+            fn $of_mut(elements: &mut [Self]) -> &mut [Self] {
+                elements
+            }
+        })*
     };
 }
 
+data! {
+    f32 f32 of_f32 of_f32_mut;
+    f64 f64 of_f64 of_f64_mut;
+    i32 i32 of_i32 of_i32_mut;
+    i64 i64 of_i64 of_i64_mut;
+    bool f32 of_bool of_bool_mut;
+}
+
 macro_rules! floats {
-    ($($ty:ident $of:ident $of_mut:ident;)*) => {
+    ($($ty:ident $of:ident;)*) => {
         $(impl Number for $ty {
-            shared!($ty $of $of_mut);
+            #[inline(always)]
+            fn fold<'a, M: Over>(
+                x: Value<'_, Self>,
+                reduced: [bool; MAX_RANK],
+                out: &'a mut [Self],
+            ) -> &'a mut [Self] {
+                M::$of(x, reduced, out)
+            }
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -173,9 +204,16 @@ macro_rules! floats {
 }
 
 macro_rules! integers {
-    ($($ty:ident $of:ident $of_mut:ident;)*) => {
+    ($($ty:ident $of:ident;)*) => {
         $(impl Number for $ty {
-            shared!($ty $of $of_mut);
+            #[inline(always)]
+            fn fold<'a, M: Over>(
+                x: Value<'_, Self>,
+                reduced: [bool; MAX_RANK],
+                out: &'a mut [Self],
+            ) -> &'a mut [Self] {
+                M::$of(x, reduced, out)
+            }
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -200,13 +238,13 @@ macro_rules! integers {
 }
 
 floats! {
-    f32 of_f32 of_f32_mut;
-    f64 of_f64 of_f64_mut;
+    f32 of_f32;
+    f64 of_f64;
 }
 
 integers! {
-    i32 of_i32 of_i32_mut;
-    i64 of_i64 of_i64_mut;
+    i32 of_i32;
+    i64 of_i64;
 }
 
 #[cfg(test)]
@@ -215,11 +253,12 @@ mod tests {
 
     #[test]
     fn casts_keep_the_elements() {
-        fn through<T: Number, U: Number>(elements: &[T]) -> usize {
+        fn through<T: Datum, U: Datum>(elements: &[T]) -> usize {
             T::cast::<U>(elements).len()
         }
         assert_eq!(through::<f32, f32>(&[1.0, 2.0]), 2);
         assert_eq!(through::<i64, i64>(&[1]), 1);
+        assert_eq!(through::<bool, bool>(&[true]), 1);
         f64::cast_mut::<f64>(&mut [1.0])[0] = 2.0;
     }
 

@@ -7,8 +7,13 @@ use mind_shape::{
     rules::{self, Padding, Subscript, Taken},
 };
 
-use super::{Value, count, extent, number::Number, reduce};
+use super::{
+    Value, count, extent,
+    number::{Datum, Number},
+    reduce,
+};
 use crate::{
+    element::DType,
     kernels::{
         conv::{self, Conv2d},
         copy, internal_error,
@@ -19,13 +24,72 @@ use crate::{
 };
 
 /// The same elements.
-pub fn copy<T: Number>(x: Value<'_, T>, out: &mut [T]) {
+pub fn copy<T: Datum>(x: Value<'_, T>, out: &mut [T]) {
     out[..x.elements.len()].copy_from_slice(x.elements);
 }
 
 /// One number everywhere.
-pub fn filled<T: Number>(ty: &Type, value: T, out: &mut [T]) {
+pub fn filled<T: Datum>(ty: &Type, value: T, out: &mut [T]) {
     T::fill(&mut out[..count(ty)], value);
+}
+
+/// The elements in another type, as Rust's `as` has them.
+pub fn converted<T: Datum, U: Datum>(x: Value<'_, T>, out: &mut [U]) {
+    fn each<T: Copy, U>(x: &[T], out: &mut [U], to: impl Fn(T) -> U) {
+        out.iter_mut().zip(x).for_each(|(out, x)| *out = to(*x));
+    }
+    let (x, out) = (x.elements, &mut out[..x.elements.len()]);
+    match U::DTYPE {
+        DType::F32 => each(x, U::cast_mut(out), T::to_f32),
+        DType::F64 => each(x, U::cast_mut(out), T::to_f64),
+        DType::I32 => each(x, U::cast_mut(out), T::to_i32),
+        DType::I64 => each(x, U::cast_mut(out), T::to_i64),
+        DType::Bool => each(x, U::cast_mut(out), T::to_bool),
+    }
+}
+
+/// Whether any element over `axes` is true, or of all; what is not 0 is true.
+pub fn any<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+    truths(x, axes, out, false);
+}
+
+/// Whether all elements over `axes` are true, or all there are; what is not 0 is true.
+pub fn all<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+    truths(x, axes, out, true);
+}
+
+/// Whether all elements are true, or any, each of which is one of `out`.
+fn truths<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
+    let (rank, reduced) = (x.ty.rank(), reduce::reduced(x.ty, axes));
+    // From one position to the next in `out`; 0 where positions are one there.
+    let (mut strides, mut count) = ([0; MAX_RANK], 1);
+    for axis in (0..rank).rev().filter(|axis| !reduced[*axis]) {
+        strides[axis] = count;
+        count *= x.extent(axis);
+    }
+    let out = &mut out[..count];
+    out.fill(all);
+    let inner = if rank == 0 { 1 } else { x.extent(rank - 1) };
+    let (mut index, mut at) = ([0; MAX_RANK], 0);
+    for row in x.elements.chunks_exact(inner) {
+        if strides[rank.saturating_sub(1)] == 0 {
+            let differs = row.iter().fold(false, |differs, x| differs | (x.to_bool() != all));
+            out[at] = (out[at] != all || differs) != all;
+        } else {
+            for (out, x) in out[at..][..inner].iter_mut().zip(row) {
+                *out = if all { *out & x.to_bool() } else { *out | x.to_bool() };
+            }
+        }
+        for axis in (0..rank.saturating_sub(1)).rev() {
+            index[axis] += 1;
+            at += strides[axis];
+            if index[axis] < x.extent(axis) {
+                break;
+            }
+            at -= strides[axis] * index[axis];
+            index[axis] = 0;
+        }
+    }
 }
 
 /// The number of elements that a reduction over `axes`, or over every axis, takes together.
@@ -34,7 +98,7 @@ pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) 
 }
 
 /// The axes in the order of `permutation`, or reversed.
-pub fn transpose<T: Number>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
+pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
@@ -45,7 +109,7 @@ pub fn transpose<T: Number>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &
 }
 
 /// The part that an index expression takes.
-pub fn subscript<T: Number>(x: Value<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
+pub fn subscript<T: Datum>(x: Value<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
     take(x, &taken(rules::subscripted(*x.ty, subscripts)), out);
 }
 
@@ -55,7 +119,7 @@ pub fn subscript_grad<T: Number>(dy: Value<'_, T>, x: &Type, subscripts: &[Subsc
 }
 
 /// The part between bounds.
-pub fn slice<T: Number>(x: Value<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
+pub fn slice<T: Datum>(x: Value<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
     take(x, &taken(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
 }
 
@@ -75,7 +139,7 @@ fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; M
     taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
 }
 
-fn take<T: Number>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides, mut offset) = ([1; MAX_RANK], [0; MAX_RANK], 0);
     for axis in 0..rank {
@@ -104,7 +168,7 @@ fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], o
 /// # Panics
 /// With E6001 if an index is out of range.
 #[track_caller]
-pub fn gather<T: Number, I: Number>(
+pub fn gather<T: Datum, I: Number>(
     table: Value<'_, T>,
     indices: Value<'_, I>,
     what: &'static str,

@@ -74,7 +74,7 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     T::fold::<Sum>(x, axes, out);
 }
 
-fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
+pub(super) fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
     let mut reduced = [axes.is_none(); MAX_RANK];
     for axis in axes.unwrap_or_default() {
         reduced[axis_of(*axis, ty.rank())] = true;

@@ -22,7 +22,7 @@ pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
     if condition { chosen } else { other }
 }
 
-/// Integers bit by bit. Where floats are asked, the rules have refused the program.
+/// Integers bit by bit, and truth values as one bit. Where floats are asked, the rules have refused the program.
 pub trait Bits: Sized {
     /// Each bit that both have.
     #[must_use]
@@ -115,6 +115,36 @@ macro_rules! floats {
 }
 
 floats!(f32 f64);
+
+impl Bits for bool {
+    #[inline(always)]
+    fn bit_and(self, other: Self) -> Self {
+        self & other
+    }
+
+    #[inline(always)]
+    fn bit_or(self, other: Self) -> Self {
+        self | other
+    }
+
+    #[inline(always)]
+    fn bit_xor(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        !self
+    }
+
+    fn shl(self, _: Self) -> Self {
+        refused()
+    }
+
+    fn shr(self, _: Self) -> Self {
+        refused()
+    }
+}
 
 macro_rules! of_bits {
     ($($name:ident($($x:ident),+))*) => {
