@@ -209,6 +209,7 @@
 //! | `f32(x)` `f64(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
+//! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | where the largest is, an `i64`: the first of equal ones; over several axes counted row by row |
 //! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; what is not 0 is true |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
 //! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |

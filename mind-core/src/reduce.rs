@@ -249,3 +249,25 @@ rows! {
         ..SUM
     };
 }
+
+/// Which element of a group it is whose position is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Arg {
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+}
+
+impl Arg {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Max, Self::Min];
+
+    /// As in MIC, as users call it and as messages name it, and the run time's function.
+    pub const fn function(self) -> &'static str {
+        match self {
+            Self::Max => "argmax",
+            Self::Min => "argmin",
+        }
+    }
+}

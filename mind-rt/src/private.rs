@@ -8,6 +8,7 @@ pub use crate::bare;
 pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
 pub use crate::external::{Given, put};
+pub use crate::kernels::arg::{argmax, argmin};
 pub use crate::kernels::arithmetic::Arithmetic;
 pub use crate::kernels::conv::{
     Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,

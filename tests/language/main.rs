@@ -18,6 +18,7 @@ mod gradients;
 mod indexing;
 mod into;
 mod literals;
+mod positions;
 mod products;
 mod rearranging;
 mod reductions;

@@ -11,7 +11,7 @@ use crate::{
     ir::{Const, Convolution, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
-    reduce,
+    reduce::{self, Arg},
     ty::DType,
 };
 
@@ -38,6 +38,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             function(map.row(), operands, to)
         }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
+        Op::Arg(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -214,6 +215,20 @@ fn totals<T: Number>(
     let add = |total, element: T| element.accumulate(total);
     let (totals, count) = groups(reduction, operand, to, T::NOTHING, add);
     Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
+}
+
+/// Where the largest elements are, or the smallest: the first NaN of each group, else the first of equal ones.
+fn positions_of(arg: Arg, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+    with_element!(operand.dtype(), T => {
+        let is_nan = |x: T| x.partial_cmp(&x).is_none();
+        let beats = |x: T, best: T| {
+            is_nan(x) && !is_nan(best) || if arg == Arg::Max { x > best } else { x < best }
+        };
+        let (groups, _) = groups(reduction, operand, to, (0, None), |(seen, best): (i64, Option<(T, i64)>), x: T| {
+            (seen + 1, Some(best.filter(|(best, _)| !beats(x, *best)).unwrap_or((x, seen))))
+        });
+        Value::new(to.shape, groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at)).collect::<Vec<i64>>())
+    })
 }
 
 /// What the elements of each group give one after the other, and how many there are in a group.

@@ -2,7 +2,6 @@
 
 use super::graph::RawNode;
 use super::{Class, ClassId, Op};
-use crate::ir::{Part, Rows};
 use crate::map::Takes;
 use crate::ty::DType;
 use crate::written::{Elements, NumberKind, Own};
@@ -25,18 +24,10 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Takes::Truths => Holds::Truths,
             Takes::Bits | Takes::All => Holds::Anything,
         },
-        Op::Const(_)
-        | Op::Arrange(_)
-        | Op::Part(Part::Index { .. } | Part::Slice(_))
-        | Op::Own(Own::Truths { .. }) => Holds::Anything,
-        Op::Rows(Rows::Gather) if operand == 0 => Holds::Anything,
-        Op::Input { .. }
-        | Op::Reduce(..)
-        | Op::Part(Part::SliceGrad { .. })
-        | Op::Rows(_)
-        | Op::Product(_)
-        | Op::Window(_)
-        | Op::Own(_) => Holds::Numbers,
+        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Own(Own::Truths { .. }) => Holds::Anything,
+        Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
+        // What is not moved is computed with.
+        _ => Holds::Numbers,
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     diag::Code,
-    ir::{Op, Rows},
+    ir::{Form, Op, Rows},
     map::Takes,
     ty::{DType, Shape, Type},
 };
@@ -111,7 +111,7 @@ static SCATTER_ADD: OpInfo = OpInfo {
     ..KERNEL
 };
 
-impl Rows {
+impl<A: Form> Rows<A> {
     /// Which operand holds the indices.
     pub(crate) const fn indices(&self) -> usize {
         match self {

@@ -248,6 +248,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
     match op {
         Op::Map(map) => elementwise::row(*map),
         Op::Reduce(reduce, _) => reduction::row(*reduce),
+        Op::Arg(arg, _) => reduction::arg_row(*arg),
         Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
         Op::Arrange(arrange) => shape::row(arrange),
@@ -260,7 +261,8 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 7] = [
+static KINDS: [&[&OpInfo]; 8] = [
+    reduction::ARGS,
     constant::ROWS,
     shape::ROWS,
     indexing::ROWS,
@@ -404,6 +406,7 @@ impl Op {
             | Self::Const(_)
             | Self::Map(_)
             | Self::Reduce(..)
+            | Self::Arg(..)
             | Self::Rows(_)
             | Self::Product(_)
             | Self::Window(_)

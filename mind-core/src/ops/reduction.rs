@@ -9,8 +9,9 @@ use super::{
 use crate::{
     dim::{Dim, Overflow},
     ir::{Op, Reduction},
-    map::Exactness,
-    reduce::{Reduce, Row},
+    map::{Exactness, Takes},
+    profile::Profile,
+    reduce::{Arg, Reduce},
     ty::{DType, Type},
 };
 
@@ -57,13 +58,77 @@ const fn of(reduce: Reduce) -> OpInfo {
     }
 }
 
-fn known(op: &Op) -> (&'static Row, &Reduction) {
-    if let Op::Reduce(reduce, reduction) = op { (reduce.row(), reduction) } else { foreign(op) }
+/// The row of a position in the table of operations.
+pub(super) const fn arg_row(arg: Arg) -> &'static OpInfo {
+    match arg {
+        Arg::Max => &ARG_MAX,
+        Arg::Min => &ARG_MIN,
+    }
+}
+
+/// The rows of positions.
+pub(super) const ARGS: &[&OpInfo] = &[&ARG_MAX, &ARG_MIN];
+
+/// `ArgMax(x; axes, keepdims)`: where the largest elements are; an extension.
+///
+/// - **Shape**: that of the operand without the axes, or with extent 1 in their places.
+/// - **Dtype**: `i64`.
+/// - **Semantics**: the position of the largest element over the axes, or over all where there are none, counted row by row
+///   along these: of equal ones the first, and the first NaN where there is one.
+/// - **Error**: none.
+/// - **Derivative**: zero.
+/// - **Constraints**: 1. `x` is of numbers (E2005). 2. Axes are in range (E3004), each once (E3005).
+/// - **Example**: `%1 = ArgMax (%0) {axes=[1], keepdims=false} : i64[2]`.
+static ARG_MAX: OpInfo = OpInfo {
+    name: "ArgMax",
+    mnemonic: "argmax",
+    label: "argmax",
+    make: Make::Of(|given| Op::Arg(Arg::Max, made(given))),
+    ..ARG
+};
+
+/// `ArgMin(x; axes, keepdims)`: where the smallest elements are; an extension.
+///
+/// - **Shape**: that of the operand without the axes, or with extent 1 in their places.
+/// - **Dtype**: `i64`.
+/// - **Semantics**: the position of the smallest element over the axes, or over all where there are none, counted row by row
+///   along these: of equal ones the first, and the first NaN where there is one.
+/// - **Error**: none.
+/// - **Derivative**: zero.
+/// - **Constraints**: 1. `x` is of numbers (E2005). 2. Axes are in range (E3004), each once (E3005).
+/// - **Example**: `%1 = ArgMin (%0) {axes=[1], keepdims=false} : i64[2]`.
+static ARG_MIN: OpInfo = OpInfo {
+    name: "ArgMin",
+    mnemonic: "argmin",
+    label: "argmin",
+    make: Make::Of(|given| Op::Arg(Arg::Min, made(given))),
+    ..ARG
+};
+
+const ARG: OpInfo = OpInfo {
+    profile: Profile::Extended,
+    infer,
+    origin,
+    flops: |_, operands, _| operands[0].shape.element_count(),
+    fields: FIELDS,
+    attributes,
+    sample: Sampling { cases, domain: Domain::Any, tolerance: (0.0, 0.0) },
+    ..KERNEL
+};
+
+/// What a reduction takes, and over which axes.
+fn known(op: &Op) -> (Takes, &Reduction) {
+    match op {
+        Op::Reduce(reduce, reduction) => (reduce.row().takes, reduction),
+        Op::Arg(_, reduction) => (Takes::Numbers, reduction),
+        _ => foreign(op),
+    }
 }
 
 fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
+    let Op::Reduce(reduce, _) = op else { foreign(op) };
     let count = operands[0].shape.element_count()?;
-    if known(op).0.divides { Ok(count) } else { count.sub(&result.shape.element_count()?) }
+    if reduce.row().divides { Ok(count) } else { count.sub(&result.shape.element_count()?) }
 }
 
 impl Reduction {
@@ -84,8 +149,8 @@ impl Reduction {
 }
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
-    let ((row, reduction), operand) = (known(op), operands[0]);
-    taken(op, row.takes, operands, 0)?;
+    let ((takes, reduction), operand) = (known(op), operands[0]);
+    taken(op, takes, operands, 0)?;
     rules::axes(op, &reduction.axes, operand.rank(), &[0])?;
     let reduced = reduction.positions(operand.rank());
     let dims = operand.shape.iter().enumerate();
@@ -94,7 +159,8 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     } else {
         dims.filter(|(axis, _)| !reduced.contains(axis)).map(|(_, dim)| dim.clone()).collect()
     };
-    Ok(operand.with_shape(shape))
+    let dtype = if matches!(op, Op::Arg(..)) { DType::I64 } else { operand.dtype };
+    Ok(Type::new(dtype, shape))
 }
 
 fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
@@ -133,8 +199,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let op = |axes: &[i64], keepdims: bool| {
         row.op([Some(Attribute::Integers(axes.to_vec())), Some(Attribute::Flag(keepdims)), None])
     };
-    let forms = forms
-        .iter()
-        .filter(|(_, axes, keepdims)| known(&op(axes, *keepdims)).0.takes.admits(dtype.of_rules()));
+    let forms =
+        forms.iter().filter(|(_, axes, keepdims)| known(&op(axes, *keepdims)).0.admits(dtype.of_rules()));
     forms.map(|(shape, axes, keepdims)| Case::new(op(axes, *keepdims), dtype, &[shape])).collect()
 }

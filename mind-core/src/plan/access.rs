@@ -43,6 +43,7 @@ impl Step {
                 visit(*updates);
                 indices.buffer().into_iter().for_each(visit);
             }
+            Self::Arg { operand, .. } => visit(*operand),
             Self::SliceGrad { updates, .. } => visit(*updates),
             Self::Conv2d(convolution) => {
                 convolution.finish.loads.iter().for_each(view);
@@ -67,6 +68,7 @@ impl Step {
             }
             Self::Extern(call) => visit(call.result),
             Self::Gather { result, .. }
+            | Self::Arg { result, .. }
             | Self::ScatterAdd { result, .. }
             | Self::SliceGrad { result, .. }
             | Self::Update { to: result, .. } => visit(*result),
@@ -95,6 +97,7 @@ impl Step {
             Self::MatMul(_)
             | Self::Check { .. }
             | Self::Gather { .. }
+            | Self::Arg { .. }
             | Self::ScatterAdd { .. }
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
@@ -125,7 +128,11 @@ impl Step {
                 Argument::Tensor(..) => {}
             }),
             Self::UpdateScalar { from, .. } => visit(from),
-            Self::Load { .. } | Self::Dot { .. } | Self::SliceGrad { .. } | Self::Update { .. } => {}
+            Self::Load { .. }
+            | Self::Dot { .. }
+            | Self::Arg { .. }
+            | Self::SliceGrad { .. }
+            | Self::Update { .. } => {}
         }
     }
 }

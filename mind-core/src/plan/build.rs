@@ -197,6 +197,13 @@ impl<'g> Planner<'g> {
                 row: row.clone(),
                 result: self.stored(id),
             },
+            Work::Arg { arg, shape, reduced } => Step::Arg {
+                arg: *arg,
+                operand: self.read_buffer(&reads[0]),
+                shape: shape.clone(),
+                reduced: reduced.clone(),
+                result: self.stored(id),
+            },
             Work::ScatterAdd { row } => Step::ScatterAdd {
                 indices: self.integers(&reads[0], item),
                 updates: self.read_buffer(&reads[1]),

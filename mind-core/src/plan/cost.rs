@@ -57,6 +57,10 @@ impl Count<'_> {
                 self.flops(&self.elements(*updates)?)?;
                 self.buffers([*updates, *result])
             }
+            Step::Arg { operand, result, .. } => {
+                self.flops(&self.elements(*operand)?)?;
+                self.buffers([*operand, *result])
+            }
             Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
             Step::Conv2d(convolution) => self.convolution(convolution),
             Step::Extern(call) => self.buffers(call.buffers()),

@@ -35,6 +35,7 @@ use crate::{
     map::Map,
     ops::Requirement,
     opt::Optimised,
+    reduce::Arg,
     ty::{DType, Shape, Type},
 };
 
@@ -168,6 +169,19 @@ pub enum Step {
         /// The elements of a row.
         row: Dim,
         /// Where the rows go.
+        result: BufferId,
+    },
+    /// Positions of the largest or the smallest elements, counted row by row along the reduced axes.
+    Arg {
+        /// Which.
+        arg: Arg,
+        /// Contiguous.
+        operand: BufferId,
+        /// Its shape.
+        shape: Shape,
+        /// Which of its axes they are over.
+        reduced: Vec<bool>,
+        /// Where the positions go.
         result: BufferId,
     },
     /// Rows added to zeros at checked indices.

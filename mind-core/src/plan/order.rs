@@ -140,6 +140,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Dot { .. }
         | Step::Check { .. }
         | Step::Gather { .. }
+        | Step::Arg { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)

@@ -205,10 +205,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Along { whole: "sqrt(sum({0} * {0}))", along: "sqrt(sum({0} * {0}, axes = {axes}))", when: "" },
     ),
     (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
-    (
-        &["topk", "median", "argmax", "argmin", "argsort", "sort", "unique", "nonzero", "count_nonzero"],
-        Way::Words(IN_RUST),
-    ),
+    (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
         &["cumsum", "cumprod"],
         Way::Words(

@@ -11,7 +11,7 @@ use crate::{
     },
     map::{Map, Row, Shapes},
     ops::Profile,
-    reduce::Reduce,
+    reduce::{Arg, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
@@ -166,7 +166,12 @@ impl Generator {
             7 | 8 => {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
-                (Op::Reduce(*self.random.pick(Reduce::ALL), reduction), vec![x])
+                match self.profile {
+                    Profile::Extended if self.random.once_in(8) => {
+                        (Op::Arg(*self.random.pick(&Arg::ALL), reduction), vec![x])
+                    }
+                    _ => (Op::Reduce(*self.random.pick(Reduce::ALL), reduction), vec![x]),
+                }
             }
             9 | 10 => (Op::Arrange(Arrange::Reshape { shape: self.reshaped(&ty.shape)? }), vec![x]),
             11 => (Op::Arrange(Arrange::Transpose { permutation: self.permutation(rank) }), vec![x]),

@@ -213,6 +213,14 @@ impl Body<'_> {
                 let result = self.write(*result);
                 let _ = writeln!(self.text, "rt::gather({table}, {row}, {indices}, {result});");
             }
+            Step::Arg { arg, operand, shape, reduced, result } => {
+                let (operand, shape, result) = (self.read(*operand), self.shape(shape), self.write(*result));
+                let _ = writeln!(
+                    self.text,
+                    "rt::{}(&{shape}, &{reduced:?}, {operand}, {result});",
+                    arg.function()
+                );
+            }
             Step::ScatterAdd { indices, updates, row, result } => {
                 let (updates, indices, row) = (self.read(*updates), self.integers(indices), self.extent(row));
                 let result = self.write(*result);

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     element::DType,
     kernels::{
+        arg,
         conv::{self, Conv2d},
         copy, internal_error,
     },
@@ -46,6 +47,22 @@ pub fn converted<T: Datum, U: Datum>(x: Value<'_, T>, out: &mut [U]) {
         DType::I64 => each(x, U::cast_mut(out), T::to_i64),
         DType::Bool => each(x, U::cast_mut(out), T::to_bool),
     }
+}
+
+/// Where the largest elements over `axes` are, or the largest of all, counted row by row along these axes.
+pub fn argmax<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+    let (dims, reduced) = (extents(x.ty), reduce::reduced(x.ty, axes));
+    arg::argmax(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+}
+
+/// Where the smallest elements over `axes` are, or the smallest of all, counted row by row along these axes.
+pub fn argmin<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+    let (dims, reduced) = (extents(x.ty), reduce::reduced(x.ty, axes));
+    arg::argmin(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+}
+
+fn extents(ty: &Type) -> [usize; MAX_RANK] {
+    std::array::from_fn(|axis| if axis < ty.rank() { extent(ty, axis) } else { 1 })
 }
 
 /// Whether any element over `axes` is true, or of all; what is not 0 is true.

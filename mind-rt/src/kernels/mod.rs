@@ -4,6 +4,7 @@
 //! long as it needs. A failed check is a fault of the compiler, and panics as one.
 #![allow(unsafe_code)]
 
+pub mod arg;
 pub mod arithmetic;
 mod blocks;
 pub mod compiled;

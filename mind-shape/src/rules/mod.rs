@@ -32,7 +32,7 @@ pub use gradient::{
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
-pub use reduction::{reduce, reduced};
+pub use reduction::{arg, reduce, reduced};
 
 /// The type of an input whose extents come from outside.
 ///

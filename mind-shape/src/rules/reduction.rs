@@ -3,7 +3,7 @@
 use super::{Dims, Takes, check_axes, elementwise::taken, fail, names};
 use crate::{
     failure::{Problem, TypeResult},
-    ty::{MAX_RANK, Type},
+    ty::{DType, MAX_RANK, Type},
 };
 
 /// `sum(x, axes = …, keepdims = …)`: the axes are gone, or stay with extent 1; without axes, every axis.
@@ -37,6 +37,15 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
         axis += 1;
     }
     dims.typed(x.dtype())
+}
+
+/// The positions of elements over axes.
+///
+/// # Errors
+/// As [`reduce`], of numbers.
+pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
+    let ty = attempt!(reduce(Takes::Numbers, x, axes, keepdims));
+    Ok(ty.with_dtype(DType::I64))
 }
 
 /// Which axes of an operand of this rank a reduction takes away; the axes are those of a reduction that is no failure.

@@ -65,6 +65,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Dot { .. }
         | Step::Check { .. }
         | Step::Gather { .. }
+        | Step::Arg { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)

@@ -9,7 +9,7 @@ use crate::{
     map::{self, Map},
     ops::{Class, Motion},
     plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
-    reduce::Row,
+    reduce::{Arg, Row},
     ty::{DType, Shape, Type},
 };
 
@@ -78,6 +78,7 @@ impl<'m> Arranger<'m> {
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
+            Op::Arg(arg, reduction) => self.positions(value, inst, *arg, reduction),
             Op::Rows(Rows::Gather) => self.gather(value, inst),
             Op::Rows(Rows::ScatterAdd { .. }) => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
@@ -324,6 +325,26 @@ impl<'m> Arranger<'m> {
             return view.index(&[Dim::ZERO]).expect(FIRST);
         }
         view
+    }
+
+    fn positions(&mut self, value: ValueId, inst: &Inst, arg: Arg, reduction: &Reduction) -> View {
+        let shape = self.module.ty(inst.operands[0]).shape.clone();
+        let gone = reduction.positions(shape.rank());
+        let reduced = (0..shape.rank()).map(|axis| gone.contains(&axis)).collect();
+        let operand = self.view(inst.operands[0]);
+        let read = match operand.source {
+            // A single number is everywhere the same, but the kernel reads memory.
+            Source::Scalar(_) => Read::View(self.copied(inst.operands[0], &operand)),
+            Source::Buffer(_) => self.contiguous(inst.operands[0]),
+        };
+        self.through_memory(value, inst, Work::Arg { arg, shape, reduced }, vec![read])
+    }
+
+    /// What a kernel makes in memory; a single element goes through it too.
+    fn through_memory(&mut self, value: ValueId, inst: &Inst, work: Work, reads: Vec<Read>) -> View {
+        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
+        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
+        if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
     }
 
     fn external(&mut self, value: ValueId, inst: &Inst, function: &Arc<str>, order: i64) -> View {

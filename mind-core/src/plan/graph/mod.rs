@@ -10,7 +10,7 @@ use crate::{
     ir::{Convolution, Slice, ValueId},
     map::Map,
     plan::{Must, Scalar, Update, View},
-    reduce::Monoid,
+    reduce::{Arg, Monoid},
     ty::{DType, Shape, Type},
 };
 
@@ -92,6 +92,8 @@ pub(super) enum Work {
     Check { must: Must, dtype: DType },
     /// Rows of a table, the first operand, at indices, the second.
     Gather { row: Dim },
+    /// Positions of the largest or the smallest elements of a tensor of this shape over these axes.
+    Arg { arg: Arg, shape: Shape, reduced: Vec<bool> },
     /// Rows, the second operand, added at indices, the first.
     ScatterAdd { row: Dim },
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
@@ -141,6 +143,7 @@ impl Work {
             | Self::Conv2d(_)
             | Self::Check { .. }
             | Self::Gather { .. }
+            | Self::Arg { .. }
             | Self::ScatterAdd { .. }
             | Self::Extern { .. }
             | Self::SliceGrad { .. } => None,

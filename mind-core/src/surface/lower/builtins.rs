@@ -1,7 +1,7 @@
 //! The functions of the language: one row each.
 
 use crate::map::Map;
-use crate::reduce::Reduce;
+use crate::reduce::{Arg, Reduce};
 use crate::written::{self, FUNCTIONS};
 
 /// A function of the language.
@@ -19,6 +19,7 @@ pub(crate) enum Function {
     /// An operation.
     Operation(&'static written::Function),
     Reduce(Reduce),
+    Arg(Arg),
     /// Whether any element is true, or all are.
     Truths {
         all: bool,
@@ -40,6 +41,12 @@ const LITERALS: &[Builtin] = &[
     builtin("full", &["shape", "c"], 2, Function::Full),
     builtin("zeros_like", &["x"], 1, Function::ZerosLike),
     builtin("ones_like", &["x"], 1, Function::OnesLike),
+];
+
+/// Those of positions.
+const ARGS: &[Builtin] = &[
+    builtin(Arg::Max.function(), REDUCTION, 1, Function::Arg(Arg::Max)),
+    builtin(Arg::Min.function(), REDUCTION, 1, Function::Arg(Arg::Min)),
 ];
 
 /// Those of truth values.
@@ -110,5 +117,11 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    OPERATIONS.iter().chain(LITERALS).chain(TRUTHS).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
+    OPERATIONS
+        .iter()
+        .chain(LITERALS)
+        .chain(TRUTHS)
+        .chain(ARGS)
+        .chain(&REDUCTIONS)
+        .chain(MAPS.iter().flatten())
 }
