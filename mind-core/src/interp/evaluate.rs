@@ -219,7 +219,7 @@ fn totals<T: Number>(
 
 /// Where the largest elements are, or the smallest: the first NaN of each group, else the first of equal ones.
 fn positions_of(arg: Arg, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
-    with_element!(operand.dtype(), T => {
+    with_number!(operand.dtype(), T => {
         let is_nan = |x: T| x.partial_cmp(&x).is_none();
         let beats = |x: T, best: T| {
             is_nan(x) && !is_nan(best) || if arg == Arg::Max { x > best } else { x < best }
