@@ -1,6 +1,6 @@
 //! e to the power of a number.
 
-use super::{MultiplyAdd, horner};
+use super::{MultiplyAdd, horner, in_two_sums};
 
 /// Of `f32`.
 #[inline(always)]
@@ -87,6 +87,14 @@ pub(super) fn second_f64<A: MultiplyAdd>(r: f64) -> f64 {
     horner!(r;
         1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0, 1.0 / 39_916_800.0, 1.0 / 3_628_800.0, 1.0 / 362_880.0,
         1.0 / 40_320.0, 1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5)
+}
+
+/// The same in two sums.
+#[inline(always)]
+pub(super) fn second_in_two_sums_f64<A: MultiplyAdd>(r: f64) -> f64 {
+    in_two_sums!(r;
+        (1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0), (1.0 / 39_916_800.0, 1.0 / 3_628_800.0), (1.0 / 362_880.0, 1.0 / 40_320.0),
+        (1.0 / 5_040.0, 1.0 / 720.0), (1.0 / 120.0, 1.0 / 24.0), (1.0 / 6.0, 0.5))
 }
 
 /// As [`scaled_f32`].

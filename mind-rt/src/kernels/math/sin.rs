@@ -18,13 +18,15 @@ struct Reduced<T, B> {
 }
 
 macro_rules! of {
-    ($($ty:ident $bits:ident, $reduced:ident, $tangent:ident;
+    ($($ty:ident $bits:ident, $reduced:ident, $tangent:ident, $short:literal;
         $($sine:literal)+; $($cosine:literal)+;)+) => {$(
         /// A module for the type of its name.
         pub(super) mod $ty {
             use super::*;
 
             const SIGN: $bits = 1 << ($bits::BITS - 1);
+            /// Whether the sine and the cosine do without what the rest lacks where sums are rounded once, which leaves room.
+            const SHORT: bool = $short;
 
             /// The sine.
             #[inline(always)]
@@ -58,24 +60,24 @@ macro_rules! of {
             pub(super) fn sine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
                 let z = rest * rest;
                 let p = horner!(z; $($sine),+);
-                rest + A::multiply_add(rest * z, p, low)
+                if SHORT && A::FUSES { A::multiply_add(rest * z, p, rest) } else { rest + A::multiply_add(rest * z, p, low) }
             }
 
             #[inline(always)]
             pub(super) fn cosine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
                 let z = rest * rest;
                 let p = horner!(z; $($cosine),+);
-                1.0 + A::multiply_add(z, p, -(rest * low))
+                if SHORT && A::FUSES { A::multiply_add(z, p, 1.0) } else { 1.0 + A::multiply_add(z, p, -(rest * low)) }
             }
         }
     )+};
 }
 
 of! {
-    f32 u32, reduced_f32, tangent_f32;
+    f32 u32, reduced_f32, tangent_f32, true;
         -1.951_084e-4 8.332_131e-3 -1.666_665_4e-1;
         2.438_225e-5 -1.388_667_8e-3 4.166_662e-2 -0.5;
-    f64 u64, reduced_f64, tangent_f64;
+    f64 u64, reduced_f64, tangent_f64, false;
         1.589_358_328_051_628_4e-10 -2.505_070_402_761_780_2e-8 2.755_731_335_592_900_6e-6 -1.984_126_982_886_984_8e-4
         8.333_333_333_321_286e-3 -1.666_666_666_666_662_7e-1;
         -1.135_219_652_621_407e-11 2.087_556_219_227_669_2e-9 -2.755_731_297_842_391e-7 2.480_158_728_364_033_4e-5

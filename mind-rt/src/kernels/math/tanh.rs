@@ -1,42 +1,29 @@
-//! The hyperbolic tangent, within 3 units in the last place: a rational function or polynomial near 0, and one of `exp` beyond,
-//! all of Cephes (Moshier, 1984).
+//! The hyperbolic tangent: (e^2x - 1) / (e^2x + 1), the difference from 1 being that of [`expm1`], which close to 0 is exact to
+//! the last digits. So one path is there for all sizes, and one quotient.
 
-use super::{MultiplyAdd, exp, horner};
+use super::{MultiplyAdd, exp, expm1};
 
-macro_rules! exp_of_twice {
-    ($ty:ident, $size:ident, $most:literal, $reduced:ident, $second:ident, $bias:literal, $shift:literal) => {{
-        // Beyond it the result is 1. Written so that NaN passes. The power of 2 is in range, so that one step scales by it.
-        let twice = if $size > $most { 2.0 * $most } else { $size + $size };
-        let (shifted, r) = exp::$reduced::<A>(twice);
-        let y = A::one_plus(r, exp::$second::<A>(r));
-        y * $ty::from_bits(shifted.to_bits().wrapping_sub($bias) << $shift)
-    }};
+macro_rules! of {
+    ($($ty:ident: $most:literal, $reduced:ident, $series:ident, $bias:literal, $shift:literal;)+) => {$(
+        /// Of the type of its name.
+        #[inline(always)]
+        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+            let size = x.abs();
+            // Beyond it the result is 1. Written so that NaN passes.
+            let size = if size > $most { $most } else { size };
+            let (shifted, r) = exp::$reduced::<A>(size + size);
+            let q = expm1::$series::<A>(r);
+            let power = $ty::from_bits(shifted.to_bits().wrapping_sub($bias) << $shift);
+            let above = A::multiply_add(power, q, power - 1.0);
+            let below = above + 2.0;
+            (above / below).copysign(x)
+        }
+    )+};
 }
 
-/// Of `f64`.
-#[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
-    let size = x.abs();
-    let z = size * size;
-    let p = horner!(z; -9.643_991_794_250_522e-1, -9.928_772_310_019_185e1, -1.614_687_684_417_084_5e3);
-    let q = horner!(z; 1.0, 1.128_116_784_916_329_3e2, 2.235_488_390_601_004_5e3, 4.844_063_053_251_255e3);
-    let power = exp_of_twice!(f64, size, 20.0, reduced_f64, second_f64, 1023, 52);
-    // One quotient for both forms.
-    let near = size < 0.625;
-    let (above, below) = (if near { size * z * p } else { -2.0 }, if near { q } else { power + 1.0 });
-    (if near { size } else { 1.0 } + above / below).copysign(x)
-}
-
-/// Of `f32`.
-#[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
-    let size = x.abs();
-    let z = size * size;
-    let p = horner!(z; -5.704_988_7e-3, 2.063_908_8e-2, -5.373_971_6e-2, 1.333_144_2e-1, -3.333_328e-1);
-    let near = A::multiply_add(size * z, p, size);
-    let power = exp_of_twice!(f32, size, 10.0, reduced_f32, second_f32, 127, 23);
-    let far = 1.0 - 2.0 / (power + 1.0);
-    if size < 0.625 { near } else { far }.copysign(x)
+of! {
+    f32: 10.0, reduced_f32, series_f32, 127, 23;
+    f64: 20.0, reduced_f64, series_f64, 1023, 52;
 }
 
 #[cfg(test)]
