@@ -104,7 +104,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["add"], formula("{0} + {1}")),
     (&["sub", "subtract"], formula("{0} - {1}")),
     (&["mul", "multiply"], formula("{0} * {1}")),
-    (&["div", "divide", "true_divide"], formula("{0} / {1}")),
+    (&["div", "divide", "true_divide", "truediv"], formula("{0} / {1}")),
     (&["reciprocal", "recip"], formula("1.0 / {0}")),
     (&["t", "T", "mT", "transposed"], formula("{0}.T")),
     // What gives its operand.
@@ -135,6 +135,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["psi"], Way::Named("digamma")),
     (&["polygamma"], Way::Words("write `digamma(…)`, or its derivative `trigamma(…)`")),
     (&["fmod"], Way::Named("rem")),
+    (&["remainder", "rem_euclid", "floormod"], formula("{0} - {1} * floor({0} / {1})")),
+    (&["floor_divide", "floordiv", "div_floor"], formula("floor({0} / {1})")),
+    (&["sin_cos"], formula("(sin({=0}), cos({=0}))")),
     (&["power", "powf", "powi", "float_power"], formula("pow({=0}, {=1})")),
     // Exponentials and logarithms, and what is made of them.
     (&["exp_m1"], Way::Named("expm1")),
