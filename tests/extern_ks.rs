@@ -18,6 +18,9 @@ mod cells {
 
 (def pick Float ((v : Vec Float) (i : Integer)) (index i v))
 
+(def chosen (Vec Float) ((v : Vec Float) (flag : Bool))
+  (if flag (map (lam (x : Float) (mul x x)) v) v))
+
 (def halves (Vec Float) (v : Vec Float) (build (div (size v) 2) (lam (i : Integer) (index i v))))
 
 (def norms (Vec Float) (t : Tensor 2 Float)
@@ -27,7 +30,7 @@ mod cells {
         (let (x (index (tuple i j) t)) (mul x x)))))))))
 "#,
         grad = [
-            rev cell, rev rev cell, rev rev rev cell, rev least, rev pick, rev rev pick, rev halves, rev norms,
+            rev cell, rev rev cell, rev rev rev cell, rev least, rev pick, rev rev pick, rev chosen, rev rev chosen, rev halves, rev norms,
             rev rev norms
         ]
     );
@@ -37,6 +40,7 @@ mind! {
     extern fn cells::cell(x: f64[4], h: f64[4], leak: f64) -> f64[4];
     extern fn cells::least(v: f64[4]) -> f64;
     extern fn cells::pick(v: f64[4], i: i64) -> f64;
+    extern fn cells::chosen(v: f64[4], flag: bool) -> f64[4];
     extern fn cells::halves(v: f64[4]) -> f64[4];
     extern fn cells::norms<M, N>(t: f64[M, N]) -> f64[M];
 
@@ -60,6 +64,17 @@ mind! {
     #[grad(v)]
     pub fn one(v: f64[4], i: i64) -> f64 {
         pick(v * v, i)
+    }
+
+    /// A truth value that is computed goes to the program.
+    #[grad(v)]
+    pub fn squares_if_large(v: f64[4], least: f64) -> f64 {
+        sum(chosen(2.0 * v, v[0] > least && any(v < 0.0)) * v)
+    }
+
+    #[grad(v)]
+    pub fn slope_if_large(v: f64[4], least: f64) -> f64 {
+        sum(grad(squares_if_large, wrt = v)(v, least))
     }
 
     pub fn wrong(v: f64[4]) -> f64[4] {
@@ -161,6 +176,18 @@ fn moved<S: mind::Shape>(x: &Tensor<f64, S>, at: usize, by: f64) -> Tensor<f64, 
 #[track_caller]
 fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-7 * expected.abs().max(1.0), "{found} is not {expected}");
+}
+
+#[test]
+fn truth_values_are_handed_to_programs() {
+    let v = Tensor::from([3.0, -1.0, 0.5, 2.0]);
+    // 4 v³ in sum, or 2 v².
+    assert_eq!(squares_if_large(&v, 2.0), 4.0 * (27.0 - 1.0 + 0.125 + 8.0));
+    assert_eq!(squares_if_large(&v, 4.0), 2.0 * (9.0 + 1.0 + 0.25 + 4.0));
+    assert_eq!(squares_if_large_grad(&v, 2.0).1, Tensor::from([108.0, 12.0, 3.0, 48.0]));
+    assert_eq!(squares_if_large_grad(&v, 4.0).1, Tensor::from([12.0, -4.0, 2.0, 8.0]));
+    assert_eq!(slope_if_large_grad(&v, 2.0).1, Tensor::from([72.0, -24.0, 12.0, 48.0]));
+    assert_eq!(slope_if_large_grad(&v, 4.0).1, Tensor::from([4.0; 4]));
 }
 
 #[test]

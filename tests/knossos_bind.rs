@@ -53,6 +53,26 @@ mod by_mind {
     );
 }
 
+/// Truth values that go to a function of `mind!`, and come from one.
+mod truths {
+    mind::mind! {
+        #[grad(x)]
+        pub fn gated(x: f64, is_on: bool) -> f64 { where(is_on, x * x, -x) }
+        pub fn any_above<N>(v: f64[N], limit: f64) -> bool { any(v > limit) }
+    }
+
+    mind::ks!(
+        r#"
+(edef gated Float (Float Bool))
+(edef above Bool ((Vec Float) Float))
+(def total Float ((v : Vec Float) (limit : Float))
+  (sum (map (lam (x : Float) (gated x (above v limit))) v)))
+"#,
+        grad = [rev total],
+        bind = [gated = gated, grad gated = gated_grad, above = any_above]
+    );
+}
+
 /// What a binding says of a function that the prelude has too.
 mod over_the_prelude {
     mind::ks!(
@@ -72,6 +92,14 @@ mod over_the_prelude {
     fn doubled_back(_: f64, d: f64) -> f64 {
         2.0 * d
     }
+}
+
+#[test]
+fn truth_values_cross_both_ways() {
+    let v = vector(&[1.0, -3.0]);
+    assert_eq!((truths::total(&v, 0.5), truths::total(&v, 2.0)), (10.0, 2.0));
+    assert_eq!(truths::rev_total(&v, 0.5, 1.0).0, vector(&[2.0, -6.0]));
+    assert_eq!(truths::rev_total(&v, 2.0, 1.0).0, vector(&[-1.0, -1.0]));
 }
 
 #[test]

@@ -27,7 +27,7 @@ rows! {
 ///   stops (E6010).
 /// - **Error**: that of the function.
 /// - **Derivative**: what `ExternGrad` gives, an operand each.
-/// - **Constraints**: 1. operands are `f32`, `f64` or `i64`, and one at least is of floats (E2005). 2. All floats are of
+/// - **Constraints**: 1. operands are `f32`, `f64`, `i64` or `bool`, and one at least is of floats (E2005). 2. All floats are of
 ///   one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
 /// - **Example**: `%2 = Extern (%0, %1) {function="cell", shape=[8]} : f64[8]`.
 static EXTERN: OpInfo = OpInfo {
@@ -147,9 +147,9 @@ fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     let mut found: Option<(usize, &Type)> = None;
     for (position, operand) in operands.iter().enumerate() {
         match (operand.dtype, found) {
-            (DType::I64, _) => {}
-            (DType::I32 | DType::Bool, _) => {
-                return Err(not_taken(op, position, operand.dtype, "f32, f64, i64"));
+            (DType::I64 | DType::Bool, _) => {}
+            (DType::I32, _) => {
+                return Err(not_taken(op, position, operand.dtype, "f32, f64, i64, bool"));
             }
             (dtype, Some((first, ty))) if ty.dtype != dtype => {
                 return Err(OpError::mixed(op, ty, operand).operands(&[first, position]).into());
