@@ -364,3 +364,33 @@ fn gradients_sum_back_over_broadcast_axes() {
     assert_eq!((ds, drow), (21.0, Tensor::from([2.0, 2.0, 2.0])));
     assert_eq!((dcolumn, done), (Tensor::from([[-6.0], [-6.0]]), Tensor::from([[-9.0]])));
 }
+
+/// Where both of its operands are 0 the length has no slope: none is passed back, and no NaN.
+#[test]
+fn the_length_of_nothing_has_no_slope() {
+    mind! {
+        fn length(x: f64[3], y: f64[3]) -> f64 {
+            sum(hypot(x, y))
+        }
+
+        fn slopes(x: f64[3], y: f64[3]) -> (f64[3], f64[3]) {
+            grad(length, wrt = (x, y))(x, y)
+        }
+
+        fn squares(x: f64[3], y: f64[3]) -> f64 {
+            let (a, b) = slopes(x, y);
+            sum(a * 2.0 + b * b)
+        }
+
+        fn curvatures(x: f64[3], y: f64[3]) -> f64[3] {
+            grad(squares, wrt = x)(x, y)
+        }
+    }
+    let (x, y) = (Tensor::from([0.0, 3.0, 0.0]), Tensor::from([0.0, 4.0, -2.0]));
+    assert_eq!(slopes(&x, &y), (Tensor::from([0.0, 0.6, 0.0]), Tensor::from([0.0, 0.8, -1.0])));
+    // 2 y²/r³ - 2 x y²/r⁴ of 3 and 4, and 2/r of 0 and -2.
+    let found = curvatures(&x, &y);
+    for (found, expected) in found.as_slice().iter().zip([0.0, 0.256 - 0.1536, 1.0]) {
+        assert!((found - expected).abs() < 1e-15, "{found}, expected {expected}");
+    }
+}

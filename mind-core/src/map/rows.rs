@@ -1343,7 +1343,7 @@ rows! {
     /// - **Dtype**: that of both operands, `f32` or `f64`.
     /// - **Semantics**: `√(lhs² + rhs²)`, also where the squares leave the range; infinity if either is infinite, even beside NaN.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * (lhs / y)` to `lhs`, `dy * (rhs / y)` to `rhs`.
+    /// - **Derivative**: `dy * (lhs / y)` to `lhs`, `dy * (rhs / y)` to `rhs`; 0 where both are 0.
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
     /// - **Example**: `%2 = Hypot (%0, %1) : f32[2, 3]`.
     Hypot = Row {
@@ -1356,7 +1356,7 @@ rows! {
         exactness: Exactness::Within([1, 2]),
         rust: Rust::Function("hypot"),
         float: |x| x[0].hypot(x[1]),
-        derivative: &["dy * (lhs / y)", "dy * (rhs / y)"],
+        derivative: &["where(eq(y, 0.0), 0.0, dy * (lhs / y))", "where(eq(y, 0.0), 0.0, dy * (rhs / y))"],
         domain: Domain::Positive,
         ..FLOATS
     };
