@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 
 use mind::{Tensor, Workspace, mind, set_threads};
 
+mod timing;
+
+use timing::calls_in;
+
 /// Declares functions, and what gives their rows.
 macro_rules! functions {
     ($($name:literal $single:ident $double:ident $single_into:ident $double_into:ident
@@ -112,15 +116,7 @@ fn measure(rows: &mut [Row<'_>]) {
     /// What a measurement takes at least.
     const SAMPLE: Duration = Duration::from_micros(50);
 
-    let calls: Vec<u32> = rows
-        .iter_mut()
-        .map(|row| {
-            (row.call)();
-            let start = Instant::now();
-            (row.call)();
-            (SAMPLE.as_nanos() / start.elapsed().as_nanos().max(1)) as u32 + 1
-        })
-        .collect();
+    let calls: Vec<u32> = rows.iter_mut().map(|row| calls_in(SAMPLE, &mut *row.call)).collect();
     for _ in 0..ROUNDS {
         for (row, calls) in rows.iter_mut().zip(&calls) {
             // What the other rows left in the caches is not its.

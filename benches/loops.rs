@@ -8,7 +8,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mind::__private::{Combine, Kernel, MultiplyAdd, Separate, Split, copy_strided, join, run};
+
+mod timing;
+
 use mind::{Const, Tensor, TensorView, Workspace, mind, set_threads};
+use timing::calls_in;
 
 mind! {
     fn total<N>(x: f32[N]) -> f32 { sum(x) }
@@ -218,15 +222,7 @@ fn measure(rows: &mut [Row<'_>]) {
     /// What a measurement takes at least.
     const SAMPLE: Duration = Duration::from_micros(30);
 
-    let calls: Vec<u32> = rows
-        .iter_mut()
-        .map(|row| {
-            (row.call)();
-            let start = Instant::now();
-            (row.call)();
-            (SAMPLE.as_nanos() / start.elapsed().as_nanos().max(1)) as u32 + 1
-        })
-        .collect();
+    let calls: Vec<u32> = rows.iter_mut().map(|row| calls_in(SAMPLE, &mut *row.call)).collect();
     for _ in 0..ROUNDS {
         for threads in [1, 2] {
             set_threads(threads);

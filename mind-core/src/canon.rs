@@ -106,7 +106,7 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         Op::Product(product) => Op::Product(product.canonical(operands)),
         Op::Const(constant) => Op::Const(constant.canonical()),
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
-        Op::Arg(arg, reduction) => Op::Arg(arg, explicit(&reduction, operands[0].rank())),
+        Op::ArgReduce(arg, reduction) => Op::ArgReduce(arg, explicit(&reduction, operands[0].rank())),
         Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
         // There is but one way.
         op => op,

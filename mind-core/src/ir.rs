@@ -6,7 +6,7 @@ use crate::{
     data::{F32, F64, TensorData},
     dim::Dim,
     map::Map,
-    reduce::{Arg, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, Shape, Type},
 };
 
@@ -90,7 +90,7 @@ pub enum Op<A: Form = Resolved> {
     /// A reduction over axes.
     Reduce(Reduce, Reduction<A::Axes>),
     /// The position of the largest or the smallest element over axes, counted row by row along these.
-    Arg(Arg, Reduction<A::Axes>),
+    ArgReduce(ArgReduce, Reduction<A::Axes>),
     /// The elements of the operand in another arrangement.
     Arrange(Arrange<A>),
     /// Elements at places that are known, taken out or put back.
@@ -124,7 +124,9 @@ impl<A: Form> Op<A> {
     /// How it is shown in listings: without its kind, where the operation's own name says it.
     pub fn shown(&self) -> &dyn fmt::Debug {
         match self {
-            Self::Input { .. } | Self::Const(_) | Self::Map(_) | Self::Reduce(..) | Self::Arg(..) => self,
+            Self::Input { .. } | Self::Const(_) | Self::Map(_) | Self::Reduce(..) | Self::ArgReduce(..) => {
+                self
+            }
             Self::Arrange(op) => op,
             Self::Part(op) => op,
             Self::Rows(op) => op,

@@ -252,14 +252,14 @@ rows! {
 
 /// Which element of a group it is whose position is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Arg {
+pub enum ArgReduce {
     /// The largest.
     Max,
     /// The smallest.
     Min,
 }
 
-impl Arg {
+impl ArgReduce {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Max, Self::Min];
 

@@ -107,8 +107,8 @@ pub enum Error {
         /// Where the need comes from, as in ``N, from `x` ``.
         why: &'static str,
     },
-    /// A slice or index bound is outside a dynamic dimension.
-    #[error("E6009: `{function}`: {bound} is outside dimension {extent}: {bound_value} > {extent_value}")]
+    /// A slice or index bound exceeds a dynamic dimension, or a dimension the integers that it is to be one of.
+    #[error("E6009: `{function}`: {bound} exceeds {extent}: {bound_value} > {extent_value}")]
     BoundOutsideDim {
         /// The function called.
         function: &'static str,

@@ -121,12 +121,6 @@ pub fn check_positive(
     Err(Error::NonPositiveDim { function, what, dimension, value })
 }
 
-/// A number of elements as an `i64`, at most the largest.
-#[inline(always)]
-pub fn count(elements: usize) -> i64 {
-    i64::try_from(elements).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

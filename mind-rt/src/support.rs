@@ -41,7 +41,8 @@ pub fn check_whole<T: Element, S: Shape>(tensor: &TensorRef<T, S>, len: usize) {
     check(tensor.len() == len, "a tensor has another number of elements than its shape");
 }
 
-/// Checks that a slice or index bound is within its dimension; both are given as text and as value.
+/// Checks that a slice or index bound is within its dimension, or a dimension within its integers; both are given as text and
+/// as value.
 ///
 /// # Errors
 /// E6009.
@@ -59,13 +60,14 @@ pub fn check_at_most(
     Err(Error::BoundOutsideDim { function, bound, extent, bound_value, extent_value })
 }
 
-/// Checks that the number of elements a loop goes over is one: saturating arithmetic gives `usize::MAX` where it is not.
+/// Checks that the number of elements a loop goes over, or that is asked for, is one: saturating arithmetic gives
+/// `usize::MAX` where it is not.
 ///
 /// # Errors
 /// E6004.
 #[inline(always)]
 pub fn check_count(extents: &'static str, count: usize) -> Result<(), Error> {
-    if count < usize::MAX {
+    if count <= isize::MAX as usize {
         return Ok(());
     }
     Err(Error::Allocation { shape: format!("{extents} elements") })
@@ -131,6 +133,6 @@ mod tests {
     #[test]
     fn a_bound_outside_says_which() {
         let error = check_at_most("f", "4", "N", 4, 3).expect_err("4 is more than 3");
-        assert_eq!(error.to_string(), "E6009: `f`: 4 is outside dimension N: 4 > 3");
+        assert_eq!(error.to_string(), "E6009: `f`: 4 exceeds N: 4 > 3");
     }
 }

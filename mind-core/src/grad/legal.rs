@@ -132,12 +132,10 @@ impl Legaliser<'_> {
     /// Whether a value is a number of elements: positive, whatever the inputs are.
     fn is_count(&self, value: ValueId) -> bool {
         let inst = self.module.inst(value);
-        match &inst.op {
-            Op::Const(Const::Count { .. }) => true,
-            Op::Const(_) => Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0),
-            // Of nothing else is it known: the quotient is refused then.
-            _ => false,
-        }
+        // Of what is computed it is not known: the quotient is refused then.
+        let Op::Const(constant) = &inst.op else { return false };
+        matches!(constant, Const::Count { .. })
+            || Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0)
     }
 
     /// The number of elements of a shape: a product of one sum of ones an axis, so no sum runs past what `f32` counts exactly

@@ -11,7 +11,7 @@ use crate::{
     ir::{Const, Convolution, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
-    reduce::{self, Arg},
+    reduce::{self, ArgReduce},
     ty::DType,
 };
 
@@ -32,13 +32,13 @@ pub(crate) struct Concrete<'a> {
 pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
-        Op::Const(constant) => filled(&known(constant, to), to),
+        Op::Const(constant) => filled(&known(constant, to)?, to),
         Op::Map(map) => {
             check_divisors(map.row(), operands)?;
             function(map.row(), operands, to)
         }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
-        Op::Arg(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
+        Op::ArgReduce(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -101,15 +101,15 @@ impl Concrete<'_> {
     }
 }
 
-/// The values of a constant, once the extents are known.
-fn known(constant: &Const, to: &Concrete<'_>) -> TensorData {
-    constant.data().unwrap_or_else(|| {
-        let Const::Count { shape, dtype } = constant else {
-            unreachable!("whatever else is constant is known")
-        };
-        let count = shape.iter().map(|dim| to.extent(dim) as i64).fold(1, i64::saturating_mul);
-        TensorData::count(count, *dtype)
-    })
+/// The values of a constant, once the extents are known, or E6004 for a number of elements beyond 64 bits.
+fn known(constant: &Const, to: &Concrete<'_>) -> Result<TensorData, RunError> {
+    if let Some(data) = constant.data() {
+        return Ok(data);
+    }
+    let Const::Count { shape, dtype } = constant else { unreachable!("whatever else is constant is known") };
+    let count = shape.iter().try_fold(1_i64, |count, dim| count.checked_mul(to.extent(dim) as i64));
+    let too_many = || RunError::new(Code::E6004, format!("{shape} has more elements than 64 bits can count"));
+    count.map(|count| TensorData::count(count, *dtype)).ok_or_else(too_many)
 }
 
 fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
@@ -218,16 +218,19 @@ fn totals<T: Number>(
 }
 
 /// Where the largest elements are, or the smallest: the first NaN of each group, else the first of equal ones.
-fn positions_of(arg: Arg, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
     with_number!(operand.dtype(), T => {
         let is_nan = |x: T| x.partial_cmp(&x).is_none();
         let beats = |x: T, best: T| {
-            is_nan(x) && !is_nan(best) || if arg == Arg::Max { x > best } else { x < best }
+            is_nan(x) && !is_nan(best) || if arg == ArgReduce::Max { x > best } else { x < best }
         };
-        let (groups, _) = groups(reduction, operand, to, (0, None), |(seen, best): (i64, Option<(T, i64)>), x: T| {
+        type Best = Option<(T, i64)>;
+        let add = |(seen, best): (i64, Best), x: T| {
             (seen + 1, Some(best.filter(|(best, _)| !beats(x, *best)).unwrap_or((x, seen))))
-        });
-        Value::new(to.shape, groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at)).collect::<Vec<i64>>())
+        };
+        let (groups, _) = groups(reduction, operand, to, (0, None), add);
+        let found = groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at));
+        Value::new(to.shape, found.collect::<Vec<i64>>())
     })
 }
 

@@ -74,7 +74,7 @@ impl Shapes {
                 .expect("what broadcasts has operands"),
             (_, Op::Map(_) | Op::Own(Own::ConvertedLike)) => operands[0],
             // The shape of one reduction is that of another.
-            (_, Op::Reduce(_, reduction) | Op::Arg(_, reduction)) => {
+            (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());
                 self.atom(Source::Made(sum, operands.to_vec()))
             }

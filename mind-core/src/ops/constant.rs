@@ -3,13 +3,14 @@
 use mind_shape::element_count;
 
 use super::{
-    Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement,
     fields::{SHAPE, not_these_fields},
     rules::foreign,
     sample,
 };
 use crate::{
     diag::Code,
+    dim::Dim,
     ir::{Const, Op},
     profile::Profile,
     ty::{DType, Shape, Type},
@@ -153,10 +154,12 @@ static CONST_TENSOR: OpInfo = OpInfo {
 ///
 /// - **Shape**: `[]`.
 /// - **Dtype**: the attribute, a number.
-/// - **Semantics**: the product of the extents, of 64 bits and at most the largest of these, converted as `Cast` converts an `i64`.
+/// - **Semantics**: the product of the extents, rounded to a float; one that exceeds the integers of the type is refused
+///   before anything runs (E6009).
 /// - **Error**: half an ulp where a float does not count so far.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. Extents are at least 1 (E3006). 2. The type is no `bool` (E2005).
+/// - **Constraints**: 1. Extents are at least 1 (E3006). 2. The type is no `bool` (E2005). 3. A known product is one of its
+///   integers (E1005).
 /// - **Example**: `%1 = Count () {shape=[N], dtype=f32} : f32`.
 static COUNT: OpInfo = OpInfo {
     name: "Count",
@@ -164,6 +167,12 @@ static COUNT: OpInfo = OpInfo {
     label: "dimension",
     profile: Profile::Extended,
     infer: infer_count,
+    requirements: |op, _| {
+        let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+        let count = shape.element_count().expect("inference refuses what cannot be counted");
+        let is_open = *dtype == DType::I32 && count.as_literal().is_none();
+        is_open.then_some(Requirement::AtMost(count, LARGEST_I32)).into_iter().collect()
+    },
     fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
     attributes: |op| {
         let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
@@ -185,9 +194,15 @@ fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
         return Err(OpError::new(op, Code::E2005).problem(problem).focus(Focus::Attribute("dtype")).into());
     }
     super::rules::positive(op, shape)?;
-    shape.element_count().map_err(|overflow| OpError::overflow(op, overflow))?;
+    let count = shape.element_count().map_err(|overflow| OpError::overflow(op, overflow))?;
+    if *dtype == DType::I32 && count.as_literal().is_some_and(|count| i32::try_from(count).is_err()) {
+        let problem = format!("{count} is out of range for i32");
+        return Err(OpError::new(op, Code::E1005).problem(problem).focus(Focus::Attribute("shape")).into());
+    }
     Ok(Type::scalar(*dtype))
 }
+
+const LARGEST_I32: Dim = Dim::literal(i32::MAX as i64);
 
 fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
     let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };

@@ -248,7 +248,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
     match op {
         Op::Map(map) => elementwise::row(*map),
         Op::Reduce(reduce, _) => reduction::row(*reduce),
-        Op::Arg(arg, _) => reduction::arg_row(*arg),
+        Op::ArgReduce(arg, _) => reduction::arg_row(*arg),
         Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
         Op::Arrange(arrange) => shape::row(arrange),
@@ -406,7 +406,7 @@ impl Op {
             | Self::Const(_)
             | Self::Map(_)
             | Self::Reduce(..)
-            | Self::Arg(..)
+            | Self::ArgReduce(..)
             | Self::Rows(_)
             | Self::Product(_)
             | Self::Window(_)

@@ -11,7 +11,7 @@ use crate::{
     ir::{Op, Reduction},
     map::{Exactness, Takes},
     profile::Profile,
-    reduce::{Arg, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, Type},
 };
 
@@ -59,10 +59,10 @@ const fn of(reduce: Reduce) -> OpInfo {
 }
 
 /// The row of a position in the table of operations.
-pub(super) const fn arg_row(arg: Arg) -> &'static OpInfo {
+pub(super) const fn arg_row(arg: ArgReduce) -> &'static OpInfo {
     match arg {
-        Arg::Max => &ARG_MAX,
-        Arg::Min => &ARG_MIN,
+        ArgReduce::Max => &ARG_MAX,
+        ArgReduce::Min => &ARG_MIN,
     }
 }
 
@@ -83,7 +83,7 @@ static ARG_MAX: OpInfo = OpInfo {
     name: "ArgMax",
     mnemonic: "argmax",
     label: "argmax",
-    make: Make::Of(|given| Op::Arg(Arg::Max, made(given))),
+    make: Make::Of(|given| Op::ArgReduce(ArgReduce::Max, made(given))),
     ..ARG
 };
 
@@ -101,7 +101,7 @@ static ARG_MIN: OpInfo = OpInfo {
     name: "ArgMin",
     mnemonic: "argmin",
     label: "argmin",
-    make: Make::Of(|given| Op::Arg(Arg::Min, made(given))),
+    make: Make::Of(|given| Op::ArgReduce(ArgReduce::Min, made(given))),
     ..ARG
 };
 
@@ -120,7 +120,7 @@ const ARG: OpInfo = OpInfo {
 fn known(op: &Op) -> (Takes, &Reduction) {
     match op {
         Op::Reduce(reduce, reduction) => (reduce.row().takes, reduction),
-        Op::Arg(_, reduction) => (Takes::Numbers, reduction),
+        Op::ArgReduce(_, reduction) => (Takes::Numbers, reduction),
         _ => foreign(op),
     }
 }
@@ -159,7 +159,7 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     } else {
         dims.filter(|(axis, _)| !reduced.contains(axis)).map(|(_, dim)| dim.clone()).collect()
     };
-    let dtype = if matches!(op, Op::Arg(..)) { DType::I64 } else { operand.dtype };
+    let dtype = if matches!(op, Op::ArgReduce(..)) { DType::I64 } else { operand.dtype };
     Ok(Type::new(dtype, shape))
 }
 

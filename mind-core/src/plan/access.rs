@@ -43,7 +43,7 @@ impl Step {
                 visit(*updates);
                 indices.buffer().into_iter().for_each(visit);
             }
-            Self::Arg { operand, .. } => visit(*operand),
+            Self::ArgReduce { operand, .. } => visit(*operand),
             Self::SliceGrad { updates, .. } => visit(*updates),
             Self::Conv2d(convolution) => {
                 convolution.finish.loads.iter().for_each(view);
@@ -68,7 +68,7 @@ impl Step {
             }
             Self::Extern(call) => visit(call.result),
             Self::Gather { result, .. }
-            | Self::Arg { result, .. }
+            | Self::ArgReduce { result, .. }
             | Self::ScatterAdd { result, .. }
             | Self::SliceGrad { result, .. }
             | Self::Update { to: result, .. } => visit(*result),
@@ -97,7 +97,7 @@ impl Step {
             Self::MatMul(_)
             | Self::Check { .. }
             | Self::Gather { .. }
-            | Self::Arg { .. }
+            | Self::ArgReduce { .. }
             | Self::ScatterAdd { .. }
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
@@ -130,7 +130,7 @@ impl Step {
             Self::UpdateScalar { from, .. } => visit(from),
             Self::Load { .. }
             | Self::Dot { .. }
-            | Self::Arg { .. }
+            | Self::ArgReduce { .. }
             | Self::SliceGrad { .. }
             | Self::Update { .. } => {}
         }

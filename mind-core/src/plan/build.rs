@@ -197,7 +197,7 @@ impl<'g> Planner<'g> {
                 row: row.clone(),
                 result: self.stored(id),
             },
-            Work::Arg { arg, shape, reduced } => Step::Arg {
+            Work::ArgReduce { arg, shape, reduced } => Step::ArgReduce {
                 arg: *arg,
                 operand: self.read_buffer(&reads[0]),
                 shape: shape.clone(),

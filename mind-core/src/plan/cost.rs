@@ -57,7 +57,7 @@ impl Count<'_> {
                 self.flops(&self.elements(*updates)?)?;
                 self.buffers([*updates, *result])
             }
-            Step::Arg { operand, result, .. } => {
+            Step::ArgReduce { operand, result, .. } => {
                 self.flops(&self.elements(*operand)?)?;
                 self.buffers([*operand, *result])
             }

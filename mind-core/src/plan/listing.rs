@@ -97,7 +97,7 @@ impl Listing<'_> {
                 let row = self.dim(row);
                 format!("gather   {} <- rows of {table} at {indices}  (rows of {row})", self.buffer(*result))
             }
-            Step::Arg { arg, operand, reduced, result, .. } => {
+            Step::ArgReduce { arg, operand, reduced, result, .. } => {
                 let axes: Vec<usize> = (0..reduced.len()).filter(|axis| reduced[*axis]).collect();
                 let (operand, result) = (self.buffer(*operand), self.buffer(*result));
                 format!("{:<8} {result} <- positions in {operand} over axes {axes:?}", arg.function())

@@ -35,7 +35,7 @@ use crate::{
     map::Map,
     ops::Requirement,
     opt::Optimised,
-    reduce::Arg,
+    reduce::ArgReduce,
     ty::{DType, Shape, Type},
 };
 
@@ -172,9 +172,9 @@ pub enum Step {
         result: BufferId,
     },
     /// Positions of the largest or the smallest elements, counted row by row along the reduced axes.
-    Arg {
+    ArgReduce {
         /// Which.
-        arg: Arg,
+        arg: ArgReduce,
         /// Contiguous.
         operand: BufferId,
         /// Its shape.

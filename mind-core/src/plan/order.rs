@@ -140,7 +140,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Dot { .. }
         | Step::Check { .. }
         | Step::Gather { .. }
-        | Step::Arg { .. }
+        | Step::ArgReduce { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)

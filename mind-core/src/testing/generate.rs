@@ -11,7 +11,7 @@ use crate::{
     },
     map::{Map, Row, Shapes},
     ops::Profile,
-    reduce::{Arg, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
@@ -168,7 +168,7 @@ impl Generator {
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 match self.profile {
                     Profile::Extended if self.random.once_in(8) => {
-                        (Op::Arg(*self.random.pick(&Arg::ALL), reduction), vec![x])
+                        (Op::ArgReduce(*self.random.pick(&ArgReduce::ALL), reduction), vec![x])
                     }
                     _ => (Op::Reduce(*self.random.pick(Reduce::ALL), reduction), vec![x]),
                 }

@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::{
     dim::Dim,
-    ir::{self, Form, Reduction},
+    ir::{self, Form},
 };
 
 pub use arguments::{Argument, Text, Texts};
@@ -78,6 +78,9 @@ impl Form for Written {
 /// An operation; its operands are those of the node.
 pub type Op = ir::Op<Written>;
 
+/// Which axes a reduction takes away, as they are written.
+pub type Reduction = ir::Reduction<Option<Vec<i64>>>;
+
 /// A shape as it is known without types.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Extents {
@@ -122,7 +125,7 @@ pub enum Own {
         /// Whether all have to be.
         all: bool,
         /// The axes.
-        reduction: Reduction<Option<Vec<i64>>>,
+        reduction: Reduction,
     },
     /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
     SumLike,

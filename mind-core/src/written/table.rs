@@ -161,11 +161,11 @@ statements! {
         run: reduce.row().function => (X, axes),
         core: one(ir::Op::Reduce(*reduce, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
-    Op::Arg(arg, Reduction { axes, keepdims }) => {
+    Op::ArgReduce(arg, Reduction { axes, keepdims }) => {
         is: Row { elements: Elements::Own(DType::I64), ..Row::kernel() }.axes(reduced_to(axes, *keepdims)),
         rule: arg(X, axes, *keepdims),
         run: arg.function() => (X, axes),
-        core: one(ir::Op::Arg(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
+        core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
         is: Row::of(Kind::View).extents(literals(shape)),

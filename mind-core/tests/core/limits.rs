@@ -3,13 +3,14 @@
 use mind_core::{
     build::Builder,
     dim::{Bindings, Dim},
+    interp::check_requirements,
     ir::Module,
     ops::Profile,
     pipeline,
     surface::{lower::lower, parse::parse},
     text::{Limits, core_ir, json, mic},
     ty::{DType, Shape, Type},
-    verify::verify,
+    verify::{requirements, verify},
 };
 
 /// `(A0+1)*(A1+1)*…`: multiplied out it has twice the terms with each factor.
@@ -193,4 +194,25 @@ fn replaced_symbols_that_multiply_out_are_refused() {
     let ty = &module.insts()[0].ty;
     let found = ty.substitute(&bindings).unwrap_err().to_string();
     assert!(found.contains("products of terms, multiplied out, exceeds the limit of 65536"), "{found}");
+}
+
+/// An `i32` that counts elements is never another number than theirs.
+#[test]
+fn elements_that_an_i32_cannot_count_are_refused_before_anything_runs() {
+    let text = |dtype: &str| {
+        format!(
+            "%0 = Input () {{name=\"x\"}} : bool[N, M]\n%1 = Count () {{shape=[N, M], dtype={dtype}}} : {dtype}\noutputs: %1"
+        )
+    };
+    let checked = |dtype: &str, extents: [i64; 2]| {
+        let module = core_ir::parse(&text(dtype), &Limits::default()).unwrap();
+        let needed = requirements(&verify(module, Profile::Extended).unwrap());
+        let bindings =
+            [("N", extents[0]), ("M", extents[1])].map(|(name, of)| (name.into(), Dim::literal(of)));
+        check_requirements(&needed, &bindings.into()).map_err(|error| error.to_string())
+    };
+    assert_eq!(checked("i32", [65_536, 32_767]), Ok(()));
+    let error = checked("i32", [65_536, 32_768]).unwrap_err();
+    assert!(error.ends_with("M * N = 2147483648 exceeds 2147483647"), "{error}");
+    assert_eq!(checked("i64", [65_536, 32_768]), Ok(()));
 }

@@ -225,7 +225,7 @@ fn surface(row: &OpInfo) -> String {
     let is_word = label.chars().all(|character| character.is_alphanumeric() || character == '_');
     match (row.class, row.arity) {
         (Class::Input, _) => "a parameter".into(),
-        (Class::Constant, _) => "a literal".into(),
+        (Class::Constant, _) => format!("a {label}"),
         _ if is_word && function_names().any(|name| name == label) => format!("`{label}(…)`"),
         _ if label == "extern" => "a function declared by `extern fn`".into(),
         _ if label == "index" => "`x[i, j]`".into(),

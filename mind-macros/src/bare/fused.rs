@@ -80,24 +80,16 @@ pub(super) fn call(
     let [inputs, truths]: [String; 2] = [&inputs, &truths].map(|nodes| read(nodes));
     let [outputs, masks]: [String; 2] = [&outputs, &masks].map(|nodes| written(nodes));
     let shape = fused.outputs.last().expect("a loop stores something").index();
-    let (row, element) = (name(step, part), element(program, values, fused));
+    let row = name(step, part);
+    let element = of_type(program, fused).map_or("bool".to_string(), |node| values.element_of(node));
     format!(
         "rt::fused::<{element}, _, _, _, _, _>({row}, &__nodes[{shape}], [{inputs}], [{outputs}], [{truths}], [{masks}]);\n"
     )
 }
 
-/// The one element type of a loop that is not of truth values.
-fn element(program: &Program, values: &Values<'_>, fused: &Fused) -> String {
-    let mut all = fused.nodes.iter().chain(&fused.inputs);
-    let node = all.find(|node| !program.is_of_truths(**node));
-    node.map_or_else(|| "bool".to_string(), |node| values.element_of(*node))
-}
-
-/// Whether that type is one of numbers: then the loop is of any such.
-fn is_of_numbers(program: &Program, fused: &Fused) -> bool {
-    let all = fused.nodes.iter().chain(&fused.inputs);
-    let class = all.map(|node| program.class(*node)).find(|class| *class != Class::TRUTHS);
-    matches!(class, Some(Class::NumbersOf(_) | Class::Fixed(_)))
+/// A node of the one type of a loop that is not of truth values, if it has one.
+fn of_type(program: &Program, fused: &Fused) -> Option<NodeId> {
+    fused.nodes.iter().chain(&fused.inputs).copied().find(|node| !program.is_of_truths(*node))
 }
 
 /// What is handed to a loop and what it stores: of the one type each, and of truth values.
@@ -127,7 +119,10 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     let [n, m, k, l] = [&inputs, &outputs, &truths, &masks].map(Vec::len);
     let [slices, truth_slices] = [&inputs, &truths].map(|nodes| list("in_", nodes, ""));
     let [targets, mask_targets] = [&outputs, &masks].map(|nodes| list("out_", nodes, ""));
-    let bound = if is_of_numbers(program, fused) { "Number" } else { "Datum" };
+    let bound = match of_type(program, fused).map(|node| program.class(node)) {
+        Some(Class::NumbersOf(_) | Class::Fixed(_)) => "Number",
+        Some(Class::Of(_)) | None => "Datum",
+    };
     // Lints about what is generated are not for the user.
     let _ = writeln!(
         text,

@@ -213,7 +213,7 @@ impl Body<'_> {
                 let result = self.write(*result);
                 let _ = writeln!(self.text, "rt::gather({table}, {row}, {indices}, {result});");
             }
-            Step::Arg { arg, operand, shape, reduced, result } => {
+            Step::ArgReduce { arg, operand, shape, reduced, result } => {
                 let (operand, shape, result) = (self.read(*operand), self.shape(shape), self.write(*result));
                 let _ = writeln!(
                     self.text,
@@ -320,7 +320,7 @@ impl Body<'_> {
             Scalar::Input(input) => self.inputs[*input].clone(),
             Scalar::Local(value) => self.locals[value].0.clone(),
             Scalar::Count { count, dtype } => {
-                format!("(rt::count({}) as {dtype})", extent(count, Arithmetic::Saturating))
+                format!("({} as {dtype})", grouped(&self.extent(count)))
             }
         }
     }

@@ -20,7 +20,7 @@ use mind_core::{
     dim::{Bindings, Dim},
     ir::ValueId,
     ops::Requirement,
-    plan::{Listing, Plan, Step, listing},
+    plan::{Listing, Plan, Returned, Scalar, Step, listing},
     surface::lower::Structure,
 };
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -483,7 +483,19 @@ fn counts(plan: &Plan) -> BTreeSet<Dim> {
         Step::Nest(nest) => Some(Dim::product(&nest.extents).expect(space)),
         _ => None,
     });
-    loops.filter(|count| count.as_literal().is_none() && !known.contains(count)).collect()
+    let mut asked = Vec::new();
+    let mut ask = |scalar: &Scalar| {
+        if let Scalar::Count { count, .. } = scalar {
+            asked.push(count.clone());
+        }
+    };
+    plan.steps.iter().for_each(|step| step.for_each_scalar(&mut ask));
+    plan.returned.iter().for_each(|returned| match returned {
+        Returned::Scalar(scalar) => ask(scalar),
+        Returned::Buffer(_) => {}
+    });
+    let is_open = |count: &Dim| count.as_literal().is_none() && count.as_symbol().is_none();
+    loops.chain(asked).filter(|count| is_open(count) && !known.contains(count)).collect()
 }
 
 fn signed(dim: &Dim) -> String {

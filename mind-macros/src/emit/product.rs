@@ -153,7 +153,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Dot { .. }
             | Step::Check { .. }
             | Step::Gather { .. }
-            | Step::Arg { .. }
+            | Step::ArgReduce { .. }
             | Step::ScatterAdd { .. }
             | Step::SliceGrad { .. }
             | Step::Extern(_)

@@ -33,11 +33,11 @@ pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{
-    all, any, argmax, argmin, conv2d, conv2d_grad_filter, conv2d_grad_input, converted, copy, count_reduced,
-    filled, gather, gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
+    conv2d, conv2d_grad_filter, conv2d_grad_input, converted, copy, count_reduced, filled, gather,
+    gather_grad, slice, slice_grad, squeeze, subscript, subscript_grad, transpose,
 };
 pub use product::{product, product_grad_lhs, product_grad_rhs};
-pub use reduce::{max, mean, min, prod, sum, sum_like};
+pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum, sum_like};
 
 pub use crate::{
     dims::Const,

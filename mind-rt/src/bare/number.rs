@@ -169,17 +169,29 @@ data! {
     bool f32 of_bool of_bool_mut;
 }
 
+/// What every type of numbers has of [`Number`].
+macro_rules! shared {
+    ($of:ident) => {
+        #[inline(always)]
+        fn fold<'a, M: Over>(
+            x: Value<'_, Self>,
+            reduced: [bool; MAX_RANK],
+            out: &'a mut [Self],
+        ) -> &'a mut [Self] {
+            M::$of(x, reduced, out)
+        }
+
+        #[inline(always)]
+        fn count(things: usize) -> Self {
+            things as Self
+        }
+    };
+}
+
 macro_rules! floats {
     ($($ty:ident $of:ident;)*) => {
         $(impl Number for $ty {
-            #[inline(always)]
-            fn fold<'a, M: Over>(
-                x: Value<'_, Self>,
-                reduced: [bool; MAX_RANK],
-                out: &'a mut [Self],
-            ) -> &'a mut [Self] {
-                M::$of(x, reduced, out)
-            }
+            shared!($of);
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -189,11 +201,6 @@ macro_rules! floats {
             #[inline(always)]
             fn negated(self) -> Self {
                 -self
-            }
-
-            #[inline(always)]
-            fn count(things: usize) -> Self {
-                things as Self
             }
 
             fn indices(_: &[Self]) -> Indices<'_> {
@@ -206,14 +213,7 @@ macro_rules! floats {
 macro_rules! integers {
     ($($ty:ident $of:ident;)*) => {
         $(impl Number for $ty {
-            #[inline(always)]
-            fn fold<'a, M: Over>(
-                x: Value<'_, Self>,
-                reduced: [bool; MAX_RANK],
-                out: &'a mut [Self],
-            ) -> &'a mut [Self] {
-                M::$of(x, reduced, out)
-            }
+            shared!($of);
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -223,11 +223,6 @@ macro_rules! integers {
             #[inline(always)]
             fn negated(self) -> Self {
                 self.wrapping_neg()
-            }
-
-            #[inline(always)]
-            fn count(things: usize) -> Self {
-                things as Self
             }
 
             fn indices(indices: &[Self]) -> Indices<'_> {

@@ -4,9 +4,13 @@ use std::marker::PhantomData;
 
 use mind_shape::{Type, loops::CHAIN};
 
-use super::{Value, axis_of, count, extent, number::Number};
+use super::{
+    Value, axis_of, count, extent,
+    number::{Datum, Number},
+};
 use crate::{
     kernels::{
+        arg,
         limit::limit,
         monoid::{Folds, Max, Min, Monoid, Product, Sum},
         reduce::{self, combine_row, settle},
@@ -74,7 +78,67 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     T::fold::<Sum>(x, axes, out);
 }
 
-pub(super) fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
+/// Where the largest elements over `axes` are, or the largest of all, counted row by row along these axes.
+pub fn argmax<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+    let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
+    arg::argmax(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+}
+
+/// Where the smallest elements over `axes` are, or the smallest of all, counted row by row along these axes.
+pub fn argmin<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+    let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
+    arg::argmin(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+}
+
+fn extents(ty: &Type) -> [usize; MAX_RANK] {
+    std::array::from_fn(|axis| if axis < ty.rank() { extent(ty, axis) } else { 1 })
+}
+
+/// Whether any element over `axes` is true, or of all; what is not 0 is true.
+pub fn any<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+    truths(x, axes, out, false);
+}
+
+/// Whether all elements over `axes` are true, or all there are; what is not 0 is true.
+pub fn all<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+    truths(x, axes, out, true);
+}
+
+/// Whether all elements are true, or any, each of which is one of `out`.
+fn truths<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
+    let (rank, reduced) = (x.ty.rank(), reduced(x.ty, axes));
+    // From one position to the next in `out`; 0 where positions are one there.
+    let (mut strides, mut count) = ([0; MAX_RANK], 1);
+    for axis in (0..rank).rev().filter(|axis| !reduced[*axis]) {
+        strides[axis] = count;
+        count *= x.extent(axis);
+    }
+    let out = &mut out[..count];
+    out.fill(all);
+    let inner = if rank == 0 { 1 } else { x.extent(rank - 1) };
+    let (mut index, mut at) = ([0; MAX_RANK], 0);
+    for row in x.elements.chunks_exact(inner) {
+        if strides[rank.saturating_sub(1)] == 0 {
+            let differs = row.iter().fold(false, |differs, x| differs | (x.to_bool() != all));
+            out[at] = (out[at] != all || differs) != all;
+        } else {
+            for (out, x) in out[at..][..inner].iter_mut().zip(row) {
+                *out = if all { *out & x.to_bool() } else { *out | x.to_bool() };
+            }
+        }
+        for axis in (0..rank.saturating_sub(1)).rev() {
+            index[axis] += 1;
+            at += strides[axis];
+            if index[axis] < x.extent(axis) {
+                break;
+            }
+            at -= strides[axis] * index[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
     let mut reduced = [axes.is_none(); MAX_RANK];
     for axis in axes.unwrap_or_default() {
         reduced[axis_of(*axis, ty.rank())] = true;

@@ -20,7 +20,7 @@ use mind_core::{
         Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar, Source,
         Step, View,
     },
-    reduce::Arg,
+    reduce::ArgReduce,
     ty::{DType, Shape},
 };
 use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
@@ -290,12 +290,12 @@ impl Run<'_> {
                 });
                 self.store_buffer(*result, out);
             }
-            Step::Arg { arg, operand, shape, reduced, result } => {
+            Step::ArgReduce { arg, operand, shape, reduced, result } => {
                 let dims = self.sizes(shape);
                 let mut out = vec![-1; self.len(*result)];
                 each_number!(self.load_buffer(*operand), x => match arg {
-                    Arg::Max => rt::argmax(&dims, reduced, &x, &mut out),
-                    Arg::Min => rt::argmin(&dims, reduced, &x, &mut out),
+                    ArgReduce::Max => rt::argmax(&dims, reduced, &x, &mut out),
+                    ArgReduce::Min => rt::argmin(&dims, reduced, &x, &mut out),
                 });
                 self.store_buffer(*result, Elements::I64(out));
             }

@@ -53,9 +53,9 @@ pub(super) const E6009: Explanation = Explanation {
 };
 
 pub(super) const E6010: Explanation = Explanation {
-    text: "An integer was divided by zero, before anything was written. Or a program in Knossos failed as it ran: an assertion, \
-           too deep a recursion, a negative size, the maximum of nothing, an integer divided by zero, a function that is \
-           declared and not defined. Or the sides of a rule differ, where `mind ks check --rules` tries them.",
+    text: "An integer was divided by zero; nothing was written. A program in Knossos fails so too for an assertion, too deep a \
+           recursion, a negative size, the maximum of nothing and a function that is declared and not defined, and where \
+           `mind ks check --rules` finds that the sides of a rule differ.",
     example: Example::Knossos {
         wrong: "(def main Integer () (div 1 0))",
         right: "(def main Integer () (div 1 1))",

@@ -65,7 +65,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Dot { .. }
         | Step::Check { .. }
         | Step::Gather { .. }
-        | Step::Arg { .. }
+        | Step::ArgReduce { .. }
         | Step::ScatterAdd { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)

@@ -9,7 +9,7 @@ use crate::{
     map::{self, Map},
     ops::{Class, Motion},
     plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
-    reduce::{Arg, Row},
+    reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
 };
 
@@ -78,7 +78,7 @@ impl<'m> Arranger<'m> {
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
-            Op::Arg(arg, reduction) => self.positions(value, inst, *arg, reduction),
+            Op::ArgReduce(arg, reduction) => self.positions(value, inst, *arg, reduction),
             Op::Rows(Rows::Gather) => self.gather(value, inst),
             Op::Rows(Rows::ScatterAdd { .. }) => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
@@ -299,7 +299,9 @@ impl<'m> Arranger<'m> {
     fn check_of_divisors(&mut self, value: ValueId, inst: &Inst, row: &map::Row) -> Option<ItemId> {
         let divisor = inst.operands[row.pole?];
         let ty = self.module.ty(divisor);
-        let is_known = matches!(&self.module.inst(divisor).op, Op::Const(known) if known.data().is_none_or(|known| !known.has_zero_integer()));
+        // A number of elements is above 0.
+        let has_no_zero = |known: &Const| known.data().is_none_or(|known| !known.has_zero_integer());
+        let is_known = matches!(&self.module.inst(divisor).op, Op::Const(known) if has_no_zero(known));
         if is_known || !ty.dtype.is_integer() {
             return None;
         }
@@ -317,27 +319,17 @@ impl<'m> Arranger<'m> {
         let (indices, check) = self.indices(value, inst.operands[1], &shape[0]);
         let reads = vec![self.contiguous(inst.operands[0]), indices];
         let work = Work::Gather { row: row_len(&shape) };
-        // A single element goes through memory too.
-        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
-        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
+        let view = self.through_memory(value, inst, work, reads);
         self.needs(&view, check);
-        if inst.ty.rank() == 0 {
-            return view.index(&[Dim::ZERO]).expect(FIRST);
-        }
         view
     }
 
-    fn positions(&mut self, value: ValueId, inst: &Inst, arg: Arg, reduction: &Reduction) -> View {
+    fn positions(&mut self, value: ValueId, inst: &Inst, arg: ArgReduce, reduction: &Reduction) -> View {
         let shape = self.module.ty(inst.operands[0]).shape.clone();
         let gone = reduction.positions(shape.rank());
         let reduced = (0..shape.rank()).map(|axis| gone.contains(&axis)).collect();
-        let operand = self.view(inst.operands[0]);
-        let read = match operand.source {
-            // A single number is everywhere the same, but the kernel reads memory.
-            Source::Scalar(_) => Read::View(self.copied(inst.operands[0], &operand)),
-            Source::Buffer(_) => self.contiguous(inst.operands[0]),
-        };
-        self.through_memory(value, inst, Work::Arg { arg, shape, reduced }, vec![read])
+        let read = self.contiguous(inst.operands[0]);
+        self.through_memory(value, inst, Work::ArgReduce { arg, shape, reduced }, vec![read])
     }
 
     /// What a kernel makes in memory; a single element goes through it too.

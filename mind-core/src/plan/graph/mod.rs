@@ -10,7 +10,7 @@ use crate::{
     ir::{Convolution, Slice, ValueId},
     map::Map,
     plan::{Must, Scalar, Update, View},
-    reduce::{Arg, Monoid},
+    reduce::{ArgReduce, Monoid},
     ty::{DType, Shape, Type},
 };
 
@@ -93,7 +93,7 @@ pub(super) enum Work {
     /// Rows of a table, the first operand, at indices, the second.
     Gather { row: Dim },
     /// Positions of the largest or the smallest elements of a tensor of this shape over these axes.
-    Arg { arg: Arg, shape: Shape, reduced: Vec<bool> },
+    ArgReduce { arg: ArgReduce, shape: Shape, reduced: Vec<bool> },
     /// Rows, the second operand, added at indices, the first.
     ScatterAdd { row: Dim },
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
@@ -143,7 +143,7 @@ impl Work {
             | Self::Conv2d(_)
             | Self::Check { .. }
             | Self::Gather { .. }
-            | Self::Arg { .. }
+            | Self::ArgReduce { .. }
             | Self::ScatterAdd { .. }
             | Self::Extern { .. }
             | Self::SliceGrad { .. } => None,

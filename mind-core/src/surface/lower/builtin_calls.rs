@@ -84,14 +84,9 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 let axes = self.reduced_axes(reduce, given)?;
                 (Op::Reduce(reduce, Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
             }
-            Function::Arg(arg) => {
+            Function::Over(op) => {
                 let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose()?;
-                (Op::Arg(arg, Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
-            }
-            Function::Truths { all } => {
-                let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose()?;
-                let reduction = Reduction { axes, keepdims: self.keepdims(given)? };
-                (Op::Own(Own::Truths { all, reduction }), vec![x])
+                (op(Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
             }
             Function::Map(map) => {
                 let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();

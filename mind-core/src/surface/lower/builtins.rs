@@ -1,8 +1,8 @@
 //! The functions of the language: one row each.
 
 use crate::map::Map;
-use crate::reduce::{Arg, Reduce};
-use crate::written::{self, FUNCTIONS};
+use crate::reduce::{ArgReduce, Reduce};
+use crate::written::{self, FUNCTIONS, Op, Own};
 
 /// A function of the language.
 pub(crate) struct Builtin {
@@ -19,11 +19,8 @@ pub(crate) enum Function {
     /// An operation.
     Operation(&'static written::Function),
     Reduce(Reduce),
-    Arg(Arg),
-    /// Whether any element is true, or all are.
-    Truths {
-        all: bool,
-    },
+    /// What else goes over axes.
+    Over(fn(written::Reduction) -> Op),
     Map(Map),
     Zeros,
     Ones,
@@ -43,16 +40,12 @@ const LITERALS: &[Builtin] = &[
     builtin("ones_like", &["x"], 1, Function::OnesLike),
 ];
 
-/// Those of positions.
-const ARGS: &[Builtin] = &[
-    builtin(Arg::Max.function(), REDUCTION, 1, Function::Arg(Arg::Max)),
-    builtin(Arg::Min.function(), REDUCTION, 1, Function::Arg(Arg::Min)),
-];
-
-/// Those of truth values.
-const TRUTHS: &[Builtin] = &[
-    builtin("any", REDUCTION, 1, Function::Truths { all: false }),
-    builtin("all", REDUCTION, 1, Function::Truths { all: true }),
+/// Those over axes that are no reductions of their element type.
+const OVER: &[Builtin] = &[
+    builtin("argmax", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Max, over))),
+    builtin("argmin", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Min, over))),
+    builtin("any", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: false, reduction }))),
+    builtin("all", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: true, reduction }))),
 ];
 
 /// Those that are one operation.
@@ -117,11 +110,5 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    OPERATIONS
-        .iter()
-        .chain(LITERALS)
-        .chain(TRUTHS)
-        .chain(ARGS)
-        .chain(&REDUCTIONS)
-        .chain(MAPS.iter().flatten())
+    OPERATIONS.iter().chain(LITERALS).chain(OVER).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
 }

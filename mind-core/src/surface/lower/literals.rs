@@ -60,7 +60,7 @@ impl Literal {
         self.known && (filled || self.extents.is_some())
     }
 
-    /// Whether arrays may hold it: numbers that are known, and dimensions, which lists of them hold.
+    /// Whether arrays may hold it: numbers that are known, and integers that are not, for a shape is a list of dimensions.
     pub(super) fn stands_in_arrays(&self) -> bool {
         self.extents.is_some() && (self.known || self.class != Class::Float)
     }

@@ -44,28 +44,34 @@ pub trait Bits: Sized {
     fn shr(self, by: Self) -> Self;
 }
 
+macro_rules! bit_by_bit {
+    () => {
+        #[inline(always)]
+        fn bit_and(self, other: Self) -> Self {
+            self & other
+        }
+
+        #[inline(always)]
+        fn bit_or(self, other: Self) -> Self {
+            self | other
+        }
+
+        #[inline(always)]
+        fn bit_xor(self, other: Self) -> Self {
+            self ^ other
+        }
+
+        #[inline(always)]
+        fn not(self) -> Self {
+            !self
+        }
+    };
+}
+
 macro_rules! integers {
     ($($ty:ident)*) => {
         $(impl Bits for $ty {
-            #[inline(always)]
-            fn bit_and(self, other: Self) -> Self {
-                self & other
-            }
-
-            #[inline(always)]
-            fn bit_or(self, other: Self) -> Self {
-                self | other
-            }
-
-            #[inline(always)]
-            fn bit_xor(self, other: Self) -> Self {
-                self ^ other
-            }
-
-            #[inline(always)]
-            fn not(self) -> Self {
-                !self
-            }
+            bit_by_bit!();
 
             #[inline(always)]
             fn shl(self, by: Self) -> Self {
@@ -117,25 +123,7 @@ macro_rules! floats {
 floats!(f32 f64);
 
 impl Bits for bool {
-    #[inline(always)]
-    fn bit_and(self, other: Self) -> Self {
-        self & other
-    }
-
-    #[inline(always)]
-    fn bit_or(self, other: Self) -> Self {
-        self | other
-    }
-
-    #[inline(always)]
-    fn bit_xor(self, other: Self) -> Self {
-        self ^ other
-    }
-
-    #[inline(always)]
-    fn not(self) -> Self {
-        !self
-    }
+    bit_by_bit!();
 
     fn shl(self, _: Self) -> Self {
         refused()
