@@ -20,6 +20,7 @@ mod into;
 mod literals;
 mod positions;
 mod products;
+mod ranges;
 mod rearranging;
 mod reductions;
 mod structs;

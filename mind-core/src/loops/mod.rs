@@ -10,13 +10,14 @@
 
 mod listing;
 mod lower;
+mod ranges;
 mod size;
 
 pub use listing::listing;
 pub use lower::{
     Done, Epilogue, Finished, OfStep, Product, Whole, epilogue, is_tiny, nest, of_step, product, scratch,
 };
-
+pub use ranges::Ranges;
 pub use size::Size;
 
 use crate::{

@@ -187,6 +187,8 @@ pub enum Rust {
     Function(&'static str),
     /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
     By(&'static str),
+    /// The same, and shorter as `rt::Near<by>::sin(x)` for operands in range: `x.is_near_angle()`.
+    Ranged(&'static str, &'static str),
 }
 
 /// Where generated tests draw elements of operands; integer operands of an operation on floats are indices below the first

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt::Write};
 use mind_core::open::{ByRow, Fused, NodeId, Op, Plan, Program, Step};
 
 use super::{
+    elements::Elements,
     fused::{expression, is_literal},
     values::{Values, constant},
 };
@@ -147,9 +148,13 @@ impl Block<'_> {
         }
         text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
         for node in &numbers {
-            let value = self.value(*node, |operand| match numbers.contains(&operand) {
-                true => format!("v{}", operand.index()),
-                false => format!("n{}[__i]", operand.index()),
+            let value = expression(self.program, *node, "A", |position| {
+                let operand = self.program.node(*node).operands[position];
+                let index = operand.index();
+                self.uniform(operand).unwrap_or_else(|| match numbers.contains(&operand) {
+                    true => format!("v{index}"),
+                    false => format!("n{index}[__i]"),
+                })
             });
             let _ = writeln!(text, "let v{0} = {value};\nn{0}[__i] = v{0};", node.index());
         }
@@ -182,30 +187,20 @@ impl Block<'_> {
         for node in &stored {
             let _ = writeln!(text, "let w{0} = &mut out_{0}[__i * __len..][..__len];", node.index());
         }
-        // It counts by itself, as the loops of steps do.
-        text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
-        for node in &nodes {
-            let value = self.value(*node, |operand| {
+        let operand = |node: NodeId, position: usize| {
+            let operand = self.program.node(node).operands[position];
+            let index = operand.index();
+            self.uniform(operand).unwrap_or_else(|| {
                 match nodes.contains(&operand) || self.group.numbers.contains(&operand) {
-                    true => format!("v{}", operand.index()),
-                    false => format!("r{}[__j]", operand.index()),
+                    true => format!("v{index}"),
+                    false => format!("r{index}[__j]"),
                 }
-            });
-            let _ = writeln!(text, "let v{} = {value};", node.index());
-            if stored.contains(node) {
-                let _ = writeln!(text, "w{0}[__j] = v{0};", node.index());
-            }
-        }
-        text.push_str("__j += 1;\n}\n__i += 1;\n}\n");
-    }
-
-    /// What a node computes; `varying` names the operands that are not one number for all rows.
-    fn value(&self, node: NodeId, varying: impl Fn(NodeId) -> String) -> String {
-        let operands = &self.program.node(node).operands;
-        expression(self.program, node, |position| {
-            let operand = operands[position];
-            self.uniform(operand).unwrap_or_else(|| varying(operand))
-        })
+            })
+        };
+        let place = |node: NodeId| stored.contains(&node).then(|| format!("w{}[__j]", node.index()));
+        let in_order: Vec<NodeId> = nodes.iter().copied().collect();
+        let elements = Elements { program: self.program, nodes: &in_order, operand: &operand, place: &place };
+        let _ = writeln!(text, "{}__i += 1;\n}}", elements.text());
     }
 
     /// The nodes of a loop that are numbers of rows, or those that are not.

@@ -5,8 +5,11 @@ use std::fmt::Write;
 use mind_core::map::{Gives, Rust};
 use mind_core::open::{Class, Fused, NodeId, Op, Own, Place, Plan, Program, Step};
 
-use super::by_row;
-use super::values::{Values, constant, is_uniform};
+use super::{
+    by_row,
+    elements::Elements,
+    values::{Values, constant, is_uniform},
+};
 
 /// The structs of all loops.
 pub(super) fn rows(program: &Program, plan: &Plan) -> String {
@@ -142,30 +145,29 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
         let element = if program.is_of_truths(*input) { "bool" } else { "T" };
         let _ = writeln!(text, "let c{} = {}[0];", input.index(), constant(program, *input, element));
     }
-    // It counts by itself, as the loops of functions do (`emit/nest/loops/elements.rs`).
-    text.push_str("let mut __j = 0;\nwhile __j < __len {\n");
-    for node in &fused.nodes {
-        let operand = |position: usize| {
-            let operand = program.node(*node).operands[position];
-            let index = operand.index();
-            if is_literal(program, plan, operand) {
-                format!("c{index}")
-            } else if fused.inputs.contains(&operand) {
-                format!("in_{index}[__j]")
-            } else {
-                format!("v{index}")
-            }
-        };
-        let _ = writeln!(text, "let v{} = {};", node.index(), expression(program, *node, operand));
-        if fused.outputs.contains(node) {
-            let _ = writeln!(text, "out_{0}[__j] = v{0};", node.index());
+    let operand = |node: NodeId, position: usize| {
+        let operand = program.node(node).operands[position];
+        let index = operand.index();
+        if is_literal(program, plan, operand) {
+            format!("c{index}")
+        } else if fused.inputs.contains(&operand) {
+            format!("in_{index}[__j]")
+        } else {
+            format!("v{index}")
         }
-    }
-    text.push_str("__j += 1;\n}\n}\n}\n");
+    };
+    let place = |node: NodeId| fused.outputs.contains(&node).then(|| format!("out_{}[__j]", node.index()));
+    let elements = Elements { program, nodes: &fused.nodes, operand: &operand, place: &place };
+    let _ = writeln!(text, "{}}}\n}}", elements.text());
 }
 
-/// What a node of a loop computes of its operands.
-pub(super) fn expression(program: &Program, node: NodeId, operand: impl Fn(usize) -> String) -> String {
+/// What a node of a loop computes of its operands, functions that are told of products and sums by `by`.
+pub(super) fn expression(
+    program: &Program,
+    node: NodeId,
+    by: &str,
+    operand: impl Fn(usize) -> String,
+) -> String {
     let of_truths = program.is_of_truths(node);
     match &program.node(node).op {
         Op::Map(map) if map.is_conversion() && !of_truths => format!("T::of_truth({})", operand(0)),
@@ -185,7 +187,7 @@ pub(super) fn expression(program: &Program, node: NodeId, operand: impl Fn(usize
                 Rust::Sign(sign) if operands.len() == 1 => format!("({sign}{all})"),
                 Rust::Sign(sign) => format!("({})", operands.join(&format!(" {sign} "))),
                 Rust::Function(name) => format!("rt::{name}({all})"),
-                Rust::By(name) => format!("A::{name}({all})"),
+                Rust::By(name) | Rust::Ranged(name, _) => format!("{by}::{name}({all})"),
             }
         }
         Op::Own(Own::FilledLike { one: true }) => "T::ONE".to_string(),

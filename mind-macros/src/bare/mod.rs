@@ -42,6 +42,7 @@
 
 mod axes;
 mod by_row;
+mod elements;
 mod fused;
 mod rules;
 mod run;

@@ -1,10 +1,10 @@
 //! Loops as Rust text, a statement at a time: everything was decided before.
 
-use std::fmt::Write;
+use std::{cell::Cell, fmt::Write};
 
 use mind_core::{
     dim::Dim,
-    loops::{Head, Holds, Lanes, Loops, Part, Place, Size, Statement, Value, Var},
+    loops::{Head, Holds, Lanes, Loops, Part, Place, Ranges, Size, Statement, Value, Var},
     reduce::{Monoid, Neutral},
     ty::DType,
 };
@@ -18,13 +18,13 @@ use crate::emit::{
 };
 
 /// Names that stand in the text beside those of variables.
-const OWN: [&str; 8] = ["nest", "rows", "elements", "sum", "at", "block", "product", "by"];
+const OWN: [&str; 9] = ["nest", "rows", "elements", "near", "sum", "at", "block", "product", "by"];
 
 pub(super) struct Printer<'a> {
     loops: &'a Loops,
     names: Vec<String>,
     /// What functions are told of products and sums: the type parameter of a loop, or one after the other.
-    by: &'static str,
+    by: Cell<&'static str>,
 }
 
 impl<'a> Printer<'a> {
@@ -42,7 +42,7 @@ impl<'a> Printer<'a> {
             names.fresh(&wish)
         };
         let names = loops.variables.iter().map(name).collect();
-        Self { loops, names, by: if loops.tells_how { "by" } else { "rt" } }
+        Self { loops, names, by: Cell::new(if loops.tells_how { "by" } else { "rt" }) }
     }
 
     pub(super) fn name(&self, var: Var) -> &str {
@@ -59,14 +59,39 @@ impl<'a> Printer<'a> {
     fn statements(&self, statements: &[Statement], text: &mut String) {
         for statement in statements {
             match statement {
-                Statement::Do(head, body) => {
-                    let _ = writeln!(text, "{}", self.head(head));
-                    self.statements(body, text);
-                    text.push_str(&self.end(head));
-                }
+                Statement::Do(head @ Head::Elements { .. }, body) => self.elements(head, body, text),
+                Statement::Do(head, body) => self.block(head, body, text),
                 simple => _ = writeln!(text, "{}", self.statement(simple)),
             }
         }
+    }
+
+    fn block(&self, head: &Head, body: &[Statement], text: &mut String) {
+        let _ = writeln!(text, "{}", self.head(head));
+        self.statements(body, text);
+        text.push_str(&self.end(head));
+    }
+
+    /// A loop over elements: two where functions are shorter of operands in range, with another that asks whether all are.
+    fn elements(&self, head: &Head, body: &[Statement], text: &mut String) {
+        let Some(Ranges { numbers, questions }) = self.loops.ranges(body) else {
+            return self.block(head, body, text);
+        };
+        let _ = writeln!(text, "let mut near = true;\n{}", self.head(head));
+        for (var, value) in numbers {
+            let _ = writeln!(text, "let {} = {};", self.name(var), self.value(value));
+        }
+        for (question, operands) in questions {
+            let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
+            let _ = writeln!(text, "near &= rt::Ranges::{question}({});", operands.join(", "));
+        }
+        let _ = writeln!(text, "{}if near {{\nuse rt::MultiplyAdd as _;", self.end(head));
+        let by = self.by.replace("rt::Near::<by>");
+        self.block(head, body, text);
+        self.by.set(by);
+        text.push_str("} else {\n");
+        self.block(head, body, text);
+        text.push_str("}\n");
     }
 
     fn statement(&self, statement: &Statement) -> String {
@@ -219,7 +244,7 @@ impl<'a> Printer<'a> {
             Value::Element(place) => self.place(place),
             Value::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
-                expression(*op, &operands, *dtype, self.by)
+                expression(*op, &operands, *dtype, self.by.get())
             }
             Value::Mean { sum, count, dtype } => {
                 format!("{} / ({} as {dtype})", self.value(sum), self.grouped(count))

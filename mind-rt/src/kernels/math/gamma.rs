@@ -21,7 +21,7 @@ pub(super) fn ln_gamma<A: MultiplyAdd>(x: f64) -> f64 {
         2.890_510_330_741_683e-3, -7.385_551_028_673_973_5e-3, 2.058_080_842_778_454_6e-2,
         -6.735_230_105_319_81e-2, 3.224_670_334_241_132e-1, 4.227_843_350_984_671_3e-1);
     // Products from there on, of which the logarithm is added, and quotients to there, of which it is taken away.
-    let is_negative = x.is_sign_negative();
+    let is_negative = !A::IS_NEAR && x.is_sign_negative();
     let sum = 1.0 + size;
     let lowest = if is_negative { sum } else { size * sum };
     let product = if nearest < 0.5 { lowest } else { size };
@@ -40,6 +40,9 @@ pub(super) fn ln_gamma<A: MultiplyAdd>(x: f64) -> f64 {
         -5.952_376_360_384_349e-4, 7.936_507_923_231_534e-4, -2.777_777_777_776_310_7e-3, 8.333_333_333_333_333e-2);
     let far = A::multiply_add(size - 0.5, log - 1.0, A::multiply_add(rest, inverse, 0.418_938_533_204_672_7));
     let y = if is_far { far } else { near };
+    if A::IS_NEAR {
+        return y;
+    }
     // Γ(-a) Γ(1 + a) is π / sin(-πa).
     let r = fraction(size);
     let factor = if nearest < 0.5 { 1.0 } else { size };
@@ -58,6 +61,9 @@ pub(super) fn digamma<A: MultiplyAdd>(x: f64) -> f64 {
     let rest = horner!(w;
         1.0 / 12.0, -691.0 / 32_760.0, 1.0 / 132.0, -1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0, 1.0 / 12.0);
     let y = ln::f64::<A>(far) - A::multiply_add(rest, w, 0.5 * inverse) - sum;
+    if A::IS_NEAR {
+        return y;
+    }
     let y = if is_negative { A::multiply_add(cosecant, cosine, y) } else { y };
     if is_pole { f64::NAN } else { y }
 }
@@ -71,7 +77,7 @@ pub(super) fn trigamma<A: MultiplyAdd>(x: f64) -> f64 {
     let rest = horner!(w;
         -3617.0 / 510.0, 7.0 / 6.0, -691.0 / 2730.0, 5.0 / 66.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 1.0 / 6.0);
     let y = A::multiply_add(inverse * rest, w, 0.5 * w) + inverse + sum;
-    if is_negative { A::multiply_add(cosecant, cosecant, -y) } else { y }
+    if is_negative && !A::IS_NEAR { A::multiply_add(cosecant, cosecant, -y) } else { y }
 }
 
 /// What the derivatives have in common.

@@ -15,7 +15,7 @@
 //! | `ln` of `f64` | 2 | | |
 //!
 //! Of the others the larger error of both forms, in `f32` of one in 64 of all floats (`ci/ulp --every 64`), of `tanh`, `erf`,
-//! `sin`, `cos` and `log1p` of all, in `f64` of 3000 numbers of each function (`ci/exact 3000 > TABLE`,
+//! `sin`, `cos`, `tan` and `log1p` of all, in `f64` of 3000 numbers of each function (`ci/exact 3000 > TABLE`,
 //! `ci/ulp --table TABLE`), of `pow` of 40,000:
 //!
 //! | function | bound | `f32` | `f64` |
@@ -30,7 +30,7 @@
 //! | `tanh` | 3 | 2.43 | 1.94 |
 //! | `asinh`, `acosh`, `atanh` | 3 | 2.18 | 1.51 |
 //! | `sin`, `cos` | 2 | 1.56 | 1.21 |
-//! | `tan` | 2 in `f32`, 3 in `f64` | 1.96 | 2.00 |
+//! | `tan` | 3 | 2.19 | 2.00 |
 //! | `erf` | 2 | 1.28 | 1.10 |
 //! | `erfc` | 5 in `f32`, 4 in `f64` | 4.93 | 2.69 |
 //! | `asin` | 3 in `f32`, 2 in `f64` | 2.02 | 1.09 |
@@ -61,6 +61,7 @@ mod hypot;
 mod ln;
 mod log1p;
 mod log2;
+mod near;
 mod pow;
 mod sin;
 mod sinh;
@@ -71,6 +72,7 @@ mod truth;
 
 use crate::kernels::{arithmetic::Arithmetic, divided_by_zero, internal_error};
 
+pub use near::{Near, Ranges};
 pub use truth::{
     Bits, Convert, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool, to_f32,
     to_f64, to_i32, to_i64,
@@ -113,6 +115,8 @@ macro_rules! functions {
         pub trait MultiplyAdd {
             /// Whether [`multiply_add`](Self::multiply_add) rounds once.
             const FUSES: bool;
+            /// Whether operands of functions that have ranges are known to be in them.
+            const IS_NEAR: bool = false;
 
             /// `x · y + z`.
             fn multiply_add<T: Float>(x: T, y: T, z: T) -> T;
@@ -131,7 +135,7 @@ macro_rules! functions {
         }
 
         /// What the functions are of an element type. Where it has none of them, the rules have refused the program.
-        pub trait Functions: Arithmetic {
+        pub trait Functions: Arithmetic + Ranges {
             $($(#[$doc])*
             #[must_use]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self;)+

@@ -2,6 +2,10 @@
 
 use super::{MultiplyAdd, exp, horner, in_two_sums, ln};
 
+/// Beyond such an exponent a power is 0, 1 or ∞.
+pub(super) const MOST_F32: f32 = 1_099_511_627_776.0;
+pub(super) const MOST_F64: f64 = 36_893_488_147_419_103_232.0;
+
 /// What the exponent and special values make of the power of the absolute value.
 macro_rules! completed {
     ($ty:ident, $bits:ident, $whole:expr, $x:ident, $y:ident, $power:expr) => {{
@@ -32,8 +36,6 @@ macro_rules! completed {
 pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     /// 1.5 · 2⁵² and the bias of exponents.
     const ROUND: f64 = 6_755_399_441_055_744.0 + 1023.0;
-    /// Beyond it a power is 0, 1 or ∞.
-    const MOST: f32 = 1_099_511_627_776.0;
 
     let (k, f) = ln::split_f32(x.abs());
     let (k, f) = (f64::from(k), f64::from(f));
@@ -44,8 +46,8 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
         3.407_404_663_870_363e-1, 4.116_721_089_230_196e-1, 5.770_835_961_913_725e-1, 9.617_966_732_757_096e-1,
         2.885_390_081_790_146_8);
     // The logarithm of 1 times an infinity is no number.
-    let y_near = if y > MOST { MOST } else { y };
-    let y_near = if y_near < -MOST { -MOST } else { y_near };
+    let y_near = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
+    let y_near = if A::IS_NEAR || y_near >= -MOST_F32 { y_near } else { -MOST_F32 };
     let t = f64::from(y_near) * A::multiply_add(s, p, k);
     // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
     let t = if t > 129.0 { 129.0 } else { t };
@@ -57,21 +59,19 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
         1.520_190_998_569_406_7e-5, 1.546_931_771_067_135_4e-4, 1.333_392_280_940_982_6e-3,
         9.618_027_171_363_642e-3, 5.550_410_352_909_799_4e-2, 2.402_265_119_876_525_2e-1,
         6.931_471_807_286_735e-1, 9.999_999_999_616_217e-1);
-    completed!(f32, u32, 8_388_608.0, x, y, (p * f64::from_bits(shifted.to_bits() << 52)) as f32)
+    let power = (p * f64::from_bits(shifted.to_bits() << 52)) as f32;
+    if A::IS_NEAR { power } else { completed!(f32, u32, 8_388_608.0, x, y, power) }
 }
 
 /// Of `f64`. The logarithm has two parts, as in msun's `e_pow.c` (Sun Microsystems, 1993): of factors of 26 bits the products
 /// are exact.
 #[inline(always)]
 pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
-    /// Beyond it a power is 0, 1 or ∞.
-    const MOST: f64 = 36_893_488_147_419_103_232.0;
-
     let (k, f) = ln::split_f64(x.abs());
     let (log_high, log_low) = if A::FUSES { log2_fused::<A>(k, f) } else { log2_separate::<A>(k, f) };
     // Times the exponent.
-    let y_near = if y > MOST { MOST } else { y };
-    let y_near = if y_near < -MOST { -MOST } else { y_near };
+    let y_near = if A::IS_NEAR || y <= MOST_F64 { y } else { MOST_F64 };
+    let y_near = if A::IS_NEAR || y_near >= -MOST_F64 { y_near } else { -MOST_F64 };
     let (main, small) = if A::FUSES {
         let main = y_near * log_high;
         (main, A::multiply_add(y_near, log_low, A::multiply_add(y_near, log_high, -main)))
@@ -88,7 +88,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
     let r = if is_far { 0.0 } else { r };
     let r = r * std::f64::consts::LN_2;
     let power = exp::scaled_f64(shifted, A::one_plus(r, exp::second_in_two_sums_f64::<A>(r)));
-    completed!(f64, u64, 4_503_599_627_370_496.0, x, y, power)
+    if A::IS_NEAR { power } else { completed!(f64, u64, 4_503_599_627_370_496.0, x, y, power) }
 }
 
 /// 2 / (3 ln 2).

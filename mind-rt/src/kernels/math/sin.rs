@@ -1,13 +1,19 @@
 //! The sine, the cosine and the tangent: of what is left of a number beside a multiple of π/2, by polynomials within π/4 that
 //! `ci/remez` finds.
 //!
-//! Of `f32` that multiple is a product with bits of 2/π, selected by the size. Of `f64` it is taken away in parts up to a limit;
-//! beyond, the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend
-//! on its neighbours.
+//! Up to a limit that multiple is taken away in parts (Cody and Waite, 1980). Beyond, of `f32` it is a product with bits of 2/π,
+//! selected by the size, and of `f64` the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an
+//! element takes does not depend on its neighbours.
 
 use super::{MultiplyAdd, horner};
 
+/// Up to here it is a multiple of 15 bits in `f32`.
+pub(super) const LIMIT_F32: f32 = 30_000.0;
+/// And of 20 bits in `f64`.
+pub(super) const LIMIT_F64: f64 = 1e6;
+
 /// A number as a multiple of π/2 and the rest, in two parts.
+#[derive(Clone, Copy)]
 struct Reduced<T, B> {
     /// The multiple, of which the last two bits count.
     quarters: B,
@@ -18,7 +24,7 @@ struct Reduced<T, B> {
 }
 
 macro_rules! of {
-    ($($ty:ident $bits:ident, $reduced:ident, $tangent:ident, $short:literal;
+    ($($ty:ident $bits:ident, $reduced:ident, $wholly:ident, $tangent:ident, $short:literal;
         $($sine:literal)+; $($cosine:literal)+;)+) => {$(
         /// A module for the type of its name.
         pub(super) mod $ty {
@@ -49,7 +55,7 @@ macro_rules! of {
             /// The tangent.
             #[inline(always)]
             pub(in super::super) fn tan<A: MultiplyAdd>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
+                let Reduced { quarters, rest, low } = $wholly::<A>(x.abs());
                 let (above, below) = $tangent::<A>(rest, low);
                 let is_odd = quarters & 1 != 0;
                 let y = if is_odd { below } else { above } / if is_odd { -above } else { below };
@@ -74,10 +80,10 @@ macro_rules! of {
 }
 
 of! {
-    f32 u32, reduced_f32, tangent_f32, true;
+    f32 u32, reduced_f32, far_f32, tangent_f32, true;
         -1.951_084e-4 8.332_131e-3 -1.666_665_4e-1;
         2.438_225e-5 -1.388_667_8e-3 4.166_662e-2 -0.5;
-    f64 u64, reduced_f64, tangent_f64, false;
+    f64 u64, reduced_f64, reduced_f64, tangent_f64, false;
         1.589_358_328_051_628_4e-10 -2.505_070_402_761_780_2e-8 2.755_731_335_592_900_6e-6 -1.984_126_982_886_984_8e-4
         8.333_333_333_321_286e-3 -1.666_666_666_666_662_7e-1;
         -1.135_219_652_621_407e-11 2.087_556_219_227_669_2e-9 -2.755_731_297_842_391e-7 2.480_158_728_364_033_4e-5
@@ -99,10 +105,44 @@ fn tangent_f64<A: MultiplyAdd>(rest: f64, low: f64) -> (f64, f64) {
     (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
 }
 
+#[inline(always)]
+fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+    if !A::FUSES {
+        return far_f32::<A>(size);
+    }
+    let near = near_f32::<A>(size);
+    if A::IS_NEAR {
+        return near;
+    }
+    let far = far_f32::<A>(size);
+    let is_near = size <= LIMIT_F32;
+    Reduced {
+        quarters: if is_near { near.quarters } else { far.quarters },
+        rest: if is_near { near.rest } else { far.rest },
+        low: if is_near { near.low } else { far.low },
+    }
+}
+
+/// In parts, by sums that are rounded once: the first leaves what an `f32` holds.
+#[inline(always)]
+fn near_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+    /// The `f32` nearest to π/2, the one nearest to what that lacks, and so on.
+    const PARTS: [f32; 3] = [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15];
+    /// 1.5 · 2²³: adding it rounds to an integer, which is then in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+
+    let shifted = A::multiply_add(size, std::f32::consts::FRAC_2_PI, ROUND);
+    let count = shifted - ROUND;
+    let high = A::multiply_add(count, -PARTS[0], size);
+    let near = A::multiply_add(count, -PARTS[1], high);
+    // What that lacks is within the bounds of the sine and the cosine.
+    Reduced { quarters: shifted.to_bits(), rest: A::multiply_add(count, -PARTS[2], near), low: 0.0 }
+}
+
 /// By a quotient in `f64`, for all sizes. Of 2/π only those bits are taken that are no whole turns in the product: which, depends
 /// on the size.
 #[inline(always)]
-fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+fn far_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
     /// The bits of 2/π from the first, 21st, 42nd, 63rd and 84th on: as two numbers, and as three of which products of the first
     /// two with an `f32` are exact.
     const BITS: [[f64; 5]; 5] = [
@@ -151,10 +191,11 @@ fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
     /// Selected as constants: an index would become a load for each element.
     macro_rules! bits {
         ($i:literal) => {{
-            let bits = if size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
-            let bits = if size < BELOW[1] { bits } else { const { BITS[2][$i] } };
-            let bits = if size < BELOW[2] { bits } else { const { BITS[3][$i] } };
-            if size < BELOW[3] { bits } else { const { BITS[4][$i] } }
+            let bits =
+                if A::IS_NEAR || size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
+            let bits = if A::IS_NEAR || size < BELOW[1] { bits } else { const { BITS[2][$i] } };
+            let bits = if A::IS_NEAR || size < BELOW[2] { bits } else { const { BITS[3][$i] } };
+            if A::IS_NEAR || size < BELOW[3] { bits } else { const { BITS[4][$i] } }
         }};
     }
 
@@ -178,10 +219,7 @@ const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
 
 #[inline(always)]
 fn reduced_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
-    /// Up to here it is a multiple of 20 bits.
-    const LIMIT: f64 = 1e6;
-
-    if size <= LIMIT { near_f64::<A>(size) } else { far_f64(size) }
+    if A::IS_NEAR || size <= LIMIT_F64 { near_f64::<A>(size) } else { far_f64(size) }
 }
 
 /// In parts.

@@ -178,6 +178,59 @@ fn turns_are_taken_away_from_angles_of_any_size() {
     angles_of_any_size::<Fused>();
 }
 
+/// Every function that has a range, of samples and of what is at the ends of the range.
+macro_rules! bits_in_range {
+    ($A:ident $ty:ident, $sample:expr, $limit:expr) => {{
+        let ends = [$limit, -$limit, $ty::MIN_POSITIVE, $ty::from_bits(1), $ty::MAX, 0.0, 1.0, 2.0, 6.5];
+        let (mut angles, mut positive, mut powers) = (0, 0, 0);
+        for x in $sample.chain(ends) {
+            if x.is_near_angle() {
+                let near = [Near::<$A>::sin(x), Near::<$A>::cos(x), Near::<$A>::tan(x)];
+                assert_eq!(
+                    near.map($ty::to_bits),
+                    [$A::sin(x), $A::cos(x), $A::tan(x)].map($ty::to_bits),
+                    "{x:e}"
+                );
+                angles += 1;
+            }
+            if x.is_above_zero() {
+                let near = [Near::<$A>::lgamma(x), Near::<$A>::digamma(x), Near::<$A>::trigamma(x)];
+                let all = [$A::lgamma(x), $A::digamma(x), $A::trigamma(x)];
+                assert_eq!(near.map($ty::to_bits), all.map($ty::to_bits), "{x:e}");
+                positive += 1;
+            }
+            for y in [0.0, -0.0, 1.0, 0.5, -2.0, 3.7, -1e3, 1e-9, 1e9, -1e30, x] {
+                if x.is_ordinary_power(y) {
+                    assert_eq!(Near::<$A>::pow(x, y).to_bits(), $A::pow(x, y).to_bits(), "{x:e} to {y:e}");
+                    powers += 1;
+                }
+            }
+        }
+        assert!(angles > 10_000 && positive > 10_000 && powers > 100_000, "{angles} {positive} {powers}");
+        let beyond = $ty::from_bits($limit.to_bits() + 1);
+        for x in [beyond, -beyond, $ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
+            assert!(!x.is_near_angle(), "{x}");
+        }
+        for x in [0.0, -0.0, -1.0, -$ty::MIN_POSITIVE, $ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
+            assert!(!x.is_above_zero() && !x.is_ordinary_power(1.0), "{x}");
+        }
+        for y in [$ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
+            assert!(!2.0.is_ordinary_power(y), "{y}");
+        }
+    }};
+}
+
+fn functions_in_range_give_the_bits_of_all<A: MultiplyAdd>() {
+    bits_in_range!(A f32, sample_f32(256), sin::LIMIT_F32);
+    bits_in_range!(A f64, sample_f64(16), sin::LIMIT_F64);
+}
+
+#[test]
+fn functions_in_range_give_the_bits_of_all_operands() {
+    functions_in_range_give_the_bits_of_all::<Separate>();
+    functions_in_range_give_the_bits_of_all::<Fused>();
+}
+
 fn special_angles<A: MultiplyAdd>() {
     for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
         assert!(A::sin(x).is_nan() && A::cos(x).is_nan() && A::tan(x).is_nan());

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench --bench functions` in PyTorch and JAX: nanoseconds an element, on one core.
+"""The rows of `cargo bench --bench functions` in PyTorch, torch.compile and JAX: nanoseconds an element, on one core.
 
-    benches/functions.py [NAME …]     needs torch, jax and numpy, from pip
+    benches/peers/functions.py [NAME …]     needs torch, jax and numpy, from pip, and a C++ compiler
 
-Operands are those of functions.rs. PyTorch writes into a tensor that is there before, as functions of the project do; JAX
-compiles each function and gives its argument's memory to no result. Each call is waited for. The least of many times.
+Operands are those of ../functions.rs. PyTorch writes into a tensor that is there before, as functions of the project do;
+compiled functions, of JAX too, give memory of their own. Each call is waited for. The least of many times.
 """
 
 import os
@@ -72,9 +72,9 @@ def least(call):
 
 def main():
     wanted = sys.argv[1:] or ROWS
-    print("ns an element: PyTorch, JAX")
-    print("| function | `f32`, 1,000 | | 1 M | | `f64`, 1,000 | | 1 M | |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("ns an element: PyTorch / torch.compile / JAX")
+    print("| function | `f32`, 1,000 | 1 M | `f64`, 1,000 | 1 M |")
+    print("| --- | --- | --- | --- | --- |")
     for name in wanted:
         of_torch, of_jax, *bounds = ROWS[name]
         cells = []
@@ -84,8 +84,14 @@ def main():
                 tensors = [torch.from_numpy(operand) for operand in operands]
                 out = torch.empty_like(tensors[0])
                 arrays, compiled = [jnp.asarray(operand) for operand in operands], jax.jit(of_jax)
-                for call in (lambda: of_torch(*tensors, out=out), lambda: compiled(*arrays).block_until_ready()):
-                    cells.append(f"{least(call) * 1e9 / count:.3f}")
+                inductor = torch.compile(lambda *all: of_torch(*all), dynamic=False)
+                calls = (
+                    lambda: of_torch(*tensors, out=out),
+                    lambda: inductor(*tensors),
+                    lambda: compiled(*arrays).block_until_ready(),
+                )
+                with torch.inference_mode():
+                    cells.append(" / ".join(f"{least(call) * 1e9 / count:.2f}" for call in calls))
         print(f"| `{name}` | {' | '.join(cells)} |", flush=True)
 
 

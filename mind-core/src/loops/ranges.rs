@@ -1,0 +1,83 @@
+//! Loops over elements with functions that are shorter of operands in range: what tells whether all elements are.
+
+use crate::map::Rust;
+
+use super::{Loops, Statement, Value, Var};
+
+/// What is asked of each element before a loop over elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranges<'a> {
+    /// What the questions read, in order.
+    pub numbers: Vec<(Var, &'a Value)>,
+    /// Each question, a method of the first operand with the others as arguments.
+    pub questions: Vec<(&'static str, &'a [Value])>,
+}
+
+impl Loops {
+    /// What is asked of each element before a loop of this body, whose functions are all shorter then. Nothing if it has no such
+    /// function, if nothing is told how to multiply and add, or if an operand takes longer to compute than the answer is worth.
+    pub fn ranges<'a>(&self, body: &'a [Statement]) -> Option<Ranges<'a>> {
+        let mut questions = Vec::new();
+        body.iter().flat_map(Statement::values).for_each(|value| ask(value, &mut questions));
+        if questions.is_empty() || !self.tells_how {
+            return None;
+        }
+        let mut read = Vec::new();
+        questions.iter().flat_map(|(_, operands)| *operands).for_each(|operand| operand.variables(&mut read));
+        let mut numbers = Vec::new();
+        for statement in body.iter().rev() {
+            let Statement::Number(var, value) = statement else { continue };
+            if read.contains(var) {
+                value.variables(&mut read);
+                numbers.push((*var, value));
+            }
+        }
+        numbers.reverse();
+        let operands = questions.iter().flat_map(|(_, operands)| *operands);
+        let is_short = operands.chain(numbers.iter().map(|(_, value)| *value)).all(Value::is_short);
+        is_short.then_some(Ranges { numbers, questions })
+    }
+}
+
+fn ask<'a>(value: &'a Value, questions: &mut Vec<(&'static str, &'a [Value])>) {
+    let Value::Apply { op, operands, .. } = value else { return };
+    operands.iter().for_each(|operand| ask(operand, questions));
+    if let Rust::Ranged(_, question) = op.row().rust
+        && !questions.contains(&(question, operands))
+    {
+        questions.push((question, operands));
+    }
+}
+
+impl Statement {
+    /// What it computes of elements.
+    fn values(&self) -> Option<&Value> {
+        match self {
+            Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Value {
+    /// Adds the numbers that it reads.
+    fn variables(&self, read: &mut Vec<Var>) {
+        match self {
+            Self::Number(var) => read.push(*var),
+            Self::Apply { operands, .. } => operands.iter().for_each(|operand| operand.variables(read)),
+            Self::Mean { sum, .. } => sum.variables(read),
+            Self::Constant(_) | Self::Element(_) | Self::Lanes { .. } => {}
+        }
+    }
+
+    /// Whether to compute it twice costs little.
+    fn is_short(&self) -> bool {
+        match self {
+            Self::Number(_) | Self::Constant(_) | Self::Element(_) => true,
+            Self::Apply { op, operands, .. } => {
+                !op.row().cost.is_worth_keeping() && operands.iter().all(Self::is_short)
+            }
+            Self::Mean { .. } | Self::Lanes { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Ranges of operands in which a function is shorter.
+//!
+//! A loop of elements has no branch, so that a function computes for each what only few need: the sine, what great angles
+//! take. Who has many operands asks first whether all are in range, and computes [`Near`] functions then. The bits are the
+//! same: in range, the function for all selects what the shorter one gives.
+
+use super::{Float, MultiplyAdd, refused};
+
+/// Functions of operands in range, products and sums by `A`.
+#[derive(Clone, Copy, Debug)]
+pub struct Near<A>(std::marker::PhantomData<A>);
+
+impl<A: MultiplyAdd> MultiplyAdd for Near<A> {
+    const FUSES: bool = A::FUSES;
+    const IS_NEAR: bool = true;
+
+    #[inline(always)]
+    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
+        A::multiply_add(x, y, z)
+    }
+
+    #[inline(always)]
+    fn one_plus<T: Float>(r: T, p: T) -> T {
+        A::one_plus(r, p)
+    }
+}
+
+/// Whether operands are in the ranges of functions.
+pub trait Ranges: Copy {
+    /// Of `sin`, `cos` and `tan`.
+    fn is_near_angle(self) -> bool;
+
+    /// Of `lgamma`, `digamma` and `trigamma`.
+    fn is_above_zero(self) -> bool;
+
+    /// Of `pow`.
+    fn is_ordinary_power(self, y: Self) -> bool;
+}
+
+macro_rules! of_floats {
+    ($ty:ident, $angle:expr, $exponent:expr) => {
+        impl Ranges for $ty {
+            #[inline(always)]
+            fn is_near_angle(self) -> bool {
+                self.abs() <= $angle
+            }
+
+            #[inline(always)]
+            fn is_above_zero(self) -> bool {
+                (self >= $ty::MIN_POSITIVE) & (self <= $ty::MAX)
+            }
+
+            #[inline(always)]
+            fn is_ordinary_power(self, y: Self) -> bool {
+                (self >= $ty::MIN_POSITIVE) & (self <= $ty::MAX) & (y.abs() <= $exponent)
+            }
+        }
+    };
+}
+
+of_floats!(f32, super::sin::LIMIT_F32, super::pow::MOST_F32);
+of_floats!(f64, super::sin::LIMIT_F64, super::pow::MOST_F64);
+
+macro_rules! of_integers {
+    ($($ty:ident)+) => {$(
+        impl Ranges for $ty {
+            fn is_near_angle(self) -> bool {
+                refused()
+            }
+
+            fn is_above_zero(self) -> bool {
+                refused()
+            }
+
+            fn is_ordinary_power(self, _: Self) -> bool {
+                refused()
+            }
+        }
+    )+};
+}
+
+of_integers!(i32 i64);
