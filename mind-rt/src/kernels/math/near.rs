@@ -39,6 +39,7 @@ pub trait Ranges: Copy {
 
 macro_rules! of_floats {
     ($ty:ident, $angle:expr, $exponent:expr) => {
+        #[allow(clippy::manual_range_contains, reason = "`&&` is a branch, which keeps a loop from vectors")]
         impl Ranges for $ty {
             #[inline(always)]
             fn is_near_angle(self) -> bool {
