@@ -61,7 +61,7 @@ fn main() -> io::Result<()> {
 /// The rows that have kernels, with these.
 fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     Map::ALL.iter().map(|map| map.row()).filter_map(|row| match row.rust {
-        Rust::By(name) | Rust::Ranged(name, _) | Rust::Function(name) => {
+        Rust::By(name) | Rust::Function(name) => {
             Some((row, FUNCTIONS.iter().find(|function| function.name == name)?))
         }
         Rust::Identity | Rust::Operator { .. } | Rust::Sign(_) => None,

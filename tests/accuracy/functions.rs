@@ -8,7 +8,7 @@ use mind_tests::sample;
 fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     Map::ALL.iter().map(|map| map.row()).filter_map(|row| {
         let (name, is_required) = match row.rust {
-            Rust::By(name) | Rust::Ranged(name, _) => (name, true),
+            Rust::By(name) => (name, true),
             // Or one of those by itself, as the rectifier.
             Rust::Function(name) => (name, false),
             Rust::Identity | Rust::Operator { .. } | Rust::Sign(_) => return None,

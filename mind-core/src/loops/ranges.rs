@@ -1,7 +1,5 @@
 //! Loops over elements with functions that are shorter of operands in range: what tells whether all elements are.
 
-use crate::map::Rust;
-
 use super::{Loops, Statement, Value, Var};
 
 /// What is asked of each element before a loop over elements.
@@ -9,7 +7,7 @@ use super::{Loops, Statement, Value, Var};
 pub struct Ranges<'a> {
     /// What the questions read, in order.
     pub numbers: Vec<(Var, &'a Value)>,
-    /// Each question, a method of the first operand with the others as arguments.
+    /// Each question ([`Row::range`](crate::map::Row::range)) and the operands that it is asked of.
     pub questions: Vec<(&'static str, &'a [Value])>,
 }
 
@@ -18,7 +16,10 @@ impl Loops {
     /// function, if nothing is told how to multiply and add, or if an operand takes longer to compute than the answer is worth.
     pub fn ranges<'a>(&self, body: &'a [Statement]) -> Option<Ranges<'a>> {
         let mut questions = Vec::new();
-        body.iter().flat_map(Statement::values).for_each(|value| ask(value, &mut questions));
+        for statement in body {
+            // What is not asked must not be taken for near.
+            statement.element_value()?.into_iter().for_each(|value| ask(value, &mut questions));
+        }
         if questions.is_empty() || !self.tells_how {
             return None;
         }
@@ -40,21 +41,45 @@ impl Loops {
 }
 
 fn ask<'a>(value: &'a Value, questions: &mut Vec<(&'static str, &'a [Value])>) {
-    let Value::Apply { op, operands, .. } = value else { return };
-    operands.iter().for_each(|operand| ask(operand, questions));
-    if let Rust::Ranged(_, question) = op.row().rust
-        && !questions.contains(&(question, operands))
-    {
-        questions.push((question, operands));
+    match value {
+        Value::Apply { op, operands, .. } => {
+            operands.iter().for_each(|operand| ask(operand, questions));
+            if let Some(question) = op.row().range
+                && !questions.contains(&(question, operands))
+            {
+                questions.push((question, operands));
+            }
+        }
+        Value::Mean { sum, .. } => ask(sum, questions),
+        Value::Number(_) | Value::Constant(_) | Value::Element(_) | Value::Lanes { .. } => {}
     }
 }
 
 impl Statement {
-    /// What it computes of elements.
-    fn values(&self) -> Option<&Value> {
+    /// What it computes of an element, if anything; nothing is known of statements that are more than one of an element.
+    fn element_value(&self) -> Option<Option<&Value>> {
         match self {
-            Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(value),
-            _ => None,
+            Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(Some(value)),
+            Self::Size(..) | Self::Mask { .. } => Some(None),
+            Self::Array(..)
+            | Self::Copy { .. }
+            | Self::Assign { .. }
+            | Self::Borrow { .. }
+            | Self::ProductRow { .. }
+            | Self::Chunks { .. }
+            | Self::Chunk { .. }
+            | Self::TakeOut { .. }
+            | Self::PutBack { .. }
+            | Self::Padded { .. }
+            | Self::CopyInto { .. }
+            | Self::Fill(..)
+            | Self::Divide(..)
+            | Self::Settle { .. }
+            | Self::Columns { .. }
+            | Self::SumRows { .. }
+            | Self::SumColumns { .. }
+            | Self::OneByOne
+            | Self::Do(..) => None,
         }
     }
 }

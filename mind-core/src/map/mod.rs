@@ -54,6 +54,9 @@ pub struct Row {
     pub keeps_positive: bool,
     /// What it becomes in Rust.
     pub rust: Rust,
+    /// What is asked of operands, a method of the first with the others as arguments, where the function is shorter if they are in
+    /// range: as `rt::Near<by>::sin(x)` for `is_near_angle`.
+    pub range: Option<&'static str>,
     /// The reference for floats, of numbers of twice the digits where they are `f32`. A truth value is 1 or 0, as it is for
     /// integers.
     pub float: fn(&[f64]) -> f64,
@@ -187,8 +190,6 @@ pub enum Rust {
     Function(&'static str),
     /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
     By(&'static str),
-    /// The same, and shorter as `rt::Near<by>::sin(x)` for operands in range: `x.is_near_angle()`.
-    Ranged(&'static str, &'static str),
 }
 
 /// Where generated tests draw elements of operands; integer operands of an operation on floats are indices below the first

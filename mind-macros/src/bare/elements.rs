@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_core::{
-    map::Rust,
-    open::{NodeId, Op, Program},
-};
+use mind_core::open::{NodeId, Op, Program};
 
 use super::fused::expression;
 
@@ -66,11 +63,14 @@ impl Elements<'_> {
         let mut needed: Vec<NodeId> = Vec::new();
         for node in self.nodes {
             let Op::Map(map) = &self.program.node(*node).op else { continue };
-            if let Rust::Ranged(_, question) = map.row().rust {
+            if let Some(question) = map.row().range {
                 let operands: Vec<_> =
                     (0..map.row().arity()).map(|position| (self.operand)(*node, position)).collect();
                 needed.extend(&self.program.node(*node).operands);
-                asked.push(format!("__near &= rt::Ranges::{question}({});\n", operands.join(", ")));
+                let question = format!("__near &= rt::Ranges::{question}({});\n", operands.join(", "));
+                if !asked.contains(&question) {
+                    asked.push(question);
+                }
             }
         }
         if asked.is_empty() {

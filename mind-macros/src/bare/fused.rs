@@ -187,7 +187,7 @@ pub(super) fn expression(
                 Rust::Sign(sign) if operands.len() == 1 => format!("({sign}{all})"),
                 Rust::Sign(sign) => format!("({})", operands.join(&format!(" {sign} "))),
                 Rust::Function(name) => format!("rt::{name}({all})"),
-                Rust::By(name) | Rust::Ranged(name, _) => format!("{by}::{name}({all})"),
+                Rust::By(name) => format!("{by}::{name}({all})"),
             }
         }
         Op::Own(Own::FilledLike { one: true }) => "T::ONE".to_string(),

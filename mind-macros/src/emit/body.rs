@@ -395,6 +395,6 @@ pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) 
         (Rust::Sign(sign), [x]) => format!("({sign}{x})"),
         (Rust::Sign(sign), _) => format!("({})", operands.join(&format!(" {sign} "))),
         (Rust::Function(name), _) => format!("rt::{name}({all})"),
-        (Rust::By(name) | Rust::Ranged(name, _), _) => format!("{by}::{name}({all})"),
+        (Rust::By(name), _) => format!("{by}::{name}({all})"),
     }
 }

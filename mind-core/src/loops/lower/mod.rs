@@ -152,7 +152,7 @@ fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
 /// Whether elements or numbers of rows are results of functions that are told how to multiply and add.
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
-    nodes.any(|node| matches!(node.op.row().rust, Rust::By(_) | Rust::Ranged(..)))
+    nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))
 }
 
 /// How a view moves along an axis.

@@ -1,6 +1,6 @@
 //! Loops as Rust text, a statement at a time: everything was decided before.
 
-use std::{cell::Cell, fmt::Write};
+use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
@@ -20,11 +20,12 @@ use crate::emit::{
 /// Names that stand in the text beside those of variables.
 const OWN: [&str; 9] = ["nest", "rows", "elements", "near", "sum", "at", "block", "product", "by"];
 
+#[derive(Clone)]
 pub(super) struct Printer<'a> {
     loops: &'a Loops,
     names: Vec<String>,
     /// What functions are told of products and sums: the type parameter of a loop, or one after the other.
-    by: Cell<&'static str>,
+    by: &'static str,
 }
 
 impl<'a> Printer<'a> {
@@ -42,7 +43,7 @@ impl<'a> Printer<'a> {
             names.fresh(&wish)
         };
         let names = loops.variables.iter().map(name).collect();
-        Self { loops, names, by: Cell::new(if loops.tells_how { "by" } else { "rt" }) }
+        Self { loops, names, by: if loops.tells_how { "by" } else { "rt" } }
     }
 
     pub(super) fn name(&self, var: Var) -> &str {
@@ -86,9 +87,7 @@ impl<'a> Printer<'a> {
             let _ = writeln!(text, "near &= rt::Ranges::{question}({});", operands.join(", "));
         }
         let _ = writeln!(text, "{}if near {{\nuse rt::MultiplyAdd as _;", self.end(head));
-        let by = self.by.replace("rt::Near::<by>");
-        self.block(head, body, text);
-        self.by.set(by);
+        Self { by: "rt::Near::<by>", ..self.clone() }.block(head, body, text);
         text.push_str("} else {\n");
         self.block(head, body, text);
         text.push_str("}\n");
@@ -244,7 +243,7 @@ impl<'a> Printer<'a> {
             Value::Element(place) => self.place(place),
             Value::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
-                expression(*op, &operands, *dtype, self.by.get())
+                expression(*op, &operands, *dtype, self.by)
             }
             Value::Mean { sum, count, dtype } => {
                 format!("{} / ({} as {dtype})", self.value(sum), self.grouped(count))

@@ -40,9 +40,6 @@ pub(super) fn ln_gamma<A: MultiplyAdd>(x: f64) -> f64 {
         -5.952_376_360_384_349e-4, 7.936_507_923_231_534e-4, -2.777_777_777_776_310_7e-3, 8.333_333_333_333_333e-2);
     let far = A::multiply_add(size - 0.5, log - 1.0, A::multiply_add(rest, inverse, 0.418_938_533_204_672_7));
     let y = if is_far { far } else { near };
-    if A::IS_NEAR {
-        return y;
-    }
     // Γ(-a) Γ(1 + a) is π / sin(-πa).
     let r = fraction(size);
     let factor = if nearest < 0.5 { 1.0 } else { size };
@@ -61,9 +58,6 @@ pub(super) fn digamma<A: MultiplyAdd>(x: f64) -> f64 {
     let rest = horner!(w;
         1.0 / 12.0, -691.0 / 32_760.0, 1.0 / 132.0, -1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0, 1.0 / 12.0);
     let y = ln::f64::<A>(far) - A::multiply_add(rest, w, 0.5 * inverse) - sum;
-    if A::IS_NEAR {
-        return y;
-    }
     let y = if is_negative { A::multiply_add(cosecant, cosine, y) } else { y };
     if is_pole { f64::NAN } else { y }
 }
@@ -77,7 +71,7 @@ pub(super) fn trigamma<A: MultiplyAdd>(x: f64) -> f64 {
     let rest = horner!(w;
         -3617.0 / 510.0, 7.0 / 6.0, -691.0 / 2730.0, 5.0 / 66.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 1.0 / 6.0);
     let y = A::multiply_add(inverse * rest, w, 0.5 * w) + inverse + sum;
-    if is_negative && !A::IS_NEAR { A::multiply_add(cosecant, cosecant, -y) } else { y }
+    if is_negative { A::multiply_add(cosecant, cosecant, -y) } else { y }
 }
 
 /// What the derivatives have in common.
@@ -109,9 +103,10 @@ fn shifted<A: MultiplyAdd>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
     }
     let sum = if is_small { numerator / denominator } else { 0.0 };
     // Below 0 they are of 1 + a.
-    let count = if is_small { 1.0 } else { 0.0 } - if x.is_sign_negative() { 1.0 } else { 0.0 };
+    let is_negative = !A::IS_NEAR && x.is_sign_negative();
+    let count = if is_small { 1.0 } else { 0.0 } - if is_negative { 1.0 } else { 0.0 };
     let r = fraction(size);
-    let is_pole = (x < 0.0) & (r == 0.0);
+    let is_pole = is_negative & (x != 0.0) & (r == 0.0);
     let cosecant = 1.0 / (r * sine::<A>(r));
     // Within 2^-57.
     let cosine = horner!(r * r;
@@ -119,7 +114,7 @@ fn shifted<A: MultiplyAdd>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
         2.353_306_301_298_074_8e-1, -1.335_262_768_843_463e0, 4.058_712_126_416_498, -4.934_802_200_544_676, 1.0);
     let first = count * power(1.0 / size);
     let first = if count == 0.0 { 0.0 } else { first };
-    Shifted { is_negative: x.is_sign_negative(), is_pole, far, sum: sum + first, cosecant, cosine }
+    Shifted { is_negative, is_pole, far, sum: sum + first, cosecant, cosine }
 }
 
 /// sin(πr) / πr up to ½, within 2^-61 relatively.

@@ -27,13 +27,13 @@ impl<A: MultiplyAdd> MultiplyAdd for Near<A> {
 
 /// Whether operands are in the ranges of functions.
 pub trait Ranges: Copy {
-    /// Of `sin`, `cos` and `tan`.
+    /// The range of `sin`, `cos` and `tan`.
     fn is_near_angle(self) -> bool;
 
-    /// Of `lgamma`, `digamma` and `trigamma`.
-    fn is_above_zero(self) -> bool;
+    /// The range of `lgamma`, `digamma` and `trigamma`: above 0, neither subnormal nor infinite.
+    fn is_positive_normal(self) -> bool;
 
-    /// Of `pow`.
+    /// The range of `pow`, of such a number and an exponent that does not decide alone what the power is.
     fn is_ordinary_power(self, y: Self) -> bool;
 }
 
@@ -47,13 +47,13 @@ macro_rules! of_floats {
             }
 
             #[inline(always)]
-            fn is_above_zero(self) -> bool {
+            fn is_positive_normal(self) -> bool {
                 (self >= $ty::MIN_POSITIVE) & (self <= $ty::MAX)
             }
 
             #[inline(always)]
             fn is_ordinary_power(self, y: Self) -> bool {
-                (self >= $ty::MIN_POSITIVE) & (self <= $ty::MAX) & (y.abs() <= $exponent)
+                self.is_positive_normal() & (y.abs() <= $exponent)
             }
         }
     };
@@ -69,7 +69,7 @@ macro_rules! of_integers {
                 refused()
             }
 
-            fn is_above_zero(self) -> bool {
+            fn is_positive_normal(self) -> bool {
                 refused()
             }
 

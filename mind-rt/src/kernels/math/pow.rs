@@ -46,9 +46,9 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
         3.407_404_663_870_363e-1, 4.116_721_089_230_196e-1, 5.770_835_961_913_725e-1, 9.617_966_732_757_096e-1,
         2.885_390_081_790_146_8);
     // The logarithm of 1 times an infinity is no number.
-    let y_near = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
-    let y_near = if A::IS_NEAR || y_near >= -MOST_F32 { y_near } else { -MOST_F32 };
-    let t = f64::from(y_near) * A::multiply_add(s, p, k);
+    let bounded = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
+    let bounded = if A::IS_NEAR || bounded >= -MOST_F32 { bounded } else { -MOST_F32 };
+    let t = f64::from(bounded) * A::multiply_add(s, p, k);
     // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
     let t = if t > 129.0 { 129.0 } else { t };
     let t = if t < -151.0 { -151.0 } else { t };
@@ -70,14 +70,14 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
     let (k, f) = ln::split_f64(x.abs());
     let (log_high, log_low) = if A::FUSES { log2_fused::<A>(k, f) } else { log2_separate::<A>(k, f) };
     // Times the exponent.
-    let y_near = if A::IS_NEAR || y <= MOST_F64 { y } else { MOST_F64 };
-    let y_near = if A::IS_NEAR || y_near >= -MOST_F64 { y_near } else { -MOST_F64 };
+    let bounded = if A::IS_NEAR || y <= MOST_F64 { y } else { MOST_F64 };
+    let bounded = if A::IS_NEAR || bounded >= -MOST_F64 { bounded } else { -MOST_F64 };
     let (main, small) = if A::FUSES {
-        let main = y_near * log_high;
-        (main, A::multiply_add(y_near, log_low, A::multiply_add(y_near, log_high, -main)))
+        let main = bounded * log_high;
+        (main, A::multiply_add(bounded, log_low, A::multiply_add(bounded, log_high, -main)))
     } else {
-        let y_high = head(y_near);
-        (y_high * log_high, A::multiply_add(y_near - y_high, log_high, y_near * log_low))
+        let y_high = head(bounded);
+        (y_high * log_high, A::multiply_add(bounded - y_high, log_high, bounded * log_low))
     };
     let t = main + small;
     let is_far = t.abs() > 1100.0;

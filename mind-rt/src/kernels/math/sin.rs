@@ -1,19 +1,17 @@
 //! The sine, the cosine and the tangent: of what is left of a number beside a multiple of π/2, by polynomials within π/4 that
 //! `ci/remez` finds.
 //!
-//! Up to a limit that multiple is taken away in parts (Cody and Waite, 1980). Beyond, of `f32` it is a product with bits of 2/π,
-//! selected by the size, and of `f64` the fraction of a turn is found in integers (Payne and Hanek, 1983). Which of both an
-//! element takes does not depend on its neighbours.
+//! Up to a limit that multiple is taken away in parts (Cody and Waite, 1980), of `f32` for the sine and the cosine where sums are
+//! rounded once. Else of `f32` it is a product with bits of 2/π, selected by the size, and of `f64` the fraction of a turn is
+//! found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend on its neighbours.
 
 use super::{MultiplyAdd, horner};
 
-/// Up to here it is a multiple of 15 bits in `f32`.
+/// The largest numbers of which π/2 is taken away in parts: a multiple of 15 bits at most in `f32`, and of 20 in `f64`.
 pub(super) const LIMIT_F32: f32 = 30_000.0;
-/// And of 20 bits in `f64`.
 pub(super) const LIMIT_F64: f64 = 1e6;
 
 /// A number as a multiple of π/2 and the rest, in two parts.
-#[derive(Clone, Copy)]
 struct Reduced<T, B> {
     /// The multiple, of which the last two bits count.
     quarters: B,
@@ -24,7 +22,7 @@ struct Reduced<T, B> {
 }
 
 macro_rules! of {
-    ($($ty:ident $bits:ident, $reduced:ident, $wholly:ident, $tangent:ident, $short:literal;
+    ($($ty:ident $bits:ident, $reduced:ident, $reduced_with_low:ident, $tangent:ident, $short:literal;
         $($sine:literal)+; $($cosine:literal)+;)+) => {$(
         /// A module for the type of its name.
         pub(super) mod $ty {
@@ -55,7 +53,7 @@ macro_rules! of {
             /// The tangent.
             #[inline(always)]
             pub(in super::super) fn tan<A: MultiplyAdd>(x: $ty) -> $ty {
-                let Reduced { quarters, rest, low } = $wholly::<A>(x.abs());
+                let Reduced { quarters, rest, low } = $reduced_with_low::<A>(x.abs());
                 let (above, below) = $tangent::<A>(rest, low);
                 let is_odd = quarters & 1 != 0;
                 let y = if is_odd { below } else { above } / if is_odd { -above } else { below };
@@ -105,6 +103,7 @@ fn tangent_f64<A: MultiplyAdd>(rest: f64, low: f64) -> (f64, f64) {
     (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
 }
 
+/// What it lacks may be left out.
 #[inline(always)]
 fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
     if !A::FUSES {
@@ -191,11 +190,12 @@ fn far_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
     /// Selected as constants: an index would become a load for each element.
     macro_rules! bits {
         ($i:literal) => {{
-            let bits =
-                if A::IS_NEAR || size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
-            let bits = if A::IS_NEAR || size < BELOW[1] { bits } else { const { BITS[2][$i] } };
-            let bits = if A::IS_NEAR || size < BELOW[2] { bits } else { const { BITS[3][$i] } };
-            if A::IS_NEAR || size < BELOW[3] { bits } else { const { BITS[4][$i] } }
+            // All in range take the first.
+            let size = if A::IS_NEAR { 0.0 } else { size };
+            let bits = if size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
+            let bits = if size < BELOW[1] { bits } else { const { BITS[2][$i] } };
+            let bits = if size < BELOW[2] { bits } else { const { BITS[3][$i] } };
+            if size < BELOW[3] { bits } else { const { BITS[4][$i] } }
         }};
     }
 

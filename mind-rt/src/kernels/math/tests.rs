@@ -193,7 +193,7 @@ macro_rules! bits_in_range {
                 );
                 angles += 1;
             }
-            if x.is_above_zero() {
+            if x.is_positive_normal() {
                 let near = [Near::<$A>::lgamma(x), Near::<$A>::digamma(x), Near::<$A>::trigamma(x)];
                 let all = [$A::lgamma(x), $A::digamma(x), $A::trigamma(x)];
                 assert_eq!(near.map($ty::to_bits), all.map($ty::to_bits), "{x:e}");
@@ -212,7 +212,7 @@ macro_rules! bits_in_range {
             assert!(!x.is_near_angle(), "{x}");
         }
         for x in [0.0, -0.0, -1.0, -$ty::MIN_POSITIVE, $ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
-            assert!(!x.is_above_zero() && !x.is_ordinary_power(1.0), "{x}");
+            assert!(!x.is_positive_normal() && !x.is_ordinary_power(1.0), "{x}");
         }
         for y in [$ty::INFINITY, $ty::NEG_INFINITY, $ty::NAN] {
             assert!(!2.0.is_ordinary_power(y), "{y}");
