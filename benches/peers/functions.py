@@ -84,6 +84,8 @@ def main():
                 tensors = [torch.from_numpy(operand) for operand in operands]
                 out = torch.empty_like(tensors[0])
                 arrays, compiled = [jnp.asarray(operand) for operand in operands], jax.jit(of_jax)
+                # Else it takes the ninth function for a recompilation of the first, and compiles no more.
+                torch.compiler.reset()
                 inductor = torch.compile(lambda *all: of_torch(*all), dynamic=False)
                 calls = (
                     lambda: of_torch(*tensors, out=out),
