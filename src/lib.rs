@@ -216,8 +216,8 @@
 //! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, the logarithm of `\|Γ(x)\|` and its derivatives |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
 //! | `neg` `abs` `sign` `maximum` `minimum` | elementwise, on all numbers |
-//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement |
-//! | `x[0, 1..3, .., -1]`, `slice(…)`, `gather(table, indices)` | parts |
+//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement; `x.mT` swaps the last two axes |
+//! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts; `_` is a new axis of extent 1 |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives |

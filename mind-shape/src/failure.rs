@@ -41,6 +41,8 @@ pub(crate) enum Problem<'a> {
     MatMulRank { operand: usize },
     /// An operand has not the rank it needs.
     Rank { operand: usize, needed: usize },
+    /// There are no last two axes to swap.
+    NoMatrix,
     /// The table of `gather` has no rows.
     GatherRank,
     /// The inner dimensions of a product differ.
@@ -164,6 +166,7 @@ impl<'a> Failure<'a> {
             Problem::DotRank { .. }
             | Problem::MatMulRank { .. }
             | Problem::Rank { .. }
+            | Problem::NoMatrix
             | Problem::GatherRank
             | Problem::NoAxis => "E3002",
             Problem::Inner { .. } | Problem::ShapesDiffer | Problem::Shape { .. } => "E3003",

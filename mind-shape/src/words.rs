@@ -124,6 +124,10 @@ impl Writer<'_> {
                 let parts = &[T("operand of rank "), Count(rank), T(", needed rank "), Count(needed)];
                 self.fault(parts, &[operand]);
             }
+            Problem::NoMatrix => {
+                let rank = context.operands[0].ty.rank();
+                self.fault(&[T("operand of rank "), Count(rank), T(", needed rank 2 or more")], &[0]);
+            }
             Problem::GatherRank => self.fault(&[T("operand of rank 0, needed rank 1 or more")], &[0]),
             Problem::Inner { extents: [a, b] } => {
                 let parts = &[T("inner dimensions differ, "), Integer(a), T(" and "), Integer(b)];

@@ -66,6 +66,8 @@ fn of_products() {
     slopes!([x: [2, 3], w: [4, 3, 2]] sum(exp(x @ w)));
     slopes!([x: [4, 1, 2, 3], w: [5, 3, 2]] sum(exp(x @ w)));
     slopes!([x: [2, 3], y: [4, 3]] sum(exp(x @ y.T)));
+    slopes!([x: [2, 2, 3], y: [2, 4, 3]] sum(exp(x @ y.mT)));
+    slopes!([x: [2, 3], y: [3]] sum(exp(x[.., 1.., _] * y[_, 1.., _])));
 }
 
 #[test]

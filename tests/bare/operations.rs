@@ -60,6 +60,10 @@ fn arrangement() {
     same!([x: f32[2, 6]] reshape(x, [3, -1]));
     same!([x: f32[2, 6]] reshape(x + 1.0, [-1]) * 2.0);
     same!([x: f32[2, 3, 4]] x.T);
+    same!([x: f32[2, 3, 4]] x.mT);
+    same!([q: f64[2, 3, 4], k: f64[2, 5, 4]] q @ k.mT);
+    same!([x: i32[2, 3]] x[.., _] - x[_, 1]);
+    same!([x: f32[2, 3]] x[_, .., 1.., _] * x[0, _, 1.., _]);
     same!([x: f32[2, 3, 4]] transpose(x, [1, 2, 0]) * 2.0);
     same!([x: f32[2, 3]] expand_dims(x, axes = [0, -1]));
     same!([x: f32[1, 3, 1]] squeeze(x, axes = [0]));

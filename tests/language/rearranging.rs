@@ -25,6 +25,46 @@ fn reshape_keeps_the_row_major_order() {
 }
 
 #[test]
+fn matrices_are_transposed_where_they_lie() {
+    mind! {
+        fn f<B>(x: f32[B, 3, 4], m: f32[3, 4]) -> (f32[B, 4, 3], f32[4, 3], f32[B, 3, 3]) {
+            (x.mT, m.mT, x @ x.mT)
+        }
+    }
+    let x = small_integers((2, Const::<3>, Const::<4>), 1);
+    let m = small_integers((Const::<3>, Const::<4>), 2);
+    let (batch, matrix, products) = f(&x, &m);
+    assert_eq!(batch, Tensor::from_fn_with((2, Const::<4>, Const::<3>), |[b, j, i]| x[[b, i, j]]));
+    assert_eq!(matrix, Tensor::from_fn(|[j, i]| m[[i, j]]));
+    for (b, i, j) in [(0, 0, 0), (1, 2, 1), (0, 1, 2)] {
+        assert_eq!(products[[b, i, j]], (0..4).map(|k| x[[b, i, k]] * x[[b, j, k]]).sum::<f32>());
+    }
+}
+
+#[test]
+fn new_axes_stand_where_they_are_written() {
+    mind! {
+        fn f<N>(x: f32[N, 3]) -> (f32[1, N, 3], f32[N, 3, 1], f32[N, 1, 3], f32[1, 1, 2, 1], f32[N, 1, 1]) {
+            (x[_], x[.., _], x[0.., _], x[_, 1, _, 1.., _], x[.., _, 1, _])
+        }
+
+        fn of_one(x: f32) -> (f32[1], f32[1, 1]) { (x[_], x[_, .., _]) }
+
+        fn outer<N, M>(x: f32[N], y: f32[M]) -> f32[N, M] { x[.., _] - y[_] }
+    }
+    let x = small_integers((2, Const::<3>), 1);
+    let (first, last, middle, part, both) = f(&x);
+    for whole in [first.as_slice(), last.as_slice(), middle.as_slice()] {
+        assert_eq!(whole, x.as_slice());
+    }
+    assert_eq!(part.as_slice(), [x[[1, 1]], x[[1, 2]]]);
+    assert_eq!(both.as_slice(), [x[[0, 1]], x[[1, 1]]]);
+    assert_eq!(of_one(7.0), (Tensor::from([7.0]), Tensor::from([[7.0]])));
+    let differences = outer(&Tensor::from([5.0, 7.0]), &Tensor::from([1.0, 2.0, 3.0]));
+    assert_eq!(differences.as_slice(), [4.0, 3.0, 2.0, 6.0, 5.0, 4.0]);
+}
+
+#[test]
 fn transpose_moves_axes() {
     mind! {
         fn f(x: f32[2, 3, 4]) -> (f32[4, 3, 2], f32[4, 3, 2], f32[3, 4, 2], f32[2, 4, 3], f32[2, 3, 4]) {

@@ -212,6 +212,7 @@ impl Reverse for Pullback<'_> {
         match own {
             Own::FilledLike { .. } | Own::CountReduced { .. } | Own::Truths { .. } => Ok(()),
             Own::ConvertedLike => pass(self, 0, |on| on.like(dy, on.operand(0))),
+            Own::MatrixTranspose => pass(self, 0, |on| on.emit(Op::Own(Own::MatrixTranspose), &[dy])),
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {

@@ -6,9 +6,11 @@
 
 mod body;
 
+pub(crate) use body::new_axes;
 pub use body::{
     Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number,
-    NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Wrt, WrtPlace, WrtTarget,
+    NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
+    WrtPlace, WrtTarget,
 };
 use proc_macro2::{Ident, TokenStream};
 

@@ -106,7 +106,8 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["mul", "multiply"], formula("{0} * {1}")),
     (&["div", "divide", "true_divide", "truediv"], formula("{0} / {1}")),
     (&["reciprocal", "recip"], formula("1.0 / {0}")),
-    (&["t", "T", "mT", "transposed"], formula("{0}.T")),
+    (&["t", "T", "transposed"], formula("{0}.T")),
+    (&["mT", "matrix_transpose"], formula("{0}.mT")),
     // What gives its operand.
     (
         &[
@@ -345,7 +346,7 @@ const NAMES: &[(&[&str], &str)] = &[
     (&["eps", "EPSILON", "epsilon"], "write `1.1920929e-7`"),
     (&["SAME"], "write `same`"),
     (&["VALID"], "write `valid`"),
-    (&["newaxis"], "write `expand_dims(…, axes = […])`"),
+    (&["newaxis"], "write `_` among the subscripts, as `x[.., _]`"),
     (
         &["float32", "float64", "int32", "int64", "dtype"],
         "leave it out: a tensor has the element type of its declaration",
@@ -353,7 +354,7 @@ const NAMES: &[(&[&str], &str)] = &[
 ];
 
 const FIELDS: &[(&[&str], &str)] = &[
-    (&["t", "mT", "H"], "write `.T`"),
+    (&["t", "H"], "write `.T`"),
     (&["shape", "size", "ndim", "dims", "len"], "extents are those of the type, and numbers too: write `N`"),
     (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
     (&["data", "value", "values"], "write the tensor alone"),

@@ -39,7 +39,7 @@ impl Body {
                 | NodeKind::Call { .. }
                 | NodeKind::Struct { .. }
                 | NodeKind::Transformed { .. }
-                | NodeKind::Transpose(_)
+                | NodeKind::Transpose { .. }
                 | NodeKind::Field { .. }
                 | NodeKind::Member { .. }
                 | NodeKind::Rust { .. }
@@ -95,7 +95,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
     match kind {
         NodeKind::Prefix { operand: first, .. }
         | NodeKind::Binary { lhs: first, .. }
-        | NodeKind::Transpose(first)
+        | NodeKind::Transpose { base: first, .. }
         | NodeKind::Field { base: first, .. }
         | NodeKind::Member { base: first, .. }
         | NodeKind::Typed { operand: first, .. }
@@ -136,7 +136,7 @@ impl Body {
             | NodeKind::Name(_)
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Member { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
@@ -255,7 +255,9 @@ impl Printer {
                 }
                 (format!("{text}({})", self.arguments(arguments)), Binding::Atom)
             }
-            NodeKind::Transpose(base) => (self.take_within(*base, Binding::Atom) + ".T", Binding::Atom),
+            NodeKind::Transpose { base, axes } => {
+                (self.take_within(*base, Binding::Atom) + axes.symbol(), Binding::Atom)
+            }
             NodeKind::Field { base, index, .. } => {
                 (format!("{}.{index}", self.take_within(*base, Binding::Atom)), Binding::Atom)
             }
@@ -342,6 +344,7 @@ impl Printer {
         match subscript.kind {
             SubscriptKind::At(place) => self.take(place),
             SubscriptKind::Rest => "..".to_owned(),
+            SubscriptKind::New => "_".to_owned(),
             SubscriptKind::Range { start, end, step } => {
                 let mut part = |id: Option<ExprId>| id.map_or_else(String::new, |id| self.take(id));
                 let (start, end) = (part(start), part(end));

@@ -36,7 +36,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Field { .. }
             | NodeKind::Member { .. }
             | NodeKind::Rust { .. }

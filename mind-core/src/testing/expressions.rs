@@ -125,7 +125,7 @@ impl Generator {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(34) {
+        match self.random.below(36) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -143,6 +143,8 @@ impl Generator {
             19 => format!("reshape({a}, [-1])"),
             20 => format!("{a}.reshape([{}, -1])", self.extent()),
             21 => format!("{a}.T"),
+            34 => format!("{a}.mT"),
+            35 => format!("{a}[{}]", ["_", ".., _", "0, _, .., _", "_, 1.., _"][self.random.below(4)]),
             22 => format!("transpose({a}, [{axis}, 0, 1])"),
             23 => format!("expand_dims({a}, axes = [{axis}])"),
             24 => format!("squeeze({a})"),

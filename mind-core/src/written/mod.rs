@@ -24,7 +24,7 @@ pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
-pub(crate) use table::{FUNCTIONS, part, resolve, reversed, rule, spread};
+pub(crate) use table::{FUNCTIONS, expanded, part, resolve, reversed, rule, spread};
 pub use table::{kernel_text, rule_text};
 
 macro_rules! ids {
@@ -110,6 +110,8 @@ pub fn literals(dims: &[Dim]) -> Vec<i64> {
 pub enum Own {
     /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
     At,
+    /// `(x)`: `x.mT`, the last two axes swapped, of which there are two.
+    MatrixTranspose,
     /// `(like)`: zeros or ones of the type of the witness.
     FilledLike {
         /// Whether they are ones.

@@ -90,6 +90,15 @@ pub(super) fn permuted(written: Option<&[i64]>, rank: usize) -> Vec<i64> {
     }
 }
 
+/// The permutation that swaps the last two axes, of which there are two where the rule of the operation holds.
+pub(super) fn matrices_reversed(rank: usize) -> Vec<i64> {
+    let mut axes: Vec<i64> = (0..rank).map(position).collect();
+    if let [.., rows, columns] = &mut axes[..] {
+        std::mem::swap(rows, columns);
+    }
+    axes
+}
+
 /// The shape that is written, or that of the last operand.
 pub(super) fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
     match shape {

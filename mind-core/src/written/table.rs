@@ -7,7 +7,9 @@ use super::{
     arguments::{Argument, Operand, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function},
     literals,
-    resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
+    resolve::{
+        index, matrices_reversed, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes,
+    },
     rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
@@ -282,6 +284,12 @@ statements! {
         run: "product" => (X, Y),
         core: one(ir::Op::Product(Product::of(types[0], types[1]))),
     }
+    Op::Own(Own::MatrixTranspose) => {
+        is: Row::kernel(),
+        rule: matrix_transpose(X),
+        run: "matrix_transpose" => (X),
+        core: one(ir::Op::Arrange(Arrange::Transpose { permutation: matrices_reversed(types[0].rank()) })),
+    }
     Op::Own(Own::FilledLike { .. }) => {
         is: Row::of(Kind::Free).like(0),
         rule: like(X),
@@ -391,6 +399,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// `x.T`: the axes in reverse.
 pub(crate) fn reversed() -> Op {
     Op::Arrange(Arrange::Transpose { permutation: None })
+}
+
+/// `x[.., _]`: new axes at these positions of the result.
+pub(crate) fn expanded(axes: Vec<i64>) -> Op {
+    Op::Arrange(Arrange::ExpandDims { axes })
 }
 
 /// `full(shape, x)` of a tensor: it at every index of a shape.

@@ -22,6 +22,12 @@ const EXPRESSIONS: &[(&str, &str)] = &[
     ("x: i64[2, 3]", "(sum(x), x * 2 - 1, x.T)"),
     ("x: f64[2, 3]", "(reshape(x, [3, 2]), x.reshape([-1]), reshape(x, [1, -1, 2]))"),
     ("x: f64[2, 3, 4]", "(x.T, transpose(x), transpose(x, [2, 0, 1]), x.transpose([-1, 0, 1]))"),
+    ("x: f64[2, 3, 4], m: f32[3, 2]", "(x.mT, m.mT, x[0].mT, x @ x.mT)"),
+    (
+        "x: f64[2, 3, 4]",
+        "(x[_], x[.., _], x[_, .., _], x[0, _, 1..], x[_, 0, .., _, 1], x[1.., _, .., 2, _])",
+    ),
+    ("x: f64", "(x[_], x[_, _], x[.., _])"),
     ("x: f64[2, 3]", "(expand_dims(x, axes = [0, -1]), expand_dims(x, axes = [1, 2]))"),
     ("x: f64[1, 2, 1]", "(squeeze(x), squeeze(x, axes = [-1]), x.squeeze(axes = [0]))"),
     ("x: f64[4, 3, 2]", "(x[0], x[-1, 1..], x[.., 0], x[1..3;2, .., ..-1], x[0, 1, 1])"),

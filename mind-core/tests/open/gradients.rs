@@ -21,6 +21,8 @@ const EXPRESSIONS: &[(&str, &str)] = &[
     ("x: f64[2, 3, 2]", "sum(mean(x, axes = [0, 2]) * sum(x, axis = 1)[0, 0])"),
     ("x: f64[2, 3, 2]", "sum(x * mean(x, axes = [1], keepdims = true) * x.sum(keepdims = true))"),
     ("x: f64[2, 3]", "sum(x.reshape([3, -1]) * x.T) + sum(x.reshape([-1]) * x.reshape([6]))"),
+    ("x: f64[2, 3, 4]", "sum(x.mT[0] * x.mT[1] * x.mT[_, 0, ..]) + sum(x @ x.mT @ x)"),
+    ("x: f64[3, 4], y: f64[3]", "sum(exp(y[.., _] * x - y[_, .., _] * x[1, _]))"),
     ("x: f64[2, 3, 4]", "sum(transpose(x, [2, 0, 1]) * transpose(x, [-1, 0, 1]) * x.T.transpose([0, 2, 1]))"),
     ("x: f64[2, 1, 3]", "sum(expand_dims(squeeze(x), axes = [0, -1]) * squeeze(x, axes = [1])[0, 1])"),
     ("x: f64[4, 3]", "sum(x[1..3] * x[0] * x[-1, 2]) + x[0, 0] * sum(x[..;2, 1..])"),

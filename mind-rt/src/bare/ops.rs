@@ -55,7 +55,15 @@ pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) 
 
 /// The axes in the order of `permutation`, or reversed.
 pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
-    let axes = rules::permuted(x.ty.rank(), permutation);
+    permuted(x, rules::permuted(x.ty.rank(), permutation), out);
+}
+
+/// The last two axes swapped; there are two or more.
+pub fn matrix_transpose<T: Datum>(x: Value<'_, T>, out: &mut [T]) {
+    permuted(x, rules::matrices_permuted(x.ty.rank()), out);
+}
+
+fn permuted<T: Datum>(x: Value<'_, T>, axes: [usize; MAX_RANK], out: &mut [T]) {
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
     for axis in 0..rank {

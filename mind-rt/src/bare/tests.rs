@@ -186,6 +186,11 @@ fn transposes_and_broadcasts() {
     let y = run(&x_ty, |out| transpose(x, None, out));
     assert_eq!(y[(3 * 3 + 2) * 2 + 1], x.elements[(3 + 2) * 4 + 3]);
 
+    let swapped_ty = ty(&[2, 4, 3]);
+    let y = run(&swapped_ty, |out| matrix_transpose(x, out));
+    assert_eq!(y[(4 + 3) * 3 + 2], x.elements[(3 + 2) * 4 + 3]);
+    assert_eq!(run(&x_ty, |out| matrix_transpose(Value::new(&y, &swapped_ty), out)), x.elements);
+
     let small_ty = ty(&[3, 1]);
     let small = [1, 2, 3];
     let y = run(&x_ty, |out| broadcast_like(Value::new(&small, &small_ty), &x_ty, out));

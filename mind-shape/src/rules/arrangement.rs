@@ -119,6 +119,33 @@ pub const fn transpose(x: Type, permutation: Option<&[i64]>) -> TypeResult<'_> {
     dims.typed(x.dtype())
 }
 
+/// `x.mT`: the last two axes swapped.
+///
+/// # Errors
+/// E3002 where there are fewer than two.
+pub const fn matrix_transpose(x: Type) -> TypeResult<'static> {
+    let rank = x.rank();
+    if rank < 2 {
+        return fail(Problem::NoMatrix);
+    }
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    while axis < rank {
+        dims = dims.and(x.extent(matrices_permuted(rank)[axis]));
+        axis += 1;
+    }
+    dims.typed(x.dtype())
+}
+
+/// The axis of the operand that each axis of `x.mT` is; there are two or more.
+pub const fn matrices_permuted(rank: usize) -> [usize; MAX_RANK] {
+    let (mut axes, mut axis) = ([0; MAX_RANK], 0);
+    while axis < rank {
+        axes[axis] = if axis + 2 < rank { axis } else { 2 * rank - 3 - axis };
+        axis += 1;
+    }
+    axes
+}
+
 const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::AxisFault> {
     if written.len() != rank {
         return Err(extent::AxisFault::Length);

@@ -8,17 +8,17 @@ use super::constants::{Meeting, binary};
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
 use crate::open::{NodeId, Op, Spot, Subscript};
-use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind};
+use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind, Transposed, new_axes};
 use crate::surface::habits;
 use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::builtin_calls::{Call, Given, ReadCalls};
 use crate::surface::lower::builtins;
-use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::expressions::{Expressions, transposed};
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{reversed, spread};
+use crate::written::{expanded, spread};
 
 impl Lowering<'_> {
     /// A sign before an operand.
@@ -171,9 +171,15 @@ impl Lowering<'_> {
         })
     }
 
-    pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
-        let spot = self.spot("transpose", expr, &[base]);
-        self.unary(reversed(), base, spot)
+    pub(super) fn transpose(
+        &mut self,
+        base: ExprId,
+        axes: Transposed,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let label = if axes == Transposed::All { "transpose" } else { axes.symbol() };
+        let spot = self.spot(label, expr, &[base]);
+        self.unary(transposed(axes), base, spot)
     }
 
     pub(super) fn subscript(
@@ -185,12 +191,14 @@ impl Lowering<'_> {
         let operand = self.tensor(base)?;
         let mut spot = self.spot("index", expr, &[base]);
         let mut read = Vec::new();
-        for ast::Subscript { kind, site } in subscripts {
+        let (kept, new) = new_axes(subscripts);
+        for ast::Subscript { kind, site } in &kept {
             let bound = |lowering: &Self, bound: Option<ExprId>| {
                 bound.map(|bound| lowering.integer_attribute(bound)).transpose()
             };
             read.push(match *kind {
                 SubscriptKind::Rest => Subscript::Rest,
+                SubscriptKind::New => unreachable!("new axes have been taken out"),
                 SubscriptKind::At(place) => Subscript::At(self.index(base, place)?),
                 SubscriptKind::Range { start, end, step } => Subscript::Range {
                     start: bound(self, start)?,
@@ -200,7 +208,16 @@ impl Lowering<'_> {
             });
             spot = spot.attribute("subscript", *site);
         }
-        Ok(Value::Tensor(self.emit(Op::Part(Part::Index { indices: read }), &[operand], spot)))
+        // What is taken whole is no copy of it.
+        let taken = match read.iter().all(|part| *part == Subscript::Rest) && !new.is_empty() {
+            true => operand,
+            false => self.emit(Op::Part(Part::Index { indices: read }), &[operand], spot),
+        };
+        if new.is_empty() {
+            return Ok(Value::Tensor(taken));
+        }
+        let spot = self.spot("index", expr, &[base]).attribute("axes", self.site(expr));
+        Ok(Value::Tensor(self.emit(expanded(new), &[taken], spot)))
     }
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<i64> {

@@ -84,7 +84,7 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Struct { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Derivative(_)
             | NodeKind::Subscript { .. }

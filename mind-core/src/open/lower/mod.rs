@@ -97,7 +97,7 @@ impl Lowering<'_> {
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
             NodeKind::Call { callee, arguments, method } => self.call(callee, arguments, *method, expr),
-            NodeKind::Transpose(base) => self.transpose(*base, expr),
+            NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Derivative(derivative) => self.derivative(derivative, expr),
             NodeKind::Array(elements) => {

@@ -65,7 +65,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Struct { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)

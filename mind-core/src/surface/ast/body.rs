@@ -94,8 +94,13 @@ pub enum NodeKind {
         /// `x`
         arguments: Vec<Argument>,
     },
-    /// `a.T`
-    Transpose(ExprId),
+    /// `a.T`, `a.mT`
+    Transpose {
+        /// `a`
+        base: ExprId,
+        /// Which axes are reversed.
+        axes: Transposed,
+    },
     /// `a.0`
     Field {
         /// `a`
@@ -222,7 +227,7 @@ impl NodeKind {
             | Self::Name(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }
-            | Self::Transpose(_)
+            | Self::Transpose { .. }
             | Self::Member { .. }
             | Self::Struct { .. }
             | Self::Rust { .. }
@@ -262,7 +267,7 @@ impl Body {
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
                 | NodeKind::Transformed { .. }
-                | NodeKind::Transpose(_)
+                | NodeKind::Transpose { .. }
                 | NodeKind::Field { .. }
                 | NodeKind::Struct { .. }
                 | NodeKind::Rust { .. }
@@ -302,7 +307,9 @@ impl NodeKind {
             Self::Prefix { operand, .. } | Self::Typed { operand, .. } => *operand == expr,
             Self::Binary { lhs, rhs, .. } => [lhs, rhs].contains(&&expr),
             Self::Call { arguments, .. } | Self::Transformed { arguments, .. } => among(arguments),
-            Self::Transpose(base) | Self::Field { base, .. } | Self::Member { base, .. } => *base == expr,
+            Self::Transpose { base, .. } | Self::Field { base, .. } | Self::Member { base, .. } => {
+                *base == expr
+            }
             Self::Derivative(derivative) => derivative.value == expr || derivative.cotangent == Some(expr),
             Self::Struct { fields, base, .. } => {
                 *base == Some(expr) || fields.iter().any(|field| field.value == expr)
@@ -311,13 +318,37 @@ impl NodeKind {
                 let part = |subscript: &Subscript| match subscript.kind {
                     SubscriptKind::At(at) => at == expr,
                     SubscriptKind::Range { start, end, step } => [start, end, step].contains(&Some(expr)),
-                    SubscriptKind::Rest => false,
+                    SubscriptKind::Rest | SubscriptKind::New => false,
                 };
                 *base == expr || subscripts.iter().any(part)
             }
             Self::Array(elements) | Self::Tuple(elements) => elements.contains(&expr),
             Self::Close { tail } => *tail == Some(expr),
             Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => *value == expr,
+        }
+    }
+}
+
+/// Which axes a transposition that is written behind a point reverses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transposed {
+    /// `.T`: all.
+    All,
+    /// `.mT`: the last two.
+    Matrices,
+}
+
+impl Transposed {
+    /// That of a field's name.
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::All, Self::Matrices].into_iter().find(|axes| axes.symbol()[1..] == *name)
+    }
+
+    /// As written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::All => ".T",
+            Self::Matrices => ".mT",
         }
     }
 }
@@ -502,6 +533,26 @@ pub enum SubscriptKind {
     },
     /// `..`: as many whole axes as are not written.
     Rest,
+    /// `_`: a new axis of extent 1.
+    New,
+}
+
+/// Subscripts without the new axes among them, and where in the result these are: negative, which counts from the end,
+/// behind a `..`.
+pub(crate) fn new_axes(subscripts: &[Subscript]) -> (Vec<Subscript>, Vec<i64>) {
+    let kept: Vec<Subscript> =
+        subscripts.iter().filter(|part| !matches!(part.kind, SubscriptKind::New)).cloned().collect();
+    let axes_of = |parts: &[Subscript]| {
+        let axes = parts.iter().filter(|part| !matches!(part.kind, SubscriptKind::At(_))).count();
+        i64::try_from(axes).expect("a list of subscripts is in memory")
+    };
+    let rest = subscripts.iter().position(|part| matches!(part.kind, SubscriptKind::Rest));
+    let news = subscripts.iter().enumerate().filter(|(_, part)| matches!(part.kind, SubscriptKind::New));
+    let place = |at: usize| match rest.is_some_and(|rest| rest < at) {
+        true => -axes_of(&subscripts[at..]),
+        false => axes_of(&subscripts[..at]),
+    };
+    (kept, news.map(|(at, _)| place(at)).collect())
 }
 
 /// What a `let` binds.

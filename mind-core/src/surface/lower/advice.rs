@@ -8,7 +8,7 @@ use crate::dim::Dim;
 use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
-use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind};
+use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind, Transposed};
 use crate::ty::{DType, Shape, Type};
 use crate::written::{resolve, spread};
 
@@ -163,8 +163,10 @@ impl BodyLowering<'_> {
                 continue;
             }
             // `.T` of what is transposed: the last two axes of its base are swapped instead.
-            let base =
-                if let NodeKind::Transpose(base) = &self.body[operand.1].kind { Some(*base) } else { None };
+            let base = match &self.body[operand.1].kind {
+                NodeKind::Transpose { base, axes: Transposed::All } => Some(*base),
+                _ => None,
+            };
             let from =
                 if base.is_some() { ty.shape.iter().rev().cloned().collect() } else { ty.shape.clone() };
             let mut axes: Vec<usize> = (0..rank).collect();
@@ -172,9 +174,9 @@ impl BodyLowering<'_> {
             let swapped = ty.with_shape(axes.iter().map(|axis| from[*axis].clone()).collect());
             let pair = if is_left { [&swapped, b] } else { [a, &swapped] };
             if infer(&product(pair[0], pair[1]), &pair).is_ok() || infer(op, &pair).is_ok() {
-                let text = self.full_text(base.unwrap_or(operand.1));
+                let text = self.body.operand_text(base.unwrap_or(operand.1));
                 let why = if base.is_some() { "`.T` reverses all axes: " } else { "" };
-                return Some(format!("{why}write `transpose({text}, {axes:?})`"));
+                return Some(format!("{why}write `{text}.mT`"));
             }
         }
         if broadcasts(a, b) && a.rank() == b.rank() && a.rank() != 2 {

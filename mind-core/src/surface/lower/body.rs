@@ -108,7 +108,7 @@ impl BodyLowering<'_> {
             NodeKind::Transformed { transforms, function, arguments } => {
                 self.transformed(transforms, function, arguments, expr)
             }
-            NodeKind::Transpose(base) => self.transpose(*base, expr),
+            NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Rust { .. } | NodeKind::Typed { .. } | NodeKind::Derivative(_) => {
                 let message = format!("found {}, which stands among Rust variables only", self.text(expr));
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
@@ -278,7 +278,7 @@ impl BodyLowering<'_> {
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
             | NodeKind::Derivative(_)

@@ -3,8 +3,9 @@
 use super::literals::Literals;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern};
+use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed};
 use crate::ty::DType;
+use crate::written::{Op, Own, reversed};
 use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
@@ -242,4 +243,12 @@ fn taken_apart<'p, T: Clone>(
         mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
     }
     parts
+}
+
+/// What `x.T` and `x.mT` are.
+pub(crate) fn transposed(axes: Transposed) -> Op {
+    match axes {
+        Transposed::All => reversed(),
+        Transposed::Matrices => Op::Own(Own::MatrixTranspose),
+    }
 }

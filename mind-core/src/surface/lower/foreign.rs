@@ -60,7 +60,7 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }
-            | NodeKind::Transpose(_)
+            | NodeKind::Transpose { .. }
             | NodeKind::Field { .. }
             | NodeKind::Rust { .. }
             | NodeKind::Typed { .. }
@@ -211,7 +211,7 @@ pub(crate) trait Foreign: Expressions {
             Some(
                 NodeKind::Binary { .. }
                 | NodeKind::Prefix { .. }
-                | NodeKind::Transpose(_)
+                | NodeKind::Transpose { .. }
                 | NodeKind::Subscript { .. }
                 | NodeKind::Call { method: true, .. },
             ) => true,

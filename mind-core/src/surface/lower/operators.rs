@@ -1,7 +1,7 @@
 //! Operators.
 
 use super::arithmetic::ReadLiterals;
-use super::expressions::Expressions;
+use super::expressions::{Expressions, transposed};
 use super::literals::LiteralId;
 use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
@@ -9,8 +9,8 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Op, Product, ValueId};
 use crate::map::Map;
-use crate::surface::ast::{BinaryOp, ExprId};
-use crate::written::{resolve, reversed};
+use crate::surface::ast::{BinaryOp, ExprId, Transposed};
+use crate::written::resolve;
 
 impl BodyLowering<'_> {
     /// A sign before an operand.
@@ -129,11 +129,17 @@ impl BodyLowering<'_> {
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
     }
 
-    /// `x.T`: the axes in reverse.
-    pub(super) fn transpose(&mut self, base: ExprId, expr: ExprId) -> Lowered<Value> {
+    /// `x.T`, `x.mT`: the axes, or the last two, in reverse.
+    pub(super) fn transpose(&mut self, base: ExprId, axes: Transposed, expr: ExprId) -> Lowered<Value> {
         let operand = self.tensor(base, None)?;
-        let ops =
-            resolve(&reversed(), &[self.builder.ty(operand)]).expect("any tensor has its axes reversed");
+        let ty = self.builder.ty(operand);
+        let rank = ty.rank();
+        if axes == Transposed::Matrices && rank < 2 {
+            let (label, text) = (axes.symbol(), self.text(base));
+            let message = format!("`{label}`: operand of rank {rank}, needed rank 2 or more: {text} is {ty}");
+            return Err(Diag::new(Code::E3002, self.site(expr), message).into());
+        }
+        let ops = resolve(&transposed(axes), &[ty]).expect("the rank has been looked at");
         self.emit_each(&Spot::of(expr), ops, vec![(operand, base)]).map(Value::Tensor)
     }
 

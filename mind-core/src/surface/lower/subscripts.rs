@@ -8,8 +8,8 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
 use crate::ir::Slice;
-use crate::surface::ast::{ExprId, Subscript, SubscriptKind};
-use crate::written::part;
+use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
+use crate::written::{expanded, part, resolve};
 
 /// What is taken of one axis.
 struct Taken {
@@ -28,13 +28,20 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let operand = (self.tensor(base, None)?, base);
-        let taken = self.taken(operand, subscripts, expr)?;
+        let (kept, new) = new_axes(subscripts);
+        let taken = self.taken(operand, &kept, expr)?;
         let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
         let dropped = dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
         let steps = taken.iter().map(|taken| taken.step).collect();
         let (starts, ends) = taken.into_iter().map(|taken| (taken.start, taken.end)).unzip();
         let ops = part(Slice { starts, ends, steps }, dropped, &self.builder.ty(operand.0).shape);
-        self.emit_each(&Spot::of(expr).label("index"), ops, vec![operand]).map(Value::Tensor)
+        let spot = Spot::of(expr).label("index");
+        let taken = self.emit_each(&spot, ops, vec![operand])?;
+        if new.is_empty() {
+            return Ok(Value::Tensor(taken));
+        }
+        let ops = resolve(&expanded(new), &[self.builder.ty(taken)]).expect("they are counted in the result");
+        self.emit_each(&spot, ops, vec![(taken, expr)]).map(Value::Tensor)
     }
 
     /// What is taken of each axis, bounds resolved and, as far as they are known, checked.
@@ -66,6 +73,7 @@ impl BodyLowering<'_> {
                 SubscriptKind::Rest => {
                     taken.extend((axis..axis + ty.rank() - written).map(whole));
                 }
+                SubscriptKind::New => {}
                 SubscriptKind::At(place) => taken.push(self.index(operand, axis, place)?),
                 SubscriptKind::Range { start, end, step } => {
                     let range = self.range(operand, axis, (start, end, step), subscript.site)?;
@@ -167,6 +175,7 @@ impl BodyLowering<'_> {
         match subscript.kind {
             SubscriptKind::At(at) => self.body.text(at),
             SubscriptKind::Rest => "..".to_owned(),
+            SubscriptKind::New => "_".to_owned(),
             SubscriptKind::Range { start, end, step } => {
                 let step = if step.is_some() { format!(";{}", text(step)) } else { String::new() };
                 format!("{}..{}{step}", text(start), text(end))

@@ -199,6 +199,9 @@ impl Parser<'_> {
         if self.take("..").is_some() || self.take_colon() {
             return self.behind_dots(first, None);
         }
+        if self.take_word("_").is_some() {
+            return self.subscript(first, SubscriptKind::New);
+        }
         if self.take_colons() { self.behind_colons(first, None) } else { Ok(State::Operand) }
     }
 
@@ -329,30 +332,17 @@ impl Parser<'_> {
     ) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = |part: Option<ExprId>| part.map(|part| body.text(part)).unwrap_or_default();
-        let (mut parts, mut axes) = (Vec::new(), Vec::new());
-        let (mut whole, mut before, mut behind_rest, mut reversed) = (true, 0_i64, false, false);
-        let is_new = |position: usize| foreign.new_axes.contains(&position);
-        let keeps =
-            |position: usize| is_new(position) || !matches!(subscripts[position].kind, SubscriptKind::At(_));
+        let (mut parts, mut reversed) = (Vec::new(), false);
         for (position, subscript) in subscripts.iter().enumerate() {
-            if is_new(position) {
-                let after = (position + 1..subscripts.len()).filter(|other| keeps(*other)).count() as i64;
-                axes.push(if behind_rest { -after - 1 } else { before }.to_string());
-                before += 1;
+            if foreign.new_axes.contains(&position) {
+                parts.push("_".to_owned());
                 continue;
             }
             parts.push(match subscript.kind {
-                SubscriptKind::At(at) => {
-                    whole = false;
-                    body.text(at)
-                }
-                SubscriptKind::Rest => {
-                    behind_rest = true;
-                    "..".to_owned()
-                }
+                SubscriptKind::At(at) => body.text(at),
+                SubscriptKind::Rest => "..".to_owned(),
+                SubscriptKind::New => "_".to_owned(),
                 SubscriptKind::Range { start, end, step } => {
-                    before += 1;
-                    whole &= (start, end, step) == (None, None, None);
                     let step = text(step);
                     reversed |= step.starts_with('-');
                     let (start, mut end) = (text(start), text(end));
@@ -372,10 +362,9 @@ impl Parser<'_> {
         if reversed {
             return format!("a step is at least 1: name the places in their order, as `gather({base}, […])`");
         }
-        let indexed = if whole { base } else { format!("{base}[{}]", parts.join(", ")) };
-        match axes.is_empty() {
-            true => format!("write `{indexed}`"),
-            false => format!("write `expand_dims({indexed}, axes = [{}])`", axes.join(", ")),
+        match parts.iter().all(|part| part == "0.." || part == "..") {
+            true => format!("write `{base}`"),
+            false => format!("write `{base}[{}]`", parts.join(", ")),
         }
     }
 

@@ -8,7 +8,7 @@ use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
-use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind};
+use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
 use crate::surface::habits::{self, Way};
 
 const AFTER_DOT: &str = "`T`, a method call, a field or the number of a tuple element";
@@ -267,8 +267,10 @@ impl<'a> Parser<'a> {
             let receiver = Argument { name: None, value: base.id, site: base.site };
             return Ok(self.enter_call(Target::Method(name), base.site, vec![receiver]));
         }
-        if name == "T" {
-            return Ok(State::Behind(self.add(NodeKind::Transpose(base.id), base.site.to(here))));
+        if let Some(axes) = Transposed::of(&name.to_string()) {
+            return Ok(State::Behind(
+                self.add(NodeKind::Transpose { base: base.id, axes }, base.site.to(here)),
+            ));
         }
         if self.among_rust {
             return self.member(base, name).map(State::Behind);

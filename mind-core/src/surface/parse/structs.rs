@@ -7,8 +7,8 @@ use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    Block, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, TypeExpr,
-    TypeKind,
+    Block, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed,
+    TypeExpr, TypeKind,
 };
 use crate::ty::DType;
 
@@ -98,8 +98,8 @@ impl Parser<'_> {
         }
         let start = self.here();
         let name = self.name(FIELD)?;
-        if name == "T" {
-            let message = "`.T` is the transpose, expected another field name";
+        if let Some(axes) = Transposed::of(&name.to_string()) {
+            let message = format!("`{}` is a transpose, expected another field name", axes.symbol());
             self.diags.push(Diag::new(Code::E2008, start, message));
         }
         let ty = self.field_type(&name);

@@ -50,7 +50,7 @@ fn grouped(expression: &str) -> String {
             NodeKind::Prefix { map, operand, .. } => {
                 format!("({}{})", map.row().label, texts[operand.index()])
             }
-            NodeKind::Transpose(base) => format!("({}.T)", texts[base.index()]),
+            NodeKind::Transpose { base, axes } => format!("({}{})", texts[base.index()], axes.symbol()),
             NodeKind::Field { base, index, .. } => format!("({}.{index})", texts[base.index()]),
             _ => body.text(crate::surface::ast::ExprId(u32::try_from(i).unwrap())),
         };
