@@ -263,7 +263,7 @@ Examples:
   mind stats net.mic
   mind stats net.mic --dim N=32 --dim M=10
   mind stats net.mic --plan            what runs: fused loops, products, memory
-  mind stats net.mic --plan --loops    and how: rows, blocks, lanes, chains of sums")]
+  mind stats net.mic --loops           and how: rows, blocks, lanes, chains of sums")]
 pub struct StatsArguments {
     #[command(flatten)]
     pub input: Input,
@@ -273,8 +273,8 @@ pub struct StatsArguments {
     /// Also list the plan: steps, what was fused into them, buffers and how long they live
     #[arg(long)]
     pub plan: bool,
-    /// Also list the loops of each step of the plan, a statement a line
-    #[arg(long, requires = "plan")]
+    /// Also list the plan with the loops of each step, a statement a line
+    #[arg(long)]
     pub loops: bool,
 }
 

@@ -74,7 +74,7 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     for (name, count) in kinds {
         text.push_str(&format!("  {name:<most$}  {count}\n"));
     }
-    if arguments.plan {
+    if arguments.plan || arguments.loops {
         text.push_str(&format!("\nplan: {}\n", counted(plan.steps.len(), "step")));
         let value_name = |value| names.of(value);
         let shown = Listing { plan: &plan, value_name: &value_name, bindings: &bindings };

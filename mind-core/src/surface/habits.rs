@@ -255,7 +255,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["fix", "truncate"], Way::Named("trunc")),
     (&["rint", "round_ties_even", "around"], Way::Named("round")),
     // Products.
-    (&["outer", "ger"], formula("expand_dims({=0}, axes = [1]) * {1}")),
+    (&["outer", "ger"], formula("{0}[.., _] * {1}")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
     (&["dense", "addmm"], Way::Words("write the product, as `… @ … + …`")),
     (
@@ -269,7 +269,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["flatten", "ravel"], formula("reshape({=0}, [-1])")),
     (
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
-        Way::Words("write the order of all axes, as `transpose(…, [0, 2, 1])`"),
+        Way::Words("for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`"),
     ),
     (&["concatenate", "concat", "cat", "hstack", "vstack", "dstack", "append"], Way::Words(PARTS)),
     (&["stack"], Way::Words("keep the tensors apart: a result can be a tuple, as `-> (…, …)`")),
