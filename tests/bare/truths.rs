@@ -78,6 +78,8 @@ fn any_and_all_over_axes() {
 fn masks_are_moved_as_numbers_are() {
     let mask = Tensor::from([[true, false, true], [false, false, true]]);
     assert_eq!(mind!(mask.T).as_slice(), [true, false, false, false, true, true]);
+    assert_eq!(mind!(mask.mT).as_slice(), [true, false, false, false, true, true]);
+    assert_eq!(mind!(mask[_, .., _]).dims(), [1, 2, 3, 1]);
     assert_eq!(mind!(mask[1, ..]).as_slice(), [false, false, true]);
     assert_eq!(mind!(mask[.., 0..2]).as_slice(), [true, false, false, false]);
     assert_eq!(mind!(reshape(mask, [3, 2])).as_slice(), [true, false, true, false, false, true]);
