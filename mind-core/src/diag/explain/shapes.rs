@@ -9,7 +9,7 @@ pub(super) const E3001: Explanation = Explanation {
         wrong: "fn f(x: f32[32, 256], b: f32[255]) -> f32[32, 256] {\n    x + b\n}",
         right: "fn f(x: f32[32, 256], b: f32[256]) -> f32[32, 256] {\n    x + b\n}",
     },
-    fix: "Correct the shape that the message shows to be wrong, or insert a dimension of 1 with `expand_dims`.",
+    fix: "Correct the shape that the message shows to be wrong, or insert a dimension of 1, as `x[.., _]`.",
 };
 
 pub(super) const E3002: Explanation = Explanation {
