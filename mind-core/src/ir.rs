@@ -52,6 +52,8 @@ pub trait Form: Clone + fmt::Debug + Eq + Hash {
     type Shape: Clone + fmt::Debug + Eq + Hash;
     /// Axes where leaving them out means something.
     type Axes: Clone + fmt::Debug + Eq + Hash;
+    /// In which order axes are taken.
+    type Permutation: Clone + fmt::Debug + Eq + Hash;
     /// The places of an index expression.
     type Indices: Clone + fmt::Debug + Eq + Hash;
     /// A bound of a slice.
@@ -69,6 +71,7 @@ impl Form for Resolved {
     type Const = Const;
     type Shape = Shape;
     type Axes = Vec<i64>;
+    type Permutation = Vec<i64>;
     type Indices = Vec<Dim>;
     type Bound = Dim;
     type Own = External;
@@ -148,7 +151,7 @@ pub enum Arrange<A: Form = Resolved> {
     /// Axes permuted: `result.shape[i] = operand.shape[permutation[i]]`.
     Transpose {
         /// Each axis once.
-        permutation: A::Axes,
+        permutation: A::Permutation,
     },
     /// New axes of extent 1.
     ExpandDims {

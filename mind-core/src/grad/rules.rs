@@ -88,7 +88,7 @@ pub(crate) trait Reverse: Calculus {
     ) -> Result<Self::Value, Self::Error>;
 
     /// The permutation that undoes one.
-    fn inverse(permutation: &<Self::Form as Form>::Axes) -> <Self::Form as Form>::Axes;
+    fn inverse(permutation: &<Self::Form as Form>::Permutation) -> <Self::Form as Form>::Permutation;
 
     /// The rule of an operation that this form alone has.
     fn own(&mut self, own: &<Self::Form as Form>::Own) -> Result<(), Self::Error>;

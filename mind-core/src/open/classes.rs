@@ -24,9 +24,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Takes::Truths => Holds::Truths,
             Takes::Bits | Takes::All => Holds::Anything,
         },
-        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Own(Own::Truths { .. } | Own::MatrixTranspose) => {
-            Holds::Anything
-        }
+        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Own(Own::Truths { .. }) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
         // What is not moved is computed with.
         _ => Holds::Numbers,

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use crate::grad::rules::{Factor, Reverse, Selection, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
+use crate::written::Permutation;
 
 use super::graph::{Graph, MAX_NODES, RawNode};
 use super::{Constant, Extents, NodeId, Op, Own, Reduction, Subscript, Written};
@@ -203,8 +204,11 @@ impl Reverse for Pullback<'_> {
         self.emit(Op::Own(own), &[dy, a, b])
     }
 
-    fn inverse(permutation: &Option<Vec<i64>>) -> Option<Vec<i64>> {
-        permutation.as_deref().map(inverse)
+    fn inverse(permutation: &Permutation) -> Permutation {
+        match permutation {
+            Permutation::Written(axes) => Permutation::Written(inverse(axes)),
+            Permutation::Reversed | Permutation::Matrices => permutation.clone(),
+        }
     }
 
     fn own(&mut self, own: &Own) -> Made<()> {
@@ -212,7 +216,6 @@ impl Reverse for Pullback<'_> {
         match own {
             Own::FilledLike { .. } | Own::CountReduced { .. } | Own::Truths { .. } => Ok(()),
             Own::ConvertedLike => pass(self, 0, |on| on.like(dy, on.operand(0))),
-            Own::MatrixTranspose => pass(self, 0, |on| on.emit(Op::Own(Own::MatrixTranspose), &[dy])),
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {

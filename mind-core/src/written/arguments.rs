@@ -2,7 +2,7 @@
 
 use mind_shape::{Type, rules};
 
-use super::Subscript;
+use super::{Permutation, Subscript};
 use crate::{
     ir::Padding,
     map::{Gives, Takes},
@@ -215,6 +215,29 @@ impl Argument for Vec<Subscript> {
 
     fn value<'v>(&'v self, _: &[Type]) -> &'v [Subscript] {
         self
+    }
+}
+
+impl Text for Permutation {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        match self {
+            Self::Written(axes) => format!("{path}::Permutation::Written(&{axes:?})"),
+            Self::Reversed => format!("{path}::Permutation::Reversed"),
+            Self::Matrices => format!("{path}::Permutation::Matrices"),
+        }
+    }
+}
+
+impl Argument for Permutation {
+    type Value<'v> = rules::Permutation<'v>;
+
+    fn value(&self, _: &[Type]) -> rules::Permutation<'_> {
+        match self {
+            Self::Written(axes) => rules::Permutation::Written(axes),
+            Self::Reversed => rules::Permutation::Reversed,
+            Self::Matrices => rules::Permutation::Matrices,
+        }
     }
 }
 

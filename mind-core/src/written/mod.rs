@@ -24,7 +24,7 @@ pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
-pub(crate) use table::{FUNCTIONS, expanded, part, resolve, reversed, rule, spread};
+pub(crate) use table::{FUNCTIONS, expanded, part, resolve, rule, spread};
 pub use table::{kernel_text, rule_text};
 
 macro_rules! ids {
@@ -67,9 +67,9 @@ impl Form for Written {
     /// Its element type is that of the witness, if it has one, or [`Constant::dtype`].
     type Const = Box<Constant>;
     type Shape = Extents;
-    /// Negative ones count from the end; left out they mean every axis, of a squeeze every one of extent 1, of a
-    /// transposition all in reverse.
+    /// Negative ones count from the end; left out they mean every axis, of a squeeze every one of extent 1.
     type Axes = Option<Vec<i64>>;
+    type Permutation = Permutation;
     type Indices = Vec<Subscript>;
     type Bound = Dim;
     type Own = Own;
@@ -80,6 +80,17 @@ pub type Op = ir::Op<Written>;
 
 /// Which axes a reduction takes away, as they are written.
 pub type Reduction = ir::Reduction<Option<Vec<i64>>>;
+
+/// In which order a transposition takes the axes, as [`mind_shape::rules::Permutation`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Permutation {
+    /// As written; negative ones count from the end.
+    Written(Vec<i64>),
+    /// All in reverse.
+    Reversed,
+    /// The last two swapped.
+    Matrices,
+}
 
 /// A shape as it is known without types.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -110,8 +121,6 @@ pub fn literals(dims: &[Dim]) -> Vec<i64> {
 pub enum Own {
     /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
     At,
-    /// `(x)`: `x.mT`, the last two axes swapped, of which there are two.
-    MatrixTranspose,
     /// `(like)`: zeros or ones of the type of the witness.
     FilledLike {
         /// Whether they are ones.

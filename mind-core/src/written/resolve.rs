@@ -2,7 +2,7 @@
 
 use mind_shape::{DType, Type as RuleType, rules::subscripted};
 
-use super::{Extents, Subscript, literals};
+use super::{Extents, Permutation, Subscript, literals};
 use crate::{
     dim::{Dim, Overflow},
     ir::{Reduction, Slice},
@@ -78,25 +78,20 @@ pub(super) fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Un
     Ok(axes)
 }
 
-/// A permutation with the axes counted from the front, of none the reverse. What is none is told by inference.
-pub(super) fn permuted(written: Option<&[i64]>, rank: usize) -> Vec<i64> {
+/// A permutation with the axes counted from the front. What is none is told by inference.
+pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
     let count = position(rank);
-    match written {
-        Some(axes) => {
+    match permutation {
+        Permutation::Written(axes) => {
             let from_end = |axis: &i64| if (-count..0).contains(axis) { axis + count } else { *axis };
             axes.iter().map(from_end).collect()
         }
-        None => (0..count).rev().collect(),
+        Permutation::Reversed => (0..count).rev().collect(),
+        Permutation::Matrices => {
+            assert!(rank >= 2, "the rule of the operation holds, so there are two axes to swap");
+            (0..count - 2).chain([count - 1, count - 2]).collect()
+        }
     }
-}
-
-/// The permutation that swaps the last two axes, of which there are two where the rule of the operation holds.
-pub(super) fn matrices_reversed(rank: usize) -> Vec<i64> {
-    let mut axes: Vec<i64> = (0..rank).map(position).collect();
-    if let [.., rows, columns] = &mut axes[..] {
-        std::mem::swap(rows, columns);
-    }
-    axes
 }
 
 /// The shape that is written, or that of the last operand.

@@ -3,13 +3,11 @@
 use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
-    Extents, Op, Own, Subscript, Unresolved,
+    Extents, Op, Own, Permutation, Subscript, Unresolved,
     arguments::{Argument, Operand, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function},
     literals,
-    resolve::{
-        index, matrices_reversed, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes,
-    },
+    resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
     rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
@@ -184,7 +182,7 @@ statements! {
         rule: transpose(X, permutation),
         run: "transpose" => (X, permutation),
         core: one(ir::Op::Arrange(Arrange::Transpose {
-            permutation: permuted(permutation.as_deref(), types[0].rank()),
+            permutation: permuted(permutation, types[0].rank()),
         })),
     }
     Op::Arrange(Arrange::ExpandDims { axes }) => {
@@ -284,12 +282,6 @@ statements! {
         run: "product" => (X, Y),
         core: one(ir::Op::Product(Product::of(types[0], types[1]))),
     }
-    Op::Own(Own::MatrixTranspose) => {
-        is: Row::kernel(),
-        rule: matrix_transpose(X),
-        run: "matrix_transpose" => (X),
-        core: one(ir::Op::Arrange(Arrange::Transpose { permutation: matrices_reversed(types[0].rank()) })),
-    }
     Op::Own(Own::FilledLike { .. }) => {
         is: Row::of(Kind::Free).like(0),
         rule: like(X),
@@ -368,7 +360,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Dims], 0),
     Function::of("transpose", &["x", "permutation"], |mut given| {
-        Op::Arrange(Arrange::Transpose { permutation: given.integers(0) })
+        let permutation = given.integers(0).map_or(Permutation::Reversed, Permutation::Written);
+        Op::Arrange(Arrange::Transpose { permutation })
     })
     .with(&[AttributeForm::Integers], 1),
     Function::of("expand_dims", &["x", "axes"], |mut given| {
@@ -395,11 +388,6 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
 ];
-
-/// `x.T`: the axes in reverse.
-pub(crate) fn reversed() -> Op {
-    Op::Arrange(Arrange::Transpose { permutation: None })
-}
 
 /// `x[.., _]`: new axes at these positions of the result.
 pub(crate) fn expanded(axes: Vec<i64>) -> Op {

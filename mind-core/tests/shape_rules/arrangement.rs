@@ -1,4 +1,4 @@
-use mind_shape::rules::{broadcast_to, expand_dims, expect, reshape, squeeze, transpose};
+use mind_shape::rules::{Permutation, broadcast_to, expand_dims, expect, reshape, squeeze, transpose};
 use mind_shape::{DType, Type};
 
 use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
@@ -22,13 +22,20 @@ fn reshapes_keep_the_count() {
 fn transpositions_permute_axes() {
     let mut program = Program::new(shapes().iter().map(|shape| f32s(shape)));
     for x in &program.parameters() {
-        program.case(format!("{}.T", x.0), transpose(x.1, None), "transpose", &[name(x)]);
-        program.case(format!("transpose({})", x.0), transpose(x.1, None), "transpose", &[name(x)]);
+        for text in [format!("{}.T", x.0), format!("transpose({})", x.0)] {
+            program.case(text, transpose(x.1, Permutation::Reversed), "transpose", &[name(x)]);
+        }
+        program.case(format!("{}.mT", x.0), transpose(x.1, Permutation::Matrices), ".mT", &[name(x)]);
         for permutation in permutations(x.1.rank()) {
             let from_end: Vec<_> = permutation.iter().map(|axis| axis - permutation.len() as i64).collect();
             for permutation in [permutation, from_end] {
                 let expression = format!("transpose({}, {permutation:?})", x.0);
-                program.case(expression, transpose(x.1, Some(&permutation)), "transpose", &[name(x)]);
+                program.case(
+                    expression,
+                    transpose(x.1, Permutation::Written(&permutation)),
+                    "transpose",
+                    &[name(x)],
+                );
             }
         }
     }
@@ -51,7 +58,12 @@ fn permutations_name_each_axis_once() {
         let length = x.1.rank().min(3) + 1;
         for permutation in lists_up_to(length, &axes) {
             let expression = format!("transpose({}, {permutation:?})", x.0);
-            program.case(expression, transpose(x.1, Some(&permutation)), "transpose", &[name(x)]);
+            program.case(
+                expression,
+                transpose(x.1, Permutation::Written(&permutation)),
+                "transpose",
+                &[name(x)],
+            );
         }
     }
     program.check();
@@ -115,7 +127,7 @@ fn element_types_pass_through() {
     let mut program = Program::new(types);
     for x in &program.parameters() {
         program.case(format!("reshape({}, [2])", x.0), reshape(x.1, &[2]), "reshape", &[]);
-        program.case(format!("{}.T", x.0), transpose(x.1, None), "transpose", &[]);
+        program.case(format!("{}.T", x.0), transpose(x.1, Permutation::Reversed), "transpose", &[]);
         program.case(format!("expand_dims({}, [0])", x.0), expand_dims(x.1, &[0]), "expand_dims", &[]);
         program.case(format!("squeeze({})", x.0), squeeze(x.1, None), "squeeze", &[]);
         program.case(

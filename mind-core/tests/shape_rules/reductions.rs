@@ -1,4 +1,4 @@
-use mind_shape::rules::{Takes, permuted, reduce, reduced, squeezable};
+use mind_shape::rules::{Permutation, Takes, permuted, reduce, reduced, squeezable};
 use mind_shape::{DType, Type, UNKNOWN};
 
 use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
@@ -88,6 +88,7 @@ fn axes_are_told_as_positions() {
     assert_eq!(first(reduced(3, Some(&[-1, 0]))), [true, false, true, false]);
     assert_eq!(first(reduced(3, None)), [true, true, true, false]);
     assert_eq!(first(squeezable(f32s(&[1, 2, 1, UNKNOWN]))), [true, false, true, false]);
-    assert_eq!(permuted(3, Some(&[-1, 0, 1]))[..3], [2, 0, 1]);
-    assert_eq!(permuted(3, None)[..3], [2, 1, 0]);
+    assert_eq!(permuted(3, Permutation::Written(&[-1, 0, 1]))[..3], [2, 0, 1]);
+    assert_eq!(permuted(3, Permutation::Matrices)[..3], [0, 2, 1]);
+    assert_eq!(permuted(3, Permutation::Reversed)[..3], [2, 1, 0]);
 }

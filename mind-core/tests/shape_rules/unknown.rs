@@ -1,9 +1,9 @@
 //! Extents that are not known: whatever they turn out to be, what was said before stays true.
 
 use mind_shape::rules::{
-    self, Gives, Padding, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, conv2d, dot,
-    expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice, squeeze,
-    subscript, sum_like, transpose, unary,
+    self, Gives, Padding, Permutation, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, conv2d,
+    dot, expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice,
+    squeeze, subscript, sum_like, transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
@@ -98,9 +98,10 @@ fn reductions_and_arrangements() {
             check([x], |[x]| reduce(Takes::Numbers, x, Some(axes), false));
             check([x], |[x]| expand_dims(x, axes));
             check([x], |[x]| squeeze(x, Some(axes)));
-            check([x], |[x]| transpose(x, Some(axes)));
+            check([x], |[x]| transpose(x, Permutation::Written(axes)));
         }
-        check([x], |[x]| transpose(x, None));
+        check([x], |[x]| transpose(x, Permutation::Reversed));
+        check([x], |[x]| transpose(x, Permutation::Matrices));
         for shape in lists_up_to(3, &[-1, 0, 1, 2, 3]) {
             check([x], |[x]| reshape(x, &shape));
             check([x], |[x]| broadcast_to(x, &shape));

@@ -4,7 +4,7 @@
 
 use mind_shape::{
     Type,
-    rules::{self, Padding, Subscript, Taken},
+    rules::{self, Padding, Permutation, Subscript, Taken},
 };
 
 use super::{
@@ -53,17 +53,9 @@ pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) 
     out[0] = T::count(reduce::count_reduced(ty, axes));
 }
 
-/// The axes in the order of `permutation`, or reversed.
-pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Option<&[i64]>, out: &mut [T]) {
-    permuted(x, rules::permuted(x.ty.rank(), permutation), out);
-}
-
-/// The last two axes swapped; there are two or more.
-pub fn matrix_transpose<T: Datum>(x: Value<'_, T>, out: &mut [T]) {
-    permuted(x, rules::matrices_permuted(x.ty.rank()), out);
-}
-
-fn permuted<T: Datum>(x: Value<'_, T>, axes: [usize; MAX_RANK], out: &mut [T]) {
+/// The axes in another order.
+pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Permutation<'_>, out: &mut [T]) {
+    let axes = rules::permuted(x.ty.rank(), permutation);
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
     for axis in 0..rank {

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mind_shape::rules::{self, Padding, Subscript};
+use mind_shape::rules::{self, Padding, Permutation, Subscript};
 
 use super::*;
 
@@ -181,15 +181,18 @@ fn transposes_and_broadcasts() {
     let x_ty = ty(&[2, 3, 4]);
     let x = numbers(&x_ty, 1);
     let x = Value::new(&x, &x_ty);
-    let y = run(&x_ty, |out| transpose(x, Some(&[1, -1, 0]), out));
+    let y = run(&x_ty, |out| transpose(x, Permutation::Written(&[1, -1, 0]), out));
     assert_eq!(y[(2 * 4 + 3) * 2 + 1], x.elements[(3 + 2) * 4 + 3]);
-    let y = run(&x_ty, |out| transpose(x, None, out));
+    let y = run(&x_ty, |out| transpose(x, Permutation::Reversed, out));
     assert_eq!(y[(3 * 3 + 2) * 2 + 1], x.elements[(3 + 2) * 4 + 3]);
 
     let swapped_ty = ty(&[2, 4, 3]);
-    let y = run(&swapped_ty, |out| matrix_transpose(x, out));
+    let y = run(&swapped_ty, |out| transpose(x, Permutation::Matrices, out));
     assert_eq!(y[(4 + 3) * 3 + 2], x.elements[(3 + 2) * 4 + 3]);
-    assert_eq!(run(&x_ty, |out| matrix_transpose(Value::new(&y, &swapped_ty), out)), x.elements);
+    assert_eq!(
+        run(&x_ty, |out| transpose(Value::new(&y, &swapped_ty), Permutation::Matrices, out)),
+        x.elements
+    );
 
     let small_ty = ty(&[3, 1]);
     let small = [1, 2, 3];

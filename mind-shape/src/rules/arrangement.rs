@@ -98,52 +98,39 @@ const fn dims_of(shape: Extents<'_>) -> Dims {
     dims
 }
 
-/// `transpose(x, permutation)`: axis `i` of the result is axis `permutation[i]` of the operand; without one all axes are
-/// reversed, as in `x.T`.
+/// In which order a transposition takes the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permutation<'a> {
+    /// `transpose(x, [1, 0])`: axis `i` of the result is axis `permutation[i]` of the operand.
+    Written(&'a [i64]),
+    /// `x.T`: all in reverse.
+    Reversed,
+    /// `x.mT`: the last two swapped.
+    Matrices,
+}
+
+/// `transpose(x, permutation)`, `x.T`, `x.mT`.
 ///
 /// # Errors
-/// E3008 where the permutation has not each axis once.
-pub const fn transpose(x: Type, permutation: Option<&[i64]>) -> TypeResult<'_> {
-    if let Some(written) = permutation {
-        let rank = x.rank();
-        if let Err(fault) = check_permutation(written, rank) {
-            return fail(Problem::Permutation { permutation: written, rank, fault });
+/// E3008 where a written permutation has not each axis once, E3002 where there are no last two axes to swap.
+pub const fn transpose<'a>(x: Type, permutation: Permutation<'a>) -> TypeResult<'a> {
+    let rank = x.rank();
+    match permutation {
+        Permutation::Written(permutation) => {
+            if let Err(fault) = check_permutation(permutation, rank) {
+                return fail(Problem::Permutation { permutation, rank, fault });
+            }
         }
+        Permutation::Matrices if rank < 2 => return fail(Problem::NoMatrix),
+        Permutation::Reversed | Permutation::Matrices => {}
     }
-    let axes = permuted(x.rank(), permutation);
+    let axes = permuted(rank, permutation);
     let (mut dims, mut axis) = (Dims::NONE, 0);
-    while axis < x.rank() {
+    while axis < rank {
         dims = dims.and(x.extent(axes[axis]));
         axis += 1;
     }
     dims.typed(x.dtype())
-}
-
-/// `x.mT`: the last two axes swapped.
-///
-/// # Errors
-/// E3002 where there are fewer than two.
-pub const fn matrix_transpose(x: Type) -> TypeResult<'static> {
-    let rank = x.rank();
-    if rank < 2 {
-        return fail(Problem::NoMatrix);
-    }
-    let (mut dims, mut axis) = (Dims::NONE, 0);
-    while axis < rank {
-        dims = dims.and(x.extent(matrices_permuted(rank)[axis]));
-        axis += 1;
-    }
-    dims.typed(x.dtype())
-}
-
-/// The axis of the operand that each axis of `x.mT` is; there are two or more.
-pub const fn matrices_permuted(rank: usize) -> [usize; MAX_RANK] {
-    let (mut axes, mut axis) = ([0; MAX_RANK], 0);
-    while axis < rank {
-        axes[axis] = if axis + 2 < rank { axis } else { 2 * rank - 3 - axis };
-        axis += 1;
-    }
-    axes
 }
 
 const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::AxisFault> {
@@ -161,12 +148,14 @@ const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::A
 
 /// The axis of the operand that each axis of a transposed one is; the permutation is that of a transposition that is no
 /// failure.
-pub const fn permuted(rank: usize, permutation: Option<&[i64]>) -> [usize; MAX_RANK] {
+pub const fn permuted(rank: usize, permutation: Permutation<'_>) -> [usize; MAX_RANK] {
     let (mut axes, mut axis) = ([0; MAX_RANK], 0);
     while axis < rank {
         axes[axis] = match permutation {
-            Some(written) => from_end(written[axis], rank) as usize,
-            None => rank - 1 - axis,
+            Permutation::Written(axes) => from_end(axes[axis], rank) as usize,
+            Permutation::Matrices if axis + 2 < rank => axis,
+            Permutation::Matrices => 2 * rank - 3 - axis,
+            Permutation::Reversed => rank - 1 - axis,
         };
         axis += 1;
     }

@@ -23,8 +23,7 @@ mod product;
 mod reduction;
 
 pub use arrangement::{
-    broadcast_to, expand_dims, filled, matrices_permuted, matrix_transpose, permuted, reshape, squeezable,
-    squeeze, transpose,
+    Permutation, broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose,
 };
 pub use convolution::{Padding, conv2d};
 pub use elementwise::{Gives, Takes, alike, binary, choice, unary};

@@ -191,14 +191,13 @@ impl Lowering<'_> {
         let operand = self.tensor(base)?;
         let mut spot = self.spot("index", expr, &[base]);
         let mut read = Vec::new();
-        let (kept, new) = new_axes(subscripts);
-        for ast::Subscript { kind, site } in &kept {
+        for ast::Subscript { kind, site } in subscripts {
             let bound = |lowering: &Self, bound: Option<ExprId>| {
                 bound.map(|bound| lowering.integer_attribute(bound)).transpose()
             };
             read.push(match *kind {
                 SubscriptKind::Rest => Subscript::Rest,
-                SubscriptKind::New => unreachable!("new axes have been taken out"),
+                SubscriptKind::New => continue,
                 SubscriptKind::At(place) => Subscript::At(self.index(base, place)?),
                 SubscriptKind::Range { start, end, step } => Subscript::Range {
                     start: bound(self, start)?,
@@ -208,11 +207,11 @@ impl Lowering<'_> {
             });
             spot = spot.attribute("subscript", *site);
         }
-        // What is taken whole is no copy of it.
-        let taken = match read.iter().all(|part| *part == Subscript::Rest) && !new.is_empty() {
-            true => operand,
-            false => self.emit(Op::Part(Part::Index { indices: read }), &[operand], spot),
-        };
+        let new = new_axes(subscripts);
+        // What is taken whole beside them is no copy.
+        let is_whole = !new.is_empty() && read.iter().all(|part| *part == Subscript::Rest);
+        let index = Op::Part(Part::Index { indices: read });
+        let taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
         if new.is_empty() {
             return Ok(Value::Tensor(taken));
         }

@@ -537,11 +537,8 @@ pub enum SubscriptKind {
     New,
 }
 
-/// Subscripts without the new axes among them, and where in the result these are: negative, which counts from the end,
-/// behind a `..`.
-pub(crate) fn new_axes(subscripts: &[Subscript]) -> (Vec<Subscript>, Vec<i64>) {
-    let kept: Vec<Subscript> =
-        subscripts.iter().filter(|part| !matches!(part.kind, SubscriptKind::New)).cloned().collect();
+/// Where in the result the new axes among subscripts are: negative, which counts from the end, behind a `..`.
+pub(crate) fn new_axes(subscripts: &[Subscript]) -> Vec<i64> {
     let axes_of = |parts: &[Subscript]| {
         let axes = parts.iter().filter(|part| !matches!(part.kind, SubscriptKind::At(_))).count();
         i64::try_from(axes).expect("a list of subscripts is in memory")
@@ -552,7 +549,7 @@ pub(crate) fn new_axes(subscripts: &[Subscript]) -> (Vec<Subscript>, Vec<i64>) {
         true => -axes_of(&subscripts[at..]),
         false => axes_of(&subscripts[..at]),
     };
-    (kept, news.map(|(at, _)| place(at)).collect())
+    news.map(|(at, _)| place(at)).collect()
 }
 
 /// What a `let` binds.

@@ -28,8 +28,7 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let operand = (self.tensor(base, None)?, base);
-        let (kept, new) = new_axes(subscripts);
-        let taken = self.taken(operand, &kept, expr)?;
+        let taken = self.taken(operand, subscripts, expr)?;
         let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
         let dropped = dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
         let steps = taken.iter().map(|taken| taken.step).collect();
@@ -37,6 +36,7 @@ impl BodyLowering<'_> {
         let ops = part(Slice { starts, ends, steps }, dropped, &self.builder.ty(operand.0).shape);
         let spot = Spot::of(expr).label("index");
         let taken = self.emit_each(&spot, ops, vec![operand])?;
+        let new = new_axes(subscripts);
         if new.is_empty() {
             return Ok(Value::Tensor(taken));
         }
@@ -48,8 +48,8 @@ impl BodyLowering<'_> {
     fn taken(&self, operand: Operand, subscripts: &[Subscript], expr: ExprId) -> Lowered<Vec<Taken>> {
         let (value, base) = operand;
         let ty = self.builder.ty(value);
-        let written =
-            subscripts.iter().filter(|subscript| !matches!(subscript.kind, SubscriptKind::Rest)).count();
+        let of_one = |kind: &SubscriptKind| !matches!(kind, SubscriptKind::Rest | SubscriptKind::New);
+        let written = subscripts.iter().filter(|subscript| of_one(&subscript.kind)).count();
         if written > ty.rank() {
             let s = if written == 1 { "index" } else { "indices" };
             let message = format!(
