@@ -1,4 +1,4 @@
-//! `reshape`, `transpose`, `.T`, `expand_dims`, `squeeze`, `broadcast_to`.
+//! `reshape`, `transpose`, `.T`, `.mT`, `x[.., _]`, `expand_dims`, `squeeze`, `broadcast_to`.
 
 use mind::{Const, Tensor, mind};
 
@@ -25,7 +25,7 @@ fn reshape_keeps_the_row_major_order() {
 }
 
 #[test]
-fn matrices_are_transposed_where_they_lie() {
+fn the_last_two_axes_are_swapped() {
     mind! {
         fn f<B>(x: f32[B, 3, 4], m: f32[3, 4]) -> (f32[B, 4, 3], f32[4, 3], f32[B, 3, 3]) {
             (x.mT, m.mT, x @ x.mT)
@@ -36,9 +36,8 @@ fn matrices_are_transposed_where_they_lie() {
     let (batch, matrix, products) = f(&x, &m);
     assert_eq!(batch, Tensor::from_fn_with((2, Const::<4>, Const::<3>), |[b, j, i]| x[[b, i, j]]));
     assert_eq!(matrix, Tensor::from_fn(|[j, i]| m[[i, j]]));
-    for (b, i, j) in [(0, 0, 0), (1, 2, 1), (0, 1, 2)] {
-        assert_eq!(products[[b, i, j]], (0..4).map(|k| x[[b, i, k]] * x[[b, j, k]]).sum::<f32>());
-    }
+    let product = |[b, i, j]: [usize; 3]| (0..4).map(|k| x[[b, i, k]] * x[[b, j, k]]).sum::<f32>();
+    assert_eq!(products, Tensor::from_fn_with((2, Const::<3>, Const::<3>), product));
 }
 
 #[test]

@@ -26,8 +26,19 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
         },
         Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Own(Own::Truths { .. }) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
-        // What is not moved is computed with.
-        _ => Holds::Numbers,
+        // These compute with it.
+        Op::Rows(_) | Op::Reduce(..) | Op::ArgReduce(..) | Op::Product(_) | Op::Window(_) => Holds::Numbers,
+        Op::Own(
+            Own::At
+            | Own::FilledLike { .. }
+            | Own::CountReduced { .. }
+            | Own::SumLike
+            | Own::ConvertedLike
+            | Own::ProductGradLhs
+            | Own::ProductGradRhs
+            | Own::IndexGrad(_),
+        ) => Holds::Numbers,
+        Op::Input { .. } => unreachable!("an input has no operands"),
     }
 }
 

@@ -143,8 +143,6 @@ impl Generator {
             19 => format!("reshape({a}, [-1])"),
             20 => format!("{a}.reshape([{}, -1])", self.extent()),
             21 => format!("{a}.T"),
-            34 => format!("{a}.mT"),
-            35 => format!("{a}[{}]", ["_", ".., _", "0, _, .., _", "_, 1.., _"][self.random.below(4)]),
             22 => format!("transpose({a}, [{axis}, 0, 1])"),
             23 => format!("expand_dims({a}, axes = [{axis}])"),
             24 => format!("squeeze({a})"),
@@ -159,6 +157,8 @@ impl Generator {
                 format!("conv2d({a}, {b}, strides = [1, 2], padding = {padding})")
             }
             32 => format!("stop_gradient({a}) * {b} + ones_like({a}) - broadcast_to({a}, [2, 3])"),
+            34 => format!("{a}.mT"),
+            35 => format!("{a}[{}]", ["_", ".., _", "0, _, .., _", "_, 1.., _"][self.random.below(4)]),
             _ => format!("grad(sum({a} * {a} * {b}), wrt = zero_ok x{})", self.random.below(2)),
         }
     }

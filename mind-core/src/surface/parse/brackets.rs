@@ -35,8 +35,6 @@ pub(super) struct OpenSubscript {
 pub(super) struct ForeignSubscripts {
     /// The first token that is not of the language, and the token itself.
     found: Option<(Site, &'static str)>,
-    /// Which subscripts are new axes, by position.
-    new_axes: Vec<usize>,
     /// Which ranges include their end.
     inclusive: Vec<usize>,
 }
@@ -299,13 +297,11 @@ impl Parser<'_> {
                     Ok(State::Operand)
                 }
                 None => {
-                    if let Some(found) = self.new_axis(operand.id) {
-                        self.foreign(operand.site, found);
-                        if let LevelKind::Subscripts { subscripts, foreign, .. } = &mut self.level().kind {
-                            foreign.new_axes.push(subscripts.len());
-                        }
-                    }
-                    self.subscript(first, SubscriptKind::At(operand.id))
+                    let Some(found) = self.new_axis(operand.id) else {
+                        return self.subscript(first, SubscriptKind::At(operand.id));
+                    };
+                    self.foreign(operand.site, found);
+                    self.subscript(first, SubscriptKind::New)
                 }
             },
             Part::End { start } => self.behind_end(first, start, Some(operand.id)),
@@ -334,10 +330,6 @@ impl Parser<'_> {
         let text = |part: Option<ExprId>| part.map(|part| body.text(part)).unwrap_or_default();
         let (mut parts, mut reversed) = (Vec::new(), false);
         for (position, subscript) in subscripts.iter().enumerate() {
-            if foreign.new_axes.contains(&position) {
-                parts.push("_".to_owned());
-                continue;
-            }
             parts.push(match subscript.kind {
                 SubscriptKind::At(at) => body.text(at),
                 SubscriptKind::Rest => "..".to_owned(),

@@ -11,7 +11,7 @@ use crate::map::{Map, Tightness};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
 use crate::surface::habits::{self, Way};
 
-const AFTER_DOT: &str = "`T`, a method call, a field or the number of a tuple element";
+const AFTER_DOT: &str = "`T`, `mT`, a method call, a field or the number of a tuple element";
 
 impl<'a> Parser<'a> {
     /// Reads signs and an operand, or enters the bracket it starts with.
