@@ -49,7 +49,7 @@ impl BodyLowering<'_> {
             },
             Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!(
-                    "found `.{name}` behind {}, expected `T`, a method call or the number of a tuple element",
+                    "found `.{name}` behind {}, expected `T`, `mT`, a method call or the number of a tuple element",
                     self.describe(base)
                 );
                 let extent = match (name == "shape", self.values[base.index()].clone()) {

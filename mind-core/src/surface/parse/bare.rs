@@ -90,7 +90,7 @@ impl Parser<'_> {
     pub(super) fn member(&mut self, base: Operand, name: Ident) -> Result<Operand, Diag> {
         let field: Span = name.span();
         if !self.is_place(base) {
-            let message = format!("found `.{name}`, expected `T`, a method call or an operator");
+            let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
             let help = if name == "t" {
                 "write `.T`"
             } else {
