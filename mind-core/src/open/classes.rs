@@ -24,11 +24,10 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Takes::Truths => Holds::Truths,
             Takes::Bits | Takes::All => Holds::Anything,
         },
-        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Own(Own::Truths { .. }) => Holds::Anything,
+        Op::Const(_) | Op::Arrange(_) | Op::Part(_) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
-        // These compute with it.
-        Op::Rows(_) | Op::Reduce(..) | Op::ArgReduce(..) | Op::Product(_) | Op::Window(_) => Holds::Numbers,
-        Op::Own(
+        Op::Own(own) => match own {
+            Own::Truths { .. } => Holds::Anything,
             Own::At
             | Own::FilledLike { .. }
             | Own::CountReduced { .. }
@@ -36,9 +35,10 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             | Own::ConvertedLike
             | Own::ProductGradLhs
             | Own::ProductGradRhs
-            | Own::IndexGrad(_),
-        ) => Holds::Numbers,
-        Op::Input { .. } => unreachable!("an input has no operands"),
+            | Own::IndexGrad(_) => Holds::Numbers,
+        },
+        // What is not moved is computed with; an input has no operands.
+        _ => Holds::Numbers,
     }
 }
 

@@ -24,7 +24,7 @@ pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
-pub(crate) use table::{FUNCTIONS, expanded, part, resolve, rule, spread};
+pub(crate) use table::{FUNCTIONS, expanded, part, permuted_by, resolve, rule, spread};
 pub use table::{kernel_text, rule_text};
 
 macro_rules! ids {

@@ -360,8 +360,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Dims], 0),
     Function::of("transpose", &["x", "permutation"], |mut given| {
-        let permutation = given.integers(0).map_or(Permutation::Reversed, Permutation::Written);
-        Op::Arrange(Arrange::Transpose { permutation })
+        permuted_by(given.integers(0).map_or(Permutation::Reversed, Permutation::Written))
     })
     .with(&[AttributeForm::Integers], 1),
     Function::of("expand_dims", &["x", "axes"], |mut given| {
@@ -388,6 +387,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
 ];
+
+/// `x.T`, `x.mT`: the axes in another order.
+pub(crate) fn permuted_by(permutation: Permutation) -> Op {
+    Op::Arrange(Arrange::Transpose { permutation })
+}
 
 /// `x[.., _]`: new axes at these positions of the result.
 pub(crate) fn expanded(axes: Vec<i64>) -> Op {

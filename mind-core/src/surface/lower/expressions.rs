@@ -3,10 +3,9 @@
 use super::literals::Literals;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::ir::Arrange;
 use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed};
 use crate::ty::DType;
-use crate::written::{Op, Permutation};
+use crate::written::{Op, Permutation, permuted_by};
 use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
@@ -248,9 +247,8 @@ fn taken_apart<'p, T: Clone>(
 
 /// What `x.T` and `x.mT` are.
 pub(crate) fn transposed(axes: Transposed) -> Op {
-    let permutation = match axes {
+    permuted_by(match axes {
         Transposed::All => Permutation::Reversed,
         Transposed::Matrices => Permutation::Matrices,
-    };
-    Op::Arrange(Arrange::Transpose { permutation })
+    })
 }
