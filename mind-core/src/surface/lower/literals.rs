@@ -166,8 +166,9 @@ impl Literals {
     /// does not take these.
     pub(crate) fn applied(&mut self, map: Map, operands: Vec<LiteralId>, expr: ExprId) -> Option<LiteralId> {
         let (row, of) = (map.row(), || operands.iter().map(|operand| self.get(*operand)));
-        let is_own =
-            row.takes(DType::F32) && row.result(DType::F32) == DType::F32 && row.shapes != Shapes::Choice;
+        // A conversion gives a type of its own, `f32` too.
+        let keeps = |dtype| row.takes(dtype) && row.result(dtype) == dtype;
+        let is_own = keeps(DType::F32) && keeps(DType::F64) && row.shapes != Shapes::Choice;
         if !is_own || !(map == Map::SIGN || of().all(Literal::is_number)) {
             return None;
         }
