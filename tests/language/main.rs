@@ -25,6 +25,7 @@ mod rearranging;
 mod reductions;
 mod structs;
 mod support;
+mod templates;
 mod truth;
 mod tuples;
 mod updates;

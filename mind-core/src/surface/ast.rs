@@ -5,6 +5,7 @@
 //! no chain of operators, however long, costs stack. Only brackets nest, and [`super::nesting`] bounds those.
 
 mod body;
+mod templates;
 
 pub(crate) use body::new_axes;
 pub use body::{
@@ -13,6 +14,10 @@ pub use body::{
     WrtPlace, WrtTarget,
 };
 use proc_macro2::{Ident, TokenStream};
+pub use templates::{
+    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Pack, Template,
+    TemplateParameter, TensorPattern,
+};
 
 use crate::diag::Site;
 use crate::ty::DType;
@@ -50,6 +55,8 @@ pub struct Block {
     pub structs: Vec<Struct>,
     /// The functions whose signature could be read.
     pub functions: Vec<Function>,
+    /// The templates whose parameters could be read.
+    pub templates: Vec<Template>,
     /// The functions that are declared and elsewhere.
     pub externs: Vec<Extern>,
     /// The names of items that could not be read, so that uses of them are not reported again.
@@ -149,8 +156,7 @@ pub struct Function {
 impl Function {
     /// Every name that it calls, built-in ones too, with the call.
     pub fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
-        let nodes = self.body.iter().flat_map(|body| &body.nodes);
-        nodes.filter_map(|node| Some((node.kind.callee()?, node.site)))
+        self.body.iter().flat_map(Body::callees)
     }
 }
 

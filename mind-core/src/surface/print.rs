@@ -4,6 +4,8 @@ mod items;
 
 use std::fmt::{self, Write};
 
+use proc_macro2::Ident;
+
 use super::ast::{Argument, BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
 use crate::map::Tightness;
 
@@ -28,8 +30,8 @@ impl Body {
             let kind = &self.nodes[index].kind;
             first = first.min(index).min(first_operand(kind).map_or(index, ExprId::index));
             match kind {
-                NodeKind::Close { .. } => open_blocks += 1,
-                NodeKind::Open => open_blocks = open_blocks.saturating_sub(1),
+                NodeKind::Close { .. } | NodeKind::Leave { .. } => open_blocks += 1,
+                NodeKind::Open | NodeKind::Enter { .. } => open_blocks = open_blocks.saturating_sub(1),
                 NodeKind::Unread
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
@@ -103,9 +105,9 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Let { value: first, .. }
         | NodeKind::Assign { value: first, .. }
         | NodeKind::Discard(first) => Some(*first),
-        NodeKind::Call { arguments, .. } | NodeKind::Transformed { arguments, .. } => {
-            arguments.first().map(|argument| argument.value)
-        }
+        NodeKind::Call { arguments, .. }
+        | NodeKind::Transformed { arguments, .. }
+        | NodeKind::Leave { arguments, .. } => arguments.first().map(|argument| argument.value),
         NodeKind::Struct { fields, base, .. } => fields.first().map(|field| field.value).or(*base),
         NodeKind::Array(elements) | NodeKind::Tuple(elements) => elements.first().copied(),
         NodeKind::Derivative(derivative) => Some(derivative.value),
@@ -115,6 +117,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Bool(_)
         | NodeKind::Name(_)
         | NodeKind::Rust { .. }
+        | NodeKind::Enter { .. }
         | NodeKind::Open => None,
     }
 }
@@ -150,6 +153,8 @@ impl Body {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => text,
         }
     }
@@ -239,14 +244,17 @@ impl Printer {
                 text.extend([" ", op.symbol(), " ", &rhs]);
                 (text, own)
             }
-            NodeKind::Call { callee, arguments, method: false } => {
-                (format!("{callee}({})", self.arguments(arguments)), Binding::Atom)
+            NodeKind::Call { callee, arguments, method } => {
+                (self.call(callee, arguments, *method), Binding::Atom)
             }
-            NodeKind::Call { callee, arguments, method: true } => {
-                let rest = self.arguments(&arguments[1..]);
-                let mut text = self.take_within(arguments[0].value, Binding::Atom);
-                text.extend([".", &callee.to_string(), "(", &rest, ")"]);
-                (text, Binding::Atom)
+            NodeKind::Enter { .. } => {
+                self.blocks.push(Vec::new());
+                Default::default()
+            }
+            // As it is written: what is inlined stands elsewhere.
+            NodeKind::Leave { callee, arguments, method, .. } => {
+                self.blocks.pop();
+                (self.call(callee, arguments, *method), Binding::Atom)
             }
             NodeKind::Transformed { transforms, function, arguments } => {
                 let mut text = function.to_string();
@@ -317,6 +325,16 @@ impl Printer {
             }
         };
         self.texts.push(if self.short { (cut(text.0, SHORT + 1), text.1) } else { text });
+    }
+
+    fn call(&mut self, callee: &Ident, arguments: &[Argument], method: bool) -> String {
+        if !method {
+            return format!("{callee}({})", self.arguments(arguments));
+        }
+        let rest = self.arguments(&arguments[1..]);
+        let mut text = self.take_within(arguments[0].value, Binding::Atom);
+        text.extend([".", &callee.to_string(), "(", &rest, ")"]);
+        text
     }
 
     fn arguments(&mut self, arguments: &[Argument]) -> String {

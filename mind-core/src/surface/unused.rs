@@ -46,6 +46,8 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             | NodeKind::Subscript { .. }
             | NodeKind::Array(_)
             | NodeKind::Tuple(_)
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => {}
         }
     }

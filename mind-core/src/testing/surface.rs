@@ -13,7 +13,7 @@ use crate::{
     surface::{
         ast::{self, Import},
         lex, lower,
-        lower::{Foreign, ForeignBlock, Library},
+        lower::{Foreign, ForeignBlock, Library, inline_templates},
         lower_with, parse,
     },
     ty::{DType, Shape, Type},
@@ -63,6 +63,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
     }
     // Each stands behind those that it calls: of a block without mistakes none calls itself.
     let mut rest = block.functions;
+    inline_templates(&mut rest, &block.templates);
     let own: Vec<String> = rest.iter().map(|function| function.name.to_string()).collect();
     let mut functions: Vec<Foreign> = Vec::new();
     let mut places = BTreeMap::new();

@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 34] = [
+const LOWERING: [&str; 36] = [
     "names",
     "order",
     "scalars",
@@ -30,6 +30,7 @@ const LOWERING: [&str; 34] = [
     "builtins",
     "foreign",
     "arguments",
+    "inline",
     "builtin_calls",
     "table",
     "callable",
@@ -43,6 +44,7 @@ const LOWERING: [&str; 34] = [
     "subscripts",
     "calls",
     "transforms",
+    "templates",
     "body",
     "externs",
     "library",

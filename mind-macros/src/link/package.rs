@@ -5,12 +5,12 @@
 //! ```
 //!
 //! The lists are the constants of the block; its imports, each with the name it has in the block, the name it has where it is
-//! defined, and the block that is; its structs, and its `extern` functions for messages; and the functions. `!` marks one with a
+//! defined, and the block that is; its structs, its templates, and its `extern` functions for messages; and the functions. `!` marks one with a
 //! mistake.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, slice};
 
-use mind_core::surface::{parse_block, parse_function};
+use mind_core::surface::{lower::inline_templates, parse_block, parse_function};
 use proc_macro2::{Delimiter, Group, Literal};
 use quote::ToTokens;
 
@@ -56,7 +56,8 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
     // What is elsewhere is said for messages only.
     let externs =
         block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
-    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
+    let templates = block.templates.iter().map(|template| template.source.clone());
+    let structs = block.structs.iter().map(|item| item.source.clone()).chain(templates).chain(externs);
     let functions = lowered.functions.iter().filter_map(|lowered| {
         let function = block.functions.iter().find(|function| function.name == lowered.name)?;
         let (name, source) = (&function.name, &function.source);
@@ -170,7 +171,8 @@ impl Received {
     /// The packages of what the functions of a block import, without the functions that they do not need.
     pub(super) fn needed_by(&self, block: &Block) -> TokenStream {
         let called = |import: &Import| {
-            let mut callees = block.functions.iter().flat_map(|function| function.callees());
+            let functions = block.functions.iter().flat_map(|function| function.callees());
+            let mut callees = functions.chain(block.templates.iter().flat_map(|template| template.callees()));
             callees.any(|(callee, _)| *callee == import.name)
         };
         let imports = block.imports.iter().zip(&self.requests);
@@ -210,6 +212,8 @@ impl Received {
         if packed.broken {
             function.body = None;
         }
+        let templates = parse_block(package.structs.stream()).0.templates;
+        inline_templates(slice::from_mut(&mut function), &templates);
         let imports = package.imports()?;
         let mut callees: BTreeMap<String, Key> = BTreeMap::new();
         for (callee, _) in function.callees() {

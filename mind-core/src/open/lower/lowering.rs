@@ -94,6 +94,8 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,
         };
         if is_place { text } else { format!("`{text}`") }

@@ -134,6 +134,9 @@ impl Lowering<'_> {
                 }
                 Err(Stop::Poisoned)
             }
+            NodeKind::Enter { .. } | NodeKind::Leave { .. } => {
+                unreachable!("templates are inlined in functions of their block alone")
+            }
             NodeKind::Struct { name, .. } => {
                 let message = format!("found a `{name}`, which can be written in a `mind!` block only");
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())

@@ -1,10 +1,11 @@
 //! Bodies of functions: statements, expressions, and what stands in them.
 
 use std::ops::Index;
+use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::TypeExpr;
+use super::{Template, TypeExpr};
 use crate::diag::Site;
 use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
@@ -182,6 +183,24 @@ pub enum NodeKind {
     },
     /// `value;`
     Discard(ExprId),
+    /// The body of a template begins, which is called here: names mean what they mean there.
+    Enter {
+        /// What is called.
+        template: Rc<Template>,
+        /// The argument for each parameter; none while the template is checked by itself.
+        arguments: Vec<Option<ExprId>>,
+    },
+    /// The body of a template ends: the value of the call is `tail`.
+    Leave {
+        /// As it is called.
+        callee: Ident,
+        /// As they are written.
+        arguments: Vec<Argument>,
+        /// Whether it is `a.f(b)`.
+        method: bool,
+        /// The value of the body.
+        tail: Option<ExprId>,
+    },
 }
 
 /// `p`, `p.first.w`: a parameter, or a field of one.
@@ -241,12 +260,19 @@ impl NodeKind {
             | Self::Close { .. }
             | Self::Let { .. }
             | Self::Assign { .. }
+            | Self::Enter { .. }
+            | Self::Leave { .. }
             | Self::Discard(_) => None,
         }
     }
 }
 
 impl Body {
+    /// Every name that is called, built-in ones too, with the call.
+    pub(super) fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+        self.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)))
+    }
+
     /// The name, or field of one, that an expression is.
     pub(crate) fn path(&self, mut expr: ExprId) -> Option<Path> {
         let mut fields = Vec::new();
@@ -280,6 +306,8 @@ impl Body {
                 | NodeKind::Close { .. }
                 | NodeKind::Let { .. }
                 | NodeKind::Assign { .. }
+                | NodeKind::Enter { .. }
+                | NodeKind::Leave { .. }
                 | NodeKind::Discard(_) => return None,
             }
         }
@@ -296,35 +324,47 @@ impl Body {
 impl NodeKind {
     /// Whether an expression is an operand.
     fn uses(&self, expr: ExprId) -> bool {
-        let among = |arguments: &[Argument]| arguments.iter().any(|argument| argument.value == expr);
+        self.clone().operands_mut().into_iter().any(|operand| *operand == expr)
+    }
+
+    /// Every operand.
+    pub(crate) fn operands_mut(&mut self) -> Vec<&mut ExprId> {
+        fn values(arguments: &mut [Argument]) -> impl Iterator<Item = &mut ExprId> {
+            arguments.iter_mut().map(|argument| &mut argument.value)
+        }
         match self {
             Self::Unread
             | Self::Number(_)
             | Self::Bool(_)
             | Self::Name(_)
             | Self::Rust { .. }
-            | Self::Open => false,
-            Self::Prefix { operand, .. } | Self::Typed { operand, .. } => *operand == expr,
-            Self::Binary { lhs, rhs, .. } => [lhs, rhs].contains(&&expr),
-            Self::Call { arguments, .. } | Self::Transformed { arguments, .. } => among(arguments),
-            Self::Transpose { base, .. } | Self::Field { base, .. } | Self::Member { base, .. } => {
-                *base == expr
+            | Self::Open => Vec::new(),
+            Self::Prefix { operand, .. } | Self::Typed { operand, .. } => vec![operand],
+            Self::Binary { lhs, rhs, .. } => vec![lhs, rhs],
+            Self::Call { arguments, .. } | Self::Transformed { arguments, .. } => values(arguments).collect(),
+            Self::Transpose { base, .. } | Self::Field { base, .. } | Self::Member { base, .. } => vec![base],
+            Self::Derivative(derivative) => {
+                let places = derivative.wrt.iter_mut().map(|target| &mut target.place);
+                [&mut derivative.value].into_iter().chain(places).chain(&mut derivative.cotangent).collect()
             }
-            Self::Derivative(derivative) => derivative.value == expr || derivative.cotangent == Some(expr),
             Self::Struct { fields, base, .. } => {
-                *base == Some(expr) || fields.iter().any(|field| field.value == expr)
+                fields.iter_mut().map(|field| &mut field.value).chain(base).collect()
             }
             Self::Subscript { base, subscripts } => {
-                let part = |subscript: &Subscript| match subscript.kind {
-                    SubscriptKind::At(at) => at == expr,
-                    SubscriptKind::Range { start, end, step } => [start, end, step].contains(&Some(expr)),
-                    SubscriptKind::Rest | SubscriptKind::New => false,
-                };
-                *base == expr || subscripts.iter().any(part)
+                let parts = subscripts.iter_mut().flat_map(|subscript| match &mut subscript.kind {
+                    SubscriptKind::At(at) => vec![at],
+                    SubscriptKind::Range { start, end, step } => {
+                        [start, end, step].into_iter().flatten().collect()
+                    }
+                    SubscriptKind::Rest | SubscriptKind::New => Vec::new(),
+                });
+                [base].into_iter().chain(parts).collect()
             }
-            Self::Array(elements) | Self::Tuple(elements) => elements.contains(&expr),
-            Self::Close { tail } => *tail == Some(expr),
-            Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => *value == expr,
+            Self::Array(elements) | Self::Tuple(elements) => elements.iter_mut().collect(),
+            Self::Close { tail } => tail.iter_mut().collect(),
+            Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => vec![value],
+            Self::Enter { arguments, .. } => arguments.iter_mut().flatten().collect(),
+            Self::Leave { arguments, tail, .. } => values(arguments).chain(tail).collect(),
         }
     }
 }

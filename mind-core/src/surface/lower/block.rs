@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use super::body::lower_body;
+use super::body::{check_template, lower_body};
 use super::externs::add_externs;
+use super::inline::Templates;
 use super::library::{Library, add_library};
 use super::lowered::{Constant, Function, Lowered};
 use super::order::order;
@@ -37,6 +38,16 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
     if let Some(library) = library {
         add_library(&mut table, library, &block.imports, &mut diags);
     }
+    let templates = Templates::new(&block.templates, &mut diags, |template| {
+        check_template(table.scope(0), &dims, template)
+    });
+    let mut functions = block.functions.clone();
+    if !templates.is_empty() {
+        for (function, found) in functions.iter_mut().zip(&mut found) {
+            function.body.iter_mut().for_each(|body| templates.inline(body, found));
+        }
+    }
+    let block = &ast::Block { functions, ..block.clone() };
     let calls: Vec<Vec<Call>> =
         block.functions.iter().map(|function| calls(function, table.scope(0))).collect();
     let own = |callee: &usize| *callee < block.functions.len();

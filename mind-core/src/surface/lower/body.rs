@@ -1,55 +1,35 @@
 //! One body, lowered in one loop over its nodes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use proc_macro2::Ident;
 
 use super::arithmetic::ReadLiterals;
 use super::expressions::{Bound, Expressions};
 use super::foreign::Foreign;
-use super::literals::Literals;
 use super::lowered::Source;
 use super::lowering::BodyLowering;
 use super::names::undefined;
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::{Compiled, Scope};
-use super::values::{Binding, Lowered, Names, Stop, Value};
-use crate::build::Builder;
+use super::templates::declared_dims;
+use super::types::DimNames;
+use super::values::{Binding, Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
-use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::surface::ast::{BinaryOp, Body, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr};
 use crate::surface::habits;
 
 /// Lowers a body; nothing where it has a mistake.
 pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
-    let mut lowering = BodyLowering {
-        table,
-        signature,
-        body,
-        builder: Builder::new(),
-        made: Vec::new(),
-        values: Vec::with_capacity(body.nodes.len()),
-        literals: Literals::default(),
-        names: Names::default(),
-        versions: Vec::new(),
-        updated: vec![false; signature.inputs.len()],
-        diags: Diags::new(),
-        reported: BTreeSet::new(),
-        value_names: BTreeMap::new(),
-        incomplete: false,
-    };
+    let mut lowering = BodyLowering::new(table, signature, body);
     if let Some(diag) = lowering.calls_too_much() {
         let mut diags = Diags::new();
         diags.push(diag);
         return (None, diags);
     }
-    lowering.declare_parameters();
-    for index in 0..body.nodes.len() {
-        let value = lowering.node(index);
-        let value = lowering.value_or_poison(value);
-        lowering.values.push(value);
-    }
+    lowering.run();
     let result = lowering.result();
     let result = match result {
         Ok(result) => Some(result),
@@ -59,14 +39,15 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
             None
         }
     };
-    let BodyLowering { builder, made, updated, diags, mut value_names, incomplete, .. } = lowering;
+    let BodyLowering { builder, made, updated, diags, mut value_names, incomplete, call_sites, .. } =
+        lowering;
     if !diags.is_empty() || incomplete {
         return (None, diags);
     }
     let compiled = result.map(|(result, outputs)| {
         let input = |position: usize| signature.inputs[position].site;
         let site = |(position, expr): (usize, &Option<ExprId>)| match expr {
-            Some(expr) => body[*expr].site,
+            Some(expr) => call_sites.get(expr).copied().unwrap_or(body[*expr].site),
             None => input(position),
         };
         let sites = made.iter().enumerate().map(site).collect();
@@ -77,7 +58,56 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
     (compiled, diags)
 }
 
+/// Every mistake in a template that shows without a call.
+pub(super) fn check_template(table: Scope<'_>, dims: &DimNames, template: &Template) -> Diags {
+    let site = template.site;
+    let mut diags = Diags::new();
+    let mut known = dims.clone();
+    known.symbols = declared_dims(template).map(|name| name.as_str().into()).collect();
+    for pattern in template.parameters.iter().filter_map(|parameter| parameter.takes.pattern()) {
+        diags.extend(pattern.dims.iter().filter_map(|dim| known.dim(dim).err().flatten()));
+    }
+    if !diags.is_empty() {
+        return diags;
+    }
+    let inner = template.body.clone().unwrap_or_default();
+    let mut body = Body::default();
+    let template = Rc::new(template.clone());
+    body.nodes
+        .push(Node { kind: NodeKind::Enter { template: template.clone(), arguments: Vec::new() }, site });
+    body.nodes.extend(inner.nodes.into_iter().map(|mut node| {
+        node.kind.operands_mut().into_iter().for_each(|operand| operand.0 += 1);
+        node
+    }));
+    let signature = Signature {
+        name: template.name.to_string(),
+        dims: dims.clone(),
+        parameters: Vec::new(),
+        inputs: Vec::new(),
+        result: None,
+        gradient: None,
+        site,
+    };
+    let mut lowering = BodyLowering::new(table, &signature, &body);
+    lowering.run();
+    lowering.diags
+}
+
 impl BodyLowering<'_> {
+    /// Lowers every node.
+    pub(super) fn run(&mut self) {
+        self.declare_parameters();
+        for index in 0..self.body.nodes.len() {
+            if let Some(site) = self.call_site() {
+                let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+                self.call_sites.insert(expr, site);
+            }
+            let value = self.node(index);
+            let value = self.value_or_poison(value);
+            self.values.push(value);
+        }
+    }
+
     fn declare_parameters(&mut self) {
         let signature = self.signature;
         let mut values = Vec::new();
@@ -142,6 +172,11 @@ impl BodyLowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::Discard(value) => self.discard(*value),
+            NodeKind::Enter { template, arguments } => {
+                self.enter_template(template, arguments, body.nodes[index].site);
+                Ok(Value::unit())
+            }
+            NodeKind::Leave { tail, .. } => Ok(self.leave_template(*tail)),
         }
     }
 
@@ -152,10 +187,10 @@ impl BodyLowering<'_> {
             Some(Binding::Local(value)) => return Ok(value.clone()),
             None => {}
         }
-        if let Some(dim) = self.signature.dims.get(&text) {
+        if let Some(dim) = self.dims().get(&text) {
             return Ok(Value::Literal(self.literals.dim(dim, expr)));
         }
-        if self.signature.dims.is_unread(&text) {
+        if self.dims().is_unread(&text) {
             return Err(Stop::Poisoned);
         }
         if let Some(word) = self.padding_word(&text).or_else(|| self.word(&text, expr)) {
@@ -165,7 +200,7 @@ impl BodyLowering<'_> {
             return Err(Stop::Poisoned);
         }
         let diag = {
-            let known = self.names.all().chain(self.signature.dims.all());
+            let known = self.names.all().chain(self.dims().all());
             undefined("name", &text, Site::token(name.span()), known)
         };
         let diag = match habits::name(&text) {
@@ -175,7 +210,7 @@ impl BodyLowering<'_> {
         let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
-        let is_struct = self.signature.dims.structs.contains_key(&text);
+        let is_struct = self.dims().structs.contains_key(&text);
         let diag =
             if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
         Err(self.once(text, || diag))
@@ -184,7 +219,7 @@ impl BodyLowering<'_> {
     fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
         let mut value = self.values[expr.index()].clone();
         if let Some(ty) = ty {
-            let coerced = self.signature.dims.structure(ty).map_err(Stop::from).and_then(|expected| {
+            let coerced = self.dims().structure(ty).map_err(Stop::from).and_then(|expected| {
                 let what = match pattern {
                     Pattern::Name(name) => format!("`{name}`"),
                     Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => {
@@ -291,6 +326,8 @@ impl BodyLowering<'_> {
             | NodeKind::Open
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,
         }
     }

@@ -71,6 +71,8 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,
         }
     }

@@ -10,9 +10,10 @@ use super::literals::Literals;
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::Scope;
+use super::types::DimNames;
 use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
 use crate::build::Builder;
-use crate::diag::{Code, Diag, Diags};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{Argument, Body, ExprId};
 
@@ -28,6 +29,10 @@ pub(super) struct BodyLowering<'a> {
     pub(super) values: Vec<Value>,
     pub(super) literals: Literals,
     pub(super) names: Names,
+    /// The templates whose bodies are being lowered, innermost last.
+    pub(super) frames: Vec<Frame>,
+    /// Where the nodes in them are called.
+    pub(super) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
     pub(super) versions: Vec<Value>,
     /// Whether each input has been assigned to.
@@ -39,6 +44,17 @@ pub(super) struct BodyLowering<'a> {
     pub(super) value_names: BTreeMap<ValueId, String>,
     /// Whether it calls a function that has a mistake, which is told there.
     pub(super) incomplete: bool,
+}
+
+/// The body of a template that is being lowered.
+pub(super) struct Frame {
+    pub(super) name: String,
+    /// The call; nothing while the template is checked by itself.
+    pub(super) site: Option<Site>,
+    /// What the names around the call stand for.
+    pub(super) outside: Names,
+    /// The names in dimensions inside.
+    pub(super) dims: DimNames,
 }
 
 /// An operand with the expression it is.
@@ -70,7 +86,7 @@ impl Expressions for BodyLowering<'_> {
 
 impl Foreign for BodyLowering<'_> {
     fn is_unbound(&self, name: &str) -> bool {
-        self.names.get(name).is_none() && self.signature.dims.get(name).is_none()
+        self.names.get(name).is_none() && self.dims().get(name).is_none()
     }
 
     fn is_own_function(&self, name: &str) -> bool {
@@ -82,13 +98,42 @@ impl Foreign for BodyLowering<'_> {
     }
 }
 
+impl<'a> BodyLowering<'a> {
+    pub(super) fn new(table: Scope<'a>, signature: &'a Signature, body: &'a Body) -> Self {
+        Self {
+            table,
+            signature,
+            body,
+            builder: Builder::new(),
+            made: Vec::new(),
+            values: Vec::with_capacity(body.nodes.len()),
+            literals: Literals::default(),
+            names: Names::default(),
+            frames: Vec::new(),
+            call_sites: BTreeMap::new(),
+            versions: Vec::new(),
+            updated: vec![false; signature.inputs.len()],
+            diags: Diags::new(),
+            reported: BTreeSet::new(),
+            value_names: BTreeMap::new(),
+            incomplete: false,
+        }
+    }
+
+    /// The names that can stand in dimensions and types.
+    pub(super) fn dims(&self) -> &DimNames {
+        self.frames.last().map_or(&self.signature.dims, |frame| &frame.dims)
+    }
+}
+
 impl BodyLowering<'_> {
     pub(super) fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
         match value {
             Ok(value) => value,
             Err(Stop::Poisoned) => Value::Poison,
             Err(Stop::Mistake(diag)) => {
-                self.diags.push(*diag);
+                let diag = self.at_call(*diag);
+                self.diags.push(diag);
                 Value::Poison
             }
         }

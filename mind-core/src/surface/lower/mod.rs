@@ -21,6 +21,7 @@ pub(crate) mod expressions;
 mod externs;
 pub(crate) mod foreign;
 mod functions;
+mod inline;
 mod library;
 pub(crate) mod literals;
 mod lowered;
@@ -37,6 +38,7 @@ mod structs;
 mod structure;
 mod subscripts;
 mod table;
+mod templates;
 mod transforms;
 pub(crate) mod types;
 pub(crate) mod values;
@@ -44,6 +46,7 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+pub use inline::inline_templates;
 pub use library::{Foreign, ForeignBlock, Library};
 pub use lowered::{Constant, Function, GradientRequest, GradientTarget, Lowered, Parameter, Source};
 pub use names::nearest;

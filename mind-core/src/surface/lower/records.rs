@@ -78,7 +78,7 @@ impl BodyLowering<'_> {
         base: Option<ExprId>,
         expr: ExprId,
     ) -> Lowered<Value> {
-        let definition = self.signature.dims.definition(name)?;
+        let definition = self.dims().definition(name)?;
         let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
         for field in written {
             let position = definition.position(&field.name)?;

@@ -199,3 +199,23 @@ fn no_program_makes_lowering_panic() {
         }
     }
 }
+
+#[test]
+fn templates_that_grow_beyond_bounds_are_refused() {
+    let chain = |calls: &str, count: usize| {
+        let next = |at: usize| {
+            format!("fn t{}(x: float[..]) {{ {} }}", at + 1, calls.replace('t', &format!("t{at}")))
+        };
+        let all: Vec<String> = (0..count).map(next).collect();
+        format!("fn t0(x: float[..]) {{ x }} {} fn f(x: f32[2]) -> f32[2] {{ t{count}(x) }}", all.join(" "))
+    };
+    let codes = |source: String| {
+        let (program, _) = parse(source.parse().unwrap());
+        let (_, diags) = lower(&program);
+        diags.into_iter().map(|diag| diag.code.info().name.to_owned()).collect::<Vec<_>>()
+    };
+    assert!(codes(chain("t(x)", 63)).is_empty());
+    assert_eq!(codes(chain("t(x)", 64)), ["E1008"]);
+    assert_eq!(codes(chain("t(x) + t(x)", 10)), [""; 0]);
+    assert_eq!(codes(chain("t(x) + t(x)", 40)), ["E1008"]);
+}

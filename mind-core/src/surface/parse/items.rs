@@ -144,6 +144,28 @@ impl Parser<'_> {
             return Err(self.unexpected("`fn`, `const` or `struct`"));
         }
         let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
+        if self.at_template() {
+            let is_pub = head.visibility.clone().into_iter().next().is_some();
+            let template = match self.template(head, name.clone(), (start, from)) {
+                Ok(template) => template,
+                Err(diag) => {
+                    block.unread.push(name);
+                    return Err(diag);
+                }
+            };
+            if is_pub {
+                let message = format!("found `pub` before the template `{name}`, expected `fn`");
+                let diag = Diag::new(Code::E1007, first, message);
+                self.diags.push(diag.help("a template is called in its own block only: leave `pub` out"));
+            }
+            if let Some(first) = function_names(block).find(|first| **first == name) {
+                let diag = defined_twice("function", &name, first);
+                self.diags.push(diag);
+            } else {
+                block.templates.push(template);
+            }
+            return Ok(());
+        }
         let function = match self.function(head, name.clone(), (start, from)) {
             Ok(function) => function,
             Err(diag) => {
@@ -471,7 +493,8 @@ fn check_forms(block: &mut Block, diags: &mut Diags) {
 
 fn function_names(block: &Block) -> impl Iterator<Item = &Ident> {
     let externs = block.externs.iter().map(|item| &item.function.name);
-    block.functions.iter().map(|function| &function.name).chain(externs)
+    let templates = block.templates.iter().map(|template| &template.name);
+    block.functions.iter().map(|function| &function.name).chain(templates).chain(externs)
 }
 
 pub(super) fn defined_twice(what: &str, second: &Ident, first: &Ident) -> Diag {

@@ -114,6 +114,11 @@ impl<'a> Parser<'a> {
         self.block_body()
     }
 
+    /// Reads the default of a parameter.
+    pub(super) fn default_value(&mut self) -> Option<Body> {
+        self.body(LevelKind::Expression, State::Operand)
+    }
+
     fn body(&mut self, kind: LevelKind, mut state: State) -> Option<Body> {
         self.names_lost = false;
         self.levels.push(Level { kind, pending: Vec::new(), outside: None });

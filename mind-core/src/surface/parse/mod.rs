@@ -22,6 +22,7 @@ mod parser;
 mod rustisms;
 mod statements;
 mod structs;
+mod templates;
 mod transforms;
 mod types;
 

@@ -5,8 +5,9 @@ use std::fmt;
 use super::{Binding, Printer, join, join_tuple, within};
 use crate::map::Tightness;
 use crate::surface::ast::{
-    Block, Closure, DimExpr, DimOperator, DimStepKind, Expression, Extern, Field, FieldPattern, Function,
-    Import, Parameter, Path, Pattern, Program, Struct, TypeExpr, TypeKind, Wrt,
+    Block, Body, Closure, Declared, DeclaredKind, DimExpr, DimOperator, DimStepKind, ElementPattern,
+    Expression, Extern, Field, FieldPattern, Formal, Function, Import, Pack, Parameter, Path, Pattern,
+    Program, Struct, Template, TemplateParameter, TensorPattern, TypeExpr, TypeKind, Wrt,
 };
 
 impl fmt::Display for Program {
@@ -33,6 +34,9 @@ impl fmt::Display for Block {
         }
         for item in &self.externs {
             item.fmt(f)?;
+        }
+        for template in &self.templates {
+            template.fmt(f)?;
         }
         for function in &self.functions {
             function.fmt(f)?;
@@ -101,15 +105,73 @@ impl fmt::Display for Function {
             write!(f, " -> {result}")?;
         }
         f.write_str(" {\n")?;
-        match body {
-            None => f.write_str("    <unread>\n")?,
-            Some(body) => {
-                for line in Printer::lines(body) {
-                    writeln!(f, "    {line}")?;
-                }
+        write_body(f, body.as_ref())
+    }
+}
+
+/// The statements of a body, and the brace behind them.
+fn write_body(f: &mut fmt::Formatter<'_>, body: Option<&Body>) -> fmt::Result {
+    match body {
+        None => f.write_str("    <unread>\n")?,
+        Some(body) => {
+            for line in Printer::lines(body) {
+                writeln!(f, "    {line}")?;
             }
         }
-        f.write_str("}\n")
+    }
+    f.write_str("}\n")
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, declared, parameters, body, .. } = self;
+        write!(f, "fn {name}")?;
+        if !declared.is_empty() {
+            write!(f, "<{}>", join(declared))?;
+        }
+        writeln!(f, "({}) {{", join(parameters))?;
+        write_body(f, body.as_ref())
+    }
+}
+
+impl fmt::Display for Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            DeclaredKind::Dim => self.name.fmt(f),
+            DeclaredKind::Pack => write!(f, "..{}", self.name),
+            DeclaredKind::Elements(class) => write!(f, "{}: {}", self.name, class.name()),
+        }
+    }
+}
+
+impl fmt::Display for TemplateParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, takes, .. } = self;
+        match takes {
+            Formal::Any => name.fmt(f),
+            Formal::Tensor(pattern) => write!(f, "{name}: {pattern}"),
+            Formal::Constant { kind, default } => {
+                write!(f, "const {name}: {}", kind.name())?;
+                let value = default.as_ref().and_then(|body| Some(body.text(body.tail?)));
+                value.map_or(Ok(()), |value| write!(f, " = {value}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for TensorPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.elements {
+            ElementPattern::Class(class) => f.write_str(class.name())?,
+            ElementPattern::Variable(name) => name.fmt(f)?,
+            ElementPattern::Fixed(dtype) => dtype.fmt(f)?,
+        }
+        let pack = self.pack.as_ref().map(|pack| match pack {
+            Pack::Any => "..".to_owned(),
+            Pack::Named(name) => format!("..{name}"),
+        });
+        let parts: Vec<String> = pack.into_iter().chain(self.dims.iter().map(ToString::to_string)).collect();
+        if parts.is_empty() { Ok(()) } else { write!(f, "[{}]", join(&parts)) }
     }
 }
 

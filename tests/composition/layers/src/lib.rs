@@ -48,7 +48,15 @@ pub mod dense {
         }
 
         fn smooth<A, B>(x: f32[A, B]) -> f32[A, B] {
-            1.0 / (1.0 + exp(-x))
+            logistic(x)
+        }
+
+        fn logistic(x: float[..]) {
+            1.0 / (1.0 + exponential(-x))
+        }
+
+        fn exponential<A, B>(x: f32[A, B]) -> f32[A, B] {
+            exp(x)
         }
     }
 }

@@ -1,0 +1,194 @@
+//! Templates: functions whose parameters leave something open, inlined and checked where they are called.
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::{Body, DimExpr};
+use crate::diag::Site;
+use crate::ty::DType;
+
+/// `fn softmax(x: float[..], const axis: axis = -1) { … }`
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `softmax`
+    pub name: Ident,
+    /// What is declared in `<..B, N, T: float>`.
+    pub declared: Vec<Declared>,
+    /// The parameters in order.
+    pub parameters: Vec<TemplateParameter>,
+    /// As for [`super::Function::body`].
+    pub body: Option<Body>,
+    /// From `fn` to the end of the parameters.
+    pub site: Site,
+    /// From `fn` to the end of the body, as written.
+    pub source: TokenStream,
+}
+
+impl Template {
+    /// As for [`super::Function::callees`].
+    pub fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+        self.body.iter().flat_map(Body::callees)
+    }
+}
+
+/// A name that a template declares in `<…>`.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// `N`
+    pub name: Ident,
+    /// What it stands for.
+    pub kind: DeclaredKind,
+}
+
+/// What a name in `<…>` stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclaredKind {
+    /// `N`: a dimension.
+    Dim,
+    /// `..B`: any number of leading dimensions.
+    Pack,
+    /// `T: float`: an element type.
+    Elements(ElementClass),
+}
+
+/// `x: float[..]`
+#[derive(Clone, Debug)]
+pub struct TemplateParameter {
+    /// `x`
+    pub name: Ident,
+    /// What may be passed.
+    pub takes: Formal,
+    /// The whole declaration.
+    pub site: Site,
+}
+
+/// What may be passed for a parameter of a template.
+#[derive(Clone, Debug)]
+pub enum Formal {
+    /// `x`: anything.
+    Any,
+    /// `x: float[.., N]`
+    Tensor(TensorPattern),
+    /// `const axis: axis = -1`
+    Constant {
+        /// `axis`
+        kind: ConstantKind,
+        /// `-1`
+        default: Option<Body>,
+    },
+}
+
+/// The types that a tensor may have.
+#[derive(Clone, Debug)]
+pub struct TensorPattern {
+    /// `float`
+    pub elements: ElementPattern,
+    /// The leading dimensions that are left open.
+    pub pack: Option<Pack>,
+    /// The others.
+    pub dims: Vec<DimExpr>,
+    /// Its tokens.
+    pub site: Site,
+}
+
+/// Leading dimensions that are left open.
+#[derive(Clone, Debug)]
+pub enum Pack {
+    /// `..`
+    Any,
+    /// `..B`: the same wherever `B` stands.
+    Named(Ident),
+}
+
+/// The element types that a tensor may have.
+#[derive(Clone, Debug)]
+pub enum ElementPattern {
+    /// `float`
+    Class(ElementClass),
+    /// `T`, declared as `T: float`: the same wherever it stands.
+    Variable(Ident),
+    /// `f32`
+    Fixed(DType),
+}
+
+/// Classes of element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementClass {
+    /// `float`: `f32` and `f64`.
+    Float,
+    /// `int`: `i32` and `i64`.
+    Int,
+    /// `num`: all four.
+    Num,
+}
+
+impl ElementClass {
+    /// Every class.
+    pub const ALL: [Self; 3] = [Self::Float, Self::Int, Self::Num];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Int => "int",
+            Self::Num => "num",
+        }
+    }
+
+    /// The class of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+
+    /// One of the class.
+    pub const fn default_dtype(self) -> DType {
+        match self {
+            Self::Float | Self::Num => DType::F64,
+            Self::Int => DType::I64,
+        }
+    }
+
+    /// Whether an element type is one of the class.
+    pub fn has(self, dtype: DType) -> bool {
+        match self {
+            Self::Float => dtype.is_float(),
+            Self::Int => !dtype.is_float() && dtype != DType::Bool,
+            Self::Num => dtype != DType::Bool,
+        }
+    }
+}
+
+/// What a constant parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantKind {
+    /// `axis`: one axis.
+    Axis,
+    /// `axes`: one or a list of them.
+    Axes,
+    /// `dim`: an extent.
+    Dim,
+    /// `int`: an integer.
+    Int,
+    /// `float`: a number.
+    Float,
+    /// `bool`: `true` or `false`.
+    Bool,
+}
+
+impl ConstantKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [Self::Axis, Self::Axes, Self::Dim, Self::Int, Self::Float, Self::Bool];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Axis => "axis",
+            Self::Axes => "axes",
+            Self::Dim => "dim",
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Bool => "bool",
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Templates: `fn softmax(x: float[..], const axis: axis = -1) { … }`.
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use syn::buffer::Cursor;
+
+use super::items::{Head, defined_twice, tokens_between};
+use super::parser::Parser;
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{
+    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Pack, Template,
+    TemplateParameter, TensorPattern,
+};
+use crate::ty::DType;
+
+const PATTERN: &str = "a type as `float[.., N]`";
+
+impl Parser<'_> {
+    /// Whether what follows the name of a function leaves something open.
+    pub(super) fn at_template(&self) -> bool {
+        let mut cursor = self.cursor;
+        let mut before = None;
+        while let Some((tree, rest)) = cursor.token_tree() {
+            if let TokenTree::Group(group) = &tree {
+                let is_list = group.delimiter() == Delimiter::Parenthesis;
+                return is_list && is_open(group.stream());
+            }
+            if begins_open(before.as_ref(), &tree, &rest) {
+                return true;
+            }
+            before = Some(tree);
+            cursor = rest;
+        }
+        false
+    }
+
+    /// Reads a template behind its name.
+    pub(super) fn template(
+        &mut self,
+        head: Head,
+        name: Ident,
+        (start, from): (Site, Cursor<'_>),
+    ) -> Result<Template, Diag> {
+        if let Some(gradient) = &head.gradient {
+            let message =
+                format!("found `#[grad(…)]` before the template `{name}`, expected it before a function");
+            let help =
+                "a template is differentiated where it is called: put `#[grad]` on a function that calls it";
+            let diag = Diag::new(Code::E1007, gradient.site, message).help(help);
+            self.diags.push(diag);
+        }
+        let declared = self.declared()?;
+        let (parameters, _) = self.group(Delimiter::Parenthesis, "`(` and parameters", |parser| {
+            parser.template_parameters(&declared)
+        })?;
+        let site = start.to(self.before());
+        if self.at("->") {
+            let untyped = parameters.iter().find(|parameter| matches!(parameter.takes, Formal::Any));
+            let help = match untyped {
+                Some(untyped) => {
+                    let name = &untyped.name;
+                    format!("give the parameter a type, as `{name}: f32[2, 3]`; without one its body tells the result")
+                }
+                None => "its body tells the result: leave the type out, or give every parameter a type as `f32[2, N]`".to_owned(),
+            };
+            return Err(self.unexpected("the body of a template").help(help));
+        }
+        let body = self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body()))?.0;
+        let source = tokens_between(from, self.cursor);
+        Ok(Template { attributes: head.attributes, name, declared, parameters, body, site, source })
+    }
+
+    /// Reads `<..B, N, T: float>`.
+    fn declared(&mut self) -> Result<Vec<Declared>, Diag> {
+        let mut all: Vec<Declared> = Vec::new();
+        if self.take("<").is_none() {
+            return Ok(all);
+        }
+        while self.take(">").is_none() {
+            let is_pack = self.take("..").is_some();
+            let name = self.name("the name of a dimension")?;
+            let kind = match (is_pack, self.take(":")) {
+                (true, _) => DeclaredKind::Pack,
+                (false, None) => DeclaredKind::Dim,
+                (false, Some(_)) => DeclaredKind::Elements(self.element_class()?),
+            };
+            match all.iter().find(|first| first.name == name) {
+                Some(first) => {
+                    let diag = defined_twice("name", &name, &first.name);
+                    self.diags.push(diag);
+                }
+                None => all.push(Declared { name, kind }),
+            }
+            if !self.at(">") && self.take(",").is_none() {
+                return Err(self.unexpected("`,` or `>`"));
+            }
+        }
+        Ok(all)
+    }
+
+    fn element_class(&mut self) -> Result<ElementClass, Diag> {
+        const CLASS: &str = "`float`, `int` or `num`";
+        let here = self.here();
+        let name = self.name(CLASS)?;
+        ElementClass::of(&name.to_string())
+            .ok_or_else(|| Diag::new(Code::E1007, here, format!("found `{name}`, expected {CLASS}")))
+    }
+
+    fn template_parameters(&mut self, declared: &[Declared]) -> Result<Vec<TemplateParameter>, Diag> {
+        let mut parameters: Vec<TemplateParameter> = Vec::new();
+        while !self.at_end() {
+            let parameter = self.template_parameter(declared)?;
+            let names = parameters.iter().map(|first| ("parameter", &first.name));
+            let mut names = names.chain(declared.iter().map(|first| ("name", &first.name)));
+            match names.find(|(_, first)| **first == parameter.name) {
+                Some((what, first)) => {
+                    let diag = defined_twice(what, &parameter.name, first);
+                    self.diags.push(diag);
+                }
+                None => parameters.push(parameter),
+            }
+            self.separator("`,` or `)`")?;
+        }
+        let has_default = |parameter: &TemplateParameter| {
+            matches!(&parameter.takes, Formal::Constant { default: Some(_), .. })
+        };
+        let first = parameters.iter().position(has_default).unwrap_or(parameters.len());
+        if let Some(late) = parameters[first..].iter().find(|parameter| !has_default(parameter)) {
+            let message = format!(
+                "`{}` has no default and stands behind `{}`, which has one",
+                late.name, parameters[first].name
+            );
+            return Err(Diag::new(Code::E1007, late.site, message).help("put parameters with defaults last"));
+        }
+        Ok(parameters)
+    }
+
+    fn template_parameter(&mut self, declared: &[Declared]) -> Result<TemplateParameter, Diag> {
+        const PARAMETER: &str = "a parameter as `x: float[..]` or `const axis: axis = -1`";
+        let start = self.here();
+        let is_constant = self.take_word("const").is_some();
+        let name = self.name(PARAMETER)?;
+        let takes = match (is_constant, self.take(":")) {
+            (true, None) => {
+                let help = format!("tell what it is, as `const {name}: axis = -1`");
+                return Err(self.unexpected("`:`").help(help));
+            }
+            (true, Some(_)) => self.constant_formal()?,
+            (false, None) => Formal::Any,
+            (false, Some(_)) if self.at("&") => {
+                let help = "only functions update in place: give back the new value, or give every parameter a type as `f32[2, N]`";
+                return Err(self.unexpected(PATTERN).help(help));
+            }
+            (false, Some(_)) => Formal::Tensor(self.tensor_pattern(declared)?),
+        };
+        if !is_constant && self.at("=") {
+            let help = format!("only constants have defaults, as `const {name}: axis = -1`");
+            return Err(self.unexpected("`,` or `)`").help(help));
+        }
+        Ok(TemplateParameter { name, takes, site: start.to(self.before()) })
+    }
+
+    /// Reads `axis = -1`.
+    fn constant_formal(&mut self) -> Result<Formal, Diag> {
+        const KINDS: &str = "`axis`, `axes`, `dim`, `int`, `float` or `bool`";
+        let here = self.here();
+        let name = self.name(KINDS)?;
+        let kind = ConstantKind::ALL.into_iter().find(|kind| name == kind.name());
+        let kind =
+            kind.ok_or_else(|| Diag::new(Code::E1007, here, format!("found `{name}`, expected {KINDS}")))?;
+        let default = match self.take("=") {
+            Some(_) => self.default_value(),
+            None => None,
+        };
+        Ok(Formal::Constant { kind, default })
+    }
+
+    /// Reads `float[.., N]`.
+    fn tensor_pattern(&mut self, declared: &[Declared]) -> Result<TensorPattern, Diag> {
+        let here = self.here();
+        let name = self.name(PATTERN)?;
+        let text = name.to_string();
+        let variable = declared.iter().find(|variable| variable.name == name);
+        let elements = match (variable, ElementClass::of(&text), DType::from_name(&text)) {
+            (Some(Declared { kind: DeclaredKind::Elements(_), .. }), ..) => ElementPattern::Variable(name),
+            (_, Some(class), _) => ElementPattern::Class(class),
+            (_, None, Some(dtype)) => ElementPattern::Fixed(dtype),
+            (_, None, None) => {
+                let message = format!("found `{name}`, expected {PATTERN}");
+                let help = "element types are `float`, `int`, `num`, those of tensors as `f32`, and variables declared as `<T: float>`";
+                return Err(Diag::new(Code::E1007, here, message).help(help));
+            }
+        };
+        let (mut pack, mut dims) = (None, Vec::new());
+        if self.at_group(Delimiter::Bracket) {
+            self.group(Delimiter::Bracket, PATTERN, |parser| {
+                while !parser.at_end() {
+                    let here = parser.here();
+                    if parser.take("..").is_none() {
+                        dims.push(parser.dim_expr()?);
+                    } else if pack.is_some() || !dims.is_empty() {
+                        let what = if pack.is_some() { "a second `..`" } else { "`..` behind a dimension" };
+                        let message = format!("found {what}, expected `..` once and first");
+                        return Err(Diag::new(Code::E1007, here, message));
+                    } else {
+                        pack = Some(parser.pack(declared)?);
+                    }
+                    parser.separator("an operator, `,` or `]`")?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(TensorPattern { elements, pack, dims, site: here.to(self.before()) })
+    }
+
+    /// Reads what stands behind `..`.
+    fn pack(&mut self, declared: &[Declared]) -> Result<Pack, Diag> {
+        if self.at_end() || self.at(",") {
+            return Ok(Pack::Any);
+        }
+        let here = self.here();
+        let name = self.name("`,`, `]` or the name of leading dimensions")?;
+        match declared.iter().any(|known| known.name == name && known.kind == DeclaredKind::Pack) {
+            true => Ok(Pack::Named(name)),
+            false => {
+                let message = format!("`..{name}` is not declared");
+                Err(Diag::new(Code::E2002, here, message)
+                    .help(format!("declare it behind the name: `<..{name}>`")))
+            }
+        }
+    }
+}
+
+/// Whether a list of parameters leaves something open.
+fn is_open(parameters: TokenStream) -> bool {
+    let trees: Vec<TokenTree> = parameters.into_iter().collect();
+    let is = |at: usize, sign: char| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
+    let ends = |at: usize| at == trees.len() || is(at, ',');
+    trees.iter().enumerate().any(|(at, tree)| match tree {
+        TokenTree::Ident(word) => {
+            let begins = at == 0 || is(at - 1, ',');
+            let is_class = at > 0 && is(at - 1, ':') && ElementClass::of(&word.to_string()).is_some();
+            begins && (word == "const" || word != "self" && ends(at + 1)) || is_class
+        }
+        TokenTree::Group(group) => {
+            let mut inside = group.stream().into_iter();
+            group.delimiter() == Delimiter::Bracket
+                && matches!((inside.next(), inside.next()), (Some(a), Some(b)) if is_dot(&a) && is_dot(&b))
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether a name in `<…>` is none of a dimension.
+fn begins_open(before: Option<&TokenTree>, tree: &TokenTree, rest: &Cursor<'_>) -> bool {
+    let is_colon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ':');
+    match tree {
+        TokenTree::Ident(word) => {
+            before.is_some_and(is_colon) && ElementClass::of(&word.to_string()).is_some()
+        }
+        TokenTree::Punct(_) => is_dot(tree) && rest.punct().is_some_and(|(punct, _)| punct.as_char() == '.'),
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    }
+}
+
+fn is_dot(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '.')
+}

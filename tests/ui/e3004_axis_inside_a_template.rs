@@ -1,0 +1,8 @@
+//! A mistake inside of a template is told at the call that led there.
+
+mind::mind! {
+    fn total(x: float[..], const axis: axis = 0) { sum(x, axis = axis) }
+    fn f(x: f32[2, 4]) -> f32[2] { total(x, axis = 2) }
+}
+
+fn main() {}
