@@ -100,6 +100,8 @@ pub enum Op<A: Form = Resolved> {
     Part(Part<A>),
     /// Rows that integers pick, taken out or added back.
     Rows(Rows<A>),
+    /// Tensors put together to one.
+    Join(Join),
     /// A product of vectors or matrices.
     Product(Product),
     /// A filter that moves over an image, and its derivatives.
@@ -133,6 +135,7 @@ impl<A: Form> Op<A> {
             Self::Arrange(op) => op,
             Self::Part(op) => op,
             Self::Rows(op) => op,
+            Self::Join(op) => op,
             Self::Product(op) => op,
             Self::Window(op) => op,
             Self::Own(op) => op,
@@ -198,6 +201,16 @@ pub enum Rows<A: Form = Resolved> {
     ScatterAdd {
         /// The result's shape.
         shape: A::Shape,
+    },
+}
+
+/// Tensors put together. Their rows are in `ops/joining.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// One after the other along an axis; an extension.
+    Concat {
+        /// The axis; in Core IR a position.
+        axis: i64,
     },
 }
 

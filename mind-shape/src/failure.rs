@@ -25,8 +25,8 @@ pub(crate) enum Problem<'a> {
     Literal { code: &'a str, message: &'a str },
     /// An operand is of an element type that is not taken.
     NotTaken { operand: usize, takes: Takes },
-    /// The element types of what a truth value chooses among differ.
-    MixedChoice,
+    /// The element types of two of several operands differ.
+    MixedAmong { operands: [usize; 2] },
 
     /// Two extents do not broadcast.
     Broadcast { axis: usize, extents: [i64; 2] },
@@ -49,6 +49,8 @@ pub(crate) enum Problem<'a> {
     Inner { extents: [i64; 2] },
     /// The shapes of two operands differ.
     ShapesDiffer,
+    /// The extents of two operands differ along an axis where they must not.
+    Unlike { axis: usize, extents: [i64; 2], operands: [usize; 2] },
     /// An operand has not the shape it needs.
     Shape { operand: usize, needed: Type },
 
@@ -158,7 +160,7 @@ impl<'a> Failure<'a> {
             | Problem::ShapeLimit { .. }
             | Problem::Overflow => "E1008",
             Problem::Mismatch { .. } => "E2001",
-            Problem::Mixed | Problem::MixedChoice | Problem::LiteralKind { .. } => "E2004",
+            Problem::Mixed | Problem::MixedAmong { .. } | Problem::LiteralKind { .. } => "E2004",
             Problem::NotTaken { .. } => "E2005",
             Problem::Broadcast { .. } | Problem::BroadcastRank { .. } | Problem::BroadcastTo { .. } => {
                 "E3001"
@@ -169,7 +171,10 @@ impl<'a> Failure<'a> {
             | Problem::NoMatrix
             | Problem::GatherRank
             | Problem::NoAxis => "E3002",
-            Problem::Inner { .. } | Problem::ShapesDiffer | Problem::Shape { .. } => "E3003",
+            Problem::Inner { .. }
+            | Problem::ShapesDiffer
+            | Problem::Unlike { .. }
+            | Problem::Shape { .. } => "E3003",
             Problem::AxisOutOfRange { .. } => "E3004",
             Problem::AxisTwice { .. } => "E3005",
             Problem::NotPositive { .. }

@@ -58,11 +58,11 @@ impl Writer<'_> {
                     self.help(&[T("compare it, as in `"), Named(operand), T(" > 0.0`")]);
                 }
             }
-            Problem::MixedChoice => {
-                let [a, b] = [context.operands[1].ty.dtype(), context.operands[2].ty.dtype()];
+            Problem::MixedAmong { operands: [a, b] } => {
+                let [first, second] = [context.operands[a].ty.dtype(), context.operands[b].ty.dtype()];
                 self.fault(
-                    &[T("element types differ, "), Part::DType(a), T(" and "), Part::DType(b)],
-                    &[1, 2],
+                    &[T("element types differ, "), Part::DType(first), T(" and "), Part::DType(second)],
+                    &[a, b],
                 );
             }
 
@@ -138,6 +138,10 @@ impl Writer<'_> {
                 let [a, b] = [&context.operands[0].ty, &context.operands[1].ty];
                 self.fault(&[T("shapes differ, "), Shape(a), T(" and "), Shape(b)], &[0, 1]);
             }
+            Problem::Unlike { axis, extents: [a, b], operands } => self.fault(
+                &[T("extents "), Integer(a), T(" and "), Integer(b), T(" differ in dimension "), Count(axis)],
+                &operands,
+            ),
             Problem::Shape { operand, needed } => {
                 let found = &context.operands[operand].ty;
                 let parts = &[T("operand of shape "), Shape(found), T(", needed "), Shape(&needed)];

@@ -57,6 +57,13 @@ fn of_arithmetic() {
 }
 
 #[test]
+fn of_joined_tensors() {
+    slopes!([x: [2, 3], y: [4, 3]] sum(concat([x, y, x * y[0..2]]) * concat([y, x, x])));
+    slopes!([x: [2, 3], y: [2, 1]] mean(exp(concat([y, x], axis = -1))));
+    slopes!([x: [3], y: [2]] sum(grad(sum(concat([x * x, y, x]) * concat([y, x, x * x])), wrt = x)));
+}
+
+#[test]
 fn of_products() {
     slopes!([x: [3], y: [3]] (x @ y) * sum(x));
     slopes!([x: [2, 3], y: [3]] sum(exp(x @ y)));

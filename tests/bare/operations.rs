@@ -56,6 +56,14 @@ fn reductions() {
 }
 
 #[test]
+fn joining() {
+    same!([x: f32[2, 3], y: f32[4, 3]] concat([x, y]));
+    same!([x: f32[2, 3], y: f32[2, 1]] concat((x, y * 2.0, x), axis = -1) + 1.0);
+    same!([x: i64[2, 3]] concat([x.T, [[1, 2]]], 0));
+    same!([x: f64[3]] concat([zeros([1]), x, x[1..]]));
+}
+
+#[test]
 fn arrangement() {
     same!([x: f32[2, 6]] reshape(x, [3, -1]));
     same!([x: f32[2, 6]] reshape(x + 1.0, [-1]) * 2.0);

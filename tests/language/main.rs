@@ -17,6 +17,7 @@ mod gather;
 mod gradients;
 mod indexing;
 mod into;
+mod joining;
 mod literals;
 mod positions;
 mod products;

@@ -15,7 +15,7 @@ use crate::{
     ir::{External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     number::Number,
-    ops::inverse,
+    ops::{inverse, place_of_part, position},
     ty::{Shape, Type},
 };
 
@@ -144,6 +144,13 @@ impl Reverse for Pullback<'_> {
         let slice = Box::new(Slice { starts: indices.clone(), ends, steps: vec![1; axes.len()] });
         let element = typed::expanded(self.builder, value, axes)?;
         self.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &[element], of)
+    }
+
+    fn joined_part(&mut self, value: ValueId, axis: i64, part: usize) -> Emitted {
+        let types: Vec<Type> = (0..=part).map(|operand| self.ty(self.operand(operand))).collect();
+        let slice = place_of_part(&types[..part], &types[part], position(axis));
+        let slice = slice.expect("a part of a countable extent");
+        self.emit(Op::Part(Part::Slice(slice.into())), &[value])
     }
 
     fn product_grad(&mut self, factor: Factor, dy: ValueId, factors: [ValueId; 2]) -> Emitted {

@@ -7,7 +7,7 @@
 use crate::{
     build::Builder,
     grad::{AutodiffError, push},
-    ir::{Arrange, Form, Op, Part, Product, Reduction, Rows, ValueId, Window},
+    ir::{Arrange, Form, Join, Op, Part, Product, Reduction, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
     reduce::{self, Reduce},
 };
@@ -79,6 +79,14 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
+    /// What is where an operand stands in a value in which all operands stand one after the other along an axis.
+    fn joined_part(
+        &mut self,
+        value: Self::Value,
+        axis: i64,
+        position: usize,
+    ) -> Result<Self::Value, Self::Error>;
+
     /// What the product `a @ b` with the cotangent `dy` passes back to one of its factors.
     fn product_grad(
         &mut self,
@@ -137,6 +145,8 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Rows(Rows::ScatterAdd { .. }) => {
             pass(on, 1, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(0)]))
         }
+        Op::Join(Join::Concat { axis }) => (0..on.operand_count())
+            .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
         // The derivatives of a convolution are convolutions: `dy` and the operands take turns.
         Op::Window(Window::Conv2d(convolution)) => {

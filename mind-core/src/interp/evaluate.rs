@@ -8,7 +8,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Op, Product, Reduction, Rows, Slice, Window},
+    ir::{Const, Convolution, Join, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
     reduce::{self, ArgReduce},
@@ -58,6 +58,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
                 Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
             })
         }
+        Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
         Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
         Op::Product(Product::MatMul) => {
             with_number!(to.dtype, T => matmul::<T>(operands[0], operands[1], to))
@@ -128,6 +129,18 @@ fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
         }
         TensorData::Bool(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
     }
+}
+
+/// The operands one after the other along an axis.
+fn concatenated(operands: &[&Value], axis: usize, to: &Concrete<'_>) -> Value {
+    with_element!(to.dtype, T => to.tabulate(|mut at| {
+        let mut part = 0;
+        while at[axis] >= operands[part].shape[axis] {
+            at[axis] -= operands[part].shape[axis];
+            part += 1;
+        }
+        T::elements(operands[part])[offset(&operands[part].shape, &at)]
+    }))
 }
 
 /// E6010 if integers are divided by 0.

@@ -24,7 +24,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Takes::Truths => Holds::Truths,
             Takes::Bits | Takes::All => Holds::Anything,
         },
-        Op::Const(_) | Op::Arrange(_) | Op::Part(_) => Holds::Anything,
+        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
         Op::Own(own) => match own {
             Own::Truths { .. } => Holds::Anything,
@@ -33,6 +33,8 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             | Own::CountReduced { .. }
             | Own::SumLike
             | Own::ConvertedLike
+            | Own::JoinedPart { .. }
+            | Own::JoinedPartGrad { .. }
             | Own::ProductGradLhs
             | Own::ProductGradRhs
             | Own::IndexGrad(_) => Holds::Numbers,

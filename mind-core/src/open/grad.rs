@@ -199,6 +199,12 @@ impl Reverse for Pullback<'_> {
         self.emit(Op::Own(Own::IndexGrad(indices.clone())), &[value, of])
     }
 
+    fn joined_part(&mut self, value: NodeId, axis: i64, part: usize) -> Made {
+        let operands: Vec<NodeId> =
+            [value].into_iter().chain(self.operands[..=part].iter().copied()).collect();
+        self.emit(Op::Own(Own::JoinedPart { axis, part }), &operands)
+    }
+
     fn product_grad(&mut self, factor: Factor, dy: NodeId, [a, b]: [NodeId; 2]) -> Made {
         let own = if factor == Factor::Lhs { Own::ProductGradLhs } else { Own::ProductGradRhs };
         self.emit(Op::Own(own), &[dy, a, b])
@@ -221,6 +227,17 @@ impl Reverse for Pullback<'_> {
             Own::IndexGrad(indices) => {
                 pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &[dy]))
             }
+            // The witnesses stay, and what is placed and what it is placed in change sides.
+            Own::JoinedPart { axis, part } => pass(self, 0, |on| {
+                let before = &on.operands[1..=*part];
+                let operands = [&[dy], before, &[on.operand(0)]].concat();
+                on.emit(Op::Own(Own::JoinedPartGrad { axis: *axis, part: *part }), &operands)
+            }),
+            Own::JoinedPartGrad { axis, part } => pass(self, 0, |on| {
+                let before = &on.operands[1..=*part];
+                let operands = [&[dy], before, &[on.operand(0)]].concat();
+                on.emit(Op::Own(Own::JoinedPart { axis: *axis, part: *part }), &operands)
+            }),
             // The derivatives of a product are products: `dy` and the operands take turns.
             Own::ProductGradLhs => {
                 let (dz, b) = (self.operand(0), self.operand(2));

@@ -227,6 +227,7 @@ const ABOUT: &[(Code, &str)] = &[
     (Code::E3001, "shape"),
     (Code::E3002, "axes"),
     (Code::E3004, "axes"),
+    (Code::E3004, "axis"),
     (Code::E3005, "axes"),
     (Code::E3006, "shape"),
     (Code::E3006, "ends"),

@@ -26,6 +26,7 @@ mod external;
 mod fields;
 mod gathering;
 mod indexing;
+mod joining;
 mod linear;
 mod reduction;
 mod rules;
@@ -47,6 +48,7 @@ use crate::{
 };
 
 pub use crate::profile::Profile;
+pub(crate) use joining::place_of_part;
 pub(crate) use rules::position;
 pub(crate) use shape::inverse;
 
@@ -254,6 +256,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Arrange(arrange) => shape::row(arrange),
         Op::Part(part) => indexing::row(part),
         Op::Rows(rows) => gathering::row(rows),
+        Op::Join(join) => joining::row(join),
         Op::Product(product) => linear::row(product),
         Op::Window(window) => convolution::row(window),
         Op::Own(external) => external::row(external),
@@ -261,12 +264,13 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 8] = [
+static KINDS: [&[&OpInfo]; 9] = [
     reduction::ARGS,
     constant::ROWS,
     shape::ROWS,
     indexing::ROWS,
     gathering::ROWS,
+    joining::ROWS,
     linear::ROWS,
     convolution::ROWS,
     external::ROWS,
@@ -408,6 +412,7 @@ impl Op {
             | Self::Reduce(..)
             | Self::ArgReduce(..)
             | Self::Rows(_)
+            | Self::Join(_)
             | Self::Product(_)
             | Self::Window(_)
             | Self::Own(_) => None,

@@ -44,6 +44,7 @@ impl Step {
                 indices.buffer().into_iter().for_each(visit);
             }
             Self::ArgReduce { operand, .. } => visit(*operand),
+            Self::Concat { parts, .. } => parts.iter().copied().for_each(visit),
             Self::SliceGrad { updates, .. } => visit(*updates),
             Self::Conv2d(convolution) => {
                 convolution.finish.loads.iter().for_each(view);
@@ -70,6 +71,7 @@ impl Step {
             Self::Gather { result, .. }
             | Self::ArgReduce { result, .. }
             | Self::ScatterAdd { result, .. }
+            | Self::Concat { result, .. }
             | Self::SliceGrad { result, .. }
             | Self::Update { to: result, .. } => visit(*result),
             Self::Scalar(_)
@@ -99,6 +101,7 @@ impl Step {
             | Self::Gather { .. }
             | Self::ArgReduce { .. }
             | Self::ScatterAdd { .. }
+            | Self::Concat { .. }
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
             | Self::Extern(_)
@@ -131,6 +134,7 @@ impl Step {
             Self::Load { .. }
             | Self::Dot { .. }
             | Self::ArgReduce { .. }
+            | Self::Concat { .. }
             | Self::SliceGrad { .. }
             | Self::Update { .. } => {}
         }

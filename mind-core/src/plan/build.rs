@@ -224,6 +224,11 @@ impl<'g> Planner<'g> {
                     result: self.stored(id),
                 })
             }
+            Work::Concat { rows } => Step::Concat {
+                parts: reads.iter().map(|read| self.read_buffer(read)).collect(),
+                rows: rows.clone(),
+                result: self.stored(id),
+            },
             Work::SliceGrad { part, slice } => Step::SliceGrad {
                 updates: self.read_buffer(&reads[0]),
                 part: part.clone(),

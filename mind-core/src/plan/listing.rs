@@ -110,6 +110,10 @@ impl Listing<'_> {
                     self.buffer(*result)
                 )
             }
+            Step::Concat { parts, result, .. } => {
+                let parts: Vec<String> = parts.iter().map(|part| self.buffer(*part)).collect();
+                format!("concat   {} <- {}", self.buffer(*result), parts.join(", "))
+            }
             Step::SliceGrad { updates, result, .. } => {
                 format!("place    {} <- {} among zeros", self.buffer(*result), self.buffer(*updates))
             }

@@ -195,6 +195,15 @@ pub enum Step {
         /// Where they are added.
         result: BufferId,
     },
+    /// Tensors one after the other along an axis: in each row a row of each.
+    Concat {
+        /// Contiguous.
+        parts: Vec<BufferId>,
+        /// How many rows there are.
+        rows: Dim,
+        /// All of them.
+        result: BufferId,
+    },
     /// Zeros with a tensor placed at a slice.
     SliceGrad {
         /// Contiguous.

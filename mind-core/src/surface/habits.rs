@@ -59,8 +59,8 @@ pub(crate) fn field(name: &str) -> Option<&'static str> {
 /// What named arguments are called here, if one of these is among them.
 pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
     let (_, own) = ARGUMENTS.iter().find(|(names, own)| {
-        let formal = if *own == "axis" { "axes" } else { own };
-        names.contains(&name) && formals.contains(&formal)
+        let is_formal = formals.contains(own) || *own == "axis" && formals.contains(&"axes");
+        names.contains(&name) && is_formal
     })?;
     Some(own)
 }
@@ -76,8 +76,6 @@ const fn formula(text: &'static str) -> Way {
 
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
-const PARTS: &str = "there is no concatenation: keep the parts, and take each with its rows of the weights, as \
-                     `a @ w[0..2] + b @ w[2..5]`";
 
 const FUNCTIONS: &[(&[&str], Way)] = &[
     // Other names.
@@ -271,7 +269,11 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
         Way::Words("for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`"),
     ),
-    (&["concatenate", "concat", "cat", "hstack", "vstack", "dstack", "append"], Way::Words(PARTS)),
+    (&["concatenate", "cat"], Way::Named("concat")),
+    (&["hstack", "column_stack"], formula("concat({=0}, axis = 1)")),
+    (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
+    (&["dstack"], formula("concat({=0}, axis = 2)")),
+    (&["append"], Way::Words("write `concat([…, …])`")),
     (&["stack"], Way::Words("keep the tensors apart: a result can be a tuple, as `-> (…, …)`")),
     (&["tril", "triu"], Way::Words("multiply by a triangle of ones, as `… * [[1.0, 0.0], [1.0, 1.0]]`")),
     (

@@ -6,8 +6,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Module, Op, Padding, Part, Product, Reduction, Rows, Slice, ValueId,
-        Window,
+        Arrange, Const, Convolution, Join, Module, Op, Padding, Part, Product, Reduction, Rows, Slice,
+        ValueId, Window,
     },
     map::{Map, Row, Shapes},
     ops::Profile,
@@ -209,12 +209,13 @@ impl Generator {
                 }
                 (Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) }), vec![x])
             }
-            23 => match self.random.below(3) {
+            23 => match self.random.below(4) {
                 0 => {
                     let op = self.function(|row| row.shapes == Shapes::Equal);
                     (op, vec![x, self.partner(|other| *other == ty)?])
                 }
                 1 => self.slice_grad(x)?,
+                2 => self.concat(x)?,
                 _ => {
                     let rows = ty.shape.first()?.as_literal()?;
                     let extent = Dim::literal(2 + self.random.below(3) as i64);
@@ -297,6 +298,23 @@ impl Generator {
             slice.steps.push(1 + self.random.below(2) as i64);
         }
         slice
+    }
+
+    /// Values that differ along one axis at most.
+    fn concat(&mut self, x: ValueId) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        let axis = (ty.rank() > 0).then(|| self.random.below(ty.rank()))?;
+        let fits = |other: &Type| {
+            let mut extents = ty.shape.iter().zip(other.shape.iter()).enumerate();
+            other.dtype == ty.dtype
+                && other.rank() == ty.rank()
+                && extents.all(|(along, (a, b))| along == axis || a == b)
+        };
+        let mut parts = vec![x];
+        for _ in 0..1 + self.random.below(2) {
+            parts.extend(self.partner(fits));
+        }
+        Some((Op::Join(Join::Concat { axis: axis as i64 }), parts))
     }
 
     /// The slice of a larger shape that has the operand's shape.

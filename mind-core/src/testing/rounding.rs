@@ -9,7 +9,7 @@
 use crate::{
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Arrange, Inst, Op, Part, Product, Reduction, Rows, Window},
+    ir::{Arrange, Inst, Join, Op, Part, Product, Reduction, Rows, Window},
     map::{Exactness, Row},
     reduce::Reduce,
     ty::DType,
@@ -196,7 +196,8 @@ impl Step<'_> {
             | Op::Part(Part::Slice(_))
             | Op::Arrange(Arrange::BroadcastTo { .. })
             | Op::Part(Part::SliceGrad { .. })
-            | Op::Rows(Rows::Gather) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            | Op::Rows(Rows::Gather)
+            | Op::Join(Join::Concat { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 self.fold(reduce.row().monoid.combine.row(), reduction)?
             }
@@ -286,12 +287,13 @@ impl Step<'_> {
 
     /// Another operation of the same result type on such numbers.
     fn evaluate(&self, op: &Op, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
-        let mut stands_for = stands_for.into_iter();
+        // Of more operands, which only an operation has that moves them, the last is that of all others.
+        let mut stands_for = stands_for.into_iter().chain(std::iter::repeat(stands_for[1]));
         let operands = self.operands.iter().map(|operand| {
             if !operand.value.dtype().is_float() {
                 return operand.value.clone();
             }
-            let stands_for = stands_for.next().expect("no operation takes three tensors of floats");
+            let stands_for = stands_for.next().expect("the last is repeated");
             let elements: Vec<f64> = operand.near().map(stands_for).collect();
             Value::new(operand.value.shape.clone(), elements)
         });

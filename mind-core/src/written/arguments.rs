@@ -43,7 +43,7 @@ pub trait Argument: Text {
         Self: 'v;
 
     /// Its value, where the operands have these types.
-    fn value<'v>(&'v self, operands: &[Type]) -> Self::Value<'v>;
+    fn value<'v>(&'v self, operands: &'v [Type]) -> Self::Value<'v>;
 }
 
 /// The operand at a position: a rule takes its type, a kernel its elements, or the type of a witness.
@@ -60,6 +60,23 @@ impl Argument for Operand {
 
     fn value(&self, operands: &[Type]) -> Type {
         operands[self.0]
+    }
+}
+
+/// The operands from a position on, as [`Operand`] has each.
+pub(super) struct Operands(pub(super) usize);
+
+impl Text for Operands {
+    fn text(&self, at: &Texts<'_>) -> String {
+        format!("&[{}]", at.operands[self.0..].join(", "))
+    }
+}
+
+impl Argument for Operands {
+    type Value<'v> = &'v [Type];
+
+    fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [Type] {
+        &operands[self.0..]
     }
 }
 
@@ -138,6 +155,20 @@ impl Argument for bool {
     }
 }
 
+impl Text for i64 {
+    fn text(&self, _: &Texts<'_>) -> String {
+        self.to_string()
+    }
+}
+
+impl Argument for i64 {
+    type Value<'v> = i64;
+
+    fn value(&self, _: &[Type]) -> i64 {
+        *self
+    }
+}
+
 impl Text for Vec<i64> {
     fn text(&self, _: &Texts<'_>) -> String {
         format!("&{self:?}")
@@ -167,7 +198,7 @@ impl<A: Argument> Argument for Option<A> {
     where
         A: 'v;
 
-    fn value<'v>(&'v self, operands: &[Type]) -> Option<A::Value<'v>> {
+    fn value<'v>(&'v self, operands: &'v [Type]) -> Option<A::Value<'v>> {
         self.as_ref().map(|argument| argument.value(operands))
     }
 }
@@ -184,7 +215,7 @@ impl<A: Argument> Argument for &A {
     where
         Self: 'v;
 
-    fn value<'v>(&'v self, operands: &[Type]) -> A::Value<'v> {
+    fn value<'v>(&'v self, operands: &'v [Type]) -> A::Value<'v> {
         (**self).value(operands)
     }
 }

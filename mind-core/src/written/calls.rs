@@ -13,6 +13,8 @@ pub(crate) struct Function {
     pub(crate) required: usize,
     /// What the attributes are.
     pub(crate) attributes: &'static [AttributeForm],
+    /// Whether its operands stand in a list, its first argument.
+    pub(crate) list: bool,
     /// The operation, of the attributes that are given.
     pub(crate) make: fn(GivenAttributes) -> Op,
 }
@@ -22,6 +24,8 @@ pub(crate) struct Function {
 pub(crate) enum AttributeForm {
     /// `[2, N]`
     Dims,
+    /// `1`
+    Integer,
     /// `[0, 1]`
     Integers,
     /// `[0, 1]` or `1`
@@ -44,12 +48,17 @@ impl Function {
         formals: &'static [&'static str],
         make: fn(GivenAttributes) -> Op,
     ) -> Self {
-        Self { name, formals, required: formals.len(), attributes: &[], make }
+        Self { name, formals, required: formals.len(), attributes: &[], list: false, make }
     }
 
     /// With attributes, the last of its arguments, of which so many may be left out.
     pub(super) const fn with(self, attributes: &'static [AttributeForm], optional: usize) -> Self {
         Self { attributes, required: self.formals.len() - optional, ..self }
+    }
+
+    /// With a list of operands as the first argument.
+    pub(super) const fn of_list(self) -> Self {
+        Self { list: true, ..self }
     }
 
     /// How many arguments are operands.
@@ -63,6 +72,14 @@ impl GivenAttributes {
     pub(super) fn dims(&mut self, position: usize) -> Vec<Dim> {
         let Some(Attribute::Dims(dims)) = self.0[position].take() else { unreachable!("{TAKEN}") };
         dims
+    }
+
+    /// An integer, if it is given.
+    pub(super) fn integer(&mut self, position: usize) -> Option<i64> {
+        self.0[position].take().map(|attribute| {
+            let Attribute::I64(integer) = attribute else { unreachable!("{TAKEN}") };
+            integer
+        })
     }
 
     /// Integers or axes, if they are given.

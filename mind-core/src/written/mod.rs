@@ -142,6 +142,21 @@ pub enum Own {
     SumLike,
     /// `(v, like)`: `v` converted to the element type of the witness.
     ConvertedLike,
+    /// `(v, x, y, …)`: what of `v` stands where the last of the witnesses does when all of them, and perhaps others, stand one
+    /// after the other along an axis.
+    JoinedPart {
+        /// As it is written.
+        axis: i64,
+        /// How many witnesses stand before the last.
+        part: usize,
+    },
+    /// `(dv, x, y, …, v)`: zeros of the shape of the last witness, with `dv` behind the other witnesses along an axis.
+    JoinedPartGrad {
+        /// As it is written.
+        axis: i64,
+        /// How many witnesses stand before the last.
+        part: usize,
+    },
     /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
     ProductGradLhs,
     /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.

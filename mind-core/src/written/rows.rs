@@ -1,5 +1,7 @@
 //! What is known of an operation before there are types, whichever it is.
 
+use std::ops::Range;
+
 use super::Extents;
 use crate::{
     map::{Gives, Map},
@@ -9,8 +11,8 @@ use crate::{
 /// What is known of an operation before there are types.
 pub(super) struct Row {
     pub(super) kind: Kind,
-    /// The operand that is a *witness*: only its type is read.
-    pub(super) witness: Option<usize>,
+    /// The operands that are *witnesses*: only their types are read.
+    pub(super) witnesses: Range<usize>,
     /// What has the element type of the result.
     pub(super) elements: Elements,
     /// The operand whose shape the result has.
@@ -78,7 +80,7 @@ impl Row {
     pub(super) fn of(kind: Kind) -> Self {
         Self {
             kind,
-            witness: None,
+            witnesses: 0..0,
             elements: Elements::All,
             like: None,
             axes: Some(Axes::Of(0)),
@@ -104,9 +106,19 @@ impl Row {
         Self { axes: Some(axes), ..self }
     }
 
+    /// With an operand of which only the type is read.
+    pub(super) fn witness(self, witness: usize) -> Self {
+        Self { witnesses: witness..witness + 1, ..self }
+    }
+
+    /// Of the shape of this operand, where of all but the first only the types are read.
+    pub(super) fn like_last(self, last: usize) -> Self {
+        Self { witnesses: 1..last + 1, ..self.like(last) }
+    }
+
     /// Of the shape of an operand of which nothing else is read.
     pub(super) fn like(self, witness: usize) -> Self {
-        Self { witness: Some(witness), like: Some(witness), ..self.axes(Axes::Of(witness)) }
+        Self { like: Some(witness), ..self.witness(witness).axes(Axes::Of(witness)) }
     }
 
     /// Of these extents.

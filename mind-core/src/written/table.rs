@@ -4,7 +4,7 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
-    arguments::{Argument, Operand, OwnType, Said, Target, Text, Texts},
+    arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function},
     literals,
     resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     dim::Dim,
-    ir::{self, Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window},
+    ir::{self, Arrange, Convolution, Join, Padding, Part, Product, Reduction, Rows, Slice, Window},
     map::{Map, Shapes, Takes},
+    ops::{place_of_part, position},
     reduce::Reduce,
     ty::{DType, Shape, Type},
 };
@@ -126,7 +127,7 @@ statements! {
         core: none("row in Core IR", op),
     }
     Op::Const(constant) => {
-        is: Row { witness: Some(0), ..Row::of(Kind::Given).extents(constant.shape.clone()) },
+        is: Row::of(Kind::Given).extents(constant.shape.clone()).witness(0),
         core: none("row in Core IR", op),
     }
     Op::Map(map) if map.is_conversion() => {
@@ -240,6 +241,15 @@ statements! {
         run: "gather_grad" => (Y, X, Z),
         core: one(ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, types) })),
     }
+    Op::Join(Join::Concat { axis }) => {
+        is: Row::kernel(),
+        rule: concat(Operands(0), axis),
+        run: "concat" => (Operands(0), axis),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            Ok(if types.len() == 1 { Vec::new() } else { vec![ir::Op::Join(Join::Concat { axis })] })
+        },
+    }
     Op::Product(Product::Dot) => {
         is: Row::kernel().axes(Axes::Product),
         rule: dot(X, Y),
@@ -288,13 +298,13 @@ statements! {
         core: none("row in Core IR", op),
     }
     Op::Own(Own::CountReduced { axes }) => {
-        is: Row { witness: Some(0), ..Row::kernel().axes(Axes::Known(0)) },
+        is: Row::kernel().axes(Axes::Known(0)).witness(0),
         rule: scalar_like(X),
         run: "count_reduced" => (X, axes),
         core: none("row in Core IR", op),
     }
     Op::Own(Own::ConvertedLike) => {
-        is: Row { witness: Some(1), ..Row::kernel().alone(1) },
+        is: Row::kernel().alone(1).witness(1),
         rule: converted_like(X, Y),
         run: "converted" => (X),
         core: Ok(if types[0].dtype == types[1].dtype {
@@ -322,6 +332,21 @@ statements! {
         rule: sum_like(X, Y),
         run: "sum_like" => (X, Y),
         core: none("row in Core IR", op),
+    }
+    Op::Own(Own::JoinedPart { axis, part }) => {
+        is: Row::kernel().like_last(part + 1),
+        rule: joined_part(X, Operands(1), axis),
+        run: "joined_part" => (X, Operands(1), axis),
+        core: one(ir::Op::Part(Part::Slice(joined(types, types[part + 1], *axis)?))),
+    }
+    Op::Own(Own::JoinedPartGrad { axis, part }) => {
+        is: Row::kernel().like_last(part + 1),
+        rule: joined_part_grad(X, Operands(1), axis),
+        run: "joined_part_grad" => (X, Operands(1), axis),
+        core: one(ir::Op::Part(Part::SliceGrad {
+            shape: types[part + 1].shape.clone(),
+            slice: joined(types, types[0], *axis)?,
+        })),
     }
     Op::Own(Own::ProductGradLhs) => {
         is: Row::kernel().like(1),
@@ -379,6 +404,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
     })
     .with(&[AttributeForm::Dims, AttributeForm::Dims, AttributeForm::Integers], 1),
+    Function::of("concat", &["parts", "axis"], |mut given| {
+        Op::Join(Join::Concat { axis: given.integer(0).unwrap_or_default() })
+    })
+    .with(&[AttributeForm::Integer], 1)
+    .of_list(),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
@@ -410,6 +440,13 @@ pub(crate) fn part(slice: Slice, dropped: Vec<i64>, shape: &Shape) -> Vec<ir::Op
     }
     let slice = (!slice.is_whole(shape)).then(|| ir::Op::Part(Part::Slice(slice.into())));
     slice.into_iter().chain(squeeze(dropped)).collect()
+}
+
+/// Where a value of this type stands behind all but the first and the last of these.
+fn joined(types: &[&Type], part: &Type, axis: i64) -> Result<Box<Slice>, Unresolved> {
+    let axis = position(resolved_axes(&[axis], part.rank())?[0]);
+    let before = types[1..types.len() - 1].iter().copied();
+    place_of_part(before, part, axis).map(Box::new).map_err(Unresolved::Overflow)
 }
 
 /// Axes removed, if there are any.
@@ -457,7 +494,7 @@ fn dropped(indices: &[Subscript]) -> usize {
 impl Op {
     /// Whether the elements of this operand are read; else it is a witness.
     pub fn reads(&self, position: usize) -> bool {
-        row(self).witness != Some(position)
+        !row(self).witnesses.contains(&position)
     }
 
     /// The operand whose shape the result has, whatever it is.

@@ -4,7 +4,10 @@ use mind_core::{
     build::Builder,
     data::TensorData,
     diag::Code::{self, *},
-    ir::{Arrange, Const, Convolution, External, Op, Padding, Part, Product, Reduction, Rows, Slice, Window},
+    ir::{
+        Arrange, Const, Convolution, External, Join, Op, Padding, Part, Product, Reduction, Rows, Slice,
+        Window,
+    },
     map::Map,
     ops::Focus,
     reduce::Reduce,
@@ -356,6 +359,45 @@ fn gather_c1() {
 #[test]
 fn gather_c2() {
     assert_eq!(code(&Op::Rows(Rows::Gather), &["f32", "i64[2]"]), E3002);
+}
+
+fn concat(axis: i64) -> Op {
+    Op::Join(Join::Concat { axis })
+}
+
+#[test]
+fn concat_c1() {
+    assert_eq!(code(&concat(0), &[]), E2007);
+    assert_eq!(code(&concat(0), &["f32[2]"; 9]), E2007);
+}
+
+#[test]
+fn concat_c2() {
+    for axis in [-1, 1, i64::MAX, i64::MIN] {
+        assert_eq!(code(&concat(axis), &["f32[2]", "f32[2]"]), E3004);
+    }
+    assert_eq!(code(&concat(0), &["f32", "f32"]), E3004);
+}
+
+#[test]
+fn concat_c3() {
+    let error = refused(&concat(0), &["f32[3]", "f32[2]", "f64[2]"]);
+    assert_eq!((error.code, &error.operands[..], error.focus), (E2004, &[0, 2][..], Focus::Operand(2)));
+}
+
+#[test]
+fn concat_c4() {
+    assert_eq!(code(&concat(0), &["f32[3]", "f32[3, 1]"]), E3002);
+}
+
+#[test]
+fn concat_c5() {
+    let error = refused(&concat(0), &["f32[3, 2]", "f32[4, 2]", "f32[3, 4]"]);
+    assert_eq!(error.to_string(), "`concat`: extents 2 and 4 differ in dimension 1");
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(2)));
+    assert_eq!(code(&concat(0), &["f32[3, N]", "f32[4, M]"]), E3003);
+    let long = format!("f32[{}]", i64::MAX);
+    assert_eq!(code(&concat(0), &[&long, &long]), E1008);
 }
 
 #[test]

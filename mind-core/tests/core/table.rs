@@ -6,7 +6,7 @@ use mind_core::{
     interp::Elements,
     ir::{Op, Rows},
     map::Map,
-    ops::{Class, Profile, TABLE, VARIADIC, infer},
+    ops::{Class, Profile, TABLE, infer},
     provenance::{Origin, origin},
     testing::random_inputs,
     ty::DType,
@@ -38,7 +38,7 @@ fn every_operation_with_operands_is_sampled() {
     for row in TABLE {
         let cases = DType::ALL.iter().map(|dtype| row.cases(*dtype).len()).sum::<usize>();
         // Of functions that are elsewhere the compiler has nothing to evaluate.
-        assert_eq!(cases > 0, row.arity > 0 && row.arity != VARIADIC, "{}", row.name);
+        assert_eq!(cases > 0, row.arity > 0 && !row.name.starts_with("Extern"), "{}", row.name);
     }
 }
 

@@ -253,6 +253,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/external.rs"),
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),
+        include_str!("../../src/ops/joining.rs"),
         include_str!("../../src/ops/linear.rs"),
         include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/ops/reduction.rs"),

@@ -9,6 +9,7 @@ mod convolution;
 mod elementwise;
 mod gradients;
 mod indexing;
+mod joining;
 mod limits;
 mod products;
 mod reductions;

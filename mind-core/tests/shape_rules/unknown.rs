@@ -1,8 +1,8 @@
 //! Extents that are not known: whatever they turn out to be, what was said before stays true.
 
 use mind_shape::rules::{
-    self, Gives, Padding, Permutation, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, conv2d,
-    dot, expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice,
+    self, Gives, Padding, Permutation, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, concat,
+    conv2d, dot, expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice,
     squeeze, subscript, sum_like, transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
@@ -61,6 +61,10 @@ fn types(rank: usize) -> Vec<Type> {
     lists_up_to(rank, &EXTENTS).iter().map(|dims| f32s(dims)).collect()
 }
 
+fn concat_of<'a>(parts: [Type; 2], axis: i64) -> TypeResult<'a> {
+    concat(&parts, axis)
+}
+
 #[test]
 fn operators_and_products() {
     for a in types(3) {
@@ -76,6 +80,9 @@ fn operators_and_products() {
             check([a, b], |[a, b]| reshape_like(a, b));
             check([a, b], |[a, b]| expect(a, b));
             check([a, b], |[a, b]| gather(a, b.with_dtype(DType::I32)));
+            for axis in [-1, 0, 1] {
+                check([a, b], |parts| concat_of(parts, axis));
+            }
         }
     }
 }

@@ -226,6 +226,11 @@ impl Body<'_> {
                 let result = self.write(*result);
                 let _ = writeln!(self.text, "rt::scatter_add({result}, {row}, {indices}, {updates});");
             }
+            Step::Concat { parts, rows, result } => {
+                let parts: String = parts.iter().map(|part| format!("{}, ", self.read(*part))).collect();
+                let (rows, result) = (self.extent(rows), self.write(*result));
+                let _ = writeln!(self.text, "rt::concat({rows}, &[{parts}], {result});");
+            }
             Step::SliceGrad { updates, part, slice, result } => {
                 let part = self.shape(part);
                 let whole = self.shape(&self.plan.buffers[result.0].ty.shape);

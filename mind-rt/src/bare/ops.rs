@@ -95,7 +95,8 @@ fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; M
     taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
 }
 
-fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+/// The box that is taken.
+pub(super) fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides, mut offset) = ([1; MAX_RANK], [0; MAX_RANK], 0);
     for axis in 0..rank {
@@ -106,7 +107,8 @@ fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     copy::copy_strided(&dims[..rank], &strides[..rank], offset, x.elements, &mut out[..len]);
 }
 
-fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+/// Zeros but for `dy` in the box that was taken.
+pub(super) fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let rank = x.rank();
     let [mut dims, mut starts, mut steps, mut extents] = [[1; MAX_RANK]; 4];
     for axis in 0..rank {

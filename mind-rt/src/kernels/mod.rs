@@ -14,6 +14,7 @@ pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;
 pub mod gather;
+pub mod join;
 pub(crate) mod limit;
 pub mod math;
 pub mod matmul;

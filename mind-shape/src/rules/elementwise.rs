@@ -123,7 +123,7 @@ pub const fn unary<'a>(takes: Takes, gives: Gives, x: Type) -> TypeResult<'a> {
 pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(taken(Takes::Truths, condition, 0));
     if !a.dtype().is(b.dtype()) {
-        return fail(Problem::MixedChoice);
+        return fail(Problem::MixedAmong { operands: [1, 2] });
     }
     let values = attempt!(broadcast_dims(Dims::NONE, a.dims(), b.dims()));
     let values = match values.typed(a.dtype()) {

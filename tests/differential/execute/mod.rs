@@ -314,6 +314,17 @@ impl Run<'_> {
                 });
                 self.store_buffer(*result, out);
             }
+            Step::Concat { parts, rows, result } => {
+                let (rows, mut out) = (self.size(rows), self.empty(*result));
+                let parts: Vec<Elements> = parts.iter().map(|part| self.load_buffer(*part)).collect();
+                each_type!(out.clone(), whole => {
+                    let mut whole = whole.to_vec();
+                    let parts: Vec<_> = parts.iter().map(Element::unwrap).collect();
+                    rt::concat(rows, &parts, &mut whole);
+                    out = Element::wrap(whole);
+                });
+                self.store_buffer(*result, out);
+            }
             Step::SliceGrad { updates, part, slice, result } => {
                 let whole = self.sizes(&self.buffer(*result).ty.shape);
                 let part = self.sizes(part);

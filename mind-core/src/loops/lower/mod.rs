@@ -67,6 +67,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Gather { .. }
         | Step::ArgReduce { .. }
         | Step::ScatterAdd { .. }
+        | Step::Concat { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)
         | Step::Update { .. }

@@ -87,6 +87,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Tensors of one element type: a literal takes that of the first that is none.
+    fn alike(&mut self, label: &'static str, operands: &[ExprId]) -> Lowered<Vec<NodeId>> {
+        let known = operands.iter().find_map(|operand| match self.value(*operand) {
+            Value::Tensor(node) => Some((*node, *operand)),
+            _ => None,
+        });
+        let operand = |operand: &ExprId| match (self.value(*operand), known) {
+            (Value::Literal(literal), Some((other, other_expr))) => {
+                let (literal, site) = (*literal, self.site(*operand));
+                self.beside(literal, Meeting { other, other_expr, label, site, is_operator: false })
+            }
+            (_, _) => self.tensor(*operand),
+        };
+        operands.iter().map(operand).collect()
+    }
+
     pub(super) fn call(
         &mut self,
         callee: &Ident,
@@ -128,7 +144,7 @@ impl Lowering<'_> {
         let mut values = before.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
         values.extend(match alike {
             [a, b] => self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.to_vec(),
-            _ => alike.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<_>>()?,
+            _ => self.alike(given.name, alike)?,
         });
         let spot = self.spot(given.name, given.expr, operands);
         let spot =

@@ -11,8 +11,8 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr};
 use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::arithmetic::ReadLiterals;
+use crate::surface::lower::builtin_calls::ReadCalls;
 use crate::surface::lower::expressions::{Bound, Expressions};
-use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::literals::Literals;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
@@ -102,7 +102,7 @@ impl Lowering<'_> {
             NodeKind::Derivative(derivative) => self.derivative(derivative, expr),
             NodeKind::Array(elements) => {
                 let array = self.array(elements, expr);
-                array.map_err(|stop| if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+                array.or_else(|stop| self.array_of_others(expr, stop))
             }
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();

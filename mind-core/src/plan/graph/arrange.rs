@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Const, Convolution, External, Inst, Module, Op, Product, Reduction, Rows, ValueId, Window},
+    ir::{Const, Convolution, External, Inst, Join, Module, Op, Product, Reduction, Rows, ValueId, Window},
     map::{self, Map},
-    ops::{Class, Motion},
+    ops::{Class, Motion, position},
     plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
     reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
@@ -87,6 +87,11 @@ impl<'m> Arranger<'m> {
                 let view = self.whole(value, work, vec![indices, updates], &inst.ty);
                 self.needs(&view, check);
                 view
+            }
+            Op::Join(Join::Concat { axis }) => {
+                let parts = inst.operands.iter().map(|part| self.contiguous(*part)).collect();
+                let rows = Shape::from_slice(&shape[..position(*axis)]).element_count().expect(COUNTABLE);
+                self.whole(value, Work::Concat { rows }, parts, &inst.ty)
             }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),

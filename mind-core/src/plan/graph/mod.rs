@@ -98,6 +98,8 @@ pub(super) enum Work {
     ScatterAdd { row: Dim },
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
     Extern { function: Arc<str>, order: usize, operands: Vec<Type>, ty: Type },
+    /// Tensors one after the other along an axis: so many rows of each.
+    Concat { rows: Dim },
     /// A tensor placed among zeros.
     SliceGrad { part: Shape, slice: Slice },
 }
@@ -146,6 +148,7 @@ impl Work {
             | Self::ArgReduce { .. }
             | Self::ScatterAdd { .. }
             | Self::Extern { .. }
+            | Self::Concat { .. }
             | Self::SliceGrad { .. } => None,
         }
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use proc_macro2::Ident;
 
 use super::arithmetic::ReadLiterals;
+use super::builtin_calls::ReadCalls;
 use super::expressions::{Bound, Expressions};
 use super::foreign::Foreign;
 use super::lowered::Source;
@@ -149,7 +150,7 @@ impl BodyLowering<'_> {
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
             NodeKind::Array(elements) => {
                 let array = self.array(elements, expr);
-                array.map_err(|stop| if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+                array.or_else(|stop| self.array_of_others(expr, stop))
             }
             NodeKind::Tuple(elements) => {
                 let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();

@@ -2,16 +2,17 @@
 
 use super::arguments::match_arguments;
 use super::attributes::Attributes;
-use super::builtins::{Builtin, Function};
+use super::builtins::{Builtin, Function, find};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::values::{Lowered, Stop};
+use super::values::{Lowered, Stop, Value};
+use crate::diag::{Code, Diag};
 use crate::dim::Dim;
-use crate::ir::Reduction;
+use crate::ir::{Operands, Reduction};
 use crate::map::Map;
 use crate::ops::Attribute;
 use crate::reduce::Reduce;
-use crate::surface::ast::{Argument, ExprId};
+use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::written::{self, AttributeForm, Op, Own};
 
 /// A call of a function of the language.
@@ -39,6 +40,12 @@ impl Given {
     /// The argument of a required formal.
     fn required(&self, position: usize) -> ExprId {
         self.arguments[position].expect("arguments were matched with what is required")
+    }
+
+    /// Whether the operands stand in a list.
+    pub(crate) fn is_of_list(&self) -> bool {
+        let builtin = find(self.name).map(|builtin| builtin.function);
+        matches!(builtin, Some(Function::Operation(function)) if function.list)
     }
 
     /// The arguments that are given, by the names of their formals, which are those that rules have for attributes.
@@ -72,13 +79,16 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let x = given.required(0);
         let (op, operands) = match function {
             Function::Operation(function) => {
+                let operands = match function.list {
+                    true => self.listed(given)?,
+                    false => (0..function.operands()).map(|position| given.required(position)).collect(),
+                };
                 let attributes = given.arguments[function.operands()..].iter().zip(function.attributes);
                 let attributes = attributes.map(|(argument, takes)| {
                     argument.map(|argument| self.attribute(*takes, argument)).transpose()
                 });
                 let attributes = attributes.collect::<Lowered<_>>()?;
-                let operands = (0..function.operands()).map(|position| given.required(position));
-                ((function.make)(written::GivenAttributes(attributes)), operands.collect())
+                ((function.make)(written::GivenAttributes(attributes)), operands)
             }
             Function::Reduce(reduce) => {
                 let axes = self.reduced_axes(reduce, given)?;
@@ -103,10 +113,55 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         Ok(Call::Operation(op, operands))
     }
 
+    /// The tensors in the list that is the first argument of a call.
+    fn listed(&self, given: &Given) -> Lowered<Vec<ExprId>> {
+        let (list, name) = (given.required(0), given.name);
+        let (NodeKind::Array(elements) | NodeKind::Tuple(elements)) = &self.body()[list].kind else {
+            let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
+            let help = format!("write `{name}([{}])`", given.join(", "));
+            return self.expected("a list of tensors as `[a, b]`", list).map_err(|stop| match stop {
+                Stop::Mistake(diag) => diag.help(help).into(),
+                Stop::Poisoned => Stop::Poisoned,
+            });
+        };
+        let (count, most) = (elements.len(), Operands::MAX);
+        let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
+        match count {
+            0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),
+            _ if count > most => {
+                let help = format!("put some of them together first, as `{name}([{name}([a, b]), c])`");
+                Err(fault(format!("{count} tensors given, at most {most} needed")).help(help).into())
+            }
+            _ => Ok(elements.clone()),
+        }
+    }
+
+    /// What an array is where no literal is made of its elements: a list of tensors that a call takes, or a mistake.
+    fn array_of_others(&self, expr: ExprId, stop: Stop) -> Lowered<Value<Self::Tensor>> {
+        let body = self.body();
+        let user = body.user(expr).map(|user| &body[user].kind);
+        if let Some(NodeKind::Call { callee, arguments, .. }) = user
+            && !self.is_own_function(&callee.to_string())
+            && let Some(Builtin { function: Function::Operation(function), .. }) = find(&callee.to_string())
+            && function.list
+            && arguments
+                .iter()
+                .position(|argument| match &argument.name {
+                    Some(name) => *name == function.formals[0],
+                    None => true,
+                })
+                .is_some_and(|list| arguments[list].value == expr)
+        {
+            return Ok(Value::unit());
+        }
+        Err(if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+    }
+
     /// An attribute as an operation takes it.
     fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
         Ok(match takes {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            AttributeForm::Integer => Attribute::I64(self.integer_attribute(argument)?),
             AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
             AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
             AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),

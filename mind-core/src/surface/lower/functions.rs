@@ -54,12 +54,11 @@ impl BodyLowering<'_> {
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: &Op, operands: &[ExprId]) -> Lowered<Value> {
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
-        let mut tensor = |operand: &ExprId| Ok((self.tensor(*operand, None)?, *operand));
-        let mut operands = before.iter().map(&mut tensor).collect::<Lowered<Vec<Operand>>>()?;
-        operands.extend(match alike {
-            [a, b] => self.pair(given, *a, *b)?.to_vec(),
-            _ => alike.iter().map(tensor).collect::<Lowered<_>>()?,
-        });
+        let mut operands = before
+            .iter()
+            .map(|operand| Ok((self.tensor(*operand, None)?, *operand)))
+            .collect::<Lowered<Vec<Operand>>>()?;
+        operands.extend(self.alike(given, alike)?);
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
         let resolved = resolve(op, &types).map_err(|fault| self.unresolved(given, &fault, operands[0]))?;
         let spot = given.named().fold(Spot::of(given.expr).label(given.name), |spot, (name, argument)| {
@@ -72,9 +71,10 @@ impl BodyLowering<'_> {
     fn unresolved(&self, given: &Given, fault: &Unresolved, operand: Operand) -> Stop {
         let attribute = |names: &[&str]| {
             let mut named = given.named().filter(|(name, _)| names.contains(name));
-            named.next().expect("what is not resolved is written").1
+            // A default may not be in range.
+            named.next().map_or(given.expr, |(_, argument)| argument)
         };
-        let (axes, shape) = (|| attribute(&["axes"]), || attribute(&["shape"]));
+        let (axes, shape) = (|| attribute(&["axes", "axis"]), || attribute(&["shape"]));
         let (value, expr) = operand;
         let message = |problem: String| {
             format!("`{}`: {problem}: {} is {}", given.name, self.text(expr), self.builder.ty(value))
@@ -82,6 +82,9 @@ impl BodyLowering<'_> {
         match fault {
             Unresolved::Axis(axis, rank) => {
                 let help = match (*axis, *rank) {
+                    (_, 0) if given.is_of_list() => {
+                        "of single numbers make vectors first, as `x[_]`".to_owned()
+                    }
                     (_, 0) => format!("{} is a single number: leave the call out", self.text(expr)),
                     (..0, _) => "the first axis is `0`".to_owned(),
                     (_, _) => "axes count from 0: the last is `-1`".to_owned(),
@@ -132,18 +135,19 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Two tensors of one dtype; a literal takes the other's.
-    fn pair(&mut self, given: &Given, a: ExprId, b: ExprId) -> Lowered<[Operand; 2]> {
-        let values = (self.values[a.index()].clone(), self.values[b.index()].clone());
-        let (lhs, rhs) = match values {
-            (Value::Literal(literal), Value::Tensor(other)) => {
-                (self.beside(given.name, self.site(a), (literal, a), (other, b))?, other)
+    /// Tensors of one dtype; a literal takes that of the first that is none.
+    fn alike(&mut self, given: &Given, operands: &[ExprId]) -> Lowered<Vec<Operand>> {
+        let known = operands.iter().find_map(|operand| match self.values[operand.index()] {
+            Value::Tensor(value) => Some((value, *operand)),
+            _ => None,
+        });
+        let operand = |operand: &ExprId| match (&self.values[operand.index()], known) {
+            (Value::Literal(literal), Some(other)) => {
+                let literal = (*literal, *operand);
+                Ok((self.beside(given.name, self.site(*operand), literal, other)?, *operand))
             }
-            (Value::Tensor(other), Value::Literal(literal)) => {
-                (other, self.beside(given.name, self.site(b), (literal, b), (other, a))?)
-            }
-            (_, _) => (self.tensor(a, None)?, self.tensor(b, None)?),
+            (_, _) => Ok((self.tensor(*operand, None)?, *operand)),
         };
-        Ok([(lhs, a), (rhs, b)])
+        operands.iter().map(operand).collect()
     }
 }

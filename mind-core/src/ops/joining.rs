@@ -1,0 +1,116 @@
+//! Tensors put together to one.
+
+use super::{
+    Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
+    VARIADIC,
+    fields::not_these_fields,
+    rules::{self, equate, position},
+    sample::{Case, Sampling},
+};
+use crate::{
+    diag::Code,
+    dim::{Dim, Overflow},
+    ir::{Join, Op, Slice},
+    ty::{Shape, Type},
+};
+
+rows! {
+    Join:
+    Join::Concat { .. } => CONCAT,
+}
+
+/// `Concat(x…; axis)`: tensors one after the other along an axis; an extension.
+///
+/// - **Shape**: that of each operand, but along `axis` the sum of their extents.
+/// - **Dtype**: that of all operands.
+/// - **Semantics**: along `axis` the places of the first operand, then those of the second, and so on.
+/// - **Error**: none: elements are moved.
+/// - **Derivative**: to each operand the slice of the cotangent where it stands.
+/// - **Constraints**: 1. one operand or more, and at most eight (E2007). 2. `axis` is in `0..rank` (E3004). 3. Operands
+///   have one element type (E2004), 4. one rank (E3002) and 5. one extent along every other axis (E3003).
+/// - **Example**: `%2 = Concat (%0, %1) {axis=0} : f32[5, 3]`.
+static CONCAT: OpInfo = OpInfo {
+    name: "Concat",
+    mnemonic: "concat",
+    label: "concat",
+    profile: Profile::Extended,
+    arity: VARIADIC,
+    infer: infer_concat,
+    origin: |op, _, axis| (axis != position(axis_of(op))).then_some((0, axis)),
+    derivative: Derivative::Linear,
+    fields: &[Field::key("axis", "ax", FieldKind::I64)],
+    attributes: |op| [Some(Attribute::I64(axis_of(op))), None, None],
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::I64(axis)), None, None] = attributes else { not_these_fields() };
+        Op::Join(Join::Concat { axis })
+    }),
+    sample: Sampling {
+        cases: |_, dtype| {
+            let forms: [(i64, &[&[i64]]); 5] = [
+                (0, &[&[3]]),
+                (0, &[&[2], &[3]]),
+                (1, &[&[2, 1], &[2, 3]]),
+                (0, &[&[1, 3], &[2, 3], &[1, 3]]),
+                (1, &[&[2, 2, 2], &[2, 1, 2]]),
+            ];
+            forms.map(|(axis, shapes)| Case::new(Op::Join(Join::Concat { axis }), dtype, shapes)).into()
+        },
+        ..KERNEL.sample
+    },
+    ..KERNEL
+};
+
+fn axis_of(op: &Op) -> i64 {
+    if let Op::Join(Join::Concat { axis }) = op { *axis } else { rules::foreign(op) }
+}
+
+fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
+    let Some((first, others)) = operands.split_first() else {
+        return Err(OpError::new(op, Code::E2007).problem("0 operands given, at least 1 needed").into());
+    };
+    let (axis, rank) = (axis_of(op), first.rank());
+    if mind_shape::check_axes(&[axis], rank).is_err() {
+        let error = OpError::new(op, Code::E3004).focus(Focus::Attribute("axis")).operands(&[0]);
+        return Err(error.problem(format!("axis {axis} is out of range for rank {rank}")).into());
+    }
+    let axis = position(axis);
+    let mut dims = first.shape.to_vec();
+    for (other, at) in others.iter().zip(1..) {
+        if other.dtype != first.dtype {
+            return Err(OpError { operands: vec![0, at], ..OpError::mixed(op, first, other) }
+                .focus(Focus::Operand(at))
+                .into());
+        }
+        rules::rank(op, operands, at, rank)?;
+        let mut extents = first.shape.iter().zip(other.shape.iter()).enumerate();
+        if let Some((unlike, (a, b))) = extents.find(|(along, (a, b))| *along != axis && a != b) {
+            let mut error = OpError::new(op, Code::E3003)
+                .problem(format!("extents {a} and {b} differ in dimension {unlike}"))
+                .focus(Focus::Operand(at))
+                .operands(&[0, at])
+                .dims(&[(0, unlike), (at, unlike)]);
+            error.help = equate(a, b);
+            return Err(error.into());
+        }
+        dims[axis] =
+            dims[axis].add(&other.shape[axis]).map_err(|overflow| OpError::overflow(op, overflow))?;
+    }
+    Ok(first.with_shape(Shape::new(dims)))
+}
+
+/// The box in which an operand of this type stands behind others along an axis.
+///
+/// # Errors
+/// If their extents together leave 64 bits, which inference refuses where all of them are operands of one operation.
+pub(crate) fn place_of_part<'t>(
+    before: impl IntoIterator<Item = &'t Type>,
+    part: &Type,
+    axis: usize,
+) -> Result<Slice, Overflow> {
+    let mut starts = vec![Dim::ZERO; part.rank()];
+    for other in before {
+        starts[axis] = starts[axis].add(&other.shape[axis])?;
+    }
+    let ends = starts.iter().zip(part.shape.iter()).map(|(start, extent)| start.add(extent));
+    Ok(Slice { ends: ends.collect::<Result<_, _>>()?, steps: vec![1; part.rank()], starts })
+}

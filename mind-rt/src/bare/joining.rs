@@ -1,0 +1,47 @@
+//! Tensors put together on shapes that are values, and the parts of such.
+
+use mind_shape::{
+    Type,
+    rules::{Taken, axis_of},
+};
+
+use super::{
+    Value, extent,
+    number::{Datum, Number},
+    ops::{give_back, take},
+};
+use crate::{kernels::join, shape::MAX_RANK};
+
+/// The most operands of one operation.
+const MOST: usize = 8;
+
+/// Tensors one after the other along an axis.
+pub fn concat<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
+    let mut elements: [&[T]; MOST] = [&[]; MOST];
+    elements.iter_mut().zip(parts).for_each(|(elements, part)| *elements = part.elements);
+    let elements = &elements[..parts.len()];
+    let rows = (0..axis_of(axis, parts[0].ty.rank())).map(|axis| parts[0].extent(axis)).product();
+    join::concat(rows, elements, &mut out[..elements.iter().map(|part| part.len()).sum()]);
+}
+
+/// What of `whole` stands where the last of the types does, behind the others along an axis.
+pub fn joined_part<T: Datum>(whole: Value<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
+    take(whole, &place(types, types[types.len() - 1], axis), out);
+}
+
+/// What [`joined_part`] passes back: zeros of the last of the types, but for `part` behind the others along an axis.
+pub fn joined_part_grad<T: Number>(part: Value<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
+    give_back(part, types[types.len() - 1], &place(types, part.ty, axis), out);
+}
+
+/// The box of a part behind all but the last of these types along an axis.
+fn place(types: &[&Type], part: &Type, axis: i64) -> [Taken; MAX_RANK] {
+    let axis = axis_of(axis, part.rank());
+    let before = types[..types.len() - 1].iter().map(|other| extent(other, axis) as i64).sum();
+    std::array::from_fn(|along| Taken {
+        start: if along == axis { before } else { 0 },
+        extent: if along < part.rank() { part.extent(along) } else { 1 },
+        step: 1,
+        dropped: false,
+    })
+}

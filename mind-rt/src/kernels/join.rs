@@ -1,0 +1,45 @@
+//! Tensors put together to one.
+
+use super::check;
+use crate::element::Element;
+
+/// Writes in each of so many rows of `out` a row of each part: tensors one after the other along the axis behind `rows`
+/// positions.
+///
+/// # Panics
+/// If the parts are not `rows` rows each, together as long as `out`.
+pub fn concat<T: Element>(rows: usize, parts: &[&[T]], out: &mut [T]) {
+    let len: usize = parts.iter().map(|part| part.len()).sum();
+    check(len == out.len(), "concat: wrong output length");
+    check(rows > 0 && parts.iter().all(|part| part.len() % rows == 0), "concat: wrong operand length");
+    let (row, mut start) = (len / rows, 0);
+    for part in parts {
+        let own = part.len() / rows;
+        if own > 0 {
+            for (part, out) in part.chunks_exact(own).zip(out.chunks_exact_mut(row)) {
+                out[start..start + own].copy_from_slice(part);
+            }
+        }
+        start += own;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::concat;
+
+    #[test]
+    fn rows_of_the_parts_stand_one_after_the_other() {
+        let (a, b, mut out) = ([1, 2, 3, 4], [5, 6], [0; 6]);
+        concat(1, &[&a, &b], &mut out);
+        assert_eq!(out, [1, 2, 3, 4, 5, 6]);
+        concat(2, &[&a, &b], &mut out);
+        assert_eq!(out, [1, 2, 5, 3, 4, 6]);
+    }
+
+    #[test]
+    #[should_panic(expected = "concat: wrong output length")]
+    fn an_output_of_another_length_is_refused() {
+        concat(1, &[&[1.0_f32; 2], &[1.0]], &mut [0.0; 4]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Tensors put together to one, and the parts of such.
+
+use super::{Dims, agree, fail, from_end};
+use crate::{
+    failure::{Problem, TypeResult},
+    ty::{Type, UNKNOWN},
+};
+
+/// `concat([a, b], axis)`: tensors one after the other along an axis.
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::concat};
+/// let f32s = |extents: &[i64]| Type::new(DType::F32, extents);
+/// assert_eq!(concat(&[f32s(&[2, 3]), f32s(&[2, 4])], -1), Ok(f32s(&[2, 7])));
+/// ```
+///
+/// # Errors
+/// E3004 for an axis out of range, E2004 for other element types than that of the first, E3002 for another rank, E3003 for
+/// another extent along another axis, E1008 where the extents together leave 64 bits.
+pub const fn concat<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
+    let rank = parts[0].rank();
+    let at = from_end(axis, rank);
+    if at < 0 || at >= rank as i64 {
+        return fail(Problem::AxisOutOfRange { axis, rank });
+    }
+    let (mut whole, mut part) = (parts[0], 1);
+    while part < parts.len() {
+        whole = attempt!(longer(whole, parts, part, at as usize));
+        part += 1;
+    }
+    Ok(whole)
+}
+
+/// The parts before one, put together, with that one behind them.
+const fn longer<'a>(before: Type, parts: &[Type], part: usize, axis: usize) -> TypeResult<'a> {
+    let own = parts[part];
+    if !own.dtype().is(before.dtype()) {
+        return fail(Problem::MixedAmong { operands: [0, part] });
+    }
+    if own.rank() != before.rank() {
+        return fail(Problem::Rank { operand: part, needed: before.rank() });
+    }
+    let (mut dims, mut along) = (Dims::NONE, 0);
+    while along < before.rank() {
+        let extents = [before.extent(along), own.extent(along)];
+        dims = dims.and(match extents {
+            [UNKNOWN, _] | [_, UNKNOWN] if along == axis => UNKNOWN,
+            [a, b] if along == axis => match a.checked_add(b) {
+                Some(sum) => sum,
+                None => return fail(Problem::Overflow),
+            },
+            [a, b] if !agree(a, b) => {
+                let operands = [first_known(parts, along), part];
+                return fail(Problem::Unlike { axis: along, extents, operands });
+            }
+            [UNKNOWN, known] | [known, _] => known,
+        });
+        along += 1;
+    }
+    dims.typed(before.dtype())
+}
+
+/// The first whose extent along an axis is known.
+const fn first_known(parts: &[Type], axis: usize) -> usize {
+    let mut part = 0;
+    while part + 1 < parts.len() && parts[part].extent(axis) == UNKNOWN {
+        part += 1;
+    }
+    part
+}
+
+/// What of the result of [`concat`] stands where the last of these parts does.
+///
+/// # Errors
+/// None.
+pub const fn joined_part<'a>(_whole: Type, parts: &[Type], _axis: i64) -> TypeResult<'a> {
+    Ok(parts[parts.len() - 1])
+}
+
+/// Zeros of the type of the last, with a part in them behind the others.
+///
+/// # Errors
+/// None.
+pub const fn joined_part_grad<'a>(_part: Type, types: &[Type], _axis: i64) -> TypeResult<'a> {
+    Ok(types[types.len() - 1])
+}
+
+/// The position of a written axis that a rule has found to be in range.
+pub const fn axis_of(axis: i64, rank: usize) -> usize {
+    from_end(axis, rank) as usize
+}

@@ -1,0 +1,65 @@
+//! `concat`.
+
+use mind::{Const, Tensor, mind};
+
+use crate::support::small_integers;
+
+#[test]
+fn tensors_stand_one_after_the_other_along_an_axis() {
+    mind! {
+        fn f<N, M>(x: f32[N, 3], y: f32[M, 3]) -> (f32[N + M, 3], f32[N, 7]) {
+            (concat([x, y]), concat((x, ones([N, 1]), x), axis = -1))
+        }
+
+        fn of_others(a: bool[2], b: i32[1], c: i64[2, 1]) -> (bool[3], i32[4], i64[2, 2]) {
+            (concat([a, [true]]), concat([b, [1, 2], b], 0), concat([c, 2 * c], axis = 1))
+        }
+
+        fn of_one(x: f32[2]) -> f32[2] { concat([x]) }
+    }
+    let (x, y) = (small_integers((2, Const::<3>), 1), small_integers((4, Const::<3>), 2));
+    let (rows, columns) = f(&x, &y);
+    assert_eq!(rows.as_slice(), [x.as_slice(), y.as_slice()].concat());
+    for row in 0..2 {
+        let own = &x.as_slice()[3 * row..][..3];
+        assert_eq!(columns.as_slice()[7 * row..][..7], [own, &[1.0], own].concat());
+    }
+    let (a, b, c) = of_others(&Tensor::from([true, false]), &Tensor::from([7]), &Tensor::from([[1], [2]]));
+    assert_eq!(a, Tensor::from([true, false, true]));
+    assert_eq!(b, Tensor::from([7, 1, 2, 7]));
+    assert_eq!(c, Tensor::from([[1, 2], [2, 4]]));
+    assert_eq!(of_one(&Tensor::from([1.0, 2.0])), Tensor::from([1.0, 2.0]));
+}
+
+#[test]
+fn what_is_put_together_may_be_a_view_or_what_a_loop_makes() {
+    mind! {
+        fn f<N>(x: f32[N, 2], s: f32) -> f32[2, 2 * N + 2] {
+            concat([x.T, exp(0.0 * x).T, broadcast_to(s, [2, 1]), x[0][.., _]], axis = 1)
+        }
+    }
+    let x = Tensor::from_fn_with((2, Const::<2>), |[i, j]| (2 * i + j + 1) as f32);
+    let found = f(&x, 9.0);
+    assert_eq!(found.as_slice(), [1.0, 3.0, 1.0, 1.0, 9.0, 1.0, 2.0, 4.0, 1.0, 1.0, 9.0, 2.0]);
+}
+
+#[test]
+fn each_part_gets_its_part_of_the_cotangent() {
+    mind! {
+        fn f<N, M>(x: f64[N], y: f64[M]) -> f64 {
+            let z = concat([x, y, x]);
+            sum(z * z * z)
+        }
+
+        fn first<N, M>(x: f64[N], y: f64[M]) -> (f64[N], f64[M]) { grad(f, wrt = (x, y))(x, y) }
+
+        fn slope<N, M>(x: f64[N], y: f64[M]) -> f64 { let (dx, dy) = first(x, y); sum(dx) + sum(dy) }
+
+        fn second<N, M>(x: f64[N], y: f64[M]) -> (f64[N], f64[M]) { grad(slope, wrt = (x, y))(x, y) }
+    }
+    let (x, y) = (Tensor::from([1.0, 2.0]), Tensor::from([3.0]));
+    let (dx, dy) = first(&x, &y);
+    assert_eq!((dx.as_slice(), dy.as_slice()), (&[6.0, 24.0][..], &[27.0][..]));
+    let (dx, dy) = second(&x, &y);
+    assert_eq!((dx.as_slice(), dy.as_slice()), (&[12.0, 24.0][..], &[18.0][..]));
+}

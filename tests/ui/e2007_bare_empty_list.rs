@@ -1,0 +1,5 @@
+use mind::mind;
+
+fn main() {
+    let _ = mind!(sum(concat([])));
+}
