@@ -48,7 +48,7 @@ pub(crate) enum Problem<'a> {
     /// The inner dimensions of a product differ.
     Inner { extents: [i64; 2] },
     /// The shapes of two operands differ.
-    ShapesDiffer,
+    ShapesDiffer { operands: [usize; 2] },
     /// The extents of two operands differ along an axis where they must not.
     Unlike { axis: usize, extents: [i64; 2], operands: [usize; 2] },
     /// An operand has not the shape it needs.
@@ -172,7 +172,7 @@ impl<'a> Failure<'a> {
             | Problem::GatherRank
             | Problem::NoAxis => "E3002",
             Problem::Inner { .. }
-            | Problem::ShapesDiffer
+            | Problem::ShapesDiffer { .. }
             | Problem::Unlike { .. }
             | Problem::Shape { .. } => "E3003",
             Problem::AxisOutOfRange { .. } => "E3004",

@@ -134,9 +134,9 @@ impl Writer<'_> {
                 self.fault(parts, &[0, 1]);
                 self.inner_help(a, b);
             }
-            Problem::ShapesDiffer => {
-                let [a, b] = [&context.operands[0].ty, &context.operands[1].ty];
-                self.fault(&[T("shapes differ, "), Shape(a), T(" and "), Shape(b)], &[0, 1]);
+            Problem::ShapesDiffer { operands: [a, b] } => {
+                let [first, second] = [&context.operands[a].ty, &context.operands[b].ty];
+                self.fault(&[T("shapes differ, "), Shape(first), T(" and "), Shape(second)], &[a, b]);
             }
             Problem::Unlike { axis, extents: [a, b], operands } => self.fault(
                 &[T("extents "), Integer(a), T(" and "), Integer(b), T(" differ in dimension "), Count(axis)],

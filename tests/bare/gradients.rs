@@ -60,6 +60,9 @@ fn of_arithmetic() {
 fn of_joined_tensors() {
     slopes!([x: [2, 3], y: [4, 3]] sum(concat([x, y, x * y[0..2]]) * concat([y, x, x])));
     slopes!([x: [2, 3], y: [2, 1]] mean(exp(concat([y, x], axis = -1))));
+    slopes!([x: [2, 3], y: [2, 3]] sum(stack([x, y, x * y]) * stack([y, y, x])));
+    slopes!([x: [2, 3], y: [2, 3]] mean(exp(stack([x, y], axis = -2)) @ stack([y, x], axis = 2)));
+    slopes!([x: [3]] sum(grad(sum(stack([x * x, x], axis = 1) * stack([x, x * x], axis = -1)), wrt = x)));
     slopes!([x: [3], y: [2]] sum(grad(sum(concat([x * x, y, x]) * concat([y, x, x * x])), wrt = x)));
 }
 

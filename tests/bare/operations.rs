@@ -61,6 +61,10 @@ fn joining() {
     same!([x: f32[2, 3], y: f32[2, 1]] concat((x, y * 2.0, x), axis = -1) + 1.0);
     same!([x: i64[2, 3]] concat([x.T, [[1, 2]]], 0));
     same!([x: f64[3]] concat([zeros([1]), x, x[1..]]));
+    same!([x: f32[2, 3], y: f32[2, 3]] stack([x, y * 2.0, x]));
+    same!([x: i32[2, 3], y: i32[2, 3]] stack([x, y], axis = -1));
+    same!([x: f64[2, 3]] stack([x, zeros([2, 3])], axis = 1) * 2.0);
+    same!([x: f32[3]] stack([sum(x), x[0], 1.0]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `concat`.
+//! `concat`, `stack`.
 
 use mind::{Const, Tensor, mind};
 
@@ -41,6 +41,36 @@ fn what_is_put_together_may_be_a_view_or_what_a_loop_makes() {
     let x = Tensor::from_fn_with((2, Const::<2>), |[i, j]| (2 * i + j + 1) as f32);
     let found = f(&x, 9.0);
     assert_eq!(found.as_slice(), [1.0, 3.0, 1.0, 1.0, 9.0, 1.0, 2.0, 4.0, 1.0, 1.0, 9.0, 2.0]);
+}
+
+#[test]
+fn tensors_stand_along_a_new_axis() {
+    mind! {
+        fn f<N>(x: f32[N, 2], y: f32[N, 2]) -> (f32[2, N, 2], f32[N, 3, 2], f32[N, 2, 2]) {
+            (stack([x, y]), stack((x, y, x), axis = 1), stack([x, y], axis = -1))
+        }
+
+        fn of_numbers(a: i64, b: i64, c: bool[1]) -> (i64[3], bool[1, 2]) {
+            (stack([a, 5, b]), stack([c, !c], -1))
+        }
+
+        fn slopes<N>(x: f64[N], y: f64[N], c: f64[N, 2]) -> (f64[N], f64[N]) {
+            vjp(last, wrt = (x, y))(x, y, c)
+        }
+
+        fn last<N>(x: f64[N], y: f64[N]) -> f64[N, 2] { stack([x, y], axis = -1) }
+    }
+    let x = small_integers((3, Const::<2>), 1);
+    let y = small_integers((3, Const::<2>), 2);
+    let (first, middle, last) = f(&x, &y);
+    assert_eq!(first.as_slice(), [x.as_slice(), y.as_slice()].concat());
+    let of = |part: usize| if part == 1 { &y } else { &x };
+    assert_eq!(middle, Tensor::from_fn_with((3, Const::<3>, Const::<2>), |[i, part, j]| of(part)[[i, j]]));
+    assert_eq!(last, Tensor::from_fn_with((3, Const::<2>, Const::<2>), |[i, j, part]| of(part)[[i, j]]));
+    let (numbers, truths) = of_numbers(1, 2, &Tensor::from([true]));
+    assert_eq!((numbers, truths), (Tensor::from([1, 5, 2]), Tensor::from([[true, false]])));
+    let (x, c) = (Tensor::from([0.0; 2]), Tensor::from([[1.0, 2.0], [3.0, 4.0]]));
+    assert_eq!(slopes(&x, &x, &c), (Tensor::from([1.0, 3.0]), Tensor::from([2.0, 4.0])));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use crate::grad::rules::{Factor, Reverse, Selection, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
+use crate::ty::MAX_RANK;
 use crate::written::Permutation;
 
 use super::graph::{Graph, MAX_NODES, RawNode};
@@ -227,6 +228,10 @@ impl Reverse for Pullback<'_> {
             Own::IndexGrad(indices) => {
                 pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &[dy]))
             }
+            Own::Stack { axis } => (0..self.operands.len()).try_for_each(|part| {
+                let indices = part_of_stack(*axis, part);
+                pass(self, part, |on| on.emit(Op::Part(Part::Index { indices }), &[dy]))
+            }),
             // The witnesses stay, and what is placed and what it is placed in change sides.
             Own::JoinedPart { axis, part } => pass(self, 0, |on| {
                 let before = &on.operands[1..=*part];
@@ -250,6 +255,17 @@ impl Reverse for Pullback<'_> {
                 pass(self, 1, |on| on.product_grad(Factor::Lhs, dz, [a, dy]))
             }
         }
+    }
+}
+
+/// `dy[.., part]`, with the place of the part along an axis that the rule of the stack finds in range.
+fn part_of_stack(axis: i64, part: usize) -> Vec<Subscript> {
+    let most = MAX_RANK as i64;
+    let whole = Subscript::Range { start: Some(0), end: None, step: None };
+    let at = Subscript::At(i64::try_from(part).expect("a list of operands is short"));
+    match axis.clamp(-most, most) {
+        axis @ 0.. => (0..axis).map(|_| whole).chain([at]).collect(),
+        axis => [Subscript::Rest, at].into_iter().chain((axis + 1..0).map(|_| whole)).collect(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     grad::{AutodiffError, push, rules::Factor, typed},
     ir::{Const, Module, Op, ValueId},
     ty::{Shape, Type},
-    written::resolve,
+    written::{each, resolve},
 };
 
 /// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
@@ -99,8 +99,13 @@ impl Emitter<'_> {
             op => {
                 let types: Vec<_> = (0..self.node.operands.len()).map(|position| self.ty(position)).collect();
                 let resolved = resolve(op, &types);
+                let each = each(op, &types).expect("the rule of the operation holds");
                 let read = (0..types.len()).filter(|position| op.reads(*position));
                 let mut operands: Vec<_> = read.map(|position| self.operand(position)).collect();
+                if let Some(each) = each {
+                    let made = operands.iter().map(|operand| self.push(each.clone(), &[*operand]));
+                    operands = made.collect::<Result<_, _>>()?;
+                }
                 for op in resolved.expect("the rule of the operation holds") {
                     operands = vec![self.push(op, &operands)?];
                 }

@@ -23,7 +23,8 @@ rows! {
 ///
 /// - **Shape**: that of each operand, but along `axis` the sum of their extents.
 /// - **Dtype**: that of all operands.
-/// - **Semantics**: along `axis` the places of the first operand, then those of the second, and so on.
+/// - **Semantics**: along `axis` the places of the first operand, then those of the second, and so on. `stack` is it on operands
+///   with a new axis.
 /// - **Error**: none: elements are moved.
 /// - **Derivative**: to each operand the slice of the cotangent where it stands.
 /// - **Constraints**: 1. one operand or more, and at most eight (E2007). 2. `axis` is in `0..rank` (E3004). 3. Operands

@@ -274,7 +274,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
     (&["dstack"], formula("concat({=0}, axis = 2)")),
     (&["append"], Way::Words("write `concat([…, …])`")),
-    (&["stack"], Way::Words("keep the tensors apart: a result can be a tuple, as `-> (…, …)`")),
     (&["tril", "triu"], Way::Words("multiply by a triangle of ones, as `… * [[1.0, 0.0], [1.0, 1.0]]`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],

@@ -24,7 +24,7 @@ pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
-pub(crate) use table::{FUNCTIONS, expanded, part, permuted_by, resolve, rule, spread};
+pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread};
 pub use table::{kernel_text, rule_text};
 
 macro_rules! ids {
@@ -142,6 +142,11 @@ pub enum Own {
     SumLike,
     /// `(v, like)`: `v` converted to the element type of the witness.
     ConvertedLike,
+    /// `(x, y, …)`: values of one type along a new axis.
+    Stack {
+        /// Its position in the result, as it is written.
+        axis: i64,
+    },
     /// `(v, x, y, …)`: what of `v` stands where the last of the witnesses does when all of them, and perhaps others, stand one
     /// after the other along an axis.
     JoinedPart {

@@ -22,6 +22,8 @@ pub(crate) enum Unresolved {
     Open(usize),
     /// The other extents' product does not divide the number of elements.
     Indivisible(Dim, Dim),
+    /// The operand at this position is not of the type of the first.
+    Unlike(usize),
     /// An extent leaves what can be computed.
     Overflow(Overflow),
 }

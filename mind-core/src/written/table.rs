@@ -333,6 +333,15 @@ statements! {
         run: "sum_like" => (X, Y),
         core: none("row in Core IR", op),
     }
+    Op::Own(Own::Stack { axis }) => {
+        is: Row::kernel().axes(Axes::More(1)),
+        rule: stack(Operands(0), axis),
+        run: "stack" => (Operands(0), axis),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank() + 1)?[0];
+            Ok(if types.len() == 1 { Vec::new() } else { vec![ir::Op::Join(Join::Concat { axis })] })
+        },
+    }
     Op::Own(Own::JoinedPart { axis, part }) => {
         is: Row::kernel().like_last(part + 1),
         rule: joined_part(X, Operands(1), axis),
@@ -409,6 +418,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
+    Function::of("stack", &["parts", "axis"], |mut given| {
+        Op::Own(Own::Stack { axis: given.integer(0).unwrap_or_default() })
+    })
+    .with(&[AttributeForm::Integer], 1)
+    .of_list(),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
@@ -417,6 +431,16 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
 ];
+
+/// The operation of Core IR that each operand goes through before those of [`resolve`], if there is one.
+pub(crate) fn each(op: &Op, types: &[&Type]) -> Result<Option<ir::Op>, Unresolved> {
+    let Op::Own(Own::Stack { axis }) = op else { return Ok(None) };
+    let axes = resolved_axes(&[*axis], types[0].rank() + 1)?;
+    match types.iter().position(|ty| *ty != types[0]) {
+        Some(other) => Err(Unresolved::Unlike(other)),
+        None => Ok(Some(ir::Op::Arrange(Arrange::ExpandDims { axes }))),
+    }
+}
 
 /// `x.T`, `x.mT`: the axes in another order.
 pub(crate) fn permuted_by(permutation: Permutation) -> Op {

@@ -1,6 +1,9 @@
-//! `concat`.
+//! `concat`, `stack`.
 
-use mind_shape::{DType, Type, rules::concat};
+use mind_shape::{
+    DType, Type,
+    rules::{concat, stack},
+};
 
 use crate::support::{Program, f32s, name, shapes};
 
@@ -13,6 +16,8 @@ fn tensors_stand_one_after_the_other() {
             for axis in [-3, -1, 0, 1] {
                 let expression = format!("concat([{}, {}], axis = {axis})", a.0, b.0);
                 program.case(expression, concat(&[a.1, b.1], axis), "concat", &[name(a), name(b)]);
+                let expression = format!("stack([{}, {}], axis = {axis})", a.0, b.0);
+                program.case(expression, stack(&[a.1, b.1], axis), "stack", &[name(a), name(b)]);
             }
         }
     }
@@ -30,6 +35,8 @@ fn the_first_that_does_not_fit_is_told() {
                 let expression = format!("concat(({}, {}, {}), -1)", a.0, b.0, c.0);
                 let operands = [name(a), name(b), name(c)];
                 program.case(expression, concat(&[a.1, b.1, c.1], -1), "concat", &operands);
+                let expression = format!("stack([{}, {}, {}], 0)", a.0, b.0, c.0);
+                program.case(expression, stack(&[a.1, b.1, c.1], 0), "stack", &operands);
             }
         }
     }

@@ -3,7 +3,7 @@
 use mind_shape::rules::{
     self, Gives, Padding, Permutation, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, concat,
     conv2d, dot, expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice,
-    squeeze, subscript, sum_like, transpose, unary,
+    squeeze, stack, subscript, sum_like, transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
@@ -65,6 +65,10 @@ fn concat_of<'a>(parts: [Type; 2], axis: i64) -> TypeResult<'a> {
     concat(&parts, axis)
 }
 
+fn stack_of<'a>(parts: [Type; 2], axis: i64) -> TypeResult<'a> {
+    stack(&parts, axis)
+}
+
 #[test]
 fn operators_and_products() {
     for a in types(3) {
@@ -82,6 +86,7 @@ fn operators_and_products() {
             check([a, b], |[a, b]| gather(a, b.with_dtype(DType::I32)));
             for axis in [-1, 0, 1] {
                 check([a, b], |parts| concat_of(parts, axis));
+                check([a, b], |parts| stack_of(parts, axis));
             }
         }
     }

@@ -17,10 +17,20 @@ const MOST: usize = 8;
 
 /// Tensors one after the other along an axis.
 pub fn concat<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
+    behind(parts, axis_of(axis, parts[0].ty.rank()), out);
+}
+
+/// Values along a new axis.
+pub fn stack<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
+    behind(parts, axis_of(axis, parts[0].ty.rank() + 1), out);
+}
+
+/// A row of each part, one after the other, for each place along the first axes.
+fn behind<T: Datum>(parts: &[Value<'_, T>], axes: usize, out: &mut [T]) {
     let mut elements: [&[T]; MOST] = [&[]; MOST];
     elements.iter_mut().zip(parts).for_each(|(elements, part)| *elements = part.elements);
     let elements = &elements[..parts.len()];
-    let rows = (0..axis_of(axis, parts[0].ty.rank())).map(|axis| parts[0].extent(axis)).product();
+    let rows = (0..axes).map(|axis| parts[0].extent(axis)).product();
     join::concat(rows, elements, &mut out[..elements.iter().map(|part| part.len()).sum()]);
 }
 

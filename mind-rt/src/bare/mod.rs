@@ -30,7 +30,7 @@ pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, 
 pub use form::{Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, plain};
 pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
-pub use joining::{concat, joined_part, joined_part_grad};
+pub use joining::{concat, joined_part, joined_part_grad, stack};
 pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
 pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 pub use number::{Datum, Number};

@@ -145,7 +145,7 @@ pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(taken(takes, a, 0));
     match merged(a, b) {
         Some(ty) => Ok(ty),
-        None => fail(Problem::ShapesDiffer),
+        None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
     }
 }
 

@@ -34,7 +34,7 @@ pub const fn sum_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     attempt!(same_dtype(v, like));
     match spread(like, v) {
         Some(_) => Ok(like),
-        None => fail(Problem::ShapesDiffer),
+        None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
     }
 }
 
@@ -45,7 +45,7 @@ pub const fn sum_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
 pub const fn broadcast_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     match spread(v, like) {
         Some(dims) => dims.typed(v.dtype()),
-        None => fail(Problem::ShapesDiffer),
+        None => fail(Problem::ShapesDiffer { operands: [0, 1] }),
     }
 }
 
@@ -81,7 +81,7 @@ pub const fn reshape_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     if let (Some(from), Some(to)) = (v.element_count(), like.element_count())
         && from != to
     {
-        return fail(Problem::ShapesDiffer);
+        return fail(Problem::ShapesDiffer { operands: [0, 1] });
     }
     Ok(like.with_dtype(v.dtype()))
 }

@@ -1,6 +1,6 @@
 //! Tensors put together to one, and the parts of such.
 
-use super::{Dims, agree, fail, from_end};
+use super::{Dims, agree, fail, from_end, merged};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{Type, UNKNOWN},
@@ -67,6 +67,39 @@ const fn first_known(parts: &[Type], axis: usize) -> usize {
         part += 1;
     }
     part
+}
+
+/// `stack([a, b], axis)`: values along a new axis, which is at this position of the result.
+///
+/// # Errors
+/// E3004 for a position outside the result, E2004 for other element types than that of the first, E3003 for another shape.
+pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
+    let rank = parts[0].rank() + 1;
+    let at = from_end(axis, rank);
+    if at < 0 || at >= rank as i64 {
+        return fail(Problem::AxisOutOfRange { axis, rank });
+    }
+    let (mut part, mut other) = (parts[0], 1);
+    while other < parts.len() {
+        if !parts[other].dtype().is(part.dtype()) {
+            return fail(Problem::MixedAmong { operands: [0, other] });
+        }
+        part = match merged(part, parts[other]) {
+            Some(both) => both,
+            None => return fail(Problem::ShapesDiffer { operands: [0, other] }),
+        };
+        other += 1;
+    }
+    let (mut dims, mut along) = (Dims::NONE, 0);
+    while along < rank {
+        dims = dims.and(if along as i64 == at {
+            parts.len() as i64
+        } else {
+            part.extent(if (along as i64) < at { along } else { along - 1 })
+        });
+        along += 1;
+    }
+    dims.typed(part.dtype())
 }
 
 /// What of the result of [`concat`] stands where the last of these parts does.

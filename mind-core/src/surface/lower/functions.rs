@@ -12,7 +12,7 @@ use crate::dim::Overflow;
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
-use crate::written::{Op, Own, Unresolved, resolve, spread};
+use crate::written::{Op, Own, Unresolved, each, resolve, spread};
 
 impl BodyLowering<'_> {
     pub(super) fn call_builtin(
@@ -60,31 +60,35 @@ impl BodyLowering<'_> {
             .collect::<Lowered<Vec<Operand>>>()?;
         operands.extend(self.alike(given, alike)?);
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
-        let resolved = resolve(op, &types).map_err(|fault| self.unresolved(given, &fault, operands[0]))?;
+        let resolved = each(op, &types).and_then(|each| Ok((each, resolve(op, &types)?)));
+        let (each, resolved) = resolved.map_err(|fault| self.unresolved(given, &fault, &operands))?;
         let spot = given.named().fold(Spot::of(given.expr).label(given.name), |spot, (name, argument)| {
             spot.attribute(name, self.site(argument))
         });
+        if let Some(each) = each {
+            for (value, expr) in &mut operands {
+                *value = self.emit(&spot, each.clone(), &[(*value, *expr)])?;
+            }
+        }
         self.emit_each(&spot, resolved, operands).map(Value::Tensor)
     }
 
     /// What is wrong with attributes, told at them.
-    fn unresolved(&self, given: &Given, fault: &Unresolved, operand: Operand) -> Stop {
+    fn unresolved(&self, given: &Given, fault: &Unresolved, operands: &[Operand]) -> Stop {
         let attribute = |names: &[&str]| {
             let mut named = given.named().filter(|(name, _)| names.contains(name));
             // A default may not be in range.
             named.next().map_or(given.expr, |(_, argument)| argument)
         };
         let (axes, shape) = (|| attribute(&["axes", "axis"]), || attribute(&["shape"]));
-        let (value, expr) = operand;
+        let (value, expr) = operands[0];
         let message = |problem: String| {
             format!("`{}`: {problem}: {} is {}", given.name, self.text(expr), self.builder.ty(value))
         };
         match fault {
             Unresolved::Axis(axis, rank) => {
                 let help = match (*axis, *rank) {
-                    (_, 0) if given.is_of_list() => {
-                        "of single numbers make vectors first, as `x[_]`".to_owned()
-                    }
+                    (_, 0) if given.is_of_list() => "`stack` puts single numbers together".to_owned(),
                     (_, 0) => format!("{} is a single number: leave the call out", self.text(expr)),
                     (..0, _) => "the first axis is `0`".to_owned(),
                     (_, _) => "axes count from 0: the last is `-1`".to_owned(),
@@ -112,6 +116,16 @@ impl BodyLowering<'_> {
                 let from = &self.builder.ty(value).shape;
                 let problem = format!("{from} has {all} elements, which {others} does not divide");
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
+            }
+            Unresolved::Unlike(other) => {
+                let (other, other_expr) = operands[*other];
+                let [a, b] = [value, other].map(|value| self.builder.ty(value));
+                let (code, problem) = match a.dtype == b.dtype {
+                    true => (Code::E3003, format!("shapes differ, {} and {}", a.shape, b.shape)),
+                    false => (Code::E2004, format!("element types differ, {} and {}", a.dtype, b.dtype)),
+                };
+                let other = format!("{} is {b}", self.text(other_expr));
+                Diag::new(code, self.site(other_expr), format!("{}, {other}", message(problem)))
             }
             Unresolved::Overflow(Overflow::Range) => {
                 let problem = "the element count exceeds 64 bits".to_owned();
