@@ -219,6 +219,7 @@
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts; `_` is a new axis of extent 1 |
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | tensors one after the other along an axis, or along a new one; at most eight |
+//! | `pad(x, low = [1, 0], high = [1, 2])` | zeros around a tensor, so many before and behind it along each axis |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives |

@@ -112,6 +112,10 @@ pub(crate) enum Problem<'a> {
     Strides { strides: &'a [i64] },
     /// Padding is not two pairs of at least 0.
     Padding { pairs: &'a [[i64; 2]] },
+    /// There is not an amount of padding for each axis.
+    AmountCount { low: usize, high: usize },
+    /// An amount of padding is below 0.
+    Amount { axis: usize, amount: i64 },
     /// A window is larger than what it moves over.
     Window { axis: usize, extent: i64, window: i64, positions: i64 },
 
@@ -195,7 +199,10 @@ impl<'a> Failure<'a> {
             Problem::SliceLengths { .. } => "E4007",
             Problem::Step { .. } => "E4008",
             Problem::Channels { .. } => "E4009",
-            Problem::Strides { .. } | Problem::Padding { .. } => "E4010",
+            Problem::Strides { .. }
+            | Problem::Padding { .. }
+            | Problem::AmountCount { .. }
+            | Problem::Amount { .. } => "E4010",
             Problem::IndexType => "E4011",
             Problem::NotScalar => "E5004",
             Problem::NotDifferentiable => "E5005",

@@ -134,6 +134,21 @@ impl Writer<'_> {
                 self.fault(parts, &[0, 1]);
                 self.inner_help(a, b);
             }
+            Problem::AmountCount { low, high } => self.fault(
+                &[
+                    Count(low),
+                    T(" and "),
+                    Count(high),
+                    T(" amounts given, "),
+                    Count(context.operands[0].ty.rank()),
+                    T(" of each needed"),
+                ],
+                &[0],
+            ),
+            Problem::Amount { axis, amount } => self.fault(
+                &[T("amount "), Integer(amount), T(" in dimension "), Count(axis), T(", needed at least 0")],
+                &[0],
+            ),
             Problem::ShapesDiffer { operands: [a, b] } => {
                 let [first, second] = [&context.operands[a].ty, &context.operands[b].ty];
                 self.fault(&[T("shapes differ, "), Shape(first), T(" and "), Shape(second)], &[a, b]);

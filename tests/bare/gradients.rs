@@ -63,6 +63,7 @@ fn of_joined_tensors() {
     slopes!([x: [2, 3], y: [2, 3]] sum(stack([x, y, x * y]) * stack([y, y, x])));
     slopes!([x: [2, 3], y: [2, 3]] mean(exp(stack([x, y], axis = -2)) @ stack([y, x], axis = 2)));
     slopes!([x: [3]] sum(grad(sum(stack([x * x, x], axis = 1) * stack([x, x * x], axis = -1)), wrt = x)));
+    slopes!([x: [2, 3], y: [5, 4]] sum(exp(pad(x * x, [1, 0], [2, 1]) * y)));
     slopes!([x: [3], y: [2]] sum(grad(sum(concat([x * x, y, x]) * concat([y, x, x * x])), wrt = x)));
 }
 

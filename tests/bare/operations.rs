@@ -65,6 +65,8 @@ fn joining() {
     same!([x: i32[2, 3], y: i32[2, 3]] stack([x, y], axis = -1));
     same!([x: f64[2, 3]] stack([x, zeros([2, 3])], axis = 1) * 2.0);
     same!([x: f32[3]] stack([sum(x), x[0], 1.0]));
+    same!([x: i32[2, 3]] pad(x, low = [1, 0], high = [0, 2]) + 1);
+    same!([x: f64[2, 3]] pad(x, [0, 0], [0, 0]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `concat`, `stack`.
+//! `concat`, `stack`, `pad`.
 
 use mind::{Const, Tensor, mind};
 
@@ -71,6 +71,33 @@ fn tensors_stand_along_a_new_axis() {
     assert_eq!((numbers, truths), (Tensor::from([1, 5, 2]), Tensor::from([[true, false]])));
     let (x, c) = (Tensor::from([0.0; 2]), Tensor::from([[1.0, 2.0], [3.0, 4.0]]));
     assert_eq!(slopes(&x, &x, &c), (Tensor::from([1.0, 3.0]), Tensor::from([2.0, 4.0])));
+}
+
+#[test]
+fn zeros_stand_around_a_tensor() {
+    mind! {
+        fn f<N>(x: f32[N, 2]) -> (f32[N + 3, 3], f32[N, 2]) {
+            (pad(x, low = [1, 0], high = [2, 1]), x.pad([0, 0], [0, 0]))
+        }
+
+        fn of_one(x: i64) -> i64 { pad(x, [], []) }
+
+        fn slope<N>(x: f64[N]) -> f64[N] { grad(cubes, wrt = x)(x) }
+
+        fn cubes<N>(x: f64[N]) -> f64 {
+            let y = pad(x * x, [1], [0]);
+            sum(y[1..] * x) + y[0]
+        }
+    }
+    let x = small_integers((2, Const::<2>), 1);
+    let (wide, same) = f(&x);
+    assert_eq!(same, x);
+    let element = |[i, j]: [usize; 2]| {
+        if (1..3).contains(&i) && j < 2 { x[[i - 1, j]] } else { 0.0 }
+    };
+    assert_eq!(wide, Tensor::from_fn_with((5, Const::<3>), element));
+    assert_eq!(of_one(3), 3);
+    assert_eq!(slope(&Tensor::from([1.0, 2.0])), Tensor::from([3.0, 12.0]));
 }
 
 #[test]

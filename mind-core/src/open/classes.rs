@@ -33,6 +33,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             | Own::CountReduced { .. }
             | Own::SumLike
             | Own::ConvertedLike
+            | Own::Pad { .. }
             | Own::JoinedPart { .. }
             | Own::JoinedPartGrad { .. }
             | Own::ProductGradLhs

@@ -232,6 +232,16 @@ impl Reverse for Pullback<'_> {
                 let indices = part_of_stack(*axis, part);
                 pass(self, part, |on| on.emit(Op::Part(Part::Index { indices }), &[dy]))
             }),
+            Own::Pad { low, high } => pass(self, 0, |on| {
+                let from_end = |amount: &i64| (*amount > 0).then(|| -amount);
+                let amounts = low.iter().zip(high);
+                let range = |(low, high): (&i64, &i64)| Subscript::Range {
+                    start: Some(*low),
+                    end: from_end(high),
+                    step: None,
+                };
+                on.emit(Op::Part(Part::Index { indices: amounts.map(range).collect() }), &[dy])
+            }),
             // The witnesses stay, and what is placed and what it is placed in change sides.
             Own::JoinedPart { axis, part } => pass(self, 0, |on| {
                 let before = &on.operands[1..=*part];

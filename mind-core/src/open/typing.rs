@@ -238,6 +238,7 @@ const ABOUT: &[(Code, &str)] = &[
     (Code::E4007, "starts"),
     (Code::E4008, "steps"),
     (Code::E4010, "strides"),
+    (Code::E4010, "low"),
     (Code::E4010, "padding"),
 ];
 

@@ -287,7 +287,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         &["flip", "flipud", "fliplr", "roll", "reverse"],
         Way::Words("name the places in their order: `gather(…, [2, 1, 0])`"),
     ),
-    (&["pad"], Way::Words("give the padding to the convolution, as `padding = [[1, 1], [1, 1]]`")),
+    (&["zero_pad", "zero_padding2d"], Way::Named("pad")),
     (
         &["diag", "diagonal", "eye", "diagflat"],
         Way::Words(

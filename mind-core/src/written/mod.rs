@@ -147,6 +147,13 @@ pub enum Own {
         /// Its position in the result, as it is written.
         axis: i64,
     },
+    /// `(x)`: it among zeros.
+    Pad {
+        /// How many stand before it along each axis.
+        low: Vec<i64>,
+        /// How many stand behind it.
+        high: Vec<i64>,
+    },
     /// `(v, x, y, …)`: what of `v` stands where the last of the witnesses does when all of them, and perhaps others, stand one
     /// after the other along an axis.
     JoinedPart {

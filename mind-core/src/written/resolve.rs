@@ -22,6 +22,10 @@ pub(crate) enum Unresolved {
     Open(usize),
     /// The other extents' product does not divide the number of elements.
     Indivisible(Dim, Dim),
+    /// There is not an amount of at least 0 for each axis, as this says.
+    Amounts(String),
+    /// An extent of the result leaves what can be computed.
+    Extent(Overflow),
     /// The operand at this position is not of the type of the first.
     Unlike(usize),
     /// An extent leaves what can be computed.
@@ -94,6 +98,29 @@ pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
             (0..count - 2).chain([count - 1, count - 2]).collect()
         }
     }
+}
+
+/// The shape of a padded value, and the box of it in which that stands.
+pub(super) fn padded(operand: &Type, low: &[i64], high: &[i64]) -> Result<(Shape, Slice), Unresolved> {
+    let rank = operand.rank();
+    if low.len() != rank || high.len() != rank {
+        let problem = format!("{} and {} amounts given, {rank} of each needed", low.len(), high.len());
+        return Err(Unresolved::Amounts(problem));
+    }
+    for (axis, amounts) in low.iter().zip(high).enumerate() {
+        if let Some(amount) = [amounts.0, amounts.1].into_iter().find(|amount| **amount < 0) {
+            let problem = format!("amount {amount} in dimension {axis}, needed at least 0");
+            return Err(Unresolved::Amounts(problem));
+        }
+    }
+    let longer = |dims: &[Dim], amounts: &[i64]| {
+        let dims = dims.iter().zip(amounts).map(|(dim, amount)| dim.add_literal(*amount));
+        dims.collect::<Result<Vec<Dim>, _>>().map_err(Unresolved::Extent)
+    };
+    let ends = longer(&operand.shape, low)?;
+    let shape = Shape::new(longer(&ends, high)?);
+    let starts = low.iter().copied().map(Dim::literal).collect();
+    Ok((shape, Slice { starts, ends, steps: vec![1; rank] }))
 }
 
 /// The shape that is written, or that of the last operand.

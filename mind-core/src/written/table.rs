@@ -7,7 +7,7 @@ use super::{
     arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function},
     literals,
-    resolve::{index, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
+    resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
     rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
@@ -342,6 +342,15 @@ statements! {
             Ok(if types.len() == 1 { Vec::new() } else { vec![ir::Op::Join(Join::Concat { axis })] })
         },
     }
+    Op::Own(Own::Pad { low, high }) => {
+        is: Row::kernel(),
+        rule: pad(X, low, high),
+        run: "pad" => (X, low, OwnType),
+        core: {
+            let (shape, slice) = padded(types[0], low, high)?;
+            one(ir::Op::Part(Part::SliceGrad { shape, slice: slice.into() }))
+        },
+    }
     Op::Own(Own::JoinedPart { axis, part }) => {
         is: Row::kernel().like_last(part + 1),
         rule: joined_part(X, Operands(1), axis),
@@ -423,6 +432,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
+    Function::of("pad", &["x", "low", "high"], |mut given| {
+        let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
+        Op::Own(Own::Pad { low, high })
+    })
+    .with(&[AttributeForm::Integers, AttributeForm::Integers], 0),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);

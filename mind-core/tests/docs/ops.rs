@@ -227,6 +227,7 @@ fn surface(row: &OpInfo) -> String {
         (Class::Input, _) => "a parameter".into(),
         (Class::Constant, _) => format!("a {label}"),
         _ if label == "transpose" => "`transpose(…)`, `x.T`, `x.mT`".into(),
+        _ if label == "slice_grad" => "`pad(…)`, and in gradients".into(),
         _ if label == "concat" => "`concat(…)`, `stack(…)`".into(),
         _ if label == "expand_dims" => "`expand_dims(…)`, `x[.., _]`".into(),
         _ if is_word && function_names().any(|name| name == label) => format!("`{label}(…)`"),

@@ -1,11 +1,11 @@
-//! `concat`, `stack`.
+//! `concat`, `stack`, `pad`.
 
 use mind_shape::{
     DType, Type,
-    rules::{concat, stack},
+    rules::{concat, pad, stack},
 };
 
-use crate::support::{Program, f32s, name, shapes};
+use crate::support::{Program, f32s, lists_up_to, name, shapes};
 
 #[test]
 fn tensors_stand_one_after_the_other() {
@@ -37,6 +37,23 @@ fn the_first_that_does_not_fit_is_told() {
                 program.case(expression, concat(&[a.1, b.1, c.1], -1), "concat", &operands);
                 let expression = format!("stack([{}, {}, {}], 0)", a.0, b.0, c.0);
                 program.case(expression, stack(&[a.1, b.1, c.1], 0), "stack", &operands);
+            }
+        }
+    }
+    program.check();
+}
+
+#[test]
+fn zeros_stand_around_tensors() {
+    let types =
+        [f32s(&[]), f32s(&[3]), f32s(&[2, 1]), Type::new(DType::Bool, &[2]), Type::new(DType::I64, &[1])];
+    let mut program = Program::new(types);
+    let amounts = lists_up_to(2, &[-1, 0, 2, i64::MAX]);
+    for x in &program.parameters() {
+        for low in &amounts {
+            for high in &amounts {
+                let expression = format!("pad({}, {low:?}, {high:?})", x.0);
+                program.case(expression, pad(x.1, low, high), "pad", &[name(x)]);
             }
         }
     }

@@ -91,6 +91,15 @@ pub fn slice_grad<T: Number>(
     give_back(dy, x, &taken(rules::sliced(*x, starts, ends, Some(steps))), out);
 }
 
+/// A value among zeros, so many of them before it along each axis; `ty` is the type of the whole.
+pub fn pad<T: Number>(x: Value<'_, T>, low: &[i64], ty: &Type, out: &mut [T]) {
+    let mut taken = [Taken { start: 0, extent: 1, step: 1, dropped: false }; MAX_RANK];
+    for (axis, low) in low.iter().enumerate() {
+        (taken[axis].start, taken[axis].extent) = (*low, x.ty.extent(axis));
+    }
+    give_back(x, ty, &taken, out);
+}
+
 fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; MAX_RANK] {
     taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
 }

@@ -1,6 +1,6 @@
 //! Tensors put together to one, and the parts of such.
 
-use super::{Dims, agree, fail, from_end, merged};
+use super::{Dims, Takes, agree, elementwise::taken, fail, from_end, merged};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{Type, UNKNOWN},
@@ -100,6 +100,38 @@ pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
         along += 1;
     }
     dims.typed(part.dtype())
+}
+
+/// `pad(x, low, high)`: a value among zeros, so many before and behind it along each axis.
+///
+/// # Errors
+/// E4010 where there is not an amount of at least 0 for each axis, E2005 for truth values, E1008 where an extent leaves 64 bits.
+pub const fn pad<'a>(x: Type, low: &[i64], high: &[i64]) -> TypeResult<'a> {
+    let (mut dims, mut axis) = (Dims::NONE, 0);
+    if low.len() != x.rank() || high.len() != x.rank() {
+        return fail(Problem::AmountCount { low: low.len(), high: high.len() });
+    }
+    while axis < x.rank() {
+        let amount = if low[axis] < 0 { low[axis] } else { high[axis] };
+        if amount < 0 {
+            return fail(Problem::Amount { axis, amount });
+        }
+        axis += 1;
+    }
+    axis = 0;
+    while axis < x.rank() {
+        let Some(both) = low[axis].checked_add(high[axis]) else { return fail(Problem::Overflow) };
+        dims = dims.and(match x.extent(axis) {
+            UNKNOWN => UNKNOWN,
+            extent => match extent.checked_add(both) {
+                Some(extent) => extent,
+                None => return fail(Problem::Overflow),
+            },
+        });
+        axis += 1;
+    }
+    attempt!(taken(Takes::Numbers, x, 0));
+    dims.typed(x.dtype())
 }
 
 /// What of the result of [`concat`] stands where the last of these parts does.

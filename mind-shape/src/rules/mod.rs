@@ -33,7 +33,7 @@ pub use gradient::{
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
 };
 pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
-pub use joining::{axis_of, concat, joined_part, joined_part_grad, stack};
+pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
 pub use reduction::{arg, reduce, reduced};

@@ -96,14 +96,15 @@ pub(super) const E4009: Explanation = Explanation {
 };
 
 pub(super) const E4010: Explanation = Explanation {
-    text: "A convolution has a stride below 1, a padding below 0, or not two of each.",
+    text: "A convolution has a stride below 1, a padding below 0, or not two of each; or `pad` has not an amount of at least 0 for \
+           each axis.",
     example: Example::Program {
         wrong: "fn f(image: f32[1, 28, 28, 1], filters: f32[3, 3, 1, 8]) -> f32[1, 26, 26, 8] {\n    \
                 conv2d(image, filters, strides = [1, 0])\n}",
         right: "fn f(image: f32[1, 28, 28, 1], filters: f32[3, 3, 1, 8]) -> f32[1, 26, 26, 8] {\n    \
                 conv2d(image, filters, strides = [1, 1])\n}",
     },
-    fix: "Give two strides of at least 1, and padding `valid`, `same` or `[[top, bottom], [left, right]]`.",
+    fix: "Give two strides of at least 1, and padding `valid`, `same` or `[[top, bottom], [left, right]]`; to `pad` as many amounts as axes.",
 };
 
 pub(super) const E4011: Explanation = Explanation {

@@ -117,6 +117,13 @@ impl BodyLowering<'_> {
                 let problem = format!("{from} has {all} elements, which {others} does not divide");
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
             }
+            Unresolved::Amounts(problem) => {
+                Diag::new(Code::E4010, self.site(attribute(&["low"])), message(problem.clone()))
+            }
+            Unresolved::Extent(overflow) => {
+                let message = format!("`{}`: {overflow}", given.name);
+                Diag::new(Code::E1008, self.site(given.expr), message)
+            }
             Unresolved::Unlike(other) => {
                 let (other, other_expr) = operands[*other];
                 let [a, b] = [value, other].map(|value| self.builder.ty(value));
