@@ -304,8 +304,8 @@ impl Step<'_> {
         Ok(elements)
     }
 
-    /// Bounds of a function of elements: as far as the corners of what its operands may be are from the result, and its own
-    /// roundings. No row is off by more between the corners, but for poles.
+    /// Bounds of a function of elements: as far as the corners of what its operands may be, and the integers between them, are from
+    /// the result, and its own roundings. No row is off by more elsewhere, but for poles.
     fn function(&self, row: &Row) -> Vec<f64> {
         let operands: Vec<Vec<Near>> = self.operands.iter().map(|operand| operand.near().collect()).collect();
         let roundings = match row.exactness {
@@ -326,7 +326,10 @@ impl Step<'_> {
                 let element = |(operand, near): (usize, &Near)| match (signs >> (2 * operand)) & 3 {
                     0 => near.element,
                     1 => near.element - near.bound,
-                    _ => near.element + near.bound,
+                    2 => near.element + near.bound,
+                    // Where poles are, and jumps.
+                    _ if (near.element.round() - near.element).abs() <= near.bound => near.element.round(),
+                    _ => near.element,
                 };
                 (row.float)(&near.iter().enumerate().map(element).collect::<Vec<_>>())
             };

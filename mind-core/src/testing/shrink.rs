@@ -34,12 +34,24 @@ pub fn shrink(module: &Module) -> Vec<Module> {
         .into_iter()
         .map(|candidate| prune(&candidate))
         .filter(|candidate| {
-            size(candidate) < size(module) && verify(candidate.clone(), Profile::Extended).is_ok()
+            size(candidate) < size(module)
+                && verify(candidate.clone(), Profile::Extended).is_ok()
+                && (binds_symbols(candidate) || !binds_symbols(module))
         })
         .collect();
     smaller.sort_by_key(size);
     smaller.dedup();
     smaller
+}
+
+/// Whether an input has each symbol as an extent of its own, so that it is known from the inputs: a module without one cannot
+/// run, and whatever is then wrong is not what was.
+fn binds_symbols(module: &Module) -> bool {
+    let mut symbols = Vec::new();
+    let shapes = module.insts().iter().flat_map(|inst| inst.ty.shape.iter());
+    shapes.for_each(|dim| dim.for_each_symbol(&mut |symbol| symbols.push(symbol.clone())));
+    let inputs: Vec<_> = module.inputs().flat_map(|(_, ty)| ty.shape.iter()).collect();
+    symbols.iter().all(|symbol| inputs.iter().any(|dim| dim.as_symbol() == Some(symbol)))
 }
 
 /// Operations weigh more than inputs, so that cutting one off for an input is progress.
