@@ -134,7 +134,7 @@ pub const fn pad<'a>(x: Type, low: &[i64], high: &[i64]) -> TypeResult<'a> {
     dims.typed(x.dtype())
 }
 
-/// What of the result of [`concat`] stands where the last of these parts does.
+/// What of the result of [`concat()`] stands where the last of these parts does.
 ///
 /// # Errors
 /// None.
