@@ -222,12 +222,58 @@
 //! | `pad(x, low = [1, 0], high = [1, 2])` | zeros around a tensor, so many before and behind it along each axis |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
+//! | `extent(x, 0)`, `N` | extents, as numbers and in shapes |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives |
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
 //! indices count from the end. A literal takes its element type from what it stands beside, and so does a dimension,
 //! `sum(x) / N`, and a function of these, `x / sqrt(N)`; tensors are converted only where it is written. `inf` and `nan` are numbers.
+//!
+//! # Templates
+//!
+//! A function whose parameters leave something open is a template. It is checked and inlined at each call, so it is fused and
+//! differentiated with what is around it. Functions, closures and expressions call templates alike:
+//!
+//! ```
+//! use mind::{Tensor, mind};
+//!
+//! mod layers {
+//!     mind::mind! {
+//!         /// A dense layer: any float, any number of leading axes.
+//!         pub fn dense<I, O>(x: float[.., I], w: float[I, O], b: float[O]) { x @ w + b }
+//!
+//!         /// Numbers of mean 0 and deviation 1 along an axis.
+//!         pub fn standardised(x: float[..], const axis: axis = -1, const eps: float = 1e-5) {
+//!             let centred = x - mean(x, axis = axis, keepdims = true);
+//!             centred * rsqrt(mean(centred * centred, axis = axis, keepdims = true) + eps)
+//!         }
+//!     }
+//! }
+//!
+//! mind! {
+//!     use self::layers::standardised;
+//!     fn layer<N>(x: f32[N, 2], w: f32[2, 2], b: f32[2]) -> f32[N, 2] {
+//!         standardised(layers::dense(x, w, b), axis = 0)
+//!     }
+//! }
+//!
+//! let (x, w, b) = (Tensor::from([[1.0, 2.0], [3.0, 5.0]]), Tensor::from([[1.0, 0.0], [0.0, 1.0]]), Tensor::zeros());
+//! let y = layer(&x, &w, &b);
+//! let z: Tensor![f32; 2, 2] = mind!(layers::standardised(layers::dense(x, w, b), axis = 0)).into();
+//! assert_eq!(y, z);
+//! assert!((y[[1, 0]] - 1.0).abs() < 1e-4);
+//! ```
+//!
+//! | written | is |
+//! | --- | --- |
+//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`; `..` stands for any leading axes |
+//! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written |
+//! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
+//! | `x` | anything, a tuple or a struct too |
+//!
+//! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
+//! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.
 //!
 //! # Faults
 //!

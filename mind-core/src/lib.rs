@@ -107,6 +107,7 @@ pub mod provenance;
 pub mod random;
 pub mod reduce;
 pub mod snippet;
+pub mod standard;
 pub mod stats;
 pub mod surface;
 mod symbols;

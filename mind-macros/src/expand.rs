@@ -8,8 +8,8 @@ use mind_core::{
     plan::Plan,
     surface::{
         self,
-        ast::Program,
-        lower::{Function, Lowered, Structure},
+        ast::{Expression, Program},
+        lower::{Function, Library, Lowered, Structure, Template},
     },
     ty::DType,
 };
@@ -55,15 +55,10 @@ pub(crate) fn expand_with(
     report: impl FnOnce(&[Diag]) -> TokenStream,
 ) -> TokenStream {
     let (program, mut diags) = surface::parse(written.clone());
-    if let Program::Expression(expression) = &program {
-        let is_read = diags.is_empty();
-        let expansion = bare::expand(&root, expression, diags, report);
-        let warnings = if is_read { unused::warnings(&program) } else { TokenStream::new() };
-        return if warnings.is_empty() {
-            expansion
-        } else {
-            quote! {{ #warnings #expansion }}
-        };
+    if let Program::Expression(expression) = &program
+        && (expression.imports.is_empty() || !diags.is_empty())
+    {
+        return expand_expression(&root, &program, expression, &Library::default(), diags, report);
     }
     if diags.is_empty() && !program.imports().is_empty() {
         return ask(&root, program, written, place, &report(&[]));
@@ -72,6 +67,24 @@ pub(crate) fn expand_with(
     diags.extend(more);
     let exports = Exports::new(&program, place, &written, &lowered, &Received::default());
     Expansion { root, program, exports, lowered, diags, part: Part::All }.tokens(report)
+}
+
+fn expand_expression(
+    root: &Root,
+    program: &Program,
+    expression: &Expression,
+    library: &Library,
+    diags: Diags,
+    report: impl FnOnce(&[Diag]) -> TokenStream,
+) -> TokenStream {
+    let is_read = diags.is_empty();
+    let expansion = bare::expand(root, expression, library, diags, report);
+    let warnings = if is_read { unused::warnings(program) } else { TokenStream::new() };
+    if warnings.is_empty() {
+        expansion
+    } else {
+        quote! {{ #warnings #expansion }}
+    }
 }
 
 /// The expansion of a program with imports, once these are known: `[] [$crate] { program } (f hash) { package } …`.
@@ -85,6 +98,9 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let (program, mut diags) = surface::parse(written.clone());
     let received = Received::read(rest.collect());
     let library = received.as_ref().and_then(Received::library);
+    if let (Program::Expression(expression), Some(library)) = (&program, &library) {
+        return expand_expression(&root, &program, expression, library, diags, compile_errors);
+    }
     let lowered = match &library {
         Some(library) => {
             let (lowered, more) = surface::lower_with(&program, library);
@@ -160,10 +176,19 @@ impl Expansion {
             Program::Closure(_) => Arguments::Tensors,
         };
         let functions = lowered.functions.iter().map(|function| {
-            let import = exports.as_ref().map(|exports| exports.import(function)).unwrap_or_default();
+            let import = exports
+                .as_ref()
+                .map(|exports| exports.import(&function.name, &function.visibility))
+                .unwrap_or_default();
             items(&root, function, arguments, &part, &import, &mut diags)
         });
         let functions: TokenStream = functions.collect();
+        let templates: TokenStream = match (&exports, &part) {
+            (Some(exports), Part::All | Part::Modules) => {
+                lowered.templates.iter().map(|template| module_of(template, exports)).collect()
+            }
+            (Some(_), Part::Forms(_)) | (None, _) => TokenStream::new(),
+        };
         let errors = report(diags.as_slice());
         let warnings = match (diags.is_empty(), &part) {
             (true, Part::All | Part::Modules) => unused::warnings(&program),
@@ -180,12 +205,25 @@ impl Expansion {
                     Part::Modules => TokenStream::new(),
                 };
                 let source = exports.map(|exports| exports.source);
-                quote! { #errors #warnings #types #source #functions }
+                quote! { #errors #warnings #types #source #templates #functions }
             }
             Program::Closure(_) => {
                 let name = lowered.functions.first().map(|function| &function.name);
                 quote! {{ #errors #warnings #functions #name }}
             }
+        }
+    }
+}
+
+/// What other blocks import a template by. It has the template's documentation, for there is no function to have it.
+fn module_of(template: &Template, exports: &Exports) -> TokenStream {
+    let Template { attributes, visibility, name, .. } = template;
+    let import = exports.import(name, visibility);
+    quote! {
+        #attributes
+        #[allow(non_snake_case)]
+        #visibility mod #name {
+            #import
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What is wrong: data, told in words only where it is shown.
 
-use crate::{rules::Takes, ty::Type};
+use crate::{
+    rules::{Takes, Tie},
+    ty::Type,
+};
 
 /// What a rule answers: the type of the result, or which rule is broken.
 pub type TypeResult<'a> = Result<Type, Failure<'a>>;
@@ -17,6 +20,10 @@ pub struct Failure<'a> {
 pub(crate) enum Problem<'a> {
     /// The type of the first operand is not what was declared.
     Mismatch { expected: Type },
+    /// The first operand, an argument of a template, is of no type that is taken.
+    Pattern { pattern: &'a str },
+    /// An argument of a template has not in common with others what it has to; the extent it needs, if it is one.
+    Tied { tie: Tie<'a>, needed: Option<i64> },
     /// The element types of two operands differ.
     Mixed,
     /// A literal, the first operand, is not of the element type of the second.
@@ -163,7 +170,7 @@ impl<'a> Failure<'a> {
             | Problem::CountLimit { .. }
             | Problem::ShapeLimit { .. }
             | Problem::Overflow => "E1008",
-            Problem::Mismatch { .. } => "E2001",
+            Problem::Mismatch { .. } | Problem::Pattern { .. } | Problem::Tied { .. } => "E2001",
             Problem::Mixed | Problem::MixedAmong { .. } | Problem::LiteralKind { .. } => "E2004",
             Problem::NotTaken { .. } => "E2005",
             Problem::Broadcast { .. } | Problem::BroadcastRank { .. } | Problem::BroadcastTo { .. } => {

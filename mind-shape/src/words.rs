@@ -23,6 +23,19 @@ impl Writer<'_> {
                 T(", found "),
                 Part::Type(&context.operands[0].ty),
             ]),
+            Problem::Pattern { pattern } => self.argument(pattern),
+            Problem::Tied { tie, needed } => {
+                self.argument(tie.text);
+                self.parts(&[T(", and `"), T(tie.name)]);
+                match needed {
+                    Some(needed) => self.parts(&[T("` is "), Integer(needed)]),
+                    None => self.parts(&[T("` is another")]),
+                }
+                if context.operands.len() > 1 {
+                    self.parts(&[T(" where ")]);
+                    self.operands(&[1]);
+                }
+            }
             Problem::Mixed => {
                 let [a, b] = [context.operands[0].ty.dtype(), context.operands[1].ty.dtype()];
                 self.fault(
@@ -416,6 +429,18 @@ impl Writer<'_> {
             T(", needed at least 1"),
         ];
         self.fault(parts, &[]);
+    }
+
+    /// What an argument of a template is, and what it has to be.
+    const fn argument(&mut self, pattern: &str) {
+        let context = self.context;
+        self.parts(&[
+            T(context.label),
+            T(": expected "),
+            T(pattern),
+            T(", found "),
+            Part::Type(&context.operands[0].ty),
+        ]);
     }
 
     const fn outside(&mut self, what: &str, position: i64, axis: usize) {

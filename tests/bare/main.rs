@@ -8,4 +8,5 @@ mod operations;
 mod results;
 mod rows;
 mod support;
+mod templates;
 mod truths;

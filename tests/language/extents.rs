@@ -88,3 +88,22 @@ fn many_elements_are_counted_exactly() {
     let found = count(&Tensor::from_vec((many,), vec![false; many]).expect("as many"));
     assert_eq!(found, (16_777_220.0, 16_777_219));
 }
+
+#[test]
+fn an_extent_of_what_has_no_name_is_a_number_and_stands_in_shapes() {
+    mind! {
+        fn mean_of<N, M>(x: f32[N, M], w: f32[M, 4]) -> (f32, f32[8]) {
+            let y = x @ w;
+            (sum(y) / (extent(y, 0) * extent(y, -1)), ones([2 * extent(y, 1)]))
+        }
+    }
+    let (x, w) = (Tensor::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]), Tensor::full(1.0));
+    let (mean, ones) = mean_of(&x, &w);
+    assert_eq!((mean, ones), (7.0, Tensor::full(1.0)));
+    let bare: f32 = mind!(sum(x @ w) / (extent(x, 0) * extent(w, -1)));
+    assert_eq!(bare, mean);
+    let open = Tensor::from_vec((3, 2), x.as_slice().to_vec()).unwrap();
+    let bare: f32 = mind!(sum(open @ w) / (extent(open, 0) * extent(w, -1)));
+    assert_eq!(bare, mean);
+    assert_eq!(mind!(zeros([extent(open, 1), 2])).dims(), [2, 2]);
+}

@@ -18,6 +18,7 @@ mod gradients;
 mod indexing;
 mod into;
 mod joining;
+mod library;
 mod literals;
 mod positions;
 mod products;

@@ -31,6 +31,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Own::At
             | Own::FilledLike { .. }
             | Own::CountReduced { .. }
+            | Own::Extent { .. }
             | Own::SumLike
             | Own::ConvertedLike
             | Own::Pad { .. }

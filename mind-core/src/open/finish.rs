@@ -45,7 +45,13 @@ impl Parts {
         let checks = checks.into_iter().map(|check| {
             let kind = match check.kind {
                 CheckKind::CotangentOf(node) => CheckKind::CotangentOf(new(node)),
-                CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => check.kind,
+                CheckKind::Argument(mut contract) => {
+                    contract.others.iter_mut().for_each(|(other, _)| *other = new(*other));
+                    CheckKind::Argument(contract)
+                }
+                CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) | CheckKind::Axis(_) => {
+                    check.kind
+                }
             };
             Check { kind, node: new(check.node), ..check }
         });
@@ -81,8 +87,10 @@ fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> 
     result.nodes().into_iter().for_each(&mut need);
     for check in checks {
         need(check.node);
-        if let CheckKind::CotangentOf(node) = check.kind {
-            need(node);
+        match &check.kind {
+            CheckKind::CotangentOf(node) => need(*node),
+            CheckKind::Argument(contract) => contract.others.iter().for_each(|(other, _)| need(*other)),
+            CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) | CheckKind::Axis(_) => {}
         }
     }
     for (position, node) in nodes.iter().enumerate().rev() {

@@ -2,6 +2,7 @@
 
 use mind_shape::rules::reduced;
 
+use super::typing::to_rule;
 use super::{Constant, Node, NodeId, Op as Open, Own, Program, types};
 use crate::{
     build::Builder,
@@ -10,7 +11,7 @@ use crate::{
     grad::{AutodiffError, push, rules::Factor, typed},
     ir::{Const, Module, Op, ValueId},
     ty::{Shape, Type},
-    written::{each, resolve},
+    written::{Argument, each, resolve},
 };
 
 /// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
@@ -89,6 +90,12 @@ impl Emitter<'_> {
                 let count: f64 =
                     self.reduced(0, axes.as_deref()).iter().map(|axis| extent(axis) as f64).product();
                 Ok(self.builder.constant(own.dtype, count))
+            }
+            Open::Own(Own::Extent { number }) => {
+                let types: Vec<_> =
+                    (0..self.node.operands.len()).map(|position| to_rule(self.ty(position))).collect();
+                let number = number.value(&types).expect("every extent is known");
+                Ok(self.builder.constant(own.dtype, number as f64))
             }
             Open::Own(Own::SumLike) => {
                 let summed = typed::sum_to(self.builder, self.operand(0), &own.shape)?;

@@ -1,10 +1,12 @@
 //! The open program: leaves, nodes, element-type classes, checks.
 
+use mind_shape::rules;
 use proc_macro2::TokenStream;
 
 use super::{LeafId, Op, ShapeId};
 use crate::{
     diag::Site,
+    dim::Dim,
     surface::{ast::TransformKind, lower},
     ty::{DType, Type},
     written::{Kind, ids},
@@ -79,6 +81,8 @@ pub struct Node {
 pub struct Spot {
     /// The operation as it is written: `@`, `matmul`, `index`.
     pub label: &'static str,
+    /// The templates in which it stands, `nn::softmax`; empty outside of any.
+    pub within: String,
     /// The operator sign, at which every mistake of an operator is told; or the whole expression.
     pub site: Site,
     /// Whether `site` is an operator sign: then mistakes of operands and attributes are told there too.
@@ -88,6 +92,16 @@ pub struct Spot {
     /// Where the attributes stand, by the names the rules have for them: `axes`, `shape`, `permutation`, `starts`, `ends`,
     /// `steps`, `strides`, `padding`; for each subscript in order `subscript`; for a constant itself `constant`.
     pub attributes: Vec<(&'static str, Site)>,
+}
+
+impl Spot {
+    /// The operation as messages name it: within backquotes, which may end in between.
+    pub fn said(&self) -> String {
+        match self.within.as_str() {
+            "" => self.label.to_owned(),
+            within => format!("{}` in `{within}", self.label),
+        }
+    }
 }
 
 /// An operand as it is written.
@@ -168,7 +182,12 @@ impl Check {
     pub fn after(&self) -> NodeId {
         match self.kind {
             CheckKind::CotangentOf(output) => output.max(self.node),
-            CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) => self.node,
+            CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) | CheckKind::Axis(_) => {
+                self.node
+            }
+            CheckKind::Argument(ref contract) => {
+                contract.others.iter().map(|(other, _)| *other).fold(self.node, NodeId::max)
+            }
         }
     }
 }
@@ -184,6 +203,58 @@ pub enum CheckKind {
     CotangentOf(NodeId),
     /// Of this type, which a `let` declares: else E2001.
     Is(Type),
+    /// Of a rank that has this axis, of which a negative one counts from the end: else E3004.
+    Axis(i64),
+    /// What the parameter of a template demands of its argument: else E2001.
+    Argument(Box<Contract>),
+}
+
+/// What the parameter of a template demands of its argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// ``argument `x` of `nn::softmax` ``
+    pub label: String,
+    /// `float[.., N]`, as it is written.
+    pub pattern: String,
+    /// What it demands.
+    pub demand: Demand,
+    /// The arguments that the demand is in terms of, each as messages name it.
+    pub others: Vec<(NodeId, String)>,
+}
+
+/// What a [`Contract`] demands of an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Elements of a class or of a type, and so many axes, or more where it is open.
+    Fits {
+        /// The elements.
+        elements: rules::Elements,
+        /// How many axes are written.
+        rank: usize,
+        /// Whether more may stand before them.
+        open: bool,
+    },
+    /// That an axis, counted from the last, which is 1, has this extent, made of those of others, which come from 1 on.
+    Extent {
+        /// The axis.
+        axis: usize,
+        /// As it is written: `4 * H`.
+        name: String,
+        /// The extent.
+        extent: Dim,
+    },
+    /// The leading extents of the other argument, before so many of the last of each.
+    Leading {
+        /// The pack: `B`.
+        name: String,
+        /// How many are last, of the argument and of the other.
+        last: [usize; 2],
+    },
+    /// The element type of the other argument.
+    Elements {
+        /// The variable: `T`.
+        name: String,
+    },
 }
 
 impl Program {

@@ -6,12 +6,12 @@ use mind_shape::{
 };
 
 use super::classes::{Holds, gives, takes};
-use super::{Check, CheckKind, Class, Constant, Misfit, Node, NodeId, Op, Program, Spot};
+use super::{Check, CheckKind, Class, Constant, Contract, Demand, Misfit, Node, NodeId, Op, Program, Spot};
 use crate::{
     diag::{Code, Diag, Site},
     dim::Dim,
     ty::{DType, Shape, Type},
-    written::{Elements, rule},
+    written::{Argument, Elements, rule},
 };
 
 /// The type of each node.
@@ -96,7 +96,7 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
             }
             _ => return None,
         };
-        let message = format!("`{}`: {} is {found}, allowed {needed}", spot.label, written.text);
+        let message = format!("`{}`: {} is {found}, allowed {needed}", spot.said(), written.text);
         Some(Diag::new(Code::E2005, spot.site_of(Code::E2005), message).help(help))
     })
 }
@@ -152,7 +152,7 @@ impl Known<'_> {
                 Operand::new(&operand.text, &operand.operand_text, self.types[node.index()])
             })
             .collect();
-        result.map_err(|failure| diag(&failure, spot.label, &operands, |code| spot.site_of(code)))
+        result.map_err(|failure| diag(&failure, &spot.said(), &operands, |code| spot.site_of(code)))
     }
 
     /// A constant beside its witness, or alone.
@@ -173,7 +173,7 @@ impl Known<'_> {
         let other = spot.operands.first().zip(witness);
         let other = other.map(|(other, ty)| Operand::new(&other.text, &other.operand_text, ty));
         let operands: Vec<_> = [own].into_iter().chain(other).collect();
-        result.map_err(|failure| diag(&failure, spot.label, &operands, |code| spot.site_of(code)))
+        result.map_err(|failure| diag(&failure, &spot.said(), &operands, |code| spot.site_of(code)))
     }
 }
 
@@ -182,14 +182,40 @@ fn check(check: &Check, types: &[RuleType]) -> Result<(), Diag> {
     let ty = |node: NodeId| types[node.index()];
     let own = ty(check.node);
     let base = check.text.trim_matches('`');
-    let operands = &[Operand::new(&check.text, base, own)];
+    let mut operands = vec![Operand::new(&check.text, base, own)];
     let (result, label) = match &check.kind {
+        CheckKind::Argument(contract) => {
+            let others = contract.others.iter();
+            operands
+                .extend(others.map(|(other, text)| Operand::new(text, text.trim_matches('`'), ty(*other))));
+            let types: Vec<RuleType> = operands.iter().map(|operand| operand.ty).collect();
+            (contract.holds(&types), contract.label.as_str())
+        }
         CheckKind::Scalar(kind) => (rules::seed(own), kind.name()),
         CheckKind::Differentiable => (rules::differentiable(own), "grad"),
         CheckKind::CotangentOf(output) => (rules::expect(own, ty(*output)), "argument `cotangent` of `vjp`"),
+        CheckKind::Axis(axis) => (rules::has_axis(own, *axis), "extent"),
         CheckKind::Is(declared) => (rules::expect(own, to_rule(declared)), check.text.as_str()),
     };
-    result.map(drop).map_err(|failure| diag(&failure, label, operands, |_| check.site))
+    result.map(drop).map_err(|failure| diag(&failure, label, &operands, |_| check.site))
+}
+
+impl Contract {
+    /// Whether it holds of the argument and of the others.
+    fn holds(&self, types: &[RuleType]) -> TypeResult<'_> {
+        let tie = |name| rules::Tie { text: &self.pattern, name };
+        match &self.demand {
+            Demand::Fits { elements, rank, open } => {
+                let (text, elements, rank, open) = (&*self.pattern, *elements, *rank, *open);
+                rules::matches(types[0], rules::Pattern { text, elements, rank, open })
+            }
+            Demand::Extent { axis, name, extent } => {
+                rules::has_extent(types[0], *axis, extent.value(types), tie(name))
+            }
+            Demand::Leading { name, last } => rules::same_leading(types[0], types[1], *last, tie(name)),
+            Demand::Elements { name } => rules::same_elements(types[0], types[1], tie(name)),
+        }
+    }
 }
 
 /// A broken rule in the user's words.

@@ -5,6 +5,7 @@
 //! no chain of operators, however long, costs stack. Only brackets nest, and [`super::nesting`] bounds those.
 
 mod body;
+mod callee;
 mod templates;
 
 pub(crate) use body::new_axes;
@@ -13,9 +14,10 @@ pub use body::{
     NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
     WrtPlace, WrtTarget,
 };
+pub use callee::Callee;
 use proc_macro2::{Ident, TokenStream};
 pub use templates::{
-    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Pack, Template,
+    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,
     TemplateParameter, TensorPattern,
 };
 
@@ -39,7 +41,7 @@ impl Program {
         match self {
             Self::Block(block) => &block.imports,
             Self::Closure(closure) => &closure.imports,
-            Self::Expression(_) => &[],
+            Self::Expression(expression) => &expression.imports,
         }
     }
 }
@@ -47,8 +49,10 @@ impl Program {
 /// The items of a block, in source order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// `use crate::layers::dense;`
+    /// `use crate::layers::dense;`, and paths that are called.
     pub imports: Vec<Import>,
+    /// `use nn::softmax;`: what calls it is a call of the library.
+    pub library: Vec<Import>,
     /// `const H: dim = 256;`
     pub constants: Vec<Constant>,
     /// The structs whose fields could be read.
@@ -77,8 +81,8 @@ pub struct Extern {
 pub struct Import {
     /// `crate::layers::dense`
     pub path: TokenStream,
-    /// What it is called here: `layer`, or the last segment of the path.
-    pub name: Ident,
+    /// What it is called here: `layer`, or the last segment of the path; where it is called by a path, that.
+    pub name: Callee,
     /// The path from its first segment outside the braces around it, and the renaming.
     pub site: Site,
 }
@@ -155,7 +159,7 @@ pub struct Function {
 
 impl Function {
     /// Every name that it calls, built-in ones too, with the call.
-    pub fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+    pub fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.body.iter().flat_map(Body::callees)
     }
 }
@@ -163,7 +167,7 @@ impl Function {
 /// A closure.
 #[derive(Clone, Debug)]
 pub struct Closure {
-    /// `use crate::layers::dense;` before it.
+    /// `use crate::layers::dense;` before it, and paths that are called.
     pub imports: Vec<Import>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
@@ -178,6 +182,8 @@ pub struct Closure {
 /// An expression among Rust variables: `late: relu(x @ self.w) : f32[32, 256]`.
 #[derive(Clone, Debug)]
 pub struct Expression {
+    /// `use crate::layers::dense;` before it, and paths that are called.
+    pub imports: Vec<Import>,
     /// Whether it begins with `late:`.
     pub late: bool,
     /// Its tail is the expression.

@@ -17,4 +17,4 @@ pub mod unused;
 
 pub use lex::lex;
 pub use lower::{function_names, lower, lower_with};
-pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function};
+pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function, settle_library};

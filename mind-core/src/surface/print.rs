@@ -4,9 +4,7 @@ mod items;
 
 use std::fmt::{self, Write};
 
-use proc_macro2::Ident;
-
-use super::ast::{Argument, BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
+use super::ast::{Argument, BinaryOp, Body, Callee, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
 use crate::map::Tightness;
 
 /// The longest text of an expression in a message, in characters.
@@ -327,7 +325,7 @@ impl Printer {
         self.texts.push(if self.short { (cut(text.0, SHORT + 1), text.1) } else { text });
     }
 
-    fn call(&mut self, callee: &Ident, arguments: &[Argument], method: bool) -> String {
+    fn call(&mut self, callee: &Callee, arguments: &[Argument], method: bool) -> String {
         if !method {
             return format!("{callee}({})", self.arguments(arguments));
         }

@@ -13,7 +13,7 @@ use crate::{
     surface::{
         ast::{self, Import},
         lex, lower,
-        lower::{Foreign, ForeignBlock, Library, inline_templates},
+        lower::{Foreign, ForeignBlock, ForeignItem, Library},
         lower_with, parse,
     },
     ty::{DType, Shape, Type},
@@ -62,22 +62,24 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
         return None;
     }
     // Each stands behind those that it calls: of a block without mistakes none calls itself.
-    let mut rest = block.functions;
-    inline_templates(&mut rest, &block.templates);
-    let own: Vec<String> = rest.iter().map(|function| function.name.to_string()).collect();
+    let templates =
+        block.templates.into_iter().map(|item| (item.name.to_string(), ForeignItem::Template(item)));
+    let items = block.functions.into_iter().map(|item| (item.name.to_string(), ForeignItem::Function(item)));
+    let mut rest: Vec<(String, ForeignItem)> = items.chain(templates).collect();
+    let own: Vec<String> = rest.iter().map(|(name, _)| name.clone()).collect();
     let mut functions: Vec<Foreign> = Vec::new();
     let mut places = BTreeMap::new();
     while !rest.is_empty() {
-        let callees = |function: &ast::Function| -> Option<Vec<(String, usize)>> {
-            let names = function.callees().map(|(name, _)| name.to_string());
+        let callees = |item: &ForeignItem| -> Option<Vec<(String, usize)>> {
+            let names = item.callees().map(|(name, _)| name.to_string());
             let names = names.filter(|name| own.contains(name));
             names.map(|name| Some((name.clone(), *places.get(&name)?))).collect()
         };
-        let at = rest.iter().position(|function| callees(function).is_some())?;
-        let callees = callees(&rest[at]).expect("its position was found by them");
-        let function = rest.remove(at);
-        places.insert(function.name.to_string(), functions.len());
-        functions.push(Foreign { function, callees, block: 0 });
+        let at = rest.iter().position(|(_, item)| callees(item).is_some())?;
+        let callees = callees(&rest[at].1).expect("its position was found by them");
+        let (name, item) = rest.remove(at);
+        places.insert(name, functions.len());
+        functions.push(Foreign { item, callees, block: 0 });
     }
     let last = |import: &Import| import.path.clone().into_iter().last();
     let name = |import: &Import| match last(import)? {

@@ -6,6 +6,7 @@
 mod arguments;
 mod calls;
 mod constant;
+mod extents;
 mod resolve;
 mod rows;
 mod table;
@@ -20,6 +21,7 @@ use crate::{
 pub use arguments::{Argument, Text, Texts};
 pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub use constant::{Constant, Misfit, NumberKind};
+pub(crate) use extents::extent;
 pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
@@ -105,7 +107,7 @@ pub enum Extents {
 impl fmt::Debug for Extents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Written(dims) => literals(dims).fmt(f),
+            Self::Written(dims) => dims.fmt(f),
             Self::Like => f.write_str("like"),
         }
     }
@@ -130,6 +132,11 @@ pub enum Own {
     CountReduced {
         /// As in a reduction.
         axes: Option<Vec<i64>>,
+    },
+    /// `(like, x, y, …)`: a number made of extents of the operands, of the element type of the first; all are witnesses.
+    Extent {
+        /// The number, over extents of operands.
+        number: Dim,
     },
     /// `(x)`: whether any element is true, or all are, over axes. What is not 0 is true.
     Truths {

@@ -150,6 +150,6 @@ pub(super) fn reshaped(dims: &[Dim], operand: &Type) -> Result<Shape, Unresolved
     }
 }
 
-fn position(axis: usize) -> i64 {
+pub(super) fn position(axis: usize) -> i64 {
     i64::try_from(axis).expect("a rank and a written list are small")
 }

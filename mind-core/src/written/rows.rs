@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::Extents;
+use super::{Extents, extents::operands};
 use crate::{
+    dim::Dim,
     map::{Gives, Map},
     ty::DType,
 };
@@ -124,6 +125,18 @@ impl Row {
     /// Of these extents.
     pub(super) fn extents(self, extents: Vec<i64>) -> Self {
         Self { axes: Some(Axes::Known(extents.len())), extents: Some(extents), ..self }
+    }
+
+    /// Of these extents, which may be made of those of operands: these are witnesses, but for the first.
+    pub(super) fn written(self, shape: &[Dim]) -> Self {
+        let row = match shape.iter().map(Dim::as_literal).collect::<Option<Vec<_>>>() {
+            Some(extents) => self.extents(extents),
+            None => self.axes(Axes::Known(shape.len())),
+        };
+        match operands(shape) {
+            0 | 1 => row,
+            count => Self { witnesses: 1..count, ..row.alone(0) },
+        }
     }
 
     /// Of this shape, which may be that of the operand here.

@@ -1,11 +1,14 @@
 //! What the written form knows of each operation: one statement an operation.
 
+use std::slice;
+
 use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
     arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function},
+    extents::{known, operands, sizes},
     literals,
     resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
     rows::{Axes, Elements, Kind, Row},
@@ -169,9 +172,12 @@ statements! {
         core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
-        is: Row::of(Kind::View).extents(literals(shape)),
-        rule: reshape(X, literals(shape)),
-        core: one(ir::Op::Arrange(Arrange::Reshape { shape: reshaped(shape, types[0])? })),
+        is: Row::of(Kind::View).written(shape),
+        rule: reshape(X, sizes(shape)),
+        core: {
+            let shape = known(shape, types).map_err(Unresolved::Extent)?;
+            one(ir::Op::Arrange(Arrange::Reshape { shape: reshaped(&shape, types[0])? }))
+        },
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Like }) => {
         is: Row::of(Kind::View).like(1),
@@ -199,9 +205,12 @@ statements! {
         core: Ok(squeeze(squeezed_axes(axes.as_deref(), types[0])?).into_iter().collect()),
     }
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) }) => {
-        is: Row::of(Kind::Free).extents(literals(shape)),
-        rule: broadcast_to(X, literals(shape)),
-        core: one(ir::Op::Arrange(Arrange::BroadcastTo { shape: shape.iter().cloned().collect() })),
+        is: Row::of(Kind::Free).written(shape),
+        rule: broadcast_to(X, sizes(shape)),
+        core: {
+            let shape = known(shape, types).map_err(Unresolved::Extent)?;
+            one(ir::Op::Arrange(Arrange::BroadcastTo { shape: shape.into_iter().collect() }))
+        },
     }
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Like }) => {
         is: Row::of(Kind::Free).like(1),
@@ -301,6 +310,12 @@ statements! {
         is: Row::kernel().axes(Axes::Known(0)).witness(0),
         rule: scalar_like(X),
         run: "count_reduced" => (X, axes),
+        core: none("row in Core IR", op),
+    }
+    Op::Own(Own::Extent { number }) => {
+        is: Row { witnesses: 0..operands(slice::from_ref(number)).max(1), ..Row::kernel().alone(0) }.axes(Axes::Known(0)),
+        rule: number_like(X),
+        run: "number_like" => (X, number),
         core: none("row in Core IR", op),
     }
     Op::Own(Own::ConvertedLike) => {
@@ -530,6 +545,17 @@ fn dropped(indices: &[Subscript]) -> usize {
 }
 
 impl Op {
+    /// The written shape that dims are in, which may be those of operands.
+    pub(crate) fn written_shape(&mut self) -> Option<&mut Vec<Dim>> {
+        match self {
+            Self::Arrange(
+                Arrange::Reshape { shape: Extents::Written(shape) }
+                | Arrange::BroadcastTo { shape: Extents::Written(shape) },
+            ) => Some(shape),
+            _ => None,
+        }
+    }
+
     /// Whether the elements of this operand are read; else it is a witness.
     pub fn reads(&self, position: usize) -> bool {
         !row(self).witnesses.contains(&position)

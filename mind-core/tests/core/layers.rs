@@ -53,8 +53,8 @@ const LOWERING: [&str; 36] = [
 ];
 
 /// The files of `open/lower`, from the bottom up.
-const OF_EXPRESSIONS: [&str; 8] =
-    ["roles", "lowering", "spots", "constants", "derivatives", "places", "calls", "mod"];
+const OF_EXPRESSIONS: [&str; 9] =
+    ["roles", "lowering", "spots", "constants", "derivatives", "places", "templates", "calls", "mod"];
 
 #[test]
 fn no_module_names_one_above_it() {

@@ -51,7 +51,7 @@ mod values;
 use mind_core::{
     diag::{Diag, Diags, Site},
     open::{self, Plan, Program, Structure},
-    surface::ast::Expression,
+    surface::{ast::Expression, lower::Library},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -64,10 +64,11 @@ use values::{ResultType, Results, Values};
 pub(crate) fn expand(
     root: &Root,
     expression: &Expression,
+    library: &Library,
     mut diags: Diags,
     report: impl FnOnce(&[Diag]) -> TokenStream,
 ) -> TokenStream {
-    let (program, more) = open::lower(expression);
+    let (program, more) = open::lower_with(expression, library);
     diags.extend(more);
     // Where every type is written, mistakes are told as those of a closure are.
     if let Some(Err(diag)) = program.as_ref().map(open::check_annotated) {

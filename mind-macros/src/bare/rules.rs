@@ -3,10 +3,11 @@
 
 use mind_core::{
     diag::Site,
-    open::{Check, CheckKind, Constant, Misfit, Node, NodeId, Op, Program},
+    open::{Check, CheckKind, Constant, Contract, Demand, Misfit, Node, NodeId, Op, Program},
     ty::{DType, Type},
     written::{Axes, Text, Texts, rule_text},
 };
+use mind_shape::rules::Elements;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -73,7 +74,7 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
         operands.push(operand(&written.text, &written.operand_text, &format!("n{}", id.index())));
     }
     _ = id;
-    or_fail(spot.site, &rule, &context(spot.label, &operands))
+    or_fail(spot.site, &rule, &context(&spot.said(), &operands))
 }
 
 /// The type that a rule gives, or `rt::or_fail(…)`, which rustc and a panic place at the user's tokens. What that says is
@@ -92,7 +93,7 @@ fn or_fail(site: Site, rule: &str, context: &str) -> TokenStream {
 
 fn checked(check: &Check) -> TokenStream {
     let node = format!("n{}", check.node.index());
-    let operands = [operand(&check.text, &check.text, &node)];
+    let mut operands = vec![operand(&check.text, &check.text, &node)];
     let (rule, label) = match &check.kind {
         CheckKind::Scalar(transform) => (format!("{RULES}::seed({node})"), transform.name().to_string()),
         CheckKind::Differentiable => (format!("{RULES}::differentiable({node})"), String::new()),
@@ -100,9 +101,41 @@ fn checked(check: &Check) -> TokenStream {
             format!("{RULES}::expect({node}, n{})", value.index()),
             "argument `cotangent` of `vjp`".to_string(),
         ),
+        CheckKind::Axis(axis) => (format!("{RULES}::has_axis({node}, {axis})"), "extent".to_string()),
+        CheckKind::Argument(contract) => {
+            let others = contract.others.iter().map(|(other, text)| (format!("n{}", other.index()), text));
+            operands.extend(others.clone().map(|(other, text)| operand(text, text, &other)));
+            let types: Vec<String> = [node].into_iter().chain(others.map(|(other, _)| other)).collect();
+            (demanded(contract, &types), contract.label.clone())
+        }
         CheckKind::Is(ty) => (format!("{RULES}::expect({node}, {})", type_value(ty)), check.text.clone()),
     };
     or_fail(check.site, &rule, &context(&label, &operands))
+}
+
+/// The rule of what a template demands of an argument, the first of the types.
+fn demanded(contract: &Contract, types: &[String]) -> String {
+    let (text, own) = (&contract.pattern, &types[0]);
+    let tie = |name: &str| format!("{RULES}::Tie {{ text: {text:?}, name: {name:?} }}");
+    match &contract.demand {
+        Demand::Fits { elements, rank, open } => {
+            let elements = match elements {
+                Elements::Of(takes) => format!("Of({RULES}::Takes::{takes:?})"),
+                Elements::Is(dtype) => format!("Is(rt::DType::{dtype:?})"),
+            };
+            format!(
+                "{RULES}::matches({own}, {RULES}::Pattern {{ text: {text:?}, elements: {RULES}::Elements::{elements}, rank: {rank}, open: {open} }})"
+            )
+        }
+        Demand::Extent { axis, name, extent } => {
+            let extent = extent.text(&Texts::of_rule(RULES, types));
+            format!("{RULES}::has_extent({own}, {axis}, {extent}, {})", tie(name))
+        }
+        Demand::Leading { name, last } => {
+            format!("{RULES}::same_leading({own}, {}, {last:?}, {})", types[1], tie(name))
+        }
+        Demand::Elements { name } => format!("{RULES}::same_elements({own}, {}, {})", types[1], tie(name)),
+    }
 }
 
 fn context(label: &str, operands: &[String]) -> String {

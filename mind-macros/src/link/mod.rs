@@ -14,7 +14,7 @@ mod package;
 
 use mind_core::surface::{
     ast::{Block, Import, Program},
-    lower::{Foreign, ForeignBlock, Function, Library, Lowered},
+    lower::{Foreign, ForeignBlock, ForeignItem, Library, Lowered},
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -39,7 +39,7 @@ impl Imports {
             let last = path.clone().into_iter().last().map_or_else(Span::call_site, |last| last.span());
             // The path as it is written, so that rustc says which name is near if it does not resolve; what goes through this
             // import is not told again. Where it is found to be something else, rustc names it.
-            let name = import.name.to_string();
+            let name = import.name.name.to_string();
             let name = name.trim_start_matches("r#");
             let whole =
                 format_ident!("{name}_is_no_function_of_mind_{}", fingerprint::readable(last), span = last);
@@ -95,14 +95,16 @@ impl Exports {
         received: &Received,
     ) -> Option<Self> {
         let block = match program {
-            Program::Block(block) if !lowered.functions.is_empty() => block,
+            Program::Block(block) if !(lowered.functions.is_empty() && lowered.templates.is_empty()) => block,
             Program::Block(_) | Program::Closure(_) | Program::Expression(_) => return None,
         };
         let hash = place.fingerprint(written, &received.hashes());
         let package = package::write(&hash, block, lowered, received);
         let others = received.needed_by(block);
         let name = macro_name("block", &hash);
-        let exported = lowered.functions.iter().any(is_public).then(|| quote! { #[macro_export] });
+        let functions = lowered.functions.iter().map(|function| &function.visibility);
+        let mut all = functions.chain(lowered.templates.iter().map(|template| &template.visibility));
+        let exported = all.any(is_public).then(|| quote! { #[macro_export] });
         // Where a block stands in the place of an expression, rustc names what comes first: a `fn`, as the user has written.
         let first = macro_name("first", &hash);
         let source = quote! {
@@ -121,13 +123,13 @@ impl Exports {
         Some(Self { hash, source })
     }
 
-    /// What stands in the module of a function of the block.
-    pub(crate) fn import(&self, function: &Function) -> TokenStream {
-        let (name, hash) = (&function.name, &self.hash);
+    /// What stands in the module of a function or template of the block.
+    pub(crate) fn import(&self, name: &Ident, visibility: &TokenStream) -> TokenStream {
+        let hash = &self.hash;
         // No function is called `block` here, whatever its name.
         let key = macro_name(&format!("fn_{}", name.to_string().trim_start_matches("r#")), hash);
         let source = macro_name("block", hash);
-        let (exported, visibility) = match is_public(function) {
+        let (exported, visibility) = match is_public(visibility) {
             true => (Some(quote! { #[macro_export] }), quote! { pub }),
             // As far as a macro that is not exported can be seen; the module around it is private where the function is.
             false => (None, quote! { pub(crate) }),
@@ -153,7 +155,7 @@ fn macro_name(what: &str, hash: &Ident) -> Ident {
     format_ident!("__mind_{what}_{hash}", span = Span::call_site())
 }
 
-fn is_public(function: &Function) -> bool {
-    let mut tokens = function.visibility.clone().into_iter();
+fn is_public(visibility: &TokenStream) -> bool {
+    let mut tokens = visibility.clone().into_iter();
     matches!((tokens.next(), tokens.next()), (Some(TokenTree::Ident(_)), None))
 }

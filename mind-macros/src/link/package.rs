@@ -1,16 +1,19 @@
 //! Packages: the functions of a block with what their names mean, as tokens.
 //!
 //! ```text
-//! { hash [WIDTH 32 …] [gelu gelu_tanh hash …] [struct Dense { … } …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
+//! { hash [WIDTH 32 …] [[gelu] gelu_tanh hash [sm] [nn::softmax] …] [struct Dense { … } …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
-//! The lists are the constants of the block; its imports, each with the name it has in the block, the name it has where it is
-//! defined, and the block that is; its structs, its templates, and its `extern` functions for messages; and the functions. `!` marks one with a
-//! mistake.
+//! The lists are the constants of the block; its imports, each with the name it has in the block and the name it has where
+//! it is defined and the block that is, or its path in the library; its structs, and its `extern` functions for messages; and
+//! the functions and templates. `!` marks one with a mistake.
 
-use std::{collections::BTreeMap, slice};
+use std::collections::BTreeMap;
 
-use mind_core::surface::{lower::inline_templates, parse_block, parse_function};
+use mind_core::surface::{
+    ast::{Body, Template},
+    parse_block, settle_library,
+};
 use proc_macro2::{Delimiter, Group, Literal};
 use quote::ToTokens;
 
@@ -50,26 +53,38 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
         quote! { #name #value }
     });
     let imports = block.imports.iter().zip(&received.requests).map(|(import, (name, hash))| {
-        let (local, name, hash) = (&import.name, ident(name), ident(hash));
-        quote! { #local #name #hash }
+        let (local, name, hash) = (local(import), ident(name), ident(hash));
+        quote! { [#local] #name #hash }
+    });
+    let library = block.library.iter().map(|import| {
+        let (local, path) = (local(import), &import.path);
+        quote! { [#local] [#path] }
     });
     // What is elsewhere is said for messages only.
     let externs =
         block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
-    let templates = block.templates.iter().map(|template| template.source.clone());
-    let structs = block.structs.iter().map(|item| item.source.clone()).chain(templates).chain(externs);
+    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
     let functions = lowered.functions.iter().filter_map(|lowered| {
         let function = block.functions.iter().find(|function| function.name == lowered.name)?;
-        let (name, source) = (&function.name, &function.source);
-        Some(match lowered.program {
-            Some(_) => quote! { #name { #source } },
-            None => {
-                let signature = without_body(source);
-                quote! { #name ! { #signature {} } }
-            }
-        })
+        Some(packed_item(&function.name, &function.source, lowered.program.is_none()))
     });
-    quote! { { #hash [#(#constants)*] [#(#imports)*] [#(#structs)*] [#(#functions)*] } }
+    let templates = block.templates.iter().zip(&lowered.templates);
+    let templates =
+        templates.map(|(template, lowered)| packed_item(&template.name, &template.source, lowered.broken));
+    quote! { { #hash [#(#constants)*] [#(#imports)* #(#library)*] [#(#structs)*] [#(#functions)* #(#templates)*] } }
+}
+
+/// What an import is called in its block.
+fn local(import: &Import) -> TokenStream {
+    import.name.to_string().parse().expect("names and paths are tokens")
+}
+
+fn packed_item(name: &Ident, source: &TokenStream, is_broken: bool) -> TokenStream {
+    if !is_broken {
+        return quote! { #name { #source } };
+    }
+    let signature = without_body(source);
+    quote! { #name ! { #signature {} } }
 }
 
 fn without_body(source: &TokenStream) -> TokenStream {
@@ -156,7 +171,7 @@ impl Received {
                             .collect();
                         positions.insert(key, library.functions.len());
                         library.functions.push(Foreign {
-                            function: source.function.clone(),
+                            item: source.item.clone(),
                             callees: callees?,
                             block: source.block,
                         });
@@ -173,7 +188,7 @@ impl Received {
         let called = |import: &Import| {
             let functions = block.functions.iter().flat_map(|function| function.callees());
             let mut callees = functions.chain(block.templates.iter().flat_map(|template| template.callees()));
-            callees.any(|(callee, _)| *callee == import.name)
+            callees.any(|(callee, _)| callee.to_string() == import.name.to_string())
         };
         let imports = block.imports.iter().zip(&self.requests);
         let needed = imports.filter(|(import, _)| called(import)).map(|(_, key)| key.clone());
@@ -208,19 +223,28 @@ impl Received {
         let block = self.packages.iter().position(|package| package.hash == hash)?;
         let package = &self.packages[block];
         let packed = package.functions.iter().find(|packed| packed.name == name)?;
-        let mut function = parse_function(packed.source.stream()).0?;
-        if packed.broken {
-            function.body = None;
-        }
-        let templates = parse_block(package.structs.stream()).0.templates;
-        inline_templates(slice::from_mut(&mut function), &templates);
         let imports = package.imports()?;
+        let read_body = |body: &mut Option<Body>| match body {
+            Some(_) if packed.broken => *body = None,
+            Some(body) => settle_library(body, &imports.library),
+            None => {}
+        };
+        let block_of_one = parse_block(packed.source.stream()).0;
+        let function = block_of_one.functions.into_iter().next().map(|mut function| {
+            read_body(&mut function.body);
+            ForeignItem::Function(function)
+        });
+        let item = function.or_else(|| {
+            let mut template: Template = block_of_one.templates.into_iter().next()?;
+            read_body(&mut template.body);
+            Some(ForeignItem::Template(template))
+        })?;
         let mut callees: BTreeMap<String, Key> = BTreeMap::new();
-        for (callee, _) in function.callees() {
+        for (callee, _) in item.callees().filter(|(callee, _)| !callee.of_library) {
             let callee = callee.to_string();
             let key = match package.functions.iter().any(|packed| packed.name == callee) {
                 true => Some((callee.clone(), hash.clone())),
-                false => imports.get(&callee).cloned(),
+                false => imports.blocks.get(&callee).cloned(),
             };
             // What is neither is built in.
             if let Some(key) = key {
@@ -228,15 +252,24 @@ impl Received {
             }
         }
         let callees = callees.into_iter().collect();
-        Some(Read { function, callees, block })
+        Some(Read { item, callees, block })
     }
 }
 
 /// A function that was received.
 struct Read {
-    function: mind_core::surface::ast::Function,
+    item: ForeignItem,
     callees: Vec<(String, Key)>,
     block: usize,
+}
+
+/// What a block imports, under the names that it has there.
+#[derive(Default)]
+struct Imported {
+    /// Of other blocks.
+    blocks: BTreeMap<String, Key>,
+    /// Of the library, by their paths.
+    library: Vec<(String, TokenStream)>,
 }
 
 impl Package {
@@ -257,16 +290,23 @@ impl Package {
         tokens.chunks(2).map(constant).collect()
     }
 
-    /// What each import is.
-    fn imports(&self) -> Option<BTreeMap<String, Key>> {
-        let tokens: Vec<_> = self.imports.stream().into_iter().collect();
-        let import = |triple: &[TokenTree]| match triple {
-            [TokenTree::Ident(local), TokenTree::Ident(name), TokenTree::Ident(hash)] => {
-                Some((local.to_string(), (name.to_string(), hash.to_string())))
+    /// What each import is: of another block, or by its path in the library.
+    fn imports(&self) -> Option<Imported> {
+        let mut imported = Imported::default();
+        let mut tokens = self.imports.stream().into_iter();
+        while let Some(local) = tokens.next() {
+            let local = list(local)?.stream().into_iter().map(|tree| tree.to_string()).collect::<String>();
+            match tokens.next()? {
+                TokenTree::Group(path) => imported.library.push((local, path.stream())),
+                name => {
+                    let (TokenTree::Ident(name), TokenTree::Ident(hash)) = (name, tokens.next()?) else {
+                        return None;
+                    };
+                    imported.blocks.insert(local, (name.to_string(), hash.to_string()));
+                }
             }
-            _ => None,
-        };
-        tokens.chunks(3).map(import).collect()
+        }
+        Some(imported)
     }
 }
 

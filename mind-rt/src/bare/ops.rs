@@ -53,6 +53,13 @@ pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) 
     out[0] = T::count(reduce::count_reduced(ty, axes));
 }
 
+/// A number made of extents, which are known.
+pub fn number_like<T: Number>(_: &Type, number: Option<i64>, out: &mut [T]) {
+    let number = number.expect("every extent is known as a program runs");
+    let size = T::count(usize::try_from(number.unsigned_abs()).expect("an extent is in memory"));
+    out[0] = if number < 0 { size.negated() } else { size };
+}
+
 /// The axes in another order.
 pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Permutation<'_>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);

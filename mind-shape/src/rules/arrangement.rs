@@ -1,6 +1,10 @@
 //! The same elements in another arrangement, and one value everywhere.
 
-use super::{Dims, agree, broadcast, check_axes, fail, from_end, names};
+use super::{
+    Dims, agree, broadcast, check_axes,
+    dims::{LATER, has_later},
+    fail, from_end, names,
+};
 use crate::{
     extent,
     failure::{Extents, Failure, Problem, TypeResult},
@@ -19,6 +23,9 @@ use crate::{
 /// # Errors
 /// E3006 for an extent below 1, E3007 where the element counts differ, or where -1 stands twice or does not come out.
 pub const fn reshape(x: Type, shape: &[i64]) -> TypeResult<'_> {
+    if has_later(shape) {
+        return open_shape(x.dtype(), shape);
+    }
     let shape = attempt!(resolve(x, shape));
     attempt!(check_positive(shape, x.is_static()));
     if x.is_static() {
@@ -30,6 +37,27 @@ pub const fn reshape(x: Type, shape: &[i64]) -> TypeResult<'_> {
         }
     }
     dims_of(shape).typed(x.dtype())
+}
+
+/// A type of which extents are not known yet, or left to be worked out from such.
+const fn open_shape(dtype: DType, shape: &[i64]) -> TypeResult<'_> {
+    let (mut dims, mut axis, mut count) = (Dims::NONE, 0, 0);
+    while axis < shape.len() {
+        let extent = match shape[axis] {
+            LATER | -1 => UNKNOWN,
+            extent => extent,
+        };
+        if extent < 1 && extent != UNKNOWN {
+            return fail(Problem::NotPositive { axis, shape: Extents { written: shape, open: None } });
+        }
+        count += (shape[axis] == -1) as usize;
+        dims = dims.and(extent);
+        axis += 1;
+    }
+    if count > 1 {
+        return fail(Problem::ManyOpen { count, shape });
+    }
+    dims.typed(dtype)
 }
 
 /// A written shape with the extent that is left open, if one is.
@@ -225,18 +253,24 @@ pub const fn squeezable(x: Type) -> [bool; MAX_RANK] {
 /// E3006 for an extent below 1, E3001 where the operand does not broadcast to exactly this shape.
 pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
     let to = Extents { written: shape, open: None };
-    attempt!(check_positive(to, true));
+    if !has_later(shape) {
+        attempt!(check_positive(to, true));
+    }
     let Some(added) = shape.len().checked_sub(x.rank()) else {
         return fail(Problem::BroadcastRank { to });
     };
     let mut from_axis = 0;
     while from_axis < x.rank() {
         let axis = added + from_axis;
-        let (from, to) = (x.extent(from_axis), shape[axis]);
+        let to = if shape[axis] == LATER { UNKNOWN } else { shape[axis] };
+        let from = x.extent(from_axis);
         if !matches!(broadcast(from, to), Some(extent) if agree(extent, to)) {
             return fail(Problem::BroadcastTo { axis, from, to });
         }
         from_axis += 1;
+    }
+    if has_later(shape) {
+        return open_shape(x.dtype(), shape);
     }
     dims_of(to).typed(x.dtype())
 }

@@ -14,7 +14,9 @@ use crate::{
 };
 
 mod arrangement;
+mod contract;
 mod convolution;
+mod dims;
 mod elementwise;
 mod gradient;
 mod indexing;
@@ -26,7 +28,10 @@ mod reduction;
 pub use arrangement::{
     Permutation, broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose,
 };
+pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
 pub use convolution::{Padding, conv2d};
+pub use dims::{LATER, as_extent, extent_of, floored, has_axis, number_like, sum, times};
+use elementwise::taken;
 pub use elementwise::{Gives, Takes, alike, binary, choice, unary};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
@@ -121,7 +126,7 @@ const fn same_dtype<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
 /// E2004 unless both operands have one element type, E2005 unless that is one of numbers.
 const fn same_numbers<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     attempt!(same_dtype(a, b));
-    elementwise::taken(Takes::Numbers, a, 0)
+    taken(Takes::Numbers, a, 0)
 }
 
 /// The extent that two extents broadcast to; nothing where they do not.

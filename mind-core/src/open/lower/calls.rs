@@ -1,14 +1,14 @@
 //! Operators, calls of functions of the language, and index expressions.
 
-use crate::ir::Part;
-use crate::map::Map;
-use proc_macro2::Ident;
-
 use super::constants::{Meeting, binary};
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
-use crate::open::{NodeId, Op, Spot, Subscript};
-use crate::surface::ast::{self, Argument, BinaryOp, ExprId, NodeKind, SubscriptKind, Transposed, new_axes};
+use crate::ir::Part;
+use crate::map::Map;
+use crate::open::{Check, CheckKind, NodeId, Op, Spot, Subscript};
+use crate::surface::ast::{
+    self, Argument, BinaryOp, Callee, ExprId, NodeKind, SubscriptKind, Transposed, new_axes,
+};
 use crate::surface::habits;
 use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::attributes::Attributes;
@@ -105,7 +105,7 @@ impl Lowering<'_> {
 
     pub(super) fn call(
         &mut self,
-        callee: &Ident,
+        callee: &Callee,
         arguments: &[Argument],
         method: bool,
         expr: ExprId,
@@ -113,6 +113,9 @@ impl Lowering<'_> {
         let name = callee.to_string();
         if method && self.is_call_of_library(callee, arguments) {
             return Err(self.library_called(callee, arguments, expr).into());
+        }
+        if let Some(diag) = self.not_for_expressions(callee, expr) {
+            return Err(diag.into());
         }
         let Some(builtin) = builtins::find(&name) else {
             return Err(self.undefined_function(callee, (arguments, method), expr));
@@ -124,6 +127,15 @@ impl Lowering<'_> {
                 Some(literal) => Ok(Value::Literal(literal)),
                 None => self.operation(&given, Op::Map(map), &operands),
             },
+            Call::Extent { x, axis } => {
+                let node = self.tensor(x)?;
+                let named = given.named().find(|(name, _)| *name == "axis");
+                let site = named.map_or(self.site(expr), |(_, argument)| self.site(argument));
+                let text = self.text(x);
+                self.checks.push(Check { kind: CheckKind::Axis(axis), node, text, site });
+                let extent = self.extent("extent", node, axis, x);
+                Ok(Value::Literal(self.literals.dim(extent, expr)))
+            }
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
             }
@@ -136,6 +148,22 @@ impl Lowering<'_> {
                 self.operation(&given, spread(shape), &[value])
             }
         }
+    }
+
+    /// What is said of a function of a block, which has types of its own: expressions call templates only.
+    fn not_for_expressions(&self, callee: &Callee, expr: ExprId) -> Option<Diag> {
+        let text = callee.to_string();
+        if let Some(frame) = self.frames.last() {
+            let is_function = !callee.of_library && builtins::find(&text).is_none();
+            let message =
+                format!("it calls the function `{text}`, which an expression among Rust variables cannot");
+            let help = format!("call `{}` in a function of a block, or make `{text}` a template", frame.name);
+            return is_function.then(|| Diag::new(Code::E2002, self.site(expr), message).help(help));
+        }
+        self.table.scope(0).position(&text)?;
+        let message = format!("`{text}` is a function of a block, expected a template");
+        let help = format!("put a call of it as a Rust function in braces, as `{{{text}(&x)}}`");
+        Some(Diag::new(Code::E2002, callee.site(), message).help(help))
     }
 
     /// An operation on tensors, of which those that have one element type are brought together.
@@ -169,7 +197,7 @@ impl Lowering<'_> {
 
     fn undefined_function(
         &mut self,
-        callee: &Ident,
+        callee: &Callee,
         (arguments, method): (&[Argument], bool),
         expr: ExprId,
     ) -> Stop {

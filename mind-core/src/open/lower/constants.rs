@@ -4,6 +4,7 @@ use mind_shape::{DType as RuleDType, rules};
 
 use super::lowering::Lowering;
 use crate::diag::Site;
+use crate::dim::Dim;
 use crate::open::typing::diag;
 use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
 use crate::surface::ast::{BinaryOp, ExprId};
@@ -12,6 +13,7 @@ use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::literals::{Class, LiteralId, LiteralKind};
 use crate::surface::lower::values::{Lowered, Stop};
 use crate::ty::DType;
+use crate::written::spread;
 
 /// What a literal meets: a tensor whose element type it takes, and where.
 #[derive(Clone, Copy)]
@@ -68,18 +70,35 @@ impl Lowering<'_> {
                         let operands = [lhs, rhs].map(|operand| node(&made, operand));
                         self.emit(binary(op), &operands, spot)
                     }
-                    LiteralKind::Number(_)
-                    | LiteralKind::Dim(_)
-                    | LiteralKind::Truth(_)
-                    | LiteralKind::Array(_)
-                    | LiteralKind::Filled { .. } => {
-                        unreachable!("without symbols numbers, arrays and filled shapes are constants")
+                    LiteralKind::Dim(dim) => self.number(&dim, source, expr),
+                    LiteralKind::Filled { value, shape } => {
+                        let spot = self.spot_of_literal(expr);
+                        self.emit(spread(shape.to_vec()), &[node(&made, value)], spot)
+                    }
+                    LiteralKind::Number(_) | LiteralKind::Truth(_) | LiteralKind::Array(_) => {
+                        return self.expected("numbers that are known here", expr);
                     }
                 }
             };
             made.push((part, value));
         }
         Ok(node(&made, id))
+    }
+
+    /// A number made of extents.
+    fn number(&mut self, dim: &Dim, source: Source, expr: ExprId) -> NodeId {
+        let like = match source {
+            Source::Met(meeting) => meeting.other,
+            Source::Fixed(dtype) => {
+                let zero = Constant { dtype, ..Constant::number(0.0) };
+                self.graph.derive(Op::Const(Box::new(zero)), &[])
+            }
+        };
+        let (number, witnesses) = self.over_operands(dim, 1);
+        let operands: Vec<NodeId> =
+            [like].into_iter().chain(witnesses.into_iter().map(|(node, _)| node)).collect();
+        let spot = self.spot("dimension", expr, &[]);
+        self.emit(Op::Own(Own::Extent { number }), &operands, spot)
     }
 
     fn constant_part(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
@@ -138,8 +157,7 @@ impl Lowering<'_> {
         let kind = match self.literals.class(id) {
             Class::Integer => NumberKind::Integer,
             Class::Float => NumberKind::Float,
-            Class::Any => NumberKind::Any,
-            Class::Extent => unreachable!("no symbol stands in an expression"),
+            Class::Any | Class::Extent => NumberKind::Any,
             Class::Truth => NumberKind::Truth,
         };
         Ok(Constant {

@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::Ident;
-
 use super::roles::{Place, Role};
-use crate::diag::{Diag, Diags};
+use crate::diag::{Diag, Diags, Site};
+use crate::dim::{Bindings, Dim, Symbol};
 use crate::open::graph::Graph;
 use crate::open::{Check, Leaf, NodeId};
-use crate::surface::ast::{Argument, Body, ExprId, NodeKind};
+use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::{self, Foreign};
 use crate::surface::lower::literals::Literals;
+use crate::surface::lower::table::Table;
+use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Lowered, Names, Stop, Value};
+use crate::written;
 
 /// An expression on its way to an open program.
 pub(super) struct Lowering<'a> {
@@ -30,11 +32,28 @@ pub(super) struct Lowering<'a> {
     pub(super) leaves: Vec<Leaf>,
     /// The leaf of each place.
     pub(super) leaf_of: BTreeMap<String, NodeId>,
+    /// The templates whose bodies are being lowered, innermost last.
+    pub(super) frames: Vec<Frame>,
+    /// What imported templates see.
+    pub(super) table: &'a Table,
+    /// The extents that dims are made of: each an axis of a node, and the argument that it is.
+    pub(super) extents: BTreeMap<Symbol, (NodeId, i64, ExprId)>,
     pub(super) graph: Graph,
     pub(super) checks: Vec<Check>,
     pub(super) diags: Diags,
     /// The mistakes that have been told and are not told again.
     pub(super) reported: BTreeSet<String>,
+}
+
+/// The body of a template that is being lowered.
+pub(super) struct Frame {
+    pub(super) name: String,
+    /// The call.
+    pub(super) site: Site,
+    /// What the names around the call stand for.
+    pub(super) outside: Names<NodeId>,
+    /// The names in dimensions inside.
+    pub(super) dims: DimNames,
 }
 
 impl Expressions for Lowering<'_> {
@@ -58,6 +77,11 @@ impl Expressions for Lowering<'_> {
 
     fn tensor_type(&self, _: NodeId) -> Option<String> {
         None
+    }
+
+    /// Inside of templates, where the outermost is called.
+    fn site(&self, expr: ExprId) -> Site {
+        self.frames.first().map_or(self.body[expr].site, |frame| frame.site)
     }
 
     fn short_text(&self, expr: ExprId) -> String {
@@ -111,7 +135,7 @@ impl Foreign for Lowering<'_> {
         false
     }
 
-    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool {
+    fn is_call_of_library(&self, callee: &Callee, arguments: &[Argument]) -> bool {
         let Some(receiver) = arguments.first().filter(|receiver| self.is_library(receiver.value)) else {
             return false;
         };
@@ -123,6 +147,41 @@ impl Foreign for Lowering<'_> {
 }
 
 impl Lowering<'_> {
+    /// The templates around what is being lowered, innermost first.
+    pub(super) fn within(&self) -> String {
+        let names: Vec<&str> = self.frames.iter().rev().map(|frame| frame.name.as_str()).collect();
+        names.join("` in `")
+    }
+
+    /// A mistake inside of templates, told at the call that led there.
+    pub(super) fn at_call(&self, diag: Diag) -> Diag {
+        self.frames.iter().rev().fold(diag, |diag, frame| {
+            let message = format!("in `{}`: {}", frame.name, diag.message);
+            Diag { message, site: frame.site, ..diag }
+        })
+    }
+
+    /// The extent of an axis as a dim: a symbol that no other has.
+    pub(super) fn extent(&mut self, name: &str, node: NodeId, axis: i64, argument: ExprId) -> Dim {
+        let symbol: Symbol = format!("{name}#{}", self.extents.len()).as_str().into();
+        self.extents.insert(symbol.clone(), (node, axis, argument));
+        Dim::symbol(symbol)
+    }
+
+    /// A dim over extents of nodes as one over those of operands, which come from a position on: these.
+    pub(super) fn over_operands(&self, dim: &Dim, first: usize) -> (Dim, Vec<(NodeId, ExprId)>) {
+        let (mut bindings, mut operands) = (Bindings::new(), Vec::<(NodeId, ExprId)>::new());
+        dim.for_each_symbol(&mut |symbol| {
+            let (node, axis, argument) = self.extents[symbol];
+            let place = operands.iter().position(|(known, _)| *known == node).unwrap_or_else(|| {
+                operands.push((node, argument));
+                operands.len() - 1
+            });
+            bindings.insert(symbol.clone(), written::extent(first + place, axis));
+        });
+        (dim.substitute(&bindings).expect("as large as it was"), operands)
+    }
+
     pub(super) fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
         match value {
             Ok(value) => value,
@@ -137,7 +196,10 @@ impl Lowering<'_> {
     pub(super) fn report(&mut self, stop: Stop) {
         match stop {
             Stop::Poisoned => {}
-            Stop::Mistake(diag) => self.diags.push(*diag),
+            Stop::Mistake(diag) => {
+                let diag = self.at_call(*diag);
+                self.diags.push(diag);
+            }
         }
     }
 

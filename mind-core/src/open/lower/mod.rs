@@ -3,6 +3,7 @@
 //! As in the lowering of functions, a body is a flat list and its lowering a loop; a mistake makes the value of its node
 //! poison, and what uses poison is not spoken of.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, MAX_NODES};
@@ -13,7 +14,9 @@ use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::builtin_calls::ReadCalls;
 use crate::surface::lower::expressions::{Bound, Expressions};
+use crate::surface::lower::library::{Library, add_library};
 use crate::surface::lower::literals::Literals;
+use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
     Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value,
@@ -26,6 +29,7 @@ mod lowering;
 mod places;
 mod roles;
 mod spots;
+mod templates;
 
 use lowering::Lowering;
 
@@ -43,7 +47,21 @@ use lowering::Lowering;
 /// # Errors
 /// The second part holds every mistake that can be found without types.
 pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
-    let body = &expression.body;
+    lower_with(expression, &Library::default())
+}
+
+/// As [`lower()`], with the templates that the expression imports.
+///
+/// # Errors
+/// As for [`lower()`].
+pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program>, Diags) {
+    let (mut table, mut mistakes) = (Table::new(Vec::new()), Diags::new());
+    let templates = add_library(&mut table, library, &expression.imports, &mut mistakes);
+    let mut body = Cow::Borrowed(&expression.body);
+    if body.callees().any(|(callee, _)| templates.has(callee)) {
+        templates.inline(body.to_mut(), &mut mistakes);
+    }
+    let body = &*body;
     let mut lowering = Lowering {
         body,
         texts: body.short_texts(),
@@ -54,9 +72,12 @@ pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
         names: Names::default(),
         leaves: Vec::new(),
         leaf_of: BTreeMap::new(),
+        frames: Vec::new(),
+        table: &table,
+        extents: BTreeMap::new(),
         graph: Graph::default(),
         checks: Vec::new(),
-        diags: Diags::new(),
+        diags: mistakes,
         reported: BTreeSet::new(),
     };
     for index in 0..body.nodes.len() {
@@ -134,9 +155,11 @@ impl Lowering<'_> {
                 }
                 Err(Stop::Poisoned)
             }
-            NodeKind::Enter { .. } | NodeKind::Leave { .. } => {
-                unreachable!("templates are inlined in functions of their block alone")
+            NodeKind::Enter { template, arguments } => {
+                self.enter_template(template, arguments, self.site(expr))?;
+                Ok(Value::unit())
             }
+            NodeKind::Leave { tail, .. } => Ok(self.leave_template(*tail)),
             NodeKind::Struct { name, .. } => {
                 let message = format!("found a `{name}`, which can be written in a `mind!` block only");
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())

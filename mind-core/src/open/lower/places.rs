@@ -18,6 +18,14 @@ impl Lowering<'_> {
         if let Some(Binding::Local(value)) = self.names.get(&key) {
             return Ok(value.clone());
         }
+        if let Some(frame) = self.frames.last() {
+            if let Some(dim) = frame.dims.get(&text) {
+                return Ok(Value::Literal(self.literals.dim(dim, expr)));
+            }
+            if frame.dims.is_unread(&text) {
+                return Err(Stop::Poisoned);
+            }
+        }
         let role = self.roles[expr.index()];
         if let (Role::Padding, Some(word)) = (role, self.padding_word(&text)) {
             return Ok(word);
@@ -28,6 +36,11 @@ impl Lowering<'_> {
         if let ("True" | "False" | "None", Some(help)) = (text.as_str(), habits::name(&text)) {
             let diag = Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`"));
             return Err(diag.help(help).into());
+        }
+        if !self.frames.is_empty() {
+            // Where it stands this has been told.
+            let diag = Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`"));
+            return Err(diag.into());
         }
         let place = Place { tokens: TokenTree::Ident(name.clone()).into(), text, key };
         self.place(place, expr)

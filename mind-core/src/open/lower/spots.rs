@@ -16,6 +16,7 @@ impl Lowering<'_> {
         };
         Spot {
             label,
+            within: self.within(),
             site: self.site(expr),
             is_operator: false,
             operands: operands.iter().map(operand).collect(),
@@ -24,8 +25,16 @@ impl Lowering<'_> {
     }
 
     /// A node that is written.
-    pub(super) fn emit(&mut self, op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
-        self.graph.add(op, operands, Some(spot))
+    ///
+    /// Extents in a shape that are those of other nodes become extents of operands.
+    pub(super) fn emit(&mut self, mut op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
+        let mut operands = operands.to_vec();
+        for dim in op.written_shape().into_iter().flatten() {
+            let (own, witnesses) = self.over_operands(dim, operands.len());
+            *dim = own;
+            operands.extend(witnesses.into_iter().map(|(node, _)| node));
+        }
+        self.graph.add(op, &operands, Some(spot))
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::{Template, TypeExpr};
+use super::{Callee, Home, Template, TypeExpr};
 use crate::diag::Site;
 use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
@@ -80,7 +80,7 @@ pub enum NodeKind {
     /// `f(a, b, axes = [0])`
     Call {
         /// `f`
-        callee: Ident,
+        callee: Callee,
         /// `a`, `b`, `axes = [0]`; the receiver first in the method form.
         arguments: Vec<Argument>,
         /// Whether it is `a.f(b)`.
@@ -91,7 +91,7 @@ pub enum NodeKind {
         /// `grad(·, wrt = a)`, innermost first; never empty.
         transforms: Vec<Transform>,
         /// `f`
-        function: Ident,
+        function: Callee,
         /// `x`
         arguments: Vec<Argument>,
     },
@@ -193,7 +193,7 @@ pub enum NodeKind {
     /// The body of a template ends: the value of the call is `tail`.
     Leave {
         /// As it is called.
-        callee: Ident,
+        callee: Callee,
         /// As they are written.
         arguments: Vec<Argument>,
         /// Whether it is `a.f(b)`.
@@ -236,7 +236,7 @@ pub struct FieldValue {
 
 impl NodeKind {
     /// What it calls, if it is a call.
-    pub fn callee(&self) -> Option<&Ident> {
+    pub fn callee(&self) -> Option<&Callee> {
         match self {
             Self::Call { callee, .. } => Some(callee),
             Self::Transformed { function, .. } => Some(function),
@@ -269,8 +269,31 @@ impl NodeKind {
 
 impl Body {
     /// Every name that is called, built-in ones too, with the call.
-    pub(super) fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+    pub(crate) fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)))
+    }
+
+    /// The callees that mean what they mean around the body, not those of templates of other blocks.
+    pub(crate) fn callees_here(&self) -> impl Iterator<Item = (&Callee, Site)> {
+        let mut homes = Vec::new();
+        self.nodes.iter().filter_map(move |node| {
+            match &node.kind {
+                NodeKind::Enter { template, .. } => homes.push(template.home),
+                NodeKind::Leave { .. } => _ = homes.pop(),
+                _ => {}
+            }
+            let is_here = homes.last().is_none_or(|home| *home == Home::Here);
+            node.kind.callee().filter(|_| is_here).map(|callee| (callee, node.site))
+        })
+    }
+
+    /// Every callee.
+    pub(crate) fn callees_mut(&mut self) -> impl Iterator<Item = &mut Callee> {
+        self.nodes.iter_mut().filter_map(|node| match &mut node.kind {
+            NodeKind::Call { callee, method: false, .. } => Some(callee),
+            NodeKind::Transformed { function, .. } => Some(function),
+            _ => None,
+        })
     }
 
     /// The name, or field of one, that an expression is.

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::{Body, DimExpr};
+use super::{Body, Callee, DimExpr};
 use crate::diag::Site;
 use crate::ty::DType;
 
@@ -11,6 +11,8 @@ use crate::ty::DType;
 pub struct Template {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
+    /// `pub` or nothing.
+    pub visibility: TokenStream,
     /// `softmax`
     pub name: Ident,
     /// What is declared in `<..B, N, T: float>`.
@@ -19,6 +21,8 @@ pub struct Template {
     pub parameters: Vec<TemplateParameter>,
     /// As for [`super::Function::body`].
     pub body: Option<Body>,
+    /// Where it stands.
+    pub home: Home,
     /// From `fn` to the end of the parameters.
     pub site: Site,
     /// From `fn` to the end of the body, as written.
@@ -26,10 +30,29 @@ pub struct Template {
 }
 
 impl Template {
+    /// As it is called: `nn::softmax`.
+    pub fn full_name(&self) -> String {
+        match self.home {
+            Home::Here | Home::Elsewhere(_) => self.name.to_string(),
+            Home::Library(file) => format!("{file}::{}", self.name),
+        }
+    }
+
     /// As for [`super::Function::callees`].
-    pub fn callees(&self) -> impl Iterator<Item = (&Ident, Site)> {
+    pub fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.body.iter().flat_map(Body::callees)
     }
+}
+
+/// Where a template stands: what the names in it mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In the block that calls it.
+    Here,
+    /// In this file of the library.
+    Library(&'static str),
+    /// In another block: as the lowering numbers these.
+    Elsewhere(usize),
 }
 
 /// A name that a template declares in `<…>`.

@@ -7,7 +7,7 @@ use super::values::{Lowered, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::Padding;
-use crate::surface::ast::ExprId;
+use crate::surface::ast::{ConstantKind, ExprId};
 use crate::ty::DType;
 
 /// Arguments of calls as attributes.
@@ -76,6 +76,24 @@ pub(crate) trait Attributes: ReadLiterals {
             return Ok(*value);
         }
         self.expected("`true` or `false`", expr)
+    }
+
+    /// Whether an argument is what a constant parameter of a template takes.
+    fn constant_attribute(&self, kind: ConstantKind, argument: ExprId) -> Lowered<()> {
+        match kind {
+            ConstantKind::Axis | ConstantKind::Int => self.integer_attribute(argument).map(drop),
+            ConstantKind::Axes => self.axes_attribute(argument).map(drop),
+            ConstantKind::Dim => self.dim_attribute(argument).map(drop),
+            ConstantKind::Bool => self.flag_attribute(argument).map(drop),
+            ConstantKind::Float => match self.value(argument) {
+                Value::Literal(id)
+                    if self.literals().is_number(*id) && self.literals().fits(*id, DType::F64) =>
+                {
+                    Ok(())
+                }
+                _ => self.expected("a number known here", argument),
+            },
+        }
     }
 
     /// `f32`

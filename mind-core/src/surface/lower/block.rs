@@ -1,5 +1,6 @@
 //! Whole programs: constants, signatures, the order of functions, and what each of them comes to.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -8,7 +9,7 @@ use super::body::{check_template, lower_body};
 use super::externs::add_externs;
 use super::inline::Templates;
 use super::library::{Library, add_library};
-use super::lowered::{Constant, Function, Lowered};
+use super::lowered::{Constant, Function, Lowered, Template};
 use super::order::order;
 use super::signature::{closure_signature, function_signature, public_parameters};
 use super::structs::structs;
@@ -35,30 +36,28 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
         table.entries.push(Entry { signature, compiled: None });
     }
     add_externs(&mut table, &block.externs, &dims, &mut diags);
-    if let Some(library) = library {
-        add_library(&mut table, library, &block.imports, &mut diags);
-    }
-    let templates = Templates::new(&block.templates, &mut diags, |template| {
-        check_template(table.scope(0), &dims, template)
-    });
-    let mut functions = block.functions.clone();
-    if !templates.is_empty() {
-        for (function, found) in functions.iter_mut().zip(&mut found) {
+    let mut templates = match library {
+        Some(library) => add_library(&mut table, library, &block.imports, &mut diags),
+        None => Templates::default(),
+    };
+    let sound = templates
+        .add(&block.templates, &mut diags, |template| check_template(table.scope(0), &dims, template));
+    let mut functions = Cow::Borrowed(&block.functions);
+    if block.functions.iter().flat_map(ast::Function::callees).any(|(callee, _)| templates.has(callee)) {
+        for (function, found) in functions.to_mut().iter_mut().zip(&mut found) {
             function.body.iter_mut().for_each(|body| templates.inline(body, found));
         }
     }
-    let block = &ast::Block { functions, ..block.clone() };
-    let calls: Vec<Vec<Call>> =
-        block.functions.iter().map(|function| calls(function, table.scope(0))).collect();
-    let own = |callee: &usize| *callee < block.functions.len();
+    let calls: Vec<Vec<Call>> = functions.iter().map(|function| calls(function, table.scope(0))).collect();
+    let own = |callee: &usize| *callee < functions.len();
     let needs: Vec<Vec<usize>> =
         calls.iter().map(|calls| calls.iter().map(|call| call.callee).filter(own).collect()).collect();
     let order = order(&needs);
     for cycle in &order.cycles {
-        found[cycle[0]].push(cycle_diag(block, &calls, cycle));
+        found[cycle[0]].push(cycle_diag(&functions, &calls, cycle));
     }
     for position in order.nodes {
-        let function = &block.functions[position];
+        let function = &functions[position];
         let (Some(signature), Some(body)) = (&table.entries[position].signature, &function.body) else {
             continue;
         };
@@ -67,23 +66,32 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
         table.entries[position].compiled = compiled;
     }
     diags.extend(found.into_iter().flatten());
-    let functions = block.functions.iter().zip(table.entries);
+    let functions = functions.iter().zip(table.entries);
     let functions = functions.filter_map(|(function, entry)| public_function(function, entry)).collect();
-    (Lowered { constants, structs, functions }, diags)
+    let templates = block.templates.iter().zip(sound).map(|(template, is_sound)| Template {
+        attributes: template.attributes.clone(),
+        visibility: template.visibility.clone(),
+        name: template.name.clone(),
+        broken: !is_sound,
+    });
+    (Lowered { constants, structs, functions, templates: templates.collect() }, diags)
 }
 
 /// Lowers a closure.
 pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -> (Lowered, Diags) {
     let mut diags = Diags::new();
     let mut table = Table::new(unread(&[], &closure.imports, library));
-    if let Some(library) = library {
-        add_library(&mut table, library, &closure.imports, &mut diags);
-    }
+    let templates = match library {
+        Some(library) => add_library(&mut table, library, &closure.imports, &mut diags),
+        None => Templates::default(),
+    };
     let signature = closure_signature(closure, &mut diags);
     let (Some(signature), Some(body)) = (signature, &closure.body) else {
         return (Lowered::default(), diags);
     };
-    let (compiled, own) = lower_body(table.scope(0), &signature, body);
+    let mut body = body.clone();
+    templates.inline(&mut body, &mut diags);
+    let (compiled, own) = lower_body(table.scope(0), &signature, &body);
     diags.extend(own);
     let function = compiled.map(|compiled| Function {
         attributes: TokenStream::new(),
@@ -96,13 +104,13 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
         gradient: None,
         program: Some(compiled.source),
     });
-    (Lowered { constants: Vec::new(), structs: Vec::new(), functions: function.into_iter().collect() }, diags)
+    (Lowered { functions: function.into_iter().collect(), ..Lowered::default() }, diags)
 }
 
 /// The names that are known to stand for something, though not for what.
 fn unread(items: &[Ident], imports: &[ast::Import], library: Option<&Library>) -> Vec<String> {
     let imports = imports.iter().filter(|_| library.is_none()).map(|import| &import.name);
-    items.iter().chain(imports).map(Ident::to_string).collect()
+    items.iter().map(Ident::to_string).chain(imports.map(ToString::to_string)).collect()
 }
 
 fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
@@ -175,13 +183,14 @@ struct Call {
 }
 
 fn calls(function: &ast::Function, table: Scope<'_>) -> Vec<Call> {
-    let call =
-        |(callee, site): (&Ident, Site)| Some(Call { callee: table.position(&callee.to_string())?, site });
-    function.callees().filter_map(call).collect()
+    let call = |(callee, site): (&ast::Callee, Site)| {
+        Some(Call { callee: table.position(&callee.to_string())?, site })
+    };
+    function.body.iter().flat_map(ast::Body::callees_here).filter_map(call).collect()
 }
 
-fn cycle_diag(block: &ast::Block, calls: &[Vec<Call>], cycle: &[usize]) -> Diag {
-    let names: Vec<_> = cycle.iter().map(|position| block.functions[*position].name.to_string()).collect();
+fn cycle_diag(functions: &[ast::Function], calls: &[Vec<Call>], cycle: &[usize]) -> Diag {
+    let names: Vec<_> = cycle.iter().map(|position| functions[*position].name.to_string()).collect();
     let site_of_call = |from: usize, to: usize| {
         calls[from].iter().find(|call| call.callee == to).map_or(Site::Nowhere, |call| call.site)
     };

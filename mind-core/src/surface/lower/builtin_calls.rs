@@ -26,6 +26,8 @@ pub(crate) enum Call {
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`
     Full { shape: Vec<Dim>, value: ExprId },
+    /// `extent(x, axis)`
+    Extent { x: ExprId, axis: i64 },
 }
 
 /// The arguments of a call, one place a formal.
@@ -106,6 +108,9 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),
             Function::Full => {
                 return Ok(Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            }
+            Function::Extent => {
+                return Ok(Call::Extent { x, axis: self.integer_attribute(given.required(1))? });
             }
             Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),

@@ -27,6 +27,7 @@ pub(crate) enum Function {
     Full,
     ZerosLike,
     OnesLike,
+    Extent,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -38,6 +39,7 @@ const LITERALS: &[Builtin] = &[
     builtin("full", &["shape", "c"], 2, Function::Full),
     builtin("zeros_like", &["x"], 1, Function::ZerosLike),
     builtin("ones_like", &["x"], 1, Function::OnesLike),
+    builtin("extent", &["x", "axis"], 2, Function::Extent),
 ];
 
 /// Those over axes that are no reductions of their element type.

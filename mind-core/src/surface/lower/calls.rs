@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use proc_macro2::Ident;
-
 use super::arguments::match_arguments;
 use super::callable::{Callable, Differentiation, Formal, MAX_INSTRUCTIONS, own_instructions, too_many};
 use super::expressions::Expressions;
@@ -21,7 +19,7 @@ use crate::diag::{Code, Diag};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::{Module, ValueId};
 use crate::ops::OpError;
-use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
+use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValue};
 use crate::ty::Type;
 use crate::written::{resolve, spread};
 
@@ -31,7 +29,7 @@ const NO_FUNCTION: &str =
 
 impl BodyLowering<'_> {
     /// Lowers a call by name.
-    pub(super) fn call(&mut self, callee: &Ident, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
+    pub(super) fn call(&mut self, callee: &Callee, arguments: &[Argument], expr: ExprId) -> Lowered<Value> {
         let name = callee.to_string();
         let table = self.table;
         match table.position(&name) {
@@ -56,7 +54,7 @@ impl BodyLowering<'_> {
 
     pub(super) fn undefined_function(
         &mut self,
-        callee: &Ident,
+        callee: &Callee,
         arguments: &[Argument],
         expr: ExprId,
     ) -> Stop {
@@ -160,10 +158,9 @@ impl BodyLowering<'_> {
     /// What is wrong where calls alone make too many instructions, each by what it calls: known before one of them is
     /// copied, since functions come after those that they call.
     pub(super) fn calls_too_much(&self) -> Option<Diag> {
-        let callees = self.body.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)));
         let mut all = self.signature.inputs.len();
         let mut last = None;
-        for (callee, site) in callees {
+        for (callee, site) in self.body.callees_here() {
             let name = callee.to_string();
             let entry = self.table.position(&name).map(|position| self.table.entry(position));
             if let Some(compiled) = entry.and_then(|entry| entry.compiled.as_ref()) {

@@ -7,7 +7,8 @@ use super::expressions::Expressions;
 use super::names::{nearest, undefined};
 use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, ExprId, NodeKind, Number, NumberValue};
+use crate::standard;
+use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits::{self, Way};
 
 /// How long the text of an argument may be in what a help shows; longer ones are cut.
@@ -22,7 +23,7 @@ pub(crate) trait Foreign: Expressions {
     fn is_own_function(&self, name: &str) -> bool;
 
     /// Whether the receiver of a method call is a library, as `np` of `np.sum(x)`.
-    fn is_call_of_library(&self, callee: &Ident, arguments: &[Argument]) -> bool;
+    fn is_call_of_library(&self, callee: &Callee, arguments: &[Argument]) -> bool;
 
     /// Whether an expression is `np`, or `jax.nn`.
     fn is_library(&self, expr: ExprId) -> bool {
@@ -78,7 +79,7 @@ pub(crate) trait Foreign: Expressions {
     }
 
     /// E2002 for `np` in `np.sum(x)`, with the call as it is here.
-    fn library_called(&self, callee: &Ident, arguments: &[Argument], expr: ExprId) -> Diag {
+    fn library_called(&self, callee: &Callee, arguments: &[Argument], expr: ExprId) -> Diag {
         let library = arguments[0].value;
         let diag = Diag::new(
             Code::E2002,
@@ -114,12 +115,17 @@ pub(crate) trait Foreign: Expressions {
     /// E2002 for a function that nothing has; what it is here, if that is known.
     fn no_function<'a>(
         &self,
-        callee: &Ident,
+        callee: &Callee,
         (arguments, method): (&[Argument], bool),
         expr: ExprId,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Diag {
-        let (name, site) = (callee.to_string(), Site::token(callee.span()));
+        let (name, site) = (callee.to_string(), callee.site());
+        if let [file] = &callee.path[..]
+            && callee.of_library
+        {
+            return no_function_of(&file.to_string(), &name, site);
+        }
         match habits::function(&name) {
             Some(way) => {
                 let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
@@ -378,10 +384,22 @@ fn has_operator(text: &str) -> bool {
     }) || text.starts_with('-')
 }
 
+/// E2002 for a function that a file of the library has not.
+fn no_function_of(file: &str, name: &str, site: Site) -> Diag {
+    let known: Vec<String> = standard::functions(file).map(|known| format!("{file}::{known}")).collect();
+    let diag = undefined("function", name, site, known.iter().map(String::as_str));
+    match diag.help {
+        Some(_) => diag,
+        None => {
+            diag.help(format!("the library's functions are in the documentation of `mind`, under `{file}`"))
+        }
+    }
+}
+
 /// Whether the receiver of a method call can only be a library, where any name may be a variable of Rust's: the call makes
 /// no sense as that of a method.
 pub(crate) fn makes_no_sense_as_method(
-    callee: &Ident,
+    callee: &Callee,
     arguments: &[Argument],
     kind: impl Fn(ExprId) -> bool,
 ) -> bool {

@@ -37,6 +37,18 @@ impl BodyLowering<'_> {
                 }
                 (None, operands) => self.operation(&given, &Op::Map(map), operands),
             },
+            Call::Extent { x, axis } => {
+                let tensor = self.tensor(x, None)?;
+                let shape = &self.builder.ty(tensor).shape;
+                let position = if axis < 0 { axis.saturating_add_unsigned(shape.len() as u64) } else { axis };
+                let extent = usize::try_from(position).ok().and_then(|position| shape.get(position)).cloned();
+                match extent {
+                    Some(extent) => Ok(Value::Literal(self.literals.dim(extent, expr))),
+                    None => {
+                        Err(self.unresolved(&given, &Unresolved::Axis(axis, shape.len()), &[(tensor, x)]))
+                    }
+                }
+            }
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
             }

@@ -3,13 +3,18 @@
 //! It is done on the syntax tree, so that all that comes behind knows bodies alone. The arguments come first, then
 //! [`NodeKind::Enter`] binds them, then comes the body, and [`NodeKind::Leave`] is the value of the call.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use proc_macro2::Ident;
 
 use super::arguments::match_arguments;
 use super::order::order;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{Argument, Body, ExprId, Formal, Function, Node, NodeKind, Template};
+use crate::standard;
+use crate::surface::ast::{Argument, Body, Callee, ExprId, Formal, Home, Node, NodeKind, Template};
+use crate::surface::parse_block;
 
 /// The most nodes that a body may come to.
 const MAX_NODES: usize = 1 << 16;
@@ -20,22 +25,27 @@ const MAX_TEMPLATE_NODES: usize = 1 << 20;
 /// How deep templates may call each other.
 const MAX_DEPTH: usize = 64;
 
-/// The templates of a block, with the calls in them inlined; of one with a mistake only the name is known.
+/// The templates that bodies may call, with the calls in them inlined; of one with a mistake only the name is known.
 #[derive(Default)]
-pub(super) struct Templates(BTreeMap<String, Option<Rc<Template>>>);
-
-/// Inlines the templates that functions of their block call. Mistakes are told where the templates stand.
-pub fn inline_templates(functions: &mut [Function], templates: &[Template]) {
-    let mut diags = Diags::new();
-    let templates = Templates::new(templates, &mut diags, |_| Diags::new());
-    for body in functions.iter_mut().filter_map(|function| function.body.as_mut()) {
-        templates.inline(body, &mut diags);
-    }
+pub(crate) struct Templates {
+    named: BTreeMap<String, Option<Rc<Template>>>,
+    /// Those of the library that have been read.
+    library: RefCell<BTreeMap<String, Rc<Template>>>,
 }
 
 impl Templates {
-    /// Inlines templates into each other; each is then checked by itself.
-    pub(super) fn new(written: &[Template], diags: &mut Diags, check: impl Fn(&Template) -> Diags) -> Self {
+    /// Adds a template under the name that it is called by.
+    pub(super) fn import(&mut self, name: String, template: Option<Rc<Template>>) {
+        self.named.insert(name, template);
+    }
+
+    /// Adds the templates of a block, inlined into each other; each is then checked by itself. Gives which are sound.
+    pub(super) fn add(
+        &mut self,
+        written: &[Template],
+        diags: &mut Diags,
+        check: impl Fn(&Template) -> Diags,
+    ) -> Vec<bool> {
         let position = |name: &str| written.iter().position(|template| template.name == name);
         let calls: Vec<Vec<(usize, Site)>> = written
             .iter()
@@ -47,7 +57,7 @@ impl Templates {
         let needs: Vec<Vec<usize>> =
             calls.iter().map(|calls| calls.iter().map(|(callee, _)| *callee).collect()).collect();
         let order = order(&needs);
-        let mut all = Self(written.iter().map(|template| (template.name.to_string(), None)).collect());
+        self.named.extend(written.iter().map(|template| (template.name.to_string(), None)));
         for cycle in &order.cycles {
             let names: Vec<_> =
                 cycle.iter().chain(cycle.first()).map(|at| format!("`{}`", written[*at].name)).collect();
@@ -79,7 +89,7 @@ impl Templates {
             }
             let Some(body) = &mut template.body else { continue };
             let mut own = Diags::new();
-            all.inline(body, &mut own);
+            self.inline(body, &mut own);
             nodes += body.nodes.len();
             if own.is_empty() {
                 own = check(&template);
@@ -88,22 +98,53 @@ impl Templates {
             let is_sound = own.is_empty() && needs[at].iter().all(|callee| sound[*callee]);
             if is_sound && !order.cycles.iter().any(|cycle| cycle.contains(&at)) {
                 sound[at] = true;
-                all.0.insert(template.name.to_string(), Some(Rc::new(template)));
+                self.named.insert(template.name.to_string(), Some(Rc::new(template)));
             }
             diags.extend(own);
         }
-        all
+        sound
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether a template is called.
+    pub(crate) fn has(&self, callee: &Callee) -> bool {
+        library_text(callee).is_some() || self.named.contains_key(&callee.to_string())
+    }
+
+    /// The template that is called; nothing inside where it has a mistake.
+    fn find(&self, callee: &Callee) -> Option<Option<Rc<Template>>> {
+        match library_text(callee) {
+            Some(text) => Some(Some(self.of_library(callee, text))),
+            None => self.named.get(&callee.to_string()).cloned(),
+        }
+    }
+
+    /// A template of the library, read when it is first called.
+    fn of_library(&self, callee: &Callee, (file, text): (&'static str, &'static str)) -> Rc<Template> {
+        if let Some(known) = self.library.borrow().get(&callee.to_string()) {
+            return known.clone();
+        }
+        let tokens = text.parse().expect("the library's text is tokens");
+        let template = parse_block(tokens).0.templates.into_iter().next();
+        let mut template = template.expect("a function of the library is a template");
+        template.home = Home::Library(file);
+        let body = template.body.as_mut().expect("the library has no mistakes");
+        // Functions of a file call each other by their names.
+        for callee in body.callees_mut().filter(|callee| callee.is_name()) {
+            let name = callee.name.to_string();
+            if template.name != name && standard::function(file, &name).is_some() {
+                let path = vec![Ident::new(file, callee.name.span())];
+                *callee = Callee { path, name: callee.name.clone(), of_library: true };
+            }
+        }
+        self.inline(body, &mut Diags::new());
+        let template = Rc::new(template);
+        self.library.borrow_mut().insert(callee.to_string(), template.clone());
+        template
     }
 
     /// Replaces the calls of templates in a body.
-    pub(super) fn inline(&self, body: &mut Body, diags: &mut Diags) {
-        let calls =
-            |node: &Node| node.kind.callee().is_some_and(|callee| self.0.contains_key(&callee.to_string()));
-        if !body.nodes.iter().any(calls) {
+    pub(crate) fn inline(&self, body: &mut Body, diags: &mut Diags) {
+        if !body.callees().any(|(callee, _)| self.has(callee)) {
             return;
         }
         let old = std::mem::take(body);
@@ -111,11 +152,11 @@ impl Templates {
         let mut moved: Vec<ExprId> = Vec::with_capacity(old.nodes.len());
         for mut node in old.nodes {
             node.kind.operands_mut().into_iter().for_each(|operand| *operand = moved[operand.index()]);
-            let template = node.kind.callee().and_then(|callee| self.0.get(&callee.to_string()));
+            let template = node.kind.callee().and_then(|callee| self.find(callee));
             let id = match template {
                 None => Ok(inlining.push(node)),
                 Some(None) => Ok(inlining.push(Node { kind: NodeKind::Unread, ..node })),
-                Some(Some(template)) => inlining.call(template, &node),
+                Some(Some(template)) => inlining.call(&template, &node),
             };
             let site = inlining.nodes.last().map_or(Site::Nowhere, |last| last.site);
             moved.push(id.unwrap_or_else(|diag| {
@@ -125,6 +166,15 @@ impl Templates {
         }
         *body = Body { nodes: inlining.nodes, tail: old.tail.map(|tail| moved[tail.index()]) };
     }
+}
+
+/// The file and the text of a function of the library.
+fn library_text(callee: &Callee) -> Option<(&'static str, &'static str)> {
+    let [file] = &callee.path[..] else { return None };
+    if !callee.of_library {
+        return None;
+    }
+    standard::function(&file.to_string(), &callee.name.to_string())
 }
 
 /// A body on its way.
@@ -151,7 +201,7 @@ impl Inlining {
     }
 
     fn call(&mut self, template: &Rc<Template>, node: &Node) -> Result<ExprId, Option<Diag>> {
-        let (name, site) = (&template.name, node.site);
+        let (name, site) = (template.full_name(), node.site);
         let NodeKind::Call { callee, arguments, method } = &node.kind else {
             let message = format!("`{name}` is a template, expected a function to differentiate");
             let help = "differentiate a function that calls it";
@@ -186,10 +236,14 @@ fn matched(template: &Template, arguments: &[Argument], call: Site) -> Result<Ve
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let has_default = |takes: &Formal| matches!(takes, Formal::Constant { default: Some(_), .. });
     let required = template.parameters.iter().filter(|parameter| !has_default(&parameter.takes)).count();
-    let matched = match_arguments(&template.name.to_string(), &names, required, arguments, call);
+    let matched = match_arguments(&template.full_name(), &names, required, arguments, call);
     let given = matched.map_err(|diag| {
         let parameters: Vec<_> = template.parameters.iter().map(ToString::to_string).collect();
-        diag.note_at(template.site, format!("`{}({})` is declared", template.name, parameters.join(", ")))
+        let call = format!("{}({})", template.full_name(), parameters.join(", "));
+        match template.home {
+            Home::Here | Home::Elsewhere(_) => diag.note_at(template.site, format!("`{call}` is declared")),
+            Home::Library(_) => diag.note(format!("it is `{call}`")),
+        }
     })?;
     Ok(given.given.iter().map(|given| given.map(|argument| argument.value)).collect())
 }

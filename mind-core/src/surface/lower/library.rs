@@ -1,25 +1,29 @@
 //! Functions of other blocks, as a program imports them.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use proc_macro2::Ident;
+
 use super::body::lower_body;
+use super::inline::Templates;
 use super::signature::function_signature;
 use super::structs::structs;
 use super::table::{Entry, Table};
 use super::types::DimNames;
-use crate::diag::{Code, Diag, Diags};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Dim;
-use crate::surface::ast::{self, Import};
+use crate::surface::ast::{self, Home, Import};
 
-/// The functions of other blocks that a program calls, and those that these call.
+/// What a program calls of other blocks, and what that calls.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     /// Each once; one stands behind those that it calls.
     pub functions: Vec<Foreign>,
-    /// The function that each import of the program names, by its place in `functions`.
+    /// What each import of the program names, by its place in `functions`.
     pub imported: Vec<usize>,
-    /// The blocks that the functions stand in.
+    /// The blocks that these stand in.
     pub blocks: Vec<ForeignBlock>,
 }
 
@@ -34,35 +38,73 @@ pub struct ForeignBlock {
     pub externs: Vec<String>,
 }
 
-/// A function of another block, and what the names in it mean.
+/// A function or template of another block, and what the names in it mean.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// Its attributes, its gradient and its visibility mean nothing here. One with a mistake that is reported where it
-    /// stands has no body.
-    pub function: ast::Function,
-    /// Under which names it calls which function of the library.
+    /// What it is. One with a mistake that is reported where it stands has no body.
+    pub item: ForeignItem,
+    /// Under which names it calls which of the library.
     pub callees: Vec<(String, usize)>,
     /// Its block, by its place in [`Library::blocks`].
     pub block: usize,
 }
 
-/// Adds the functions of a library to a table, lowered.
+/// What another block has.
+#[derive(Clone, Debug)]
+pub enum ForeignItem {
+    /// Its attributes, its gradient and its visibility mean nothing here.
+    Function(ast::Function),
+    /// Inlined where it is called.
+    Template(ast::Template),
+}
+
+impl ForeignItem {
+    /// Every name that it calls, built-in ones too, with the call.
+    pub fn callees(&self) -> impl Iterator<Item = (&ast::Callee, Site)> {
+        self.body().into_iter().flat_map(ast::Body::callees)
+    }
+
+    fn body(&self) -> Option<&ast::Body> {
+        match self {
+            Self::Function(function) => function.body.as_ref(),
+            Self::Template(template) => template.body.as_ref(),
+        }
+    }
+
+    fn name_and_site(&self) -> (&Ident, Site) {
+        match self {
+            Self::Function(function) => (&function.name, function.site),
+            Self::Template(template) => (&template.name, template.site),
+        }
+    }
+}
+
+/// Adds the functions of a library to a table, lowered; gives the templates that the program calls.
 ///
 /// They were lowered where they stand, so mistakes in them are rare: those of another version of the language. Each is
 /// told once, at the import that it came by.
-pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Import], diags: &mut Diags) {
+pub(crate) fn add_library(
+    table: &mut Table,
+    library: &Library,
+    imports: &[Import],
+    diags: &mut Diags,
+) -> Templates {
     let first = table.entries.len();
     let dims: Vec<DimNames> = library.blocks.iter().map(ForeignBlock::dims).collect();
+    let mut templates: Vec<Option<Rc<ast::Template>>> = vec![None; library.functions.len()];
     for (position, foreign) in library.functions.iter().enumerate() {
         let mut own = Diags::new();
-        let function = ast::Function { gradient: None, ..foreign.function.clone() };
-        let signature = function_signature(&function, &dims[foreign.block], &mut own);
-        let names: BTreeMap<String, usize> =
-            foreign.callees.iter().map(|(name, callee)| (name.clone(), first + callee)).collect();
+        let (mut names, mut inlined) = (BTreeMap::new(), Templates::default());
+        for (name, callee) in &foreign.callees {
+            match &library.functions[*callee].item {
+                ForeignItem::Function(_) => _ = names.insert(name.clone(), first + callee),
+                ForeignItem::Template(_) => inlined.import(name.clone(), templates[*callee].clone()),
+            }
+        }
+        let is_known = |name: &String| foreign.callees.iter().any(|(callee, _)| callee == name);
         let is_extern = |name: &String| library.blocks[foreign.block].externs.contains(name);
-        let mut called = foreign.function.callees().map(|(callee, site)| (callee.to_string(), site));
-        let external = called.find(|(name, _)| is_extern(name) && !names.contains_key(name));
-        let scope = table.add_scope(names);
+        let mut called = foreign.item.callees().map(|(callee, site)| (callee.to_string(), site));
+        let external = called.find(|(name, _)| is_extern(name) && !is_known(name));
         let is_external = external.is_some();
         own.extend(external.map(|(callee, site)| {
             let message = format!("it calls `{callee}`, which only its own block declares by `extern`");
@@ -70,23 +112,46 @@ pub(super) fn add_library(table: &mut Table, library: &Library, imports: &[Impor
                 format!("declare `{callee}` by `extern` in this block too, and call it from a function here");
             Diag::new(Code::E2002, site, message).help(help)
         }));
-        let compiled = match (&signature, &foreign.function.body) {
-            (Some(signature), Some(body)) if !is_external => {
-                let (compiled, more) = lower_body(table.scope(scope), signature, body);
-                own.extend(more);
-                compiled
+        let mut entry = Entry::default();
+        match &foreign.item {
+            ForeignItem::Function(function) => {
+                let mut function = ast::Function { gradient: None, ..function.clone() };
+                entry.signature = function_signature(&function, &dims[foreign.block], &mut own);
+                let scope = table.add_scope(names);
+                if let (Some(signature), Some(body), false) =
+                    (&entry.signature, &mut function.body, is_external)
+                {
+                    inlined.inline(body, &mut own);
+                    let (compiled, more) = lower_body(table.scope(scope), signature, body);
+                    own.extend(more);
+                    entry.compiled = compiled;
+                }
             }
-            (None, _) | (_, None) | (Some(_), Some(_)) => None,
-        };
+            ForeignItem::Template(template) => {
+                let home = table.add_home(names, dims[foreign.block].clone());
+                let mut template = ast::Template { home: Home::Elsewhere(home), ..template.clone() };
+                if let (Some(body), false) = (&mut template.body, is_external) {
+                    inlined.inline(body, &mut own);
+                    templates[position] = own.is_empty().then(|| Rc::new(template));
+                }
+            }
+        }
         if let Some(diag) = own.into_iter().next() {
             let import = library.imported.iter().position(|imported| library.reaches(*imported, position));
-            diags.push(at_import(diag, &foreign.function, import.map(|import| &imports[import])));
+            diags.push(at_import(diag, &foreign.item, import.map(|import| &imports[import])));
         }
-        table.entries.push(Entry { signature, compiled });
+        table.entries.push(entry);
     }
+    let mut imported = Templates::default();
     for (import, position) in imports.iter().zip(&library.imported) {
-        table.own().insert(import.name.to_string(), first + position);
+        match &library.functions[*position].item {
+            ForeignItem::Function(_) => _ = table.own().insert(import.name.to_string(), first + position),
+            ForeignItem::Template(_) => {
+                imported.import(import.name.to_string(), templates[*position].clone())
+            }
+        }
     }
+    imported
 }
 
 impl ForeignBlock {
@@ -116,9 +181,9 @@ impl Library {
 }
 
 /// A mistake in an imported function, told where it is imported.
-fn at_import(diag: Diag, function: &ast::Function, import: Option<&Import>) -> Diag {
-    let name = &function.name;
-    let site = import.map_or(function.site, |import| import.site);
+fn at_import(diag: Diag, item: &ForeignItem, import: Option<&Import>) -> Diag {
+    let (name, site) = item.name_and_site();
+    let site = import.map_or(site, |import| import.site);
     let message = format!("in the imported function `{name}`: {}", diag.message);
     let told = Diag { site, message, ..diag };
     told.note_at(diag.site, "it stands")

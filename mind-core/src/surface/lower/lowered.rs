@@ -20,6 +20,21 @@ pub struct Lowered {
     /// The functions, in source order; a closure is one function named `closure`. A function is missing where its
     /// signature makes no sense.
     pub functions: Vec<Function>,
+    /// The templates, in source order.
+    pub templates: Vec<Template>,
+}
+
+/// A template: what other blocks import it by. Nothing of it is compiled by itself.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Doc comments and other attributes, as written.
+    pub attributes: TokenStream,
+    /// `pub` or nothing.
+    pub visibility: TokenStream,
+    /// Its name.
+    pub name: Ident,
+    /// Whether a mistake in it has been reported.
+    pub broken: bool,
 }
 
 /// A constant of a block.

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::Ident;
-
 use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::literals::Literals;
@@ -15,7 +13,7 @@ use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, S
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
-use crate::surface::ast::{Argument, Body, ExprId};
+use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 
 /// A body on its way to a module.
 pub(super) struct BodyLowering<'a> {
@@ -30,7 +28,7 @@ pub(super) struct BodyLowering<'a> {
     pub(super) literals: Literals,
     pub(super) names: Names,
     /// The templates whose bodies are being lowered, innermost last.
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame<'a>>,
     /// Where the nodes in them are called.
     pub(super) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
@@ -47,12 +45,15 @@ pub(super) struct BodyLowering<'a> {
 }
 
 /// The body of a template that is being lowered.
-pub(super) struct Frame {
+pub(super) struct Frame<'a> {
     pub(super) name: String,
+    pub(super) home: Home,
     /// The call; nothing while the template is checked by itself.
     pub(super) site: Option<Site>,
     /// What the names around the call stand for.
     pub(super) outside: Names,
+    /// The functions around the call.
+    pub(super) table: Scope<'a>,
     /// The names in dimensions inside.
     pub(super) dims: DimNames,
 }
@@ -93,7 +94,7 @@ impl Foreign for BodyLowering<'_> {
         self.table.position(name).is_some() || self.table.is_unread(name)
     }
 
-    fn is_call_of_library(&self, _: &Ident, arguments: &[Argument]) -> bool {
+    fn is_call_of_library(&self, _: &Callee, arguments: &[Argument]) -> bool {
         arguments.first().is_some_and(|receiver| self.is_library(receiver.value))
     }
 }

@@ -21,8 +21,8 @@ pub(crate) mod expressions;
 mod externs;
 pub(crate) mod foreign;
 mod functions;
-mod inline;
-mod library;
+pub(crate) mod inline;
+pub(crate) mod library;
 pub(crate) mod literals;
 mod lowered;
 mod lowering;
@@ -37,8 +37,8 @@ mod signature;
 mod structs;
 mod structure;
 mod subscripts;
-mod table;
-mod templates;
+pub(crate) mod table;
+pub(crate) mod templates;
 mod transforms;
 pub(crate) mod types;
 pub(crate) mod values;
@@ -46,9 +46,10 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
-pub use inline::inline_templates;
-pub use library::{Foreign, ForeignBlock, Library};
-pub use lowered::{Constant, Function, GradientRequest, GradientTarget, Lowered, Parameter, Source};
+pub use library::{Foreign, ForeignBlock, ForeignItem, Library};
+pub use lowered::{
+    Constant, Function, GradientRequest, GradientTarget, Lowered, Parameter, Source, Template,
+};
 pub use names::nearest;
 pub use structs::{Struct, StructField};
 pub use structure::{Axis, Leaf, StructType, Structure};

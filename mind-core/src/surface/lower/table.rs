@@ -5,22 +5,25 @@ use std::collections::BTreeMap;
 use super::lowered::Source;
 use super::signature::Signature;
 use super::structure::Structure;
+use super::types::DimNames;
 
 /// The functions of a program, and of those it imports.
-pub(super) struct Table {
+pub(crate) struct Table {
     pub(super) entries: Vec<Entry>,
-    /// Which names mean which entry: first to the program itself, then to each function of other blocks.
+    /// Which names mean which entry: first to the program itself, then to nobody, as in the library, then to each function
+    /// and template of other blocks.
     scopes: Vec<BTreeMap<String, usize>>,
+    /// The templates of other blocks: the scope of each, and the names in its dimensions.
+    homes: Vec<(usize, DimNames)>,
     /// The names of items that could not be read.
     unread: Vec<String>,
 }
 
 /// The functions that a body sees.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
-    entries: &'a [Entry],
-    positions: &'a BTreeMap<String, usize>,
-    unread: &'a [String],
+pub(crate) struct Scope<'a> {
+    table: &'a Table,
+    scope: usize,
 }
 
 /// A function of a block.
@@ -39,14 +42,17 @@ pub(super) struct Compiled {
     pub(super) updates: Vec<usize>,
 }
 
+const OWN: usize = 0;
+const NOBODY: usize = 1;
+
 impl Table {
-    pub(super) fn new(unread: Vec<String>) -> Self {
-        Self { entries: Vec::new(), scopes: vec![BTreeMap::new()], unread }
+    pub(crate) fn new(unread: Vec<String>) -> Self {
+        Self { entries: Vec::new(), scopes: vec![BTreeMap::new(); 2], homes: Vec::new(), unread }
     }
 
     /// The names that the program itself uses.
     pub(super) fn own(&mut self) -> &mut BTreeMap<String, usize> {
-        &mut self.scopes[0]
+        &mut self.scopes[OWN]
     }
 
     pub(super) fn add_scope(&mut self, names: BTreeMap<String, usize>) -> usize {
@@ -54,31 +60,50 @@ impl Table {
         self.scopes.len() - 1
     }
 
-    pub(super) fn scope(&self, scope: usize) -> Scope<'_> {
-        Scope { entries: &self.entries, positions: &self.scopes[scope], unread: &self.unread }
+    /// Adds what the names in a template of another block mean.
+    pub(super) fn add_home(&mut self, names: BTreeMap<String, usize>, dims: DimNames) -> usize {
+        let scope = self.add_scope(names);
+        self.homes.push((scope, dims));
+        self.homes.len() - 1
+    }
+
+    pub(crate) fn scope(&self, scope: usize) -> Scope<'_> {
+        Scope { table: self, scope }
     }
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn position(self, name: &str) -> Option<usize> {
-        self.positions.get(name).copied()
+    pub(crate) fn position(self, name: &str) -> Option<usize> {
+        self.table.scopes[self.scope].get(name).copied()
     }
 
     pub(super) fn entry(self, position: usize) -> &'a Entry {
-        &self.entries[position]
+        &self.table.entries[position]
     }
 
     pub(super) fn is_unread(self, name: &str) -> bool {
-        self.unread.iter().any(|unread| unread == name)
+        self.scope == OWN && self.table.unread.iter().any(|unread| unread == name)
     }
 
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        self.positions.keys().map(String::as_str)
+        self.table.scopes[self.scope].keys().map(String::as_str)
     }
 
     /// Whether a function has a parameter that it may update.
     pub(super) fn updates(self, name: &str) -> bool {
-        let signature = self.position(name).and_then(|position| self.entries[position].signature.as_ref());
+        let signature =
+            self.position(name).and_then(|position| self.table.entries[position].signature.as_ref());
         signature.is_some_and(|signature| signature.parameters.iter().any(|parameter| parameter.update))
+    }
+
+    /// What the library sees.
+    pub(super) fn of_library(self) -> Self {
+        Self { scope: NOBODY, ..self }
+    }
+
+    /// What a template of another block sees.
+    pub(crate) fn of_home(self, home: usize) -> (Self, &'a DimNames) {
+        let (scope, dims) = &self.table.homes[home];
+        (Self { scope: *scope, ..self }, dims)
     }
 }

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use super::attributes::Attributes;
 use super::expressions::Expressions;
 use super::lowering::{BodyLowering, Frame};
+use super::table::Scope;
 use super::types::DimNames;
 use super::values::{Binding, Lowered, Names, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    ConstantKind, DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Pack,
-    Template, TemplateParameter, TensorPattern,
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, Pack, Template,
+    TemplateParameter, TensorPattern,
 };
 use crate::ty::{DType, Type};
 
 impl Formal {
-    pub(super) fn pattern(&self) -> Option<&TensorPattern> {
+    pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
         match self {
             Self::Tensor(pattern) => Some(pattern),
             Self::Any | Self::Constant { .. } => None,
@@ -25,7 +26,7 @@ impl Formal {
     }
 }
 
-pub(super) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
+pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
     let dims = template.declared.iter().filter(|declared| declared.kind == DeclaredKind::Dim);
     dims.map(|declared| declared.name.to_string())
 }
@@ -38,7 +39,7 @@ struct Told {
     elements: BTreeMap<String, (DType, ExprId)>,
 }
 
-impl BodyLowering<'_> {
+impl<'a> BodyLowering<'a> {
     /// Binds the arguments of a template, none of which is known while the template is checked by itself.
     pub(super) fn enter_template(&mut self, template: &Template, arguments: &[Option<ExprId>], site: Site) {
         let mut told = Told::default();
@@ -55,9 +56,8 @@ impl BodyLowering<'_> {
                 }
             }
         }
-        let mut dims = self.dims().clone();
-        dims.constants = self.signature.dims.constants.clone();
-        dims.symbols = Vec::new();
+        let (table, known) = self.home(template.home);
+        let mut dims = DimNames { symbols: Vec::new(), ..known };
         if sound {
             let bound = told.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
             Arc::make_mut(&mut dims.constants).extend(bound);
@@ -75,13 +75,35 @@ impl BodyLowering<'_> {
         }
         let outside = std::mem::replace(&mut self.names, names);
         let site = is_call.then_some(site);
-        self.frames.push(Frame { name: template.name.to_string(), site, outside, dims });
+        let table = std::mem::replace(&mut self.table, table);
+        self.frames.push(Frame {
+            name: template.full_name(),
+            home: template.home,
+            site,
+            outside,
+            table,
+            dims,
+        });
     }
 
     pub(super) fn leave_template(&mut self, tail: Option<ExprId>) -> Value {
         let frame = self.frames.pop().expect("a body of a template is left once it was entered");
-        self.names = frame.outside;
+        (self.names, self.table) = (frame.outside, frame.table);
         tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone())
+    }
+
+    /// The functions and the names in dimensions that a template sees.
+    fn home(&self, home: Home) -> (Scope<'a>, DimNames) {
+        // The one around all templates.
+        let table = self.frames.first().map_or(self.table, |frame| frame.table);
+        match home {
+            Home::Here => (table, self.signature.dims.clone()),
+            Home::Library(_) => (table.of_library(), DimNames::default()),
+            Home::Elsewhere(home) => {
+                let (table, dims) = table.of_home(home);
+                (table, dims.clone())
+            }
+        }
     }
 
     /// The call of the outermost template that is being lowered.
@@ -94,7 +116,14 @@ impl BodyLowering<'_> {
         self.frames.iter().rev().fold(diag, |diag, frame| {
             let Some(site) = frame.site else { return diag };
             let (inside, message) = (diag.site, format!("in `{}`: {}", frame.name, diag.message));
-            Diag { site, message, ..diag }.note_at(inside, format!("it stands in `{}`", frame.name))
+            let diag = Diag { site, message, ..diag };
+            match frame.home {
+                Home::Here | Home::Elsewhere(_) => {
+                    diag.note_at(inside, format!("it stands in `{}`", frame.name))
+                }
+                // The library's text has no place that the user could look at.
+                Home::Library(_) => diag,
+            }
         })
     }
 
@@ -113,12 +142,16 @@ impl BodyLowering<'_> {
         match &parameter.takes {
             Formal::Any => Ok(value),
             Formal::Constant { kind, .. } => {
-                let read = self.constant(*kind, argument);
+                let read = self.constant_attribute(*kind, argument);
                 read.map(|()| value).map_err(|stop| match stop {
                     Stop::Mistake(diag) => {
-                        let message =
-                            format!("argument `{}` of `{}`: {}", parameter.name, template.name, diag.message);
-                        declared(Diag { message, ..*diag }, parameter).into()
+                        let message = format!(
+                            "argument `{}` of `{}`: {}",
+                            parameter.name,
+                            template.full_name(),
+                            diag.message
+                        );
+                        declared(Diag { message, ..*diag }, template, parameter).into()
                     }
                     Stop::Poisoned => Stop::Poisoned,
                 })
@@ -152,21 +185,6 @@ impl BodyLowering<'_> {
                     }
                 }
             }
-        }
-    }
-
-    fn constant(&mut self, kind: ConstantKind, argument: ExprId) -> Lowered<()> {
-        match kind {
-            ConstantKind::Axis | ConstantKind::Int => self.integer_attribute(argument).map(drop),
-            ConstantKind::Axes => self.axes_attribute(argument).map(drop),
-            ConstantKind::Dim => self.dim_attribute(argument).map(drop),
-            ConstantKind::Bool => self.flag_attribute(argument).map(drop),
-            ConstantKind::Float => match &self.values[argument.index()] {
-                Value::Literal(id) if self.literals.is_number(*id) && self.literals.fits(*id, DType::F64) => {
-                    Ok(())
-                }
-                _ => self.expected("a number known here", argument),
-            },
         }
     }
 
@@ -265,18 +283,22 @@ impl BodyLowering<'_> {
         let found = self.type_text(self.value(argument));
         let message = format!(
             "argument `{}` of `{}`: expected {pattern}, found {found}",
-            parameter.name, template.name
+            parameter.name,
+            template.full_name()
         );
-        declared(Diag::new(Code::E2001, self.body[argument].site, message), parameter)
+        declared(Diag::new(Code::E2001, self.body[argument].site, message), template, parameter)
     }
 }
 
-fn declared(diag: Diag, parameter: &TemplateParameter) -> Diag {
-    diag.note_at(parameter.site, format!("`{parameter}` is declared"))
+pub(crate) fn declared(diag: Diag, template: &Template, parameter: &TemplateParameter) -> Diag {
+    match template.home {
+        Home::Here | Home::Elsewhere(_) => diag.note_at(parameter.site, format!("`{parameter}` is declared")),
+        Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
+    }
 }
 
 /// The dimension of the template that a written one is by itself.
-fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
+pub(crate) fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
     let [step] = &written.steps[..] else { return None };
     let DimStepKind::Name(name) = &step.kind else { return None };
     let name = name.to_string();
@@ -284,7 +306,7 @@ fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
 }
 
 impl TensorPattern {
-    fn class(&self, template: &Template) -> Option<ElementClass> {
+    pub(crate) fn class(&self, template: &Template) -> Option<ElementClass> {
         match &self.elements {
             ElementPattern::Class(class) => Some(*class),
             ElementPattern::Fixed(_) => None,

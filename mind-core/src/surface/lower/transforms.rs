@@ -1,7 +1,5 @@
 //! `grad`, `value_and_grad` and `vjp`: the callee is differentiated and the gradient is called.
 
-use proc_macro2::Ident;
-
 use super::callable::{Callable, Formal, Step};
 use super::lowered::GradientTarget;
 use super::lowering::BodyLowering;
@@ -11,7 +9,7 @@ use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::grad::{Cotangent, GradientOptions};
 use crate::ops::Profile;
-use crate::surface::ast::{Argument, ExprId, Transform, TransformKind};
+use crate::surface::ast::{Argument, Callee, ExprId, Transform, TransformKind};
 use crate::ty::Type;
 
 impl BodyLowering<'_> {
@@ -19,7 +17,7 @@ impl BodyLowering<'_> {
     pub(super) fn transformed(
         &mut self,
         transforms: &[Transform],
-        function: &Ident,
+        function: &Callee,
         arguments: &[Argument],
         expr: ExprId,
     ) -> Lowered<Value> {
@@ -30,7 +28,7 @@ impl BodyLowering<'_> {
             }
             if super::builtins::is_builtin(&name) {
                 let message = format!("`{name}` is built in, expected a function of this block");
-                return Err(Diag::new(Code::E2002, Site::token(function.span()), message)
+                return Err(Diag::new(Code::E2002, function.site(), message)
                     .help("write a function that calls it")
                     .into());
             }
@@ -40,7 +38,7 @@ impl BodyLowering<'_> {
         if let Some(signature) = &entry.signature
             && let Some(update) = signature.parameters.iter().find(|parameter| parameter.update)
         {
-            return Err(not_pure(&name, update, Site::token(function.span())).into());
+            return Err(not_pure(&name, update, function.site()).into());
         }
         let mut callable = entry.callable(&name).ok_or(Stop::Poisoned)?;
         for transform in transforms {

@@ -4,12 +4,13 @@ use proc_macro2::{Delimiter, Ident, Span};
 
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
+use super::paths::settle;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, Expression, NodeKind};
+use crate::surface::ast::{Body, Expression, Import, NodeKind};
 
 impl Parser<'_> {
     /// Reads an expression to the end of the input.
-    pub(super) fn expression(&mut self) -> Expression {
+    pub(super) fn expression(&mut self, imports: Vec<Import>) -> Expression {
         self.among_rust = true;
         let start = self.here();
         let late = self.late();
@@ -36,7 +37,9 @@ impl Parser<'_> {
             }
             Err(_) => (None, body),
         };
-        Expression { late, body, ty, site: start.to(self.before()) }
+        let (mut imports, mut body) = (imports, body);
+        settle(&mut imports, [&mut body].into_iter());
+        Expression { imports, late, body, ty, site: start.to(self.before()) }
     }
 
     /// Reads `late:`. A variable of that name with a type behind it is written `(late): f32`.

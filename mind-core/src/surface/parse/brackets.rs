@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, Body, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
+use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
 
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
@@ -19,9 +19,9 @@ pub(super) struct OpenCall {
 
 /// What is called.
 pub(super) enum Target {
-    Function(Ident),
+    Function(Callee),
     Method(Ident),
-    Transformed { transforms: Vec<Transform>, function: Ident },
+    Transformed { transforms: Vec<Transform>, function: Callee },
 }
 
 /// A subscript of which a part is being read.
@@ -157,7 +157,9 @@ impl Parser<'_> {
                 check_arguments(&arguments)?;
                 let kind = match target {
                     Target::Function(callee) => NodeKind::Call { callee, arguments, method: false },
-                    Target::Method(callee) => NodeKind::Call { callee, arguments, method: true },
+                    Target::Method(callee) => {
+                        NodeKind::Call { callee: callee.into(), arguments, method: true }
+                    }
                     Target::Transformed { transforms, function } => {
                         NodeKind::Transformed { transforms, function, arguments }
                     }

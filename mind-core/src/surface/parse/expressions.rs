@@ -45,6 +45,10 @@ impl<'a> Parser<'a> {
                 return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
             }
         }
+        if let Some(callee) = self.called_path() {
+            let start = callee.site();
+            return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
+        }
         let name = match (self.foreign_callee(), self.among_rust) {
             (Some(callee), _) => callee,
             (None, true) => self.place_name("an expression")?,
@@ -62,7 +66,7 @@ impl<'a> Parser<'a> {
         }
         let target = match is_transform(&name) {
             true => self.transformed(&name)?,
-            false => Target::Function(name),
+            false => Target::Function(name.into()),
         };
         Ok(self.enter_call(target, start, Vec::new()))
     }
@@ -86,9 +90,12 @@ impl<'a> Parser<'a> {
             return diag.help(format!("write `{word}`"));
         }
         let callee = match &self.level().kind {
-            LevelKind::Call(OpenCall {
-                target: Target::Function(callee) | Target::Method(callee), ..
-            }) => habits::function(&callee.to_string()),
+            LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => {
+                habits::function(&callee.to_string())
+            }
+            LevelKind::Call(OpenCall { target: Target::Method(callee), .. }) => {
+                habits::function(&callee.to_string())
+            }
             LevelKind::Call(OpenCall { target: Target::Transformed { .. }, .. })
             | LevelKind::Fragment
             | LevelKind::Parenthesis { .. }

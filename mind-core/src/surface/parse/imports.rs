@@ -98,27 +98,24 @@ impl Parser<'_> {
         if is_keyword(&name.to_string()) {
             return Err(Diag::new(Code::E1007, site, format!("found a path to a module, expected {PATH}")));
         }
-        Ok(Import { path: path.into_iter().collect::<TokenStream>(), name, site })
+        Ok(Import { path: path.into_iter().collect::<TokenStream>(), name: name.into(), site })
     }
 
     fn add_import(&mut self, imports: &mut Vec<Import>, import: Import) {
-        let site = Site::token(import.name.span());
-        if is_transform(&import.name) {
+        let site = import.name.site();
+        if is_transform(&import.name.name) {
             let message =
                 format!("`{}` is a transform of the language, expected another function name", import.name);
             self.diags
                 .push(Diag::new(Code::E2008, site, message).help(format!("write `{} as …`", import.name)));
             return;
         }
-        match imports.iter().find(|first| first.name == import.name) {
+        match imports.iter().find(|first| first.name.name == import.name.name) {
             Some(first) => {
                 let message = format!("the function `{}` is imported twice", import.name);
                 self.diags.push(
                     Diag::new(Code::E2008, site, message)
-                        .note_at(
-                            Site::token(first.name.span()),
-                            format!("`{}` is imported first", first.name),
-                        )
+                        .note_at(first.name.site(), format!("`{}` is imported first", first.name))
                         .help("give one of them another name with `as`"),
                 );
             }

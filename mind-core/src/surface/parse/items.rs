@@ -7,6 +7,7 @@ use syn::buffer::Cursor;
 
 use super::machine::is_transform;
 use super::parser::{Parser, Unexpected};
+use super::paths::settle;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{Block, Constant, DimExpr, Function, Import, Parameter, TypeExpr, TypeKind, Wrt};
 
@@ -65,6 +66,9 @@ impl Parser<'_> {
             }
         }
         self.check_names(&mut block);
+        let functions = block.functions.iter_mut().map(|function| &mut function.body);
+        let templates = block.templates.iter_mut().map(|template| &mut template.body);
+        block.library = settle(&mut block.imports, functions.chain(templates).flatten());
         if self.imports_lost {
             block.functions.iter_mut().for_each(|function| function.body = None);
         }
@@ -100,7 +104,7 @@ impl Parser<'_> {
         });
         check_forms(block, &mut self.diags);
         for name in function_names(block) {
-            if let Some(import) = block.imports.iter().find(|import| import.name == *name) {
+            if let Some(import) = block.imports.iter().find(|import| import.name.name == *name) {
                 let message = format!("the function `{name}` is imported and defined");
                 let diag = Diag::new(Code::E2008, Site::token(name.span()), message);
                 let diag = diag.note_at(import.site, "it is imported");
@@ -145,7 +149,6 @@ impl Parser<'_> {
         }
         let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
         if self.at_template() {
-            let is_pub = head.visibility.clone().into_iter().next().is_some();
             let template = match self.template(head, name.clone(), (start, from)) {
                 Ok(template) => template,
                 Err(diag) => {
@@ -153,11 +156,6 @@ impl Parser<'_> {
                     return Err(diag);
                 }
             };
-            if is_pub {
-                let message = format!("found `pub` before the template `{name}`, expected `fn`");
-                let diag = Diag::new(Code::E1007, first, message);
-                self.diags.push(diag.help("a template is called in its own block only: leave `pub` out"));
-            }
             if let Some(first) = function_names(block).find(|first| **first == name) {
                 let diag = defined_twice("function", &name, first);
                 self.diags.push(diag);

@@ -5,8 +5,10 @@ use syn::buffer::TokenBuffer;
 
 use super::ast::{Block, Closure, Expression, Function, Import, Program};
 use super::nesting::check_nesting;
-use crate::diag::{Code, Diag, Diags};
+use crate::diag::{Diag, Diags};
 use parser::{Parser, Unexpected};
+use paths::settle;
+pub use paths::settle_library;
 
 mod bare;
 mod brackets;
@@ -19,6 +21,7 @@ mod items;
 mod literals;
 mod machine;
 mod parser;
+mod paths;
 mod rustisms;
 mod statements;
 mod structs;
@@ -50,12 +53,7 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
                 Ok(closure) => Program::Closure(closure),
                 Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
             },
-            Ok(Form::Expression) => match imports.first() {
-                Some(import) => {
-                    parser.give_up(import_before_expression(import), Program::Block(Block::default()))
-                }
-                None => Program::Expression(parser.expression()),
-            },
+            Ok(Form::Expression) => Program::Expression(parser.expression(imports)),
             Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
         }
     })
@@ -106,7 +104,7 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
 /// # Errors
 /// The second part holds every mistake; the first is nothing where brackets nest too deep.
 pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
-    match read(tokens, |parser| parser.expression()) {
+    match read(tokens, |parser| parser.expression(Vec::new())) {
         Ok((expression, diags)) => (Some(expression), diags),
         Err(diags) => (None, diags),
     }
@@ -149,7 +147,9 @@ impl Parser<'_> {
 
     fn closure(&mut self, imports: Vec<Import>) -> Result<Closure, Diag> {
         let (parameters, result, site) = self.closure_signature()?;
-        let body = self.closure_body().filter(|_| !self.imports_lost);
+        let mut body = self.closure_body().filter(|_| !self.imports_lost);
+        let mut imports = imports;
+        settle(&mut imports, body.iter_mut());
         Ok(Closure { imports, parameters, result, body, site })
     }
 }
@@ -161,15 +161,6 @@ fn begins_item(word: &str) -> bool {
         "type", "unsafe", "use",
     ];
     ITEMS.contains(&word)
-}
-
-fn import_before_expression(import: &Import) -> Diag {
-    let message = format!(
-        "found the import of `{}` before an expression, expected functions or a closure",
-        import.name
-    );
-    Diag::new(Code::E1007, import.site, message)
-        .help("call the imported function in a function of a block, or in a closure")
 }
 
 /// Runs a parser over tokens that do not nest too deep.

@@ -7,7 +7,7 @@ use super::items::{Head, defined_twice, tokens_between};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Pack, Template,
+    ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,
     TemplateParameter, TensorPattern,
 };
 use crate::ty::DType;
@@ -66,7 +66,17 @@ impl Parser<'_> {
         }
         let body = self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body()))?.0;
         let source = tokens_between(from, self.cursor);
-        Ok(Template { attributes: head.attributes, name, declared, parameters, body, site, source })
+        Ok(Template {
+            attributes: head.attributes,
+            visibility: head.visibility,
+            name,
+            declared,
+            parameters,
+            body,
+            home: Home::Here,
+            site,
+            source,
+        })
     }
 
     /// Reads `<..B, N, T: float>`.

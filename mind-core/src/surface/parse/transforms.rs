@@ -6,7 +6,7 @@ use super::brackets::Target;
 use super::machine::is_transform;
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Transform, TransformKind, Wrt, WrtTarget};
+use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 
 const EXPECTED: &str = "the name of a parameter";
 
@@ -23,16 +23,19 @@ impl Parser<'_> {
     }
 
     /// Reads `(f, wrt = a)` behind `name`, transforms inside it first; gives `f`.
-    fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Ident, Diag> {
+    fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Callee, Diag> {
         let kind = TransformKind::ALL
             .into_iter()
             .find(|kind| name == kind.name())
             .expect("the caller checked that this is the name of a transform");
         let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
-            let mut function = parser.name("the name of a function in this block")?;
+            let mut function = match parser.path_before(|behind| behind.eof() || behind.punct().is_some()) {
+                Some(path) => path,
+                None => parser.name("the name of a function in this block")?.into(),
+            };
             if parser.at_group(Delimiter::Parenthesis) {
-                function = match is_transform(&function) {
-                    true => parser.transform(&function, transforms)?,
+                function = match is_transform(&function.name) {
+                    true => parser.transform(&function.name, transforms)?,
                     false => {
                         let help = format!("write `{name}({function}, wrt = …)(…)`, the arguments last");
                         return Err(parser.unexpected("`,` and `wrt = …`").help(help));

@@ -23,7 +23,7 @@ impl fmt::Display for Program {
 /// Without attributes but `#[grad(…)]`, and without visibilities.
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for import in &self.imports {
+        for import in self.imports.iter().chain(&self.library).filter(|import| import.name.is_name()) {
             writeln!(f, "use {import};")?;
         }
         for constant in &self.constants {

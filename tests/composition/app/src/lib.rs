@@ -27,6 +27,56 @@ pub mod composed {
     }
 }
 
+/// Through templates of two crates.
+pub mod gates {
+    mind::mind! {
+        use composition_model::gates::{gates, twice};
+
+        /// A gradient through all of them.
+        pub fn slope<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[3, 3] {
+            grad(loss, wrt = w)(x, w)
+        }
+
+        fn loss<N>(x: f32[N, 3], w: f32[3, 3]) -> f32 {
+            let (a, b) = gates(x, w);
+            sum(a * b) + sum(twice(x, w))
+        }
+    }
+}
+
+/// The same in one block.
+pub mod gates_alone {
+    mind::mind! {
+        /// A gradient through all of them.
+        pub fn slope<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[3, 3] {
+            grad(loss, wrt = w)(x, w)
+        }
+
+        fn loss<N>(x: f32[N, 3], w: f32[3, 3]) -> f32 {
+            let a = twice(x, w) + x * 0.5;
+            let b = gated(x, w, 2.0) / 7.0;
+            sum(a * b) + sum(twice(x, w))
+        }
+
+        fn twice<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[N, 3] { gated(gated(x, w, 0.5), w, 0.5) }
+
+        fn gated<N>(x: f32[N, 3], w: f32[3, 3], slope: f32) -> f32[N, 3] {
+            let z = x @ w;
+            (z + slope * spread(z)) * sigmoid(z) * 3.0
+        }
+
+        fn spread<N>(x: f32[N, 3]) -> f32[N, 3] {
+            let e = exp(x);
+            (e * sigmoid(e)) @ ones([3, 3])
+        }
+
+        fn sigmoid<N>(x: f32[N, 3]) -> f32[N, 3] {
+            let e = exp(-abs(x));
+            where(x >= 0.0, 1.0, e) / (1.0 + e)
+        }
+    }
+}
+
 /// In one block.
 pub mod alone {
     use mind::mind;

@@ -1,7 +1,7 @@
 //! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
 //! computes the same bits.
 
-use composition_app::{alone, composed, function_first, function_last};
+use composition_app::{alone, composed, function_first, function_last, gates, gates_alone};
 use mind::Tensor;
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
@@ -35,6 +35,15 @@ fn the_gradient_of_an_imported_gradient_is_that_in_one_block() {
     let curvature = composed::curvature(&x, &y, &w, &b);
     assert_eq!(curvature, alone::curvature(&x, &y, &w, &b));
     assert!(curvature.iter().all(|slope| slope.is_finite() && *slope != 0.0), "{curvature}");
+}
+
+#[test]
+fn names_in_a_template_mean_what_they_mean_in_its_own_crate() {
+    let (x, _, w, _) = data();
+    let (through, alone) = (gates::slope(&x, &w), gates_alone::slope(&x, &w));
+    for (a, b) in through.iter().zip(alone.iter()) {
+        assert!((a - b).abs() <= 1e-5 * b.abs() && *b != 0.0, "{through}\n{alone}");
+    }
 }
 
 #[test]

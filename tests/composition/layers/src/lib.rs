@@ -6,8 +6,20 @@ pub mod dense {
     use mind::mind;
 
     mind! {
+        use nn::sigmoid as squashed;
+
         /// The width of every layer.
         pub const WIDTH: dim = 3;
+
+        /// A layer of any width, scaled by that of this block, with a gate of the library's.
+        pub fn gated<I, O>(x: float[.., I], w: float[I, O], const slope: float = 0.5) {
+            let z = x @ w;
+            (z + slope * spread(z)) * squashed(z) * WIDTH
+        }
+
+        fn spread<N>(x: float[N, WIDTH]) {
+            nn::silu(exponential(x)) @ ones([WIDTH, WIDTH])
+        }
 
         /// A dense layer.
         pub fn layer<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> f32[N, WIDTH] {

@@ -18,6 +18,26 @@ mind! {
     }
 }
 
+/// Templates of another crate, by their path and by a template of this one.
+pub mod gates {
+    tensor::mind! {
+        use composition_layers::dense::gated as gate;
+        use composition_layers::dense as layers;
+
+        const WIDTH: dim = 7;
+
+        /// Both ways.
+        pub fn gates<N>(x: f32[N, 3], w: f32[3, 3]) -> (f32[N, 3], f32[N, 3]) {
+            (twice(x, w) + exponential(x), layers::gated(x, w, slope = 2.0) / WIDTH)
+        }
+
+        /// A template that calls one of another crate.
+        pub fn twice(x: float[..], w: float[..]) { gate(gate(x, w), w) }
+
+        fn exponential<A, B>(x: f32[A, B]) -> f32[A, B] { x * 0.5 }
+    }
+}
+
 pub use composition_layers::{dense::descend, dense_layer, twice};
 
 /// The gradient in a function of this crate.

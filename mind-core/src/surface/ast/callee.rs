@@ -1,0 +1,45 @@
+//! What is called, by its name or by its path.
+
+use std::fmt;
+
+use proc_macro2::Ident;
+
+use crate::diag::Site;
+
+/// What a call names: `f`, `nn::softmax`, `crate::layers::dense`.
+#[derive(Clone, Debug)]
+pub struct Callee {
+    /// What stands before the name, outermost first.
+    pub path: Vec<Ident>,
+    /// The last segment.
+    pub name: Ident,
+    /// Whether it is a function of the library, whose file the path is.
+    pub of_library: bool,
+}
+
+impl Callee {
+    /// Whether it is a name by itself.
+    pub fn is_name(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// Its tokens.
+    pub fn site(&self) -> Site {
+        let first = self.path.first().unwrap_or(&self.name);
+        Site::token(first.span()).to(Site::token(self.name.span()))
+    }
+}
+
+impl From<Ident> for Callee {
+    fn from(name: Ident) -> Self {
+        Self { path: Vec::new(), name, of_library: false }
+    }
+}
+
+/// As it is written, without spaces.
+impl fmt::Display for Callee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.iter().try_for_each(|segment| write!(f, "{segment}::"))?;
+        self.name.fmt(f)
+    }
+}

@@ -1,0 +1,95 @@
+//! Numbers that are made of extents, as far as these are known: `4 * H`.
+
+use super::{Takes, fail, from_end, taken};
+use crate::{
+    failure::{Problem, TypeResult},
+    ty::{Type, UNKNOWN},
+};
+
+/// The extent of an axis, of which a negative one counts from the end; nothing while it is unknown.
+///
+/// # Panics
+/// If there is no such axis.
+pub const fn extent_of(x: &Type, axis: i64) -> Option<i64> {
+    match x.extent(from_end(axis, x.rank()) as usize) {
+        UNKNOWN => None,
+        extent => Some(extent),
+    }
+}
+
+/// The type of what has this axis, of which a negative one counts from the end.
+///
+/// # Errors
+/// E3004 if it is out of range.
+pub const fn has_axis<'a>(x: Type, axis: i64) -> TypeResult<'a> {
+    let position = from_end(axis, x.rank());
+    if position < 0 || position >= x.rank() as i64 {
+        return fail(Problem::AxisOutOfRange { axis, rank: x.rank() });
+    }
+    Ok(x)
+}
+
+/// A sum. What leaves 64 bits is the greatest number or the least, which no extent is.
+pub const fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        _ => None,
+    }
+}
+
+/// A product, with the limits of [`sum`].
+pub const fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_mul(b)),
+        _ => None,
+    }
+}
+
+/// A quotient by a number above 0, rounded down.
+///
+/// ```
+/// use mind_shape::rules::floored;
+/// assert_eq!([floored(Some(7), 2), floored(Some(-7), 2), floored(None, 2)], [Some(3), Some(-4), None]);
+/// ```
+pub const fn floored(a: Option<i64>, by: i64) -> Option<i64> {
+    match a {
+        Some(a) => Some(a.div_euclid(by)),
+        None => None,
+    }
+}
+
+/// What stands in a written shape for an extent that is not known yet. It is none of a shape that is written out, where -1
+/// is left to be worked out.
+pub const LATER: i64 = i64::MIN;
+
+/// A number as an extent of a written shape: one below 1 is 0, which rules refuse.
+pub const fn as_extent(number: Option<i64>) -> i64 {
+    match number {
+        Some(number) if number < 1 => 0,
+        Some(number) => number,
+        None => LATER,
+    }
+}
+
+/// Whether an extent of a written shape is not known yet.
+pub(super) const fn has_later(shape: &[i64]) -> bool {
+    let mut axis = 0;
+    while axis < shape.len() {
+        if shape[axis] == LATER {
+            return true;
+        }
+        axis += 1;
+    }
+    false
+}
+
+/// The type of a number made of extents: single, of the element type of another value.
+///
+/// # Errors
+/// E2005 beside truth values.
+pub const fn number_like<'a>(like: Type) -> TypeResult<'a> {
+    match taken(Takes::Numbers, like, 0) {
+        Ok(()) => Ok(Type::scalar(like.dtype())),
+        Err(failure) => Err(failure),
+    }
+}

@@ -1,0 +1,115 @@
+//! Templates, of the library and of blocks, as expressions over Rust variables call them.
+
+use mind::{Tensor, mind};
+
+mod layers {
+    mind::mind! {
+        const WIDTH: dim = 3;
+
+        /// What the names in it mean here is not what they mean where it is called.
+        pub fn scaled<N>(x: num[.., N]) { x * WIDTH / N }
+
+        pub fn dense<I, O>(x: float[.., I], w: float[I, O], b: float[O]) { activation(x @ w + b) }
+
+        fn activation(x: float[..]) { nn::silu(x) }
+
+        /// Rows in pairs.
+        pub fn paired<N, K>(x: float[N, K]) { reshape(x, [N / 2, 2 * K]) }
+
+        pub fn gates<I, H>(x: float[.., I], w: float[I, 4 * H], h: float[.., H]) { (x @ w)[.., 0] + sum(h, axis = -1) + H }
+
+        pub fn same<..B, T: float>(x: T[..B, 2], y: T[..B, 3]) { (sum(x) + sum(y), x) }
+
+        pub fn grown<N>(x: float[N]) { ones([N + 1, N]) @ x }
+    }
+}
+
+#[test]
+fn the_library_is_called_among_variables() {
+    let x = Tensor::from([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]]);
+    let y: Tensor![f64; 2, 3] = mind!(nn::softmax(x, axis = 0) + nn::silu(2.0 * x)).into();
+    for (i, j) in [(0, 0), (0, 2), (1, 1)] {
+        let softmax = x[[i, j]].exp() / (x[[0, j]].exp() + x[[1, j]].exp());
+        let silu = 2.0 * x[[i, j]] / (1.0 + (-2.0 * x[[i, j]]).exp());
+        assert!((y[[i, j]] - softmax - silu).abs() < 1e-12);
+    }
+    let imported: Tensor![f64; 2, 3] =
+        mind! { use nn::{softmax, silu as swish}; softmax(x, axis = 0) + swish(2.0 * x) }.into();
+    assert_eq!(imported, y);
+}
+
+#[test]
+fn a_template_of_a_block_is_called_by_path_or_import() {
+    let x = Tensor::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+    let expected = Tensor::from([[1.5f32, 3.0], [4.5, 6.0], [7.5, 9.0]]);
+    assert_eq!(mind!(self::layers::scaled(x) : f32[3, 2]), expected);
+    assert_eq!(mind!(use self::layers::scaled as by; by(x) : f32[3, 2]), expected);
+    let n = Tensor::from([2i64, 4]);
+    assert_eq!(mind!(use self::layers; layers::scaled(n) : i64[2]), Tensor::from([3, 6]));
+}
+
+#[test]
+fn extents_of_arguments_are_numbers_and_parts_of_shapes() {
+    let x = Tensor::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]);
+    assert_eq!(
+        mind!(self::layers::paired(x) : f32[2, 4]),
+        Tensor::from([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
+    );
+    let v = Tensor::from([1.0f64, 2.0]);
+    assert_eq!(mind!(self::layers::grown(v) : f64[3]), Tensor::from([3.0, 3.0, 3.0]));
+    // Extents that run time knows.
+    let open = Tensor::from_vec((4, 2), x.as_slice().to_vec()).unwrap();
+    let paired = mind!(self::layers::paired(open));
+    assert_eq!((paired.dims(), paired.as_slice()), ([2, 4], x.as_slice()));
+    let short = Tensor::from_vec((2,), v.as_slice().to_vec()).unwrap();
+    assert_eq!(mind!(self::layers::grown(short)).as_slice(), [3.0, 3.0, 3.0]);
+}
+
+#[test]
+fn extents_in_arithmetic_are_those_of_the_argument() {
+    let (x, h) = (Tensor::from([[1.0f64, 2.0]]), Tensor::from([[10.0f64, 20.0]]));
+    let w = Tensor::<f64, (mind::Const<2>, mind::Const<8>)>::from_fn(|[i, j]| (i + j) as f64);
+    assert_eq!(mind!(self::layers::gates(x, w, h) : f64[1]), Tensor::from([2.0 + 30.0 + 2.0]));
+    let (a, b) = (Tensor::from([[1.0f32, 2.0]]), Tensor::from([[1.0f32, 2.0, 3.0]]));
+    let (sum, first) = mind!(self::layers::same(a, b) : (f32, f32[1, 2]));
+    assert_eq!((sum, first), (9.0, a));
+}
+
+#[test]
+fn gradients_go_through_templates() {
+    let x = Tensor::from([[1.0f64, -2.0, 3.0], [0.5, 4.0, -1.0]]);
+    let w = Tensor::from([[0.1, -0.3], [0.2, 0.4], [-0.5, 0.6]]);
+    let b = Tensor::from([0.3, -0.1]);
+    let loss = |w: &Tensor![f64; 3, 2]| {
+        mind!(sum(nn::softmax(self::layers::dense(x, w, b)) * self::layers::dense(x, w, b)))
+    };
+    let gradient: Tensor![f64; 3, 2] =
+        mind!(grad(sum(nn::softmax(self::layers::dense(x, w, b)) * self::layers::dense(x, w, b)), wrt = w))
+            .into();
+    for at in [[0, 0], [1, 1], [2, 0]] {
+        let mut near = w.clone();
+        near[at] += 1e-6;
+        let slope = (loss(&near) - loss(&w)) / 1e-6;
+        assert!((slope - gradient[at]).abs() < 1e-4, "{slope} {}", gradient[at]);
+    }
+    let n: Tensor![f64; 2] =
+        mind!(grad(sum(self::layers::grown(b) * self::layers::grown(b)), wrt = b)).into();
+    assert_eq!(n, Tensor::from([1.2, 1.2]));
+}
+
+#[test]
+fn contracts_are_checked_on_entry_where_extents_are_not_known() {
+    let x = Tensor::from_vec((1, 2), vec![1.0f64, 2.0]).unwrap();
+    let w = Tensor::from_vec((2, 8), vec![1.0f64; 16]).unwrap();
+    let gates = |h: &Tensor<f64, (usize, usize)>| mind!(self::layers::gates(x, w, h)).as_slice().to_vec();
+    assert_eq!(gates(&Tensor::from_vec((1, 2), vec![1.0, 1.0]).unwrap()), [3.0 + 2.0 + 2.0]);
+    let wrong = Tensor::from_vec((1, 3), vec![1.0; 3]).unwrap();
+    let message = std::panic::catch_unwind(|| gates(&wrong)).unwrap_err();
+    let message = message.downcast_ref::<String>().expect("a message");
+    assert!(
+        message.contains(
+            "argument `w` of `gates`: expected float[I, 4 * H], found f64[2, 8], and `4 * H` is 12"
+        ),
+        "{message}"
+    );
+}

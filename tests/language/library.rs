@@ -1,0 +1,69 @@
+//! The library of the language, as functions, closures and templates call it.
+
+use mind::{Tensor, mind};
+
+#[test]
+fn the_library_is_called_by_path_or_by_import() {
+    mind! {
+        use nn::{softmax, silu as swish};
+        use nn as net;
+        fn by_path(x: f64[2, 3]) -> f64[2, 3] { nn::softmax(x, axis = 0) + nn::silu(x) }
+        fn imported(x: f64[2, 3]) -> f64[2, 3] { softmax(x, axis = 0) + swish(x) }
+        fn through_module(x: f64[2, 3]) -> f64[2, 3] { net::softmax(x, axis = 0) + net::silu(x) }
+        fn template(x: float[..]) { net::softmax(x, axis = 0) + swish(x) }
+        fn by_template(x: f64[2, 3]) -> f64[2, 3] { template(x) }
+    }
+    let x = Tensor::from([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]]);
+    let expected = by_path(&x);
+    for found in [imported(&x), through_module(&x), by_template(&x)] {
+        assert_eq!(found, expected);
+    }
+    let closure = mind!(use nn::softmax; |x: f64[2, 3]| softmax(x, axis = 0) + nn::silu(x));
+    assert_eq!(closure(&x), expected);
+    let first = |i: usize, j: usize| x[[i, j]].exp() / (x[[0, j]].exp() + x[[1, j]].exp());
+    for (i, j) in [(0, 0), (1, 2)] {
+        let silu = x[[i, j]] / (1.0 + (-x[[i, j]]).exp());
+        assert!((expected[[i, j]] - first(i, j) - silu).abs() < 1e-12);
+    }
+}
+
+mod own {
+    mind::mind! {
+        /// Not what the library calls so.
+        pub fn softmax(x: float[..]) { 2.0 * x }
+    }
+    pub mod nn {
+        mind::mind! {
+            pub fn softmax(x: float[..]) { 3.0 * x }
+        }
+    }
+}
+
+#[test]
+fn a_name_of_the_library_means_what_an_import_says() {
+    mind! {
+        use self::own::nn;
+        fn of_module(x: f64[2]) -> f64[2] { nn::softmax(x) }
+        fn of_path(x: f64[2]) -> f64[2] { self::own::softmax(x) }
+    }
+    let x = Tensor::from([1.0, 2.0]);
+    assert_eq!(of_module(&x), Tensor::from([3.0, 6.0]));
+    assert_eq!(of_path(&x), Tensor::from([2.0, 4.0]));
+}
+
+#[test]
+fn gradients_go_through_the_library() {
+    mind! {
+        #[grad(w)]
+        fn loss(x: f64[2, 3], w: f64[3, 2]) -> f64 { sum(nn::softmax(x @ w) * nn::sigmoid(x @ w)) }
+    }
+    let x = Tensor::from([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]]);
+    let w = Tensor::from([[0.1, -0.3], [0.2, 0.4], [-0.5, 0.6]]);
+    let (value, gradient) = loss_grad(&x, &w);
+    for at in [[0, 0], [1, 1], [2, 0]] {
+        let mut near = w.clone();
+        near[at] += 1e-6;
+        let slope = (loss(&x, &near) - value) / 1e-6;
+        assert!((slope - gradient[at]).abs() < 1e-5, "{slope} {}", gradient[at]);
+    }
+}

@@ -1,0 +1,7 @@
+//! An attribute is known as Rust compiles.
+use mind::{Tensor, mind};
+
+fn main() {
+    let (x, n): (Tensor![f32; 4, 3], i64) = (Tensor::zeros(), 1);
+    let _ = mind!(nn::softmax(x, axis = n));
+}
