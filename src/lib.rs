@@ -223,7 +223,7 @@
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers and in shapes |
-//! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives |
+//! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
@@ -270,10 +270,15 @@
 //! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`; `..` stands for any leading axes |
 //! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written |
 //! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
+//! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written |
 //! | `x` | anything, a tuple or a struct too |
 //!
 //! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
 //! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.
+//!
+//! In functions a struct that is given for a tensor is taken field by field, and so are results: a step of an optimiser that
+//! is written for one tensor updates any struct of parameters. Functions of elements do the same, and `sum(p * p)` is that
+//! of all fields.
 //!
 //! # Faults
 //!

@@ -52,7 +52,11 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
     Some(verified(function).and_then(|verified| {
         let options = GradientOptions {
             wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
-            cotangent: Cotangent::One,
+            // Of a tuple the first is the loss.
+            cotangent: match &function.result {
+                Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
+                _ => Cotangent::One,
+            },
             profile: Profile::Extended,
         };
         let gradient = differentiate(&canonicalise(verified), &options).map_err(|error| {

@@ -20,6 +20,7 @@ mod into;
 mod joining;
 mod library;
 mod literals;
+mod params;
 mod positions;
 mod products;
 mod ranges;

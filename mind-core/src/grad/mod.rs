@@ -77,6 +77,8 @@ pub struct Wrt {
 pub enum Cotangent {
     /// At 1: the module has one output, a single float.
     One,
+    /// At 1 of the first output, a single float. The others are passed on.
+    First,
     /// At one more input an output, in order, each of its output's type. Their names are the first that no input has of
     /// `cotangent`, `cotangent1`, `cotangent2`, ….
     Input,
@@ -188,7 +190,8 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let activity = Activity::new(primal, options.wrt.iter().map(|wrt| wrt.input));
     let Copy { mut builder, values: copies, seeds } = primal::copy(primal, options, &activity)?;
 
-    assert_eq!(seeds.len(), primal.outputs().len(), "the derivative starts at every output");
+    let starts = if options.cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
+    assert_eq!(seeds.len(), starts, "the derivative starts at the first output, or at every one");
     let mut cotangents = vec![None; primal.insts().len()];
     for (output, seed) in primal.outputs().iter().zip(seeds) {
         if activity.is_active(*output) {

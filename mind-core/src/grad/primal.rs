@@ -36,7 +36,7 @@ pub(super) fn copy(
     }
     let mut seeds = Vec::new();
     match options.cotangent {
-        Cotangent::One => {}
+        Cotangent::One | Cotangent::First => {}
         Cotangent::Input => {
             let names = cotangent_names(primal);
             for (output, name) in primal.outputs().iter().zip(names) {
@@ -58,9 +58,9 @@ pub(super) fn copy(
         });
     }
     match options.cotangent {
-        Cotangent::One => {
+        Cotangent::One | Cotangent::First => {
             seeds.extend(
-                primal.outputs().iter().map(|output| builder.constant(primal.ty(*output).dtype, 1.0)),
+                primal.outputs().iter().take(1).map(|output| builder.constant(primal.ty(*output).dtype, 1.0)),
             );
         }
         Cotangent::Input => {}
@@ -71,13 +71,14 @@ pub(super) fn copy(
 /// E5004 where the derivative has nowhere to start.
 pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(), AutodiffError> {
     let fault = |problem: String| Err(AutodiffError::UnsupportedShape(problem));
-    let types = || primal.outputs().iter().map(|output| primal.ty(*output));
+    let count = if cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
+    let types = || primal.outputs().iter().take(count).map(|output| primal.ty(*output));
     if let Some(ty) = types().find(|ty| !ty.dtype.is_float()) {
         return fault(format!("the output is {ty}, needed f32 or f64: only floats have a derivative"));
     }
     match cotangent {
         Cotangent::Input => Ok(()),
-        Cotangent::One if primal.outputs().len() > 1 => {
+        Cotangent::One if count > 1 => {
             let types: Vec<_> = types().map(ToString::to_string).collect();
             fault(format!(
                 "there are {} outputs, {}; needed one, or a cotangent each",
@@ -85,7 +86,7 @@ pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(),
                 types.join(", ")
             ))
         }
-        Cotangent::One => match types().find(|ty| ty.rank() > 0) {
+        Cotangent::One | Cotangent::First => match types().find(|ty| ty.rank() > 0) {
             Some(ty) => fault(format!("the output is {ty}, needed a single {}, or a cotangent", ty.dtype)),
             None => Ok(()),
         },

@@ -76,6 +76,13 @@ impl Lowering<'_> {
         let value = self.value(derivative.value).clone();
         let several = matches!((&value, derivative.kind), (Value::Tuple(_), TransformKind::Vjp));
         match &value {
+            // A loss and what is passed on beside it.
+            Value::Tuple(tuple)
+                if derivative.kind == TransformKind::ValueAndGrad
+                    && matches!(tuple.elements.first(), Some(Value::Tensor(_))) =>
+            {
+                Ok(tuple.elements.iter().take(1).flat_map(|loss| loss.tensor()).collect())
+            }
             Value::Tuple(tuple) if !several => {
                 let message = format!(
                     "`{}`: {} is a tuple of {}, needed a single f32 or f64",

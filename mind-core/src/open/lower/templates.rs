@@ -133,6 +133,12 @@ impl Lowering<'_> {
                 self.demand(template, (position, parameter), pattern, giver, told);
                 Ok(Value::Tensor(node))
             }
+            (Formal::Params(_), _) => {
+                let message = format!("{}: expected a struct of tensors", label(template, parameter));
+                let help =
+                    "expressions among Rust variables have no structs: call it in a function of a block";
+                Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into())
+            }
             (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
                 let message = format!(
                     "{}: expected {pattern}, found {}",

@@ -73,6 +73,8 @@ pub enum DeclaredKind {
     Pack,
     /// `T: float`: an element type.
     Elements(ElementClass),
+    /// `P: params`: a struct of tensors.
+    Params,
 }
 
 /// `x: float[..]`
@@ -93,6 +95,8 @@ pub enum Formal {
     Any,
     /// `x: float[.., N]`
     Tensor(TensorPattern),
+    /// `p: P`, declared as `P: params`.
+    Params(Ident),
     /// `const axis: axis = -1`
     Constant {
         /// `axis`

@@ -98,14 +98,28 @@ impl BodyLowering<'_> {
     /// Lowers every node.
     pub(super) fn run(&mut self) {
         self.declare_parameters();
-        for index in 0..self.body.nodes.len() {
+        let mut index = 0;
+        while let Some(node) = self.body.nodes.get(index) {
+            let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
             if let Some(site) = self.call_site() {
-                let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
                 self.call_sites.insert(expr, site);
             }
-            let value = self.node(index);
+            let value = match &node.kind {
+                NodeKind::Leave { tail, .. } => match self.leave_template(*tail, expr) {
+                    Ok(Some(value)) => Ok(value),
+                    // The next field of a struct.
+                    Ok(None) => {
+                        index = self.entered();
+                        self.values.truncate(index);
+                        continue;
+                    }
+                    Err(stop) => Err(stop),
+                },
+                _ => self.node(index),
+            };
             let value = self.value_or_poison(value);
             self.values.push(value);
+            index += 1;
         }
     }
 
@@ -174,10 +188,10 @@ impl BodyLowering<'_> {
             }
             NodeKind::Discard(value) => self.discard(*value),
             NodeKind::Enter { template, arguments } => {
-                self.enter_template(template, arguments, body.nodes[index].site);
+                self.enter_template(template, arguments, expr)?;
                 Ok(Value::unit())
             }
-            NodeKind::Leave { tail, .. } => Ok(self.leave_template(*tail)),
+            NodeKind::Leave { .. } => unreachable!("the walk over nodes leaves templates"),
         }
     }
 

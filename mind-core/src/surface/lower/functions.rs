@@ -6,9 +6,11 @@ use super::builtins::{Builtin, find};
 use super::expressions::Expressions;
 use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
+use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::Overflow;
+use crate::ir;
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
@@ -22,6 +24,82 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let (call, given) = self.read_call(builtin, arguments, expr)?;
+        if let Some(value) = self.over_fields(&call, &given)? {
+            return Ok(value);
+        }
+        self.call_of(call, &given)
+    }
+
+    /// What a function gives that is called with structs: it is applied to each field. A sum, or the largest or smallest
+    /// element, is that of all fields.
+    fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value>> {
+        let (operands, combine) = match call {
+            Call::Map(map, _) if *map == Map::SIGN => return Ok(None),
+            Call::Map(_, operands) => (operands, None),
+            Call::Operation(Op::Own(Own::FilledLike { .. }), operands) => (operands, None),
+            Call::Operation(Op::Reduce(reduce, over), operands)
+                if over.axes.is_none() && !over.keepdims && !reduce.row().divides =>
+            {
+                (operands, Some(reduce.row().monoid.combine))
+            }
+            Call::Operation(..) | Call::Filled { .. } | Call::Full { .. } | Call::Extent { .. } => {
+                return Ok(None);
+            }
+        };
+        let record = |operand: &ExprId| match &self.values[operand.index()] {
+            Value::Struct(record) => Some((*operand, record.clone())),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => None,
+        };
+        let records: Vec<_> = operands.iter().filter_map(record).collect();
+        let Some((first, of_first)) = records.first() else { return Ok(None) };
+        if let Some((other, of_other)) = records.iter().find(|(_, record)| record.ty != of_first.ty) {
+            let message = format!(
+                "`{}`: structs differ: {} is {}, {} is {}",
+                given.name,
+                self.text(*first),
+                of_first.ty,
+                self.text(*other),
+                of_other.ty
+            );
+            return Err(Diag::new(Code::E2001, self.site(*other), message).into());
+        }
+        records.iter().try_for_each(|(_, record)| record.sound().map(drop))?;
+        let structure = Structure::Struct((*of_first.ty).clone());
+        let leaves: Vec<_> = records
+            .iter()
+            .map(|(operand, record)| (*operand, self.leaves(&Value::Struct(record.clone()))))
+            .collect();
+        let before: Vec<_> =
+            records.iter().map(|(operand, _)| self.values[operand.index()].clone()).collect();
+        let mut results = Vec::new();
+        for field in 0..structure.leaves().len() {
+            for (operand, tensors) in &leaves {
+                self.values[operand.index()] = Value::Tensor(tensors[field]);
+            }
+            results.push(self.call_of(call.clone(), given));
+        }
+        for ((operand, _), value) in records.iter().zip(before) {
+            self.values[operand.index()] = value;
+        }
+        let results = results.into_iter().collect::<Lowered<Vec<_>>>()?;
+        let Some(combine) = combine else {
+            let tensors = results.iter().flat_map(|value| self.leaves(value)).collect::<Vec<_>>();
+            return Ok(Some(self.rebuild(&structure, &mut tensors.into_iter())));
+        };
+        let mut all = results.iter().flat_map(|value| self.leaves(value)).collect::<Vec<_>>().into_iter();
+        let mut total = all.next().expect("a struct has a field");
+        for next in all {
+            total = self.emit(
+                &Spot::of(given.expr).label(given.name),
+                ir::Op::Map(combine),
+                &[(total, *first), (next, *first)],
+            )?;
+        }
+        Ok(Some(Value::Tensor(total)))
+    }
+
+    fn call_of(&mut self, call: Call, given: &Given) -> Lowered<Value> {
+        let expr = given.expr;
         match call {
             Call::Operation(Op::Own(Own::FilledLike { one }), operands) => {
                 let like = self.tensor(operands[0], None)?;
@@ -29,13 +107,13 @@ impl BodyLowering<'_> {
                 let literal = self.literals.zero_or_one(one, ty.shape, expr);
                 self.materialise(literal, ty.dtype).map(Value::Tensor)
             }
-            Call::Operation(op, operands) => self.operation(&given, &op, &operands),
+            Call::Operation(op, operands) => self.operation(given, &op, &operands),
             Call::Map(map, operands) => match (self.applied(map, &operands, expr), &operands[..]) {
                 (Some(literal), _) => Ok(Value::Literal(literal)),
                 (None, [x]) if map == Map::SIGN && matches!(self.values[x.index()], Value::Struct(_)) => {
                     self.prefix(map, *x, self.site(expr), expr)
                 }
-                (None, operands) => self.operation(&given, &Op::Map(map), operands),
+                (None, operands) => self.operation(given, &Op::Map(map), operands),
             },
             Call::Extent { x, axis } => {
                 let tensor = self.tensor(x, None)?;
@@ -44,9 +122,7 @@ impl BodyLowering<'_> {
                 let extent = usize::try_from(position).ok().and_then(|position| shape.get(position)).cloned();
                 match extent {
                     Some(extent) => Ok(Value::Literal(self.literals.dim(extent, expr))),
-                    None => {
-                        Err(self.unresolved(&given, &Unresolved::Axis(axis, shape.len()), &[(tensor, x)]))
-                    }
+                    None => Err(self.unresolved(given, &Unresolved::Axis(axis, shape.len()), &[(tensor, x)])),
                 }
             }
             Call::Filled { one, shape } => {
@@ -58,7 +134,7 @@ impl BodyLowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(&given, &spread(shape), &[value])
+                self.operation(given, &spread(shape), &[value])
             }
         }
     }

@@ -219,7 +219,7 @@ impl Inlining {
         let bound = template.parameters.iter().zip(given).map(|(parameter, given)| {
             given.or_else(|| match &parameter.takes {
                 Formal::Constant { default, .. } => self.append(default.as_ref()?),
-                Formal::Any | Formal::Tensor(_) => None,
+                Formal::Any | Formal::Params(_) | Formal::Tensor(_) => None,
             })
         });
         let bound = bound.collect();

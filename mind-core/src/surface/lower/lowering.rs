@@ -56,6 +56,29 @@ pub(super) struct Frame<'a> {
     pub(super) table: Scope<'a>,
     /// The names in dimensions inside.
     pub(super) dims: DimNames,
+    /// What is done field by field.
+    pub(super) fields: Option<Fields>,
+}
+
+/// A call of a template with structs where it takes tensors: its body is lowered for each field in turn.
+pub(super) struct Fields {
+    /// The node that enters the body.
+    pub(super) enter: ExprId,
+    /// The struct, which all of these arguments and results have.
+    pub(super) structure: Structure,
+    /// Its fields that are tensors, by their paths.
+    pub(super) names: Vec<String>,
+    /// The tensors in each of these arguments, by its position.
+    pub(super) tensors: BTreeMap<usize, Vec<ValueId>>,
+    /// What the body has come to for the fields before.
+    pub(super) results: Vec<Value>,
+}
+
+impl Fields {
+    /// What is given for a parameter this time, if it is a field.
+    pub(super) fn tensor(&self, parameter: usize) -> Option<ValueId> {
+        self.tensors.get(&parameter).map(|tensors| tensors[self.results.len()])
+    }
 }
 
 /// An operand with the expression it is.

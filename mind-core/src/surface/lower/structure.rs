@@ -79,6 +79,13 @@ pub struct Axis {
 /// The structs of a block by name; nothing where a mistake in one has been reported.
 pub(super) type Definitions = BTreeMap<String, Option<Rc<Definition>>>;
 
+impl Leaf<'_> {
+    /// The fields that lead to it: `hidden.w`.
+    pub(super) fn text(&self) -> String {
+        self.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
+    }
+}
+
 impl Structure {
     /// The type of what has no result, `()`.
     pub const UNIT: Self = Self::Tuple(Vec::new());

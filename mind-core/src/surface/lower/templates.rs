@@ -1,19 +1,23 @@
 //! Inlined templates: what the call gives is held against what the template takes, and mistakes inside are told at it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use proc_macro2::Ident;
 
 use super::attributes::Attributes;
 use super::expressions::Expressions;
-use super::lowering::{BodyLowering, Frame};
+use super::lowering::{BodyLowering, Fields, Frame};
+use super::structure::{Leaf, StructType, Structure};
 use super::table::Scope;
 use super::types::DimNames;
 use super::values::{Binding, Lowered, Names, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, Pack, Template,
-    TemplateParameter, TensorPattern,
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind, Pack,
+    Template, TemplateParameter, TensorPattern,
 };
 use crate::ty::{DType, Type};
 
@@ -21,7 +25,7 @@ impl Formal {
     pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
         match self {
             Self::Tensor(pattern) => Some(pattern),
-            Self::Any | Self::Constant { .. } => None,
+            Self::Any | Self::Params(_) | Self::Constant { .. } => None,
         }
     }
 }
@@ -37,44 +41,27 @@ struct Told {
     dims: BTreeMap<String, (Dim, ExprId)>,
     packs: BTreeMap<String, (Vec<Dim>, ExprId)>,
     elements: BTreeMap<String, (DType, ExprId)>,
+    params: BTreeMap<String, (Rc<StructType>, ExprId)>,
 }
 
 impl<'a> BodyLowering<'a> {
     /// Binds the arguments of a template, none of which is known while the template is checked by itself.
-    pub(super) fn enter_template(&mut self, template: &Template, arguments: &[Option<ExprId>], site: Site) {
-        let mut told = Told::default();
-        let mut values = Vec::new();
+    pub(super) fn enter_template(
+        &mut self,
+        template: &Template,
+        arguments: &[Option<ExprId>],
+        enter: ExprId,
+    ) -> Lowered<()> {
         let is_call = !arguments.is_empty() || template.parameters.is_empty();
-        let mut sound = is_call;
-        for (parameter, argument) in template.parameters.iter().zip(arguments) {
-            let argument = argument.expect("what has no argument has a default");
-            match self.passed(template, parameter, argument, &mut told) {
-                Ok(value) => values.push(value),
-                Err(stop) => {
-                    self.report(stop);
-                    sound = false;
-                }
-            }
-        }
-        let (table, known) = self.home(template.home);
-        let mut dims = DimNames { symbols: Vec::new(), ..known };
-        if sound {
-            let bound = told.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
-            Arc::make_mut(&mut dims.constants).extend(bound);
-            let checked = self.computed_dims(template, arguments, &dims);
-            sound = checked.map_err(|stop| self.report(stop)).is_ok();
-        }
-        if !sound {
-            Arc::make_mut(&mut dims.unread).extend(declared_dims(template));
-        }
-        let mut names = Names::default();
-        let mut values = values.into_iter();
-        for parameter in &template.parameters {
-            let value = values.next().filter(|_| sound).unwrap_or(Value::Poison);
-            names.bind(parameter.name.to_string(), Binding::Local(value));
-        }
+        let fields = self.fields(template, arguments, enter).map_err(|stop| self.report(stop));
+        let bound = match &fields {
+            Ok(fields) if is_call => self.bound(template, arguments, fields.as_ref()),
+            Ok(_) | Err(()) => None,
+        };
+        let (names, dims) = bound.unwrap_or_else(|| self.unbound(template));
         let outside = std::mem::replace(&mut self.names, names);
-        let site = is_call.then_some(site);
+        let site = is_call.then_some(self.site(enter));
+        let (table, _) = self.home(template.home);
         let table = std::mem::replace(&mut self.table, table);
         self.frames.push(Frame {
             name: template.full_name(),
@@ -83,13 +70,160 @@ impl<'a> BodyLowering<'a> {
             outside,
             table,
             dims,
+            fields: fields.ok().flatten(),
         });
+        Ok(())
     }
 
-    pub(super) fn leave_template(&mut self, tail: Option<ExprId>) -> Value {
+    /// The value of a call, or nothing where the body is to be lowered again, for the next field of a struct.
+    pub(super) fn leave_template(&mut self, tail: Option<ExprId>, leave: ExprId) -> Lowered<Option<Value>> {
+        let value = tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone());
+        let frame = self.frames.last_mut().expect("a body of a template is left once it was entered");
+        if let Some(fields) = &mut frame.fields {
+            let is_poison = matches!(value, Value::Poison);
+            fields.results.push(value.clone());
+            if !is_poison && fields.results.len() < fields.names.len() {
+                let again = std::mem::take(&mut frame.fields);
+                let enter = again.as_ref().map_or(leave, |fields| fields.enter);
+                let body = self.body;
+                if let NodeKind::Enter { template, arguments } = &body[enter].kind
+                    && let Some((names, dims)) = self.bound(template, arguments, again.as_ref())
+                {
+                    self.names = names;
+                    let frame = self.frames.last_mut().expect("it has been entered");
+                    (frame.dims, frame.fields) = (dims, again);
+                    return Ok(None);
+                }
+            }
+        }
         let frame = self.frames.pop().expect("a body of a template is left once it was entered");
         (self.names, self.table) = (frame.outside, frame.table);
-        tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone())
+        match frame.fields {
+            None => Ok(Some(value)),
+            Some(fields) if fields.results.len() < fields.names.len() => Err(Stop::Poisoned),
+            Some(fields) => self.assembled(&frame.name, &fields, &fields.results, leave).map(Some),
+        }
+    }
+
+    /// The first node of the body of the template that is being lowered.
+    pub(super) fn entered(&self) -> usize {
+        let fields = self.frames.last().and_then(|frame| frame.fields.as_ref());
+        fields.expect("only what is done field by field is done again").enter.index() + 1
+    }
+
+    /// What a template is called with field by field, if a struct is given for a tensor.
+    fn fields(
+        &mut self,
+        template: &Template,
+        arguments: &[Option<ExprId>],
+        enter: ExprId,
+    ) -> Lowered<Option<Fields>> {
+        let mut found: Option<(Fields, ExprId)> = None;
+        for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
+            let argument = argument.expect("what has no argument has a default");
+            let value = self.values[argument.index()].clone();
+            let (Formal::Tensor(_), Value::Struct(record)) = (&parameter.takes, &value) else { continue };
+            record.sound()?;
+            let leaves = self.leaves(&value);
+            match &mut found {
+                None => {
+                    let structure = Structure::Struct((*record.ty).clone());
+                    let names = structure.named_leaves().iter().map(Leaf::text).collect();
+                    let tensors = BTreeMap::from([(position, leaves)]);
+                    let fields = Fields { enter, structure, names, tensors, results: Vec::new() };
+                    found = Some((fields, argument));
+                }
+                Some((fields, first)) => {
+                    if fields.structure != Structure::Struct((*record.ty).clone()) {
+                        let message = format!(
+                            "argument `{}` of `{}`: expected a `{}` as {} is, found {}",
+                            parameter.name,
+                            template.full_name(),
+                            fields.structure,
+                            self.text(*first),
+                            self.type_text(&value)
+                        );
+                        let help = "a struct that is given for a tensor is taken field by field";
+                        return Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into());
+                    }
+                    fields.tensors.insert(position, leaves);
+                }
+            }
+        }
+        Ok(found.map(|(fields, _)| fields))
+    }
+
+    /// The structs that a call gives which was made field by field: one, or of a tuple one each.
+    fn assembled(&mut self, name: &str, fields: &Fields, results: &[Value], expr: ExprId) -> Lowered<Value> {
+        let tuples: Option<Vec<_>> = results
+            .iter()
+            .map(|result| match result {
+                Value::Tuple(tuple) => Some(tuple.elements.clone()),
+                _ => None,
+            })
+            .collect();
+        if let Some(tuples) = tuples {
+            let count = tuples.iter().map(|tuple| tuple.len()).min().unwrap_or_default();
+            let element = |position: usize| -> Vec<Value> {
+                tuples.iter().map(|tuple| tuple[position].clone()).collect()
+            };
+            let elements = (0..count).map(|position| self.assembled(name, fields, &element(position), expr));
+            let elements = elements.collect::<Lowered<Vec<_>>>()?;
+            return self.tuple(elements, expr);
+        }
+        let types: Vec<Type> = fields.structure.leaves().into_iter().cloned().collect();
+        let mut tensors = Vec::new();
+        for ((result, ty), field) in results.iter().zip(types).zip(&fields.names) {
+            let what = format!("result of `{name}` for field `{field}`");
+            match self.coerce(result, &Structure::Value(ty), expr, &what)? {
+                Value::Tensor(tensor) => tensors.push(tensor),
+                _ => return Err(Stop::Poisoned),
+            }
+        }
+        Ok(self.rebuild(&fields.structure, &mut tensors.into_iter()))
+    }
+
+    /// What the names in a template mean in a call; nothing where an argument is none that it takes.
+    fn bound(
+        &mut self,
+        template: &Template,
+        arguments: &[Option<ExprId>],
+        fields: Option<&Fields>,
+    ) -> Option<(Names, DimNames)> {
+        let (mut told, mut values, mut sound) = (Told::default(), Vec::new(), true);
+        for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
+            let argument = argument.expect("what has no argument has a default");
+            let field = fields.and_then(|fields| fields.tensor(position));
+            let value = field.map_or_else(|| self.values[argument.index()].clone(), Value::Tensor);
+            let passed = self.passed(template, parameter, (value, argument), &mut told);
+            sound &= passed.is_ok();
+            values.push(self.value_or_poison(passed));
+        }
+        if !sound {
+            return None;
+        }
+        let (_, known) = self.home(template.home);
+        let mut dims = DimNames { symbols: Vec::new(), ..known };
+        let bound = told.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
+        Arc::make_mut(&mut dims.constants).extend(bound);
+        let checked = self.computed_dims(template, arguments, &values, &dims);
+        checked.map_err(|stop| self.report(stop)).ok()?;
+        let mut names = Names::default();
+        for (parameter, value) in template.parameters.iter().zip(values) {
+            names.bind(parameter.name.to_string(), Binding::Local(value));
+        }
+        Some((names, dims))
+    }
+
+    /// The names in a template of which nothing is known.
+    fn unbound(&self, template: &Template) -> (Names, DimNames) {
+        let mut names = Names::default();
+        for parameter in &template.parameters {
+            names.bind(parameter.name.to_string(), Binding::Local(Value::Poison));
+        }
+        let mut dims = DimNames { symbols: Vec::new(), ..self.home(template.home).1 };
+        Arc::make_mut(&mut dims.unread).extend(declared_dims(template));
+        (names, dims)
     }
 
     /// The functions and the names in dimensions that a template sees.
@@ -132,15 +266,15 @@ impl<'a> BodyLowering<'a> {
         &mut self,
         template: &Template,
         parameter: &TemplateParameter,
-        argument: ExprId,
+        (value, argument): (Value, ExprId),
         told: &mut Told,
     ) -> Lowered<Value> {
-        let value = self.values[argument.index()].clone();
         if matches!(value, Value::Poison) {
             return Err(Stop::Poisoned);
         }
         match &parameter.takes {
             Formal::Any => Ok(value),
+            Formal::Params(name) => self.params(template, (parameter, name), (value, argument), told),
             Formal::Constant { kind, .. } => {
                 let read = self.constant_attribute(*kind, argument);
                 read.map(|()| value).map_err(|stop| match stop {
@@ -170,14 +304,18 @@ impl<'a> BodyLowering<'a> {
                     ElementPattern::Class(_) | ElementPattern::Variable(_) => None,
                 };
                 if let Value::Tuple(_) | Value::Struct(_) | Value::Word(_) = value {
-                    return Err(self.unlike(template, parameter, argument, pattern).into());
+                    return Err(self.unlike(template, parameter, (&value, argument), pattern).into());
                 }
-                let tensor = self.tensor(argument, fixed)?;
+                let tensor = match value {
+                    Value::Tensor(tensor) => tensor,
+                    _ => self.tensor(argument, fixed)?,
+                };
                 let ty = self.builder.ty(tensor).clone();
                 match self.matches(template, pattern, &ty, argument, told) {
                     Ok(()) => Ok(Value::Tensor(tensor)),
                     Err(notes) => {
-                        let diag = self.unlike(template, parameter, argument, pattern);
+                        let value = Value::Tensor(tensor);
+                        let diag = self.unlike(template, parameter, (&value, argument), pattern);
                         Err(notes
                             .into_iter()
                             .fold(diag, |diag, (site, note)| diag.note_at(site, note))
@@ -186,6 +324,37 @@ impl<'a> BodyLowering<'a> {
                 }
             }
         }
+    }
+
+    /// A struct of tensors, the same for each parameter of one class.
+    fn params(
+        &self,
+        template: &Template,
+        (parameter, class): (&TemplateParameter, &Ident),
+        (value, argument): (Value, ExprId),
+        told: &mut Told,
+    ) -> Lowered<Value> {
+        let fault = |expected: String| {
+            let message = format!(
+                "argument `{}` of `{}`: expected {expected}, found {}",
+                parameter.name,
+                template.full_name(),
+                self.type_text(&value)
+            );
+            declared(Diag::new(Code::E2001, self.site(argument), message), template, parameter)
+        };
+        let Value::Struct(record) = &value else {
+            return Err(fault("a struct of tensors".to_owned()).into());
+        };
+        record.sound()?;
+        let class = class.to_string();
+        let (first, giver) =
+            told.params.entry(class.clone()).or_insert_with(|| (record.ty.clone(), argument));
+        if *first != record.ty {
+            let note = format!("`{class}` is `{first}` because {} is", self.text(*giver));
+            return Err(fault(format!("`{first}`")).note(note).into());
+        }
+        Ok(value)
     }
 
     /// Whether a type is one of a pattern; if not, what is to be said of the names that other arguments told.
@@ -247,11 +416,12 @@ impl<'a> BodyLowering<'a> {
         &self,
         template: &Template,
         arguments: &[Option<ExprId>],
+        values: &[Value],
         dims: &DimNames,
     ) -> Lowered<()> {
-        for (parameter, argument) in template.parameters.iter().zip(arguments) {
+        for ((parameter, argument), value) in template.parameters.iter().zip(arguments).zip(values) {
             let (Some(pattern), Some(argument)) = (parameter.takes.pattern(), *argument) else { continue };
-            let Value::Tensor(tensor) = self.values[argument.index()] else { continue };
+            let Value::Tensor(tensor) = *value else { continue };
             let shape = &self.builder.ty(tensor).shape;
             let last = shape.len().saturating_sub(pattern.dims.len());
             for (written, dim) in pattern.dims.iter().zip(&shape[last..]) {
@@ -260,7 +430,7 @@ impl<'a> BodyLowering<'a> {
                 }
                 let needed = dims.dim(written).map_err(Stop::from)?;
                 if needed != *dim {
-                    let diag = self.unlike(template, parameter, argument, pattern);
+                    let diag = self.unlike(template, parameter, (value, argument), pattern);
                     let is_number =
                         needed.as_literal().is_some_and(|needed| written.to_string() == needed.to_string());
                     return Err(match is_number {
@@ -277,10 +447,10 @@ impl<'a> BodyLowering<'a> {
         &self,
         template: &Template,
         parameter: &TemplateParameter,
-        argument: ExprId,
+        (value, argument): (&Value, ExprId),
         pattern: &TensorPattern,
     ) -> Diag {
-        let found = self.type_text(self.value(argument));
+        let found = self.type_text(value);
         let message = format!(
             "argument `{}` of `{}`: expected {pattern}, found {found}",
             parameter.name,
@@ -314,7 +484,7 @@ impl TensorPattern {
                 let declared = template.declared.iter().find(|declared| declared.name == *name)?;
                 match declared.kind {
                     DeclaredKind::Elements(class) => Some(class),
-                    DeclaredKind::Dim | DeclaredKind::Pack => None,
+                    DeclaredKind::Dim | DeclaredKind::Pack | DeclaredKind::Params => None,
                 }
             }
         }

@@ -57,12 +57,13 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
     let mut gradients: Vec<_> = targets.iter().map(|target| target.structure.clone()).collect();
     let cotangent = match transform.kind {
         TransformKind::Grad | TransformKind::ValueAndGrad => {
-            if !is_float_scalar(&result) {
+            let has_parts = transform.kind == TransformKind::ValueAndGrad && is_loss_and_more(&result);
+            if !is_float_scalar(&result) && !has_parts {
                 let message = format!("`{label}`: `{name}` gives {result}, needed a single f32 or f64");
                 return Err(Diag::new(Code::E5004, transform.site, message)
                     .help("reduce the result, as `mean(…)`, or give a cotangent with `vjp`"));
             }
-            Cotangent::One
+            if has_parts { Cotangent::First } else { Cotangent::One }
         }
         TransformKind::Vjp => {
             let site = Site::Nowhere;
@@ -89,6 +90,11 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
     };
     steps.push(Step { options, dropped, label, function: name.clone(), site: transform.site, targets });
     Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module, steps })
+}
+
+/// Whether a result is a tuple of which the first is differentiated, and the others are passed on.
+pub(super) fn is_loss_and_more(result: &Structure) -> bool {
+    matches!(result, Structure::Tuple(parts) if parts.first().is_some_and(is_float_scalar))
 }
 
 fn is_float_scalar(result: &Structure) -> bool {

@@ -82,6 +82,17 @@ impl<T> Value<T> {
         (tuple.depth <= MAX_TUPLE_DEPTH && leaves <= MAX_TUPLE_LEAVES).then_some(Self::Tuple(tuple))
     }
 
+    /// The tensor that it is.
+    pub(crate) fn tensor(&self) -> Option<T>
+    where
+        T: Copy,
+    {
+        match self {
+            Self::Tensor(tensor) => Some(*tensor),
+            Self::Poison | Self::Literal(_) | Self::Tuple(_) | Self::Struct(_) | Self::Word(_) => None,
+        }
+    }
+
     /// The value of what has no result.
     pub(crate) fn unit() -> Self {
         Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })

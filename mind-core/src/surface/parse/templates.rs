@@ -12,6 +12,9 @@ use crate::surface::ast::{
 };
 use crate::ty::DType;
 
+/// What stands for any struct of tensors.
+const PARAMS: &str = "params";
+
 const PATTERN: &str = "a type as `float[.., N]`";
 
 impl Parser<'_> {
@@ -91,7 +94,7 @@ impl Parser<'_> {
             let kind = match (is_pack, self.take(":")) {
                 (true, _) => DeclaredKind::Pack,
                 (false, None) => DeclaredKind::Dim,
-                (false, Some(_)) => DeclaredKind::Elements(self.element_class()?),
+                (false, Some(_)) => self.declared_class()?,
             };
             match all.iter().find(|first| first.name == name) {
                 Some(first) => {
@@ -107,12 +110,15 @@ impl Parser<'_> {
         Ok(all)
     }
 
-    fn element_class(&mut self) -> Result<ElementClass, Diag> {
-        const CLASS: &str = "`float`, `int` or `num`";
+    fn declared_class(&mut self) -> Result<DeclaredKind, Diag> {
+        const CLASS: &str = "`float`, `int`, `num` or `params`";
         let here = self.here();
         let name = self.name(CLASS)?;
-        ElementClass::of(&name.to_string())
-            .ok_or_else(|| Diag::new(Code::E1007, here, format!("found `{name}`, expected {CLASS}")))
+        match ElementClass::of(&name.to_string()) {
+            Some(class) => Ok(DeclaredKind::Elements(class)),
+            None if name == PARAMS => Ok(DeclaredKind::Params),
+            None => Err(Diag::new(Code::E1007, here, format!("found `{name}`, expected {CLASS}"))),
+        }
     }
 
     fn template_parameters(&mut self, declared: &[Declared]) -> Result<Vec<TemplateParameter>, Diag> {
@@ -160,13 +166,23 @@ impl Parser<'_> {
                 let help = "only functions update in place: give back the new value, or give every parameter a type as `f32[2, N]`";
                 return Err(self.unexpected(PATTERN).help(help));
             }
-            (false, Some(_)) => Formal::Tensor(self.tensor_pattern(declared)?),
+            (false, Some(_)) => match self.params(declared) {
+                Some(name) => Formal::Params(name),
+                None => Formal::Tensor(self.tensor_pattern(declared)?),
+            },
         };
         if !is_constant && self.at("=") {
             let help = format!("only constants have defaults, as `const {name}: axis = -1`");
             return Err(self.unexpected("`,` or `)`").help(help));
         }
         Ok(TemplateParameter { name, takes, site: start.to(self.before()) })
+    }
+
+    /// Reads the name of a class of structs.
+    fn params(&mut self, declared: &[Declared]) -> Option<Ident> {
+        let (name, _) = self.cursor.ident()?;
+        let of_structs = |known: &Declared| known.kind == DeclaredKind::Params && known.name == name;
+        declared.iter().any(of_structs).then(|| self.name(PATTERN).ok()).flatten()
     }
 
     /// Reads `axis = -1`.
@@ -265,7 +281,8 @@ fn begins_open(before: Option<&TokenTree>, tree: &TokenTree, rest: &Cursor<'_>) 
     let is_colon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ':');
     match tree {
         TokenTree::Ident(word) => {
-            before.is_some_and(is_colon) && ElementClass::of(&word.to_string()).is_some()
+            let word = word.to_string();
+            before.is_some_and(is_colon) && (word == PARAMS || ElementClass::of(&word).is_some())
         }
         TokenTree::Punct(_) => is_dot(tree) && rest.punct().is_some_and(|(punct, _)| punct.as_char() == '.'),
         TokenTree::Group(_) | TokenTree::Literal(_) => false,

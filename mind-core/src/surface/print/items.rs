@@ -139,6 +139,7 @@ impl fmt::Display for Declared {
         match self.kind {
             DeclaredKind::Dim => self.name.fmt(f),
             DeclaredKind::Pack => write!(f, "..{}", self.name),
+            DeclaredKind::Params => write!(f, "{}: params", self.name),
             DeclaredKind::Elements(class) => write!(f, "{}: {}", self.name, class.name()),
         }
     }
@@ -150,6 +151,7 @@ impl fmt::Display for TemplateParameter {
         match takes {
             Formal::Any => name.fmt(f),
             Formal::Tensor(pattern) => write!(f, "{name}: {pattern}"),
+            Formal::Params(class) => write!(f, "{name}: {class}"),
             Formal::Constant { kind, default } => {
                 write!(f, "const {name}: {}", kind.name())?;
                 let value = default.as_ref().and_then(|body| Some(body.text(body.tail?)));
