@@ -280,6 +280,24 @@
 //! is written for one tensor updates any struct of parameters. Functions of elements do the same, and `sum(p * p)` is that
 //! of all fields.
 //!
+//! # Checking gradients
+//!
+//! [`gradcheck`] compares a gradient with difference quotients of the function, of tensors and of structs of them:
+//!
+//! ```
+//! use mind::{Tensor, gradcheck, mind};
+//!
+//! mind! {
+//!     #[grad(w)]
+//!     fn loss(x: f64[2, 3], w: f64[3]) -> f64 { sum(nn::softmax(x * w) * x) }
+//! }
+//!
+//! let x = Tensor::from([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0]]);
+//! let mut w = Tensor::from([0.3, -0.1, 0.2]);
+//! let (_, gradient) = loss_grad(&x, &w);
+//! gradcheck(&mut w, &gradient, |w| loss(&x, w)).expect("the gradient is that of the function");
+//! ```
+//!
 //! # Faults
 //!
 //! What can fail at run time is an [`Error`] of `try_f` and `f_into`, and a panic of `f`. Whatever else fails around a call,
@@ -319,10 +337,10 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Const, DType, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, Inferred, Initialiser, Leaf,
-    MAX_RANK, Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape, SimdLevel, StaticShape, Tensor,
-    TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, ranks, set_threads, simd_level,
-    threads,
+    Const, DType, Differing, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, GradientMismatch,
+    Inferred, Initialiser, Leaf, MAX_RANK, Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape,
+    SimdLevel, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim,
+    gradcheck, gradcheck_some, ranks, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]

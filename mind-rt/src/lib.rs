@@ -31,6 +31,7 @@ mod element;
 mod error;
 mod external;
 mod format;
+mod gradcheck;
 mod initialise;
 #[cfg(feature = "ndarray")]
 mod interop;
@@ -58,6 +59,7 @@ pub use bare::{Expr, Inferred, Leaf, axes::ranks};
 pub use dims::{Const, Dim};
 pub use element::{DType, Element};
 pub use error::Error;
+pub use gradcheck::{Differing, GradientMismatch, gradcheck, gradcheck_some};
 pub use initialise::Initialiser;
 pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 pub use knossos::Nested;
