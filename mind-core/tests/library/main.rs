@@ -1,0 +1,5 @@
+//! The standard library: what its functions give, their gradients, and how their text is written.
+
+mod vectors;
+
+mod support;

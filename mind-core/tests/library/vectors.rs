@@ -1,0 +1,278 @@
+//! Values and gradients of every function beside those that `ci/vectors` has recorded, and gradients beside differences.
+
+use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
+
+use mind_core::{
+    canon::Canonical,
+    interp::{Elements, Value},
+    std::FILES,
+    ty::DType,
+};
+
+use crate::support::{compiled, floats, run, templates, with_gradients};
+
+/// The usual errors, in f64 and in f32: some roundings.
+const WITHIN: [f64; 2] = [2e-14, 4e-6];
+
+/// How far a gradient may be from differences, of the larger of 1 and the largest of them.
+const OF_DIFFERENCES: f64 = 1e-7;
+
+/// The results of the function that a call makes, and what it has to give.
+struct Entry {
+    /// `softmax`
+    function: String,
+    /// `softmax(x, axis = 0)`
+    call: String,
+    inputs: Vec<Tensor>,
+    results: Vec<Tensor>,
+    /// By the name of the input; none, or one for each float input.
+    gradients: Vec<(String, Vec<f64>)>,
+    relative: bool,
+    kink: bool,
+    only_f64: bool,
+    within: [f64; 2],
+}
+
+/// `x: float[2, 3] = 1, 2, …`
+struct Tensor {
+    name: String,
+    elements: String,
+    shape: Vec<usize>,
+    numbers: Vec<f64>,
+}
+
+#[test]
+fn every_function_gives_what_is_recorded() {
+    let mut wrong = String::new();
+    for (file, _) in FILES {
+        let entries = entries(file);
+        let tried: BTreeSet<&str> = entries.iter().map(|entry| entry.function.as_str()).collect();
+        for template in templates(file) {
+            let name = template.name.to_string();
+            if !tried.contains(name.as_str()) {
+                writeln!(wrong, "{file}::{name} has no entry in tests/std/vectors/{file}.txt")
+                    .expect("a string");
+            }
+        }
+        for entry in &entries {
+            let calls = entry.call.contains(&format!("{}(", entry.function));
+            assert!(calls, "{file}: `{}` does not call `{}`", entry.call, entry.function);
+            for dtype in [DType::F64, DType::F32] {
+                if !(entry.only_f64 && dtype == DType::F32) {
+                    entry.check(file, dtype, &mut wrong);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+impl Entry {
+    /// The program that makes the call.
+    fn program(&self, dtype: DType) -> String {
+        let ty = |tensor: &Tensor| {
+            let elements = if tensor.elements == "float" { dtype.name() } else { &tensor.elements };
+            match tensor.shape[..] {
+                [] => elements.to_owned(),
+                _ => format!("{elements}{:?}", tensor.shape),
+            }
+        };
+        let declared = |tensor: &Tensor, name: &str| format!("{name}: {}", ty(tensor));
+        // `p.w` is a field of a parameter that is a struct.
+        let (mut parameters, mut fields) = (Vec::new(), Vec::new());
+        for input in &self.inputs {
+            match input.name.split_once('.') {
+                None => parameters.push(declared(input, &input.name)),
+                Some((base, field)) => {
+                    if fields.is_empty() {
+                        parameters.push(format!("{base}: Fields"));
+                    }
+                    fields.push(declared(input, field));
+                }
+            }
+        }
+        let results: Vec<_> = self.results.iter().map(ty).collect();
+        let result = if let [one] = &results[..] { one.clone() } else { format!("({})", results.join(", ")) };
+        let fields = if fields.is_empty() {
+            String::new()
+        } else {
+            format!("struct Fields {{ {} }}\n", fields.join(", "))
+        };
+        format!("{fields}fn entry({}) -> {result} {{ {} }}", parameters.join(", "), self.call)
+    }
+
+    fn check(&self, file: &str, dtype: DType, wrong: &mut String) {
+        let module = compiled(file, &self.program(dtype));
+        let inputs: Vec<Value> = self.inputs.iter().map(|input| input.value(dtype)).collect();
+        let what = format!("{file}::{} in {dtype}, `{}`", self.function, self.call);
+        let results = match self.gradients[..] {
+            [] => run(&module, &inputs),
+            _ => with_gradients(&module, &inputs, &self.cotangents(dtype)),
+        };
+        for (at, (found, wanted)) in results.iter().zip(&self.results).enumerate() {
+            assert_eq!(found.shape, wanted.shape, "{what}: shape of result {at}");
+            self.compare(&format!("{what}: result {at}"), dtype, found, &wanted.numbers, wrong);
+        }
+        let gradients = &results[self.results.len()..];
+        assert_eq!(
+            gradients.len(),
+            self.gradients.len(),
+            "{what}: a gradient is recorded for each float input"
+        );
+        for (found, (name, wanted)) in gradients.iter().zip(&self.gradients) {
+            self.compare(&format!("{what}: gradient by {name}"), dtype, found, wanted, wrong);
+        }
+        if dtype == DType::F64 && !gradients.is_empty() && !self.kink {
+            self.compare_with_differences(&what, &module, inputs, gradients, wrong);
+        }
+    }
+
+    fn compare(&self, what: &str, dtype: DType, found: &Value, wanted: &[f64], wrong: &mut String) {
+        let (within, least) = match dtype {
+            DType::F32 => (self.within[1], f64::from(f32::MIN_POSITIVE)),
+            _ => (self.within[0], f64::MIN_POSITIVE),
+        };
+        let largest = wanted.iter().filter(|wanted| wanted.is_finite()).fold(0.0_f64, |a, b| a.max(b.abs()));
+        let found = found.elements.to_f64();
+        assert_eq!(found.len(), wanted.len(), "{what}");
+        for (at, (found, wanted)) in found.iter().zip(wanted).enumerate() {
+            let size = if self.relative { wanted.abs() } else { wanted.abs().max(largest) };
+            let same = found == wanted || found.is_nan() && wanted.is_nan();
+            if !(same || (found - wanted).abs() <= within * size + least) {
+                let error = (found - wanted).abs() / size;
+                writeln!(wrong, "{what}[{at}]: {found:e}, recorded {wanted:e}, error {error:.1e}")
+                    .expect("a string");
+            }
+        }
+    }
+
+    fn compare_with_differences(
+        &self,
+        what: &str,
+        module: &Canonical,
+        inputs: Vec<Value>,
+        gradients: &[Value],
+        wrong: &mut String,
+    ) {
+        let weights: Vec<f64> =
+            self.cotangents(DType::F64).iter().flat_map(|c| c.elements.to_f64()).collect();
+        let floats = (0..inputs.len()).filter(|position| inputs[*position].dtype().is_float());
+        for (position, gradient) in floats.zip(gradients) {
+            let at = |element: usize, offset: f64| -> f64 {
+                let mut inputs = inputs.clone();
+                let Elements::F64(elements) = &mut inputs[position].elements else { unreachable!("in f64") };
+                elements[element] += offset;
+                let results = run(module, &inputs);
+                let numbers = results.iter().flat_map(|result| result.elements.to_f64());
+                numbers.zip(&weights).map(|(number, weight)| number * weight).sum()
+            };
+            let step = 1e-3;
+            let slope = |element, step: f64| (at(element, step) - at(element, -step)) / (2.0 * step);
+            let quotients: Vec<f64> = (0..gradient.elements.len())
+                .map(|element| (4.0 * slope(element, step / 2.0) - slope(element, step)) / 3.0)
+                .collect();
+            let largest = quotients.iter().fold(1.0_f64, |a, b| a.max(b.abs()));
+            for (element, (found, wanted)) in gradient.elements.to_f64().iter().zip(quotients).enumerate() {
+                if !((found - wanted).abs() <= OF_DIFFERENCES * largest) {
+                    let name = &self.inputs[position].name;
+                    writeln!(
+                        wrong,
+                        "{what}: gradient by {name}[{element}]: {found:e}, differences {wanted:e}"
+                    )
+                    .expect("a string");
+                }
+            }
+        }
+    }
+
+    /// As `ci/vectors` has them: of element j of result i `((7 j + 3 i) mod 11 - 4.5) / 4`.
+    fn cotangents(&self, dtype: DType) -> Vec<Value> {
+        let of = |i: usize, result: &Tensor| {
+            let numbers: Vec<f64> =
+                (0..result.numbers.len()).map(|j| (((7 * j + 3 * i) % 11) as f64 - 4.5) / 4.0).collect();
+            floats(dtype, &result.shape, &numbers)
+        };
+        self.results.iter().enumerate().map(|(i, result)| of(i, result)).collect()
+    }
+}
+
+impl Tensor {
+    fn value(&self, dtype: DType) -> Value {
+        match self.elements.as_str() {
+            "float" => floats(dtype, &self.shape, &self.numbers),
+            "i64" => Value::new(
+                self.shape.clone(),
+                Elements::I64(self.numbers.iter().map(|number| *number as i64).collect()),
+            ),
+            "bool" => Value::new(
+                self.shape.clone(),
+                Elements::Bool(self.numbers.iter().map(|number| *number != 0.0).collect()),
+            ),
+            other => panic!("no element type `{other}`"),
+        }
+    }
+
+    /// Reads `float[2, 3] = 1, 2, …`.
+    fn read(name: &str, text: &str) -> Self {
+        let (ty, numbers) = text.split_once(" = ").unwrap_or_else(|| panic!("`{text}` has no ` = `"));
+        let (elements, shape) = ty.split_once('[').unwrap_or((ty, "]"));
+        let extents = shape.trim_end_matches(']').split(", ").filter(|extent| !extent.is_empty());
+        let shape: Vec<usize> = extents.map(|extent| extent.parse().expect("an extent")).collect();
+        let numbers = numbers_of(numbers);
+        assert_eq!(numbers.len(), shape.iter().product::<usize>(), "{name}: {text}");
+        Self { name: name.to_owned(), elements: elements.to_owned(), shape, numbers }
+    }
+}
+
+fn numbers_of(text: &str) -> Vec<f64> {
+    let number = |text: &str| match text.trim() {
+        "true" => 1.0,
+        "false" => 0.0,
+        text => text.parse().unwrap_or_else(|_| panic!("`{text}` is no number")),
+    };
+    text.split(',').map(number).collect()
+}
+
+fn entries(file: &str) -> Vec<Entry> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/std/vectors/{file}.txt"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut entries: Vec<Entry> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let Some(line) = line.strip_prefix("    ") else {
+            entries.push(Entry {
+                function: line.to_owned(),
+                call: String::new(),
+                inputs: Vec::new(),
+                results: Vec::new(),
+                gradients: Vec::new(),
+                relative: false,
+                kink: false,
+                only_f64: false,
+                within: WITHIN,
+            });
+            continue;
+        };
+        let entry = entries.last_mut().expect("a name comes first");
+        if entry.call.is_empty() {
+            line.clone_into(&mut entry.call);
+        } else if let Some(result) = line.strip_prefix("result: ") {
+            entry.results.push(Tensor::read("result", result));
+        } else if let Some(gradient) = line.strip_prefix("d ") {
+            let (name, numbers) = gradient.split_once(" = ").expect("`d x = …`");
+            entry.gradients.push((name.to_owned(), numbers_of(numbers)));
+        } else if let Some(within) = line.strip_prefix("within ") {
+            let (wide, narrow) = within.split_once(' ').expect("two numbers");
+            entry.within = [wide, narrow].map(|number| number.parse().expect("a number"));
+        } else if let Some((name, tensor)) = line.split_once(": ") {
+            entry.inputs.push(Tensor::read(name, tensor));
+        } else {
+            match line {
+                "relative" => entry.relative = true,
+                "kink" => entry.kink = true,
+                "f64" => entry.only_f64 = true,
+                _ => panic!("{file}.txt: `{line}` means nothing"),
+            }
+        }
+    }
+    entries
+}
