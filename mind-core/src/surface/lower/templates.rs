@@ -190,14 +190,20 @@ impl<'a> BodyLowering<'a> {
         arguments: &[Option<ExprId>],
         fields: Option<&Fields>,
     ) -> Option<(Names, DimNames)> {
-        let (mut told, mut values, mut sound) = (Told::default(), Vec::new(), true);
-        for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
-            let argument = argument.expect("what has no argument has a default");
+        let (mut told, mut sound) = (Told::default(), true);
+        let mut values = vec![Value::Poison; template.parameters.len()];
+        let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
+        let is_literal = |argument: ExprId| matches!(self.values[argument.index()], Value::Literal(_));
+        // Literals come last, with the element types that the others tell.
+        let (last, first): (Vec<_>, Vec<_>) =
+            given.enumerate().partition(|(_, argument)| is_literal(*argument));
+        for (position, argument) in first.into_iter().chain(last) {
             let field = fields.and_then(|fields| fields.tensor(position));
             let value = field.map_or_else(|| self.values[argument.index()].clone(), Value::Tensor);
+            let parameter = &template.parameters[position];
             let passed = self.passed(template, parameter, (value, argument), &mut told);
             sound &= passed.is_ok();
-            values.push(self.value_or_poison(passed));
+            values[position] = self.value_or_poison(passed);
         }
         if !sound {
             return None;
@@ -299,9 +305,12 @@ impl<'a> BodyLowering<'a> {
                 {
                     return Ok(value);
                 }
-                let fixed = match pattern.elements {
-                    ElementPattern::Fixed(dtype) => Some(dtype),
-                    ElementPattern::Class(_) | ElementPattern::Variable(_) => None,
+                let fixed = match &pattern.elements {
+                    ElementPattern::Fixed(dtype) => Some(*dtype),
+                    ElementPattern::Variable(name) => {
+                        told.elements.get(&name.to_string()).map(|(dtype, _)| *dtype)
+                    }
+                    ElementPattern::Class(_) => None,
                 };
                 if let Value::Tuple(_) | Value::Struct(_) | Value::Word(_) = value {
                     return Err(self.unlike(template, parameter, (&value, argument), pattern).into());
