@@ -1,5 +1,7 @@
 //! A program behind the text of a file of the library, run by the reference interpreter.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use mind_core::{
     canon::{Canonical, canonicalise},
     diag::Diags,
@@ -9,8 +11,8 @@ use mind_core::{
     ops::Profile,
     std::FILES,
     surface::{
-        ast::{Program, Template},
-        lex, lower, parse,
+        ast::{Function, Program, Template},
+        lex, lower, parse, parse_block,
     },
     ty::DType,
     verify::verify,
@@ -35,15 +37,29 @@ pub fn templates(file: &str) -> Vec<Template> {
 
 /// The last function of a program that calls those of a file of the library.
 pub fn compiled(file: &str, program: &str) -> Canonical {
-    let (tokens, mut mistakes) = lex(&format!("{}\n{program}", library(file)));
-    let (program_tree, more) = parse(tokens);
+    let (tokens, mut mistakes) = lex(program);
+    let (mut block, more) = parse_block(tokens);
     mistakes.extend(more);
-    let (lowered, more) = lower(&program_tree);
+    let mut called: BTreeSet<String> =
+        block.functions.iter().flat_map(Function::callees).map(|(name, _)| name.to_string()).collect();
+    // What a function calls stands before or behind it.
+    let mut rest = TEMPLATES.with(|all| all[file].clone());
+    while let Some(at) = rest.iter().position(|template| called.contains(&template.name.to_string())) {
+        let template = rest.swap_remove(at);
+        called.extend(template.callees().map(|(name, _)| name.to_string()));
+        block.templates.push(template);
+    }
+    let (lowered, more) = lower(&Program::Block(block));
     mistakes.extend(more);
     assert!(mistakes.is_empty(), "{program}\n{}", listed(&mistakes));
     let function = lowered.functions.into_iter().next_back().expect("the program has a function");
     let module = function.program.expect("it has no mistake").module;
     canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies"))
+}
+
+thread_local! {
+    static TEMPLATES: BTreeMap<&'static str, Vec<Template>> =
+        FILES.iter().map(|(file, _)| (*file, templates(file))).collect();
 }
 
 fn listed(mistakes: &Diags) -> String {
