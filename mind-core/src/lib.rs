@@ -68,7 +68,7 @@
 //! - [`ops`]: the table of operations.
 //! - [`provenance`]: where an extent comes from, for messages.
 //! - [`snippet`]: mistakes in files, with the line they are on.
-//! - [`std`](crate::std): the standard library, as text in the language.
+//! - [`standard`]: the library of the language, as text in it.
 //! - [`surface`]: the language's syntax, and lowering it to Core IR.
 //! - [`open`]: expressions among Rust variables, before their types are known.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
@@ -110,7 +110,6 @@ pub mod reduce;
 pub mod snippet;
 pub mod standard;
 pub mod stats;
-pub mod std;
 pub mod surface;
 mod symbols;
 #[cfg(feature = "testing")]

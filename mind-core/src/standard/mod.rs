@@ -3,7 +3,12 @@
 //! A file is read only as far as a program names what is in it.
 
 /// The files, each with its text.
-pub const FILES: [(&str, &str); 1] = [("nn", include_str!("nn.mind"))];
+pub const FILES: [(&str, &str); 4] = [
+    ("nn", include_str!("nn.mind")),
+    ("num", include_str!("num.mind")),
+    ("stats", include_str!("stats.mind")),
+    ("optim", include_str!("optim.mind")),
+];
 
 /// Whether the library has a file of this name.
 pub fn is_file(name: &str) -> bool {

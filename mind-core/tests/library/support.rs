@@ -1,6 +1,4 @@
-//! A program behind the text of a file of the library, run by the reference interpreter.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Programs that call the library, run by the reference interpreter.
 
 use mind_core::{
     canon::{Canonical, canonicalise},
@@ -9,10 +7,10 @@ use mind_core::{
     interp::{self, Elements, Value},
     ir::ValueId,
     ops::Profile,
-    std::FILES,
+    standard::{FILES, function},
     surface::{
-        ast::{Function, Program, Template},
-        lex, lower, parse, parse_block,
+        ast::{Program, Template},
+        lex, lower, parse,
     },
     ty::DType,
     verify::verify,
@@ -20,7 +18,11 @@ use mind_core::{
 
 /// The text of a file of the library.
 pub fn library(file: &str) -> &'static str {
-    FILES.iter().find(|(name, _)| *name == file).unwrap_or_else(|| panic!("there is no std/{file}.mind")).1
+    FILES
+        .iter()
+        .find(|(name, _)| *name == file)
+        .unwrap_or_else(|| panic!("there is no standard/{file}.mind"))
+        .1
 }
 
 /// The functions of a file of the library.
@@ -28,28 +30,21 @@ pub fn templates(file: &str) -> Vec<Template> {
     let (tokens, mut mistakes) = lex(library(file));
     let (program, more) = parse(tokens);
     mistakes.extend(more);
-    assert!(mistakes.is_empty(), "std/{file}.mind: {}", listed(&mistakes));
+    assert!(mistakes.is_empty(), "standard/{file}.mind: {}", listed(&mistakes));
     match program {
         Program::Block(block) => block.templates,
-        Program::Closure(_) | Program::Expression(_) => panic!("std/{file}.mind is no list of functions"),
+        Program::Closure(_) | Program::Expression(_) => {
+            panic!("standard/{file}.mind is no list of functions")
+        }
     }
 }
 
-/// The last function of a program that calls those of a file of the library.
+/// The last function of a program that calls those of a file of the library by their names alone.
 pub fn compiled(file: &str, program: &str) -> Canonical {
-    let (tokens, mut mistakes) = lex(program);
-    let (mut block, more) = parse_block(tokens);
+    let (tokens, mut mistakes) = lex(&qualified(file, program));
+    let (parsed, more) = parse(tokens);
     mistakes.extend(more);
-    let mut called: BTreeSet<String> =
-        block.functions.iter().flat_map(Function::callees).map(|(name, _)| name.to_string()).collect();
-    // What a function calls stands before or behind it.
-    let mut rest = TEMPLATES.with(|all| all[file].clone());
-    while let Some(at) = rest.iter().position(|template| called.contains(&template.name.to_string())) {
-        let template = rest.swap_remove(at);
-        called.extend(template.callees().map(|(name, _)| name.to_string()));
-        block.templates.push(template);
-    }
-    let (lowered, more) = lower(&Program::Block(block));
+    let (lowered, more) = lower(&parsed);
     mistakes.extend(more);
     assert!(mistakes.is_empty(), "{program}\n{}", listed(&mistakes));
     let function = lowered.functions.into_iter().next_back().expect("the program has a function");
@@ -57,9 +52,22 @@ pub fn compiled(file: &str, program: &str) -> Canonical {
     canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies"))
 }
 
-thread_local! {
-    static TEMPLATES: BTreeMap<&'static str, Vec<Template>> =
-        FILES.iter().map(|(file, _)| (*file, templates(file))).collect();
+/// The program with `nn::` before calls of functions of `nn`.
+fn qualified(file: &str, program: &str) -> String {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut text = String::new();
+    let mut rest = program;
+    while let Some(start) = rest.find(is_of_word) {
+        let end = start + rest[start..].find(|c| !is_of_word(c)).unwrap_or(rest.len() - start);
+        text += &rest[..start];
+        let (word, behind) = (&rest[start..end], &rest[end..]);
+        if behind.starts_with('(') && function(file, word).is_some() {
+            text += &format!("{file}::");
+        }
+        text += word;
+        rest = behind;
+    }
+    text + rest
 }
 
 fn listed(mistakes: &Diags) -> String {

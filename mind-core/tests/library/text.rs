@@ -1,7 +1,7 @@
 //! How the text of the library is written: every function is documented, by the same parts in the same order, with an example
 //! that holds.
 
-use mind_core::{interp::Elements, std::FILES, surface::ast::Template};
+use mind_core::{interp::Elements, standard::FILES, surface::ast::Template};
 use proc_macro2::{TokenStream, TokenTree};
 
 use crate::support::{compiled, floats, run, templates};
@@ -77,17 +77,17 @@ fn an_example_that_does_not_hold_is_told() {
 fn the_text_is_laid_out_as_the_rest_of_the_project() {
     let mut wrong = String::new();
     for (file, text) in FILES {
-        assert!(text.ends_with("}\n"), "std/{file}.mind ends with one new line");
+        assert!(text.ends_with("}\n"), "standard/{file}.mind ends with one new line");
         for (at, line) in text.lines().enumerate() {
             let is_comment = line.starts_with("//");
             let indent = line.len() - line.trim_start().len();
             let columns = COLUMNS[usize::from(is_comment)];
             let wide = line.chars().count() > columns;
             if wide || line.ends_with(' ') || line.contains('\t') || !indent.is_multiple_of(4) {
-                wrong += &format!("std/{file}.mind:{}: {line}\n", at + 1);
+                wrong += &format!("standard/{file}.mind:{}: {line}\n", at + 1);
             }
         }
-        assert!(!text.contains("\n\n\n"), "std/{file}.mind has two empty lines in a row");
+        assert!(!text.contains("\n\n\n"), "standard/{file}.mind has two empty lines in a row");
     }
     assert!(wrong.is_empty(), "{wrong}");
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 use mind_core::{
     canon::Canonical,
     interp::{Elements, Value},
-    std::FILES,
+    standard::FILES,
     ty::DType,
 };
 
