@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mind_shape::rules::{Elements, Takes};
 
+use super::constants::Meeting;
 use super::lowering::{Frame, Lowering};
 use super::roles::key;
 use crate::diag::{Code, Diag, Site};
@@ -51,12 +52,18 @@ impl Lowering<'_> {
         arguments: &[Option<ExprId>],
         site: Site,
     ) -> Lowered<()> {
-        let (mut told, mut values, mut sound) = (Told::default(), Vec::new(), true);
-        for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
-            let argument = argument.expect("what has no argument has a default");
+        let (mut told, mut sound) = (Told::default(), true);
+        let mut values = vec![Value::Poison; template.parameters.len()];
+        let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
+        let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
+        // Literals come last, with the element types that the others tell.
+        let (last, first): (Vec<_>, Vec<_>) =
+            given.enumerate().partition(|(_, argument)| is_literal(*argument));
+        for (position, argument) in first.into_iter().chain(last) {
+            let parameter = &template.parameters[position];
             let value = self.passed(template, (position, parameter), argument, &mut told);
             sound &= value.is_ok();
-            values.push(self.value_or_poison(value));
+            values[position] = self.value_or_poison(value);
         }
         let mut dims = match template.home {
             Home::Elsewhere(home) => self.table.scope(0).of_home(home).1.clone(),
@@ -123,6 +130,17 @@ impl Lowering<'_> {
                 let node = match (&value, &pattern.elements) {
                     (Value::Literal(id), ElementPattern::Fixed(dtype)) if self.literals.fits(*id, *dtype) => {
                         self.constant_of(*id, *dtype)?
+                    }
+                    (Value::Literal(id), ElementPattern::Variable(name)) => {
+                        match told.elements.get(&name.to_string()) {
+                            Some(first) => {
+                                let (other, other_expr) = (first.node, first.argument);
+                                let (label, site) = ("argument", self.site(argument));
+                                let meeting = Meeting { other, other_expr, label, site, is_operator: false };
+                                self.beside(*id, meeting)?
+                            }
+                            None => self.tensor(argument)?,
+                        }
                     }
                     (
                         _,
