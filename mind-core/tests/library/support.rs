@@ -6,13 +6,15 @@ use mind_core::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{self, Elements, Value},
     ir::ValueId,
+    open,
     ops::Profile,
     standard::{FILES, function},
     surface::{
         ast::{Program, Template},
         lex, lower, parse,
     },
-    ty::DType,
+    testing::{leaf_types, open_program},
+    ty::{DType, Type},
     verify::verify,
 };
 
@@ -50,6 +52,20 @@ pub fn compiled(file: &str, program: &str) -> Canonical {
     let function = lowered.functions.into_iter().next_back().expect("the program has a function");
     let module = function.program.expect("it has no mistake").module;
     canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies"))
+}
+
+/// An expression that calls functions of a file by their names alone, of leaves of these types, and the names of its leaves in
+/// the order of its inputs.
+pub fn expression(
+    file: &str,
+    text: &str,
+    leaves: &[(String, Type)],
+) -> Result<(Canonical, Vec<String>), String> {
+    let program = open_program(&qualified(file, text)).map_err(|diags| diags.to_string())?;
+    let types = leaf_types(&program, leaves).ok_or("a leaf has no type")?;
+    let module = open::instantiate(&program, &types).map_err(|diag| diag.message)?;
+    let names = program.leaves.iter().map(|leaf| leaf.text.clone()).collect();
+    Ok((canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies")), names))
 }
 
 /// The program with `nn::` before calls of functions of `nn`.
