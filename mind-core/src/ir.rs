@@ -6,7 +6,7 @@ use crate::{
     data::{F32, F64, TensorData},
     dim::Dim,
     map::Map,
-    reduce::{ArgReduce, Reduce},
+    reduce::{ArgReduce, Cumulate, Reduce},
     ty::{DType, Shape, Type},
 };
 
@@ -94,6 +94,8 @@ pub enum Op<A: Form = Resolved> {
     Reduce(Reduce, Reduction<A::Axes>),
     /// The position of the largest or the smallest element over axes, counted row by row along these.
     ArgReduce(ArgReduce, Reduction<A::Axes>),
+    /// What the elements up to each along an axis are together.
+    Cumulate(Cumulate, Cumulation),
     /// The elements of the operand in another arrangement.
     Arrange(Arrange<A>),
     /// Elements at places that are known, taken out or put back.
@@ -129,9 +131,12 @@ impl<A: Form> Op<A> {
     /// How it is shown in listings: without its kind, where the operation's own name says it.
     pub fn shown(&self) -> &dyn fmt::Debug {
         match self {
-            Self::Input { .. } | Self::Const(_) | Self::Map(_) | Self::Reduce(..) | Self::ArgReduce(..) => {
-                self
-            }
+            Self::Input { .. }
+            | Self::Const(_)
+            | Self::Map(_)
+            | Self::Reduce(..)
+            | Self::ArgReduce(..)
+            | Self::Cumulate(..) => self,
             Self::Arrange(op) => op,
             Self::Part(op) => op,
             Self::Rows(op) => op,
@@ -348,6 +353,17 @@ pub struct Reduction<A = Vec<i64>> {
     pub axes: A,
     /// Whether reduced axes stay with extent 1.
     pub keepdims: bool,
+}
+
+/// Which elements are together at each place along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cumulation {
+    /// The axis; in Core IR a position.
+    pub axis: i64,
+    /// Whether they are those from the place on, the last one first, instead of those up to it.
+    pub reverse: bool,
+    /// Whether the one at the place is not among them.
+    pub exclusive: bool,
 }
 
 /// A strided box of elements; every list has the operand's rank.

@@ -271,3 +271,19 @@ impl ArgReduce {
         }
     }
 }
+
+/// What is together at each place along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cumulate {
+    /// The sum.
+    Sum,
+}
+
+impl Cumulate {
+    /// As in MIC, as users call it and as messages name it, and the run time's function.
+    pub const fn function(self) -> &'static str {
+        match self {
+            Self::Sum => "cumsum",
+        }
+    }
+}

@@ -57,6 +57,13 @@ fn of_arithmetic() {
 }
 
 #[test]
+fn of_running_sums() {
+    slopes!([x: [2, 3], y: [2, 3]] sum(cumsum(x * x, axis = 0) * y));
+    slopes!([x: [2, 3], y: [3]] sum(exp(cumsum(x * y, axis = -1, reverse = true, exclusive = true))));
+    slopes!([x: [3]] sum(grad(sum(cumsum(x * x, 0) * cumsum(x, 0, exclusive = true)), wrt = x)));
+}
+
+#[test]
 fn of_joined_tensors() {
     slopes!([x: [2, 3], y: [4, 3]] sum(concat([x, y, x * y[0..2]]) * concat([y, x, x])));
     slopes!([x: [2, 3], y: [2, 1]] mean(exp(concat([y, x], axis = -1))));

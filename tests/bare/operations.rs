@@ -56,6 +56,14 @@ fn reductions() {
 }
 
 #[test]
+fn running_sums() {
+    same!([x: f32[2, 3]] cumsum(x, axis = 0));
+    same!([x: f64[2, 3]] cumsum(x * x, -1, reverse = true) + x);
+    same!([x: i64[2, 3, 2]] x.cumsum(axis = 1, exclusive = true));
+    same!([x: i32[5]] cumsum(x, 0, true, true));
+}
+
+#[test]
 fn joining() {
     same!([x: f32[2, 3], y: f32[4, 3]] concat([x, y]));
     same!([x: f32[2, 3], y: f32[2, 1]] concat((x, y * 2.0, x), axis = -1) + 1.0);

@@ -8,6 +8,7 @@
 mod arithmetic;
 mod constants;
 mod convolution;
+mod cumulative;
 mod dimensions;
 mod division;
 mod extents;

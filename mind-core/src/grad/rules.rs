@@ -7,9 +7,9 @@
 use crate::{
     build::Builder,
     grad::{AutodiffError, push},
-    ir::{Arrange, Form, Join, Op, Part, Product, Reduction, Rows, ValueId, Window},
+    ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
-    reduce::{self, Reduce},
+    reduce::{self, Cumulate, Reduce},
 };
 
 /// One operation on the way back: what its rule sees, and where contributions go.
@@ -121,6 +121,10 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Input { .. } | Op::Const(_) | Op::ArgReduce(..) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
+        Op::Cumulate(Cumulate::Sum, cumulation) => pass(on, 0, |on| {
+            let back = Cumulation { reverse: !cumulation.reverse, ..*cumulation };
+            on.emit(Op::Cumulate(Cumulate::Sum, back), &[dy])
+        }),
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
             pass(on, 0, |on| {
                 on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))

@@ -8,10 +8,10 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Join, Op, Product, Reduction, Rows, Slice, Window},
+    ir::{Const, Convolution, Cumulation, Join, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
-    reduce::{self, ArgReduce},
+    reduce::{self, ArgReduce, Cumulate},
     ty::DType,
 };
 
@@ -39,6 +39,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         Op::ArgReduce(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
+        Op::Cumulate(Cumulate::Sum, cumulation) => summed_up(cumulation, operands[0], to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -244,6 +245,30 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Con
         let (groups, _) = groups(reduction, operand, to, (0, None), add);
         let found = groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at));
         Value::new(to.shape, found.collect::<Vec<i64>>())
+    })
+}
+
+/// At each place the total of the elements up to it along an axis.
+fn summed_up(cumulation: &Cumulation, operand: &Value, to: &Concrete<'_>) -> Value {
+    let Cumulation { axis, reverse, exclusive } = *cumulation;
+    let axis = position(axis);
+    let extent = to.shape[axis];
+    let mut first = to.shape.to_vec();
+    first[axis] = 1;
+    with_number!(to.dtype, T => {
+        let elements = T::elements(operand);
+        let mut sums = vec![T::narrow(T::NOTHING); elements.len()];
+        for mut at in positions(&first) {
+            let mut total = T::NOTHING;
+            for turn in 0..extent {
+                at[axis] = if reverse { extent - 1 - turn } else { turn };
+                let place = offset(to.shape, &at);
+                let with_own = elements[place].accumulate(total);
+                sums[place] = T::narrow(if exclusive { total } else { with_own });
+                total = with_own;
+            }
+        }
+        Value::new(to.shape, T::wrap(sums))
     })
 }
 

@@ -70,10 +70,7 @@ fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
         return Err(OpError::new(op, Code::E2007).problem("0 operands given, at least 1 needed").into());
     };
     let (axis, rank) = (axis_of(op), first.rank());
-    if mind_shape::check_axes(&[axis], rank).is_err() {
-        let error = OpError::new(op, Code::E3004).focus(Focus::Attribute("axis")).operands(&[0]);
-        return Err(error.problem(format!("axis {axis} is out of range for rank {rank}")).into());
-    }
+    rules::axis(op, axis, rank)?;
     let axis = position(axis);
     let mut dims = first.shape.to_vec();
     for (other, at) in others.iter().zip(1..) {

@@ -20,6 +20,7 @@ macro_rules! rows {
 
 mod constant;
 mod convolution;
+mod cumulative;
 mod elementwise;
 mod error;
 mod external;
@@ -251,6 +252,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Map(map) => elementwise::row(*map),
         Op::Reduce(reduce, _) => reduction::row(*reduce),
         Op::ArgReduce(arg, _) => reduction::arg_row(*arg),
+        Op::Cumulate(cumulate, _) => cumulative::row(*cumulate),
         Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
         Op::Arrange(arrange) => shape::row(arrange),
@@ -264,8 +266,9 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 9] = [
+static KINDS: [&[&OpInfo]; 10] = [
     reduction::ARGS,
+    cumulative::ROWS,
     constant::ROWS,
     shape::ROWS,
     indexing::ROWS,
@@ -411,6 +414,7 @@ impl Op {
             | Self::Map(_)
             | Self::Reduce(..)
             | Self::ArgReduce(..)
+            | Self::Cumulate(..)
             | Self::Rows(_)
             | Self::Join(_)
             | Self::Product(_)

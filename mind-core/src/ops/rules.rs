@@ -151,6 +151,15 @@ pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Resul
     Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())
 }
 
+/// E3004 unless an `axis` is in `0..rank`, that of the first operand.
+pub(super) fn axis(op: &Op, axis: i64, rank: usize) -> Result<(), Box<OpError>> {
+    if mind_shape::check_axes(&[axis], rank).is_ok() {
+        return Ok(());
+    }
+    let error = OpError::new(op, Code::E3004).focus(Focus::Attribute("axis")).operands(&[0]);
+    Err(error.problem(format!("axis {axis} is out of range for rank {rank}")).into())
+}
+
 /// E3006 unless every extent written in an attribute is at least 1 for some symbols.
 pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
     let bad = shape.iter().enumerate().find(|(_, dim)| dim.is_below_one());

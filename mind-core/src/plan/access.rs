@@ -43,7 +43,7 @@ impl Step {
                 visit(*updates);
                 indices.buffer().into_iter().for_each(visit);
             }
-            Self::ArgReduce { operand, .. } => visit(*operand),
+            Self::ArgReduce { operand, .. } | Self::Cumulate { operand, .. } => visit(*operand),
             Self::Concat { parts, .. } => parts.iter().copied().for_each(visit),
             Self::SliceGrad { updates, .. } => visit(*updates),
             Self::Conv2d(convolution) => {
@@ -70,6 +70,7 @@ impl Step {
             Self::Extern(call) => visit(call.result),
             Self::Gather { result, .. }
             | Self::ArgReduce { result, .. }
+            | Self::Cumulate { result, .. }
             | Self::ScatterAdd { result, .. }
             | Self::Concat { result, .. }
             | Self::SliceGrad { result, .. }
@@ -100,6 +101,7 @@ impl Step {
             | Self::Check { .. }
             | Self::Gather { .. }
             | Self::ArgReduce { .. }
+            | Self::Cumulate { .. }
             | Self::ScatterAdd { .. }
             | Self::Concat { .. }
             | Self::SliceGrad { .. }
@@ -134,6 +136,7 @@ impl Step {
             Self::Load { .. }
             | Self::Dot { .. }
             | Self::ArgReduce { .. }
+            | Self::Cumulate { .. }
             | Self::Concat { .. }
             | Self::SliceGrad { .. }
             | Self::Update { .. } => {}

@@ -204,6 +204,12 @@ impl<'g> Planner<'g> {
                 reduced: reduced.clone(),
                 result: self.stored(id),
             },
+            Work::Cumulate(cumulate, along) => Step::Cumulate {
+                cumulate: *cumulate,
+                along: along.clone(),
+                operand: self.read_buffer(&reads[0]),
+                result: self.stored(id),
+            },
             Work::ScatterAdd { row } => Step::ScatterAdd {
                 indices: self.integers(&reads[0], item),
                 updates: self.read_buffer(&reads[1]),

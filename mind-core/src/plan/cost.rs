@@ -57,7 +57,7 @@ impl Count<'_> {
                 self.flops(&self.elements(*updates)?)?;
                 self.buffers([*updates, *result])
             }
-            Step::ArgReduce { operand, result, .. } => {
+            Step::ArgReduce { operand, result, .. } | Step::Cumulate { operand, result, .. } => {
                 self.flops(&self.elements(*operand)?)?;
                 self.buffers([*operand, *result])
             }

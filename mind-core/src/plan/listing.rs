@@ -8,8 +8,8 @@ use crate::{
     ir::ValueId,
     map::{Map, Notation},
     plan::{
-        Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest, Node,
-        Operand, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
+        Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
+        Node, Operand, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
     },
     ty::Type,
 };
@@ -101,6 +101,13 @@ impl Listing<'_> {
                 let axes: Vec<usize> = (0..reduced.len()).filter(|axis| reduced[*axis]).collect();
                 let (operand, result) = (self.buffer(*operand), self.buffer(*result));
                 format!("{:<8} {result} <- positions in {operand} over axes {axes:?}", arg.function())
+            }
+            Step::Cumulate { cumulate, along: Along { extents, reverse, exclusive }, operand, result } => {
+                let (operand, result) = (self.buffer(*operand), self.buffer(*result));
+                let from = if *reverse { "from the end" } else { "from the start" };
+                let own = if *exclusive { " without its own" } else { "" };
+                let extents = self.extents(extents);
+                format!("{:<8} {result} <- {operand} {from}{own}  ({extents})", cumulate.function())
             }
             Step::ScatterAdd { indices, updates, result, row } => {
                 let (updates, indices) = (self.buffer(*updates), self.integers(indices));

@@ -31,11 +31,11 @@ pub use view::{Source, View};
 use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
-    ir::{Convolution, Slice, ValueId},
+    ir::{Convolution, Cumulation, Slice, ValueId},
     map::Map,
-    ops::Requirement,
+    ops::{Requirement, position},
     opt::Optimised,
-    reduce::ArgReduce,
+    reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape, Type},
 };
 
@@ -184,6 +184,17 @@ pub enum Step {
         /// Where the positions go.
         result: BufferId,
     },
+    /// What the elements up to each along an axis are together.
+    Cumulate {
+        /// Which.
+        cumulate: Cumulate,
+        /// Of which elements.
+        along: Along,
+        /// Contiguous.
+        operand: BufferId,
+        /// Of the same type.
+        result: BufferId,
+    },
     /// Rows added to zeros at checked indices.
     ScatterAdd {
         /// Contiguous integers.
@@ -242,6 +253,30 @@ pub enum Must {
     BeBelow(Dim),
     /// They divide, so none is 0; else it is E6010.
     Divide,
+}
+
+/// Which elements of a contiguous tensor are together at each place along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Along {
+    /// The places before the axis, along it, and behind it.
+    pub extents: [Dim; 3],
+    /// As in [`Cumulation`].
+    pub reverse: bool,
+    /// Likewise.
+    pub exclusive: bool,
+}
+
+impl Along {
+    fn of(shape: &Shape, cumulation: &Cumulation) -> Self {
+        let Cumulation { axis, reverse, exclusive } = *cumulation;
+        Self { extents: extents_around(shape, position(axis)), reverse, exclusive }
+    }
+}
+
+/// The places of a shape before an axis, along it, and behind it.
+fn extents_around(shape: &Shape, axis: usize) -> [Dim; 3] {
+    let count = |part: &[Dim]| Shape::from_slice(part).element_count().expect("a part of a countable shape");
+    [count(&shape[..axis]), shape[axis].clone(), count(&shape[axis + 1..])]
 }
 
 /// The indices of a gather or scatter, or divisors.

@@ -141,6 +141,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Check { .. }
         | Step::Gather { .. }
         | Step::ArgReduce { .. }
+        | Step::Cumulate { .. }
         | Step::ScatterAdd { .. }
         | Step::Concat { .. }
         | Step::SliceGrad { .. }

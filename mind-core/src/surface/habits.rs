@@ -209,11 +209,13 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
     (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
-        &["cumsum", "cumprod"],
+        &["cumprod", "cumulative_prod"],
         Way::Words(
-            "there are no running sums: multiply by a triangular matrix of ones, a parameter, as `… @ triangle`",
+            "there are no running products: of positive numbers write `exp(cumsum(log(…), axis = 0))`",
         ),
     ),
+    (&["cummax", "cummin", "logcumsumexp"], Way::Words(IN_RUST)),
+    (&["cumulative_sum"], Way::Named("cumsum")),
     // Truth values.
     (&["isnan"], Way::Named("is_nan")),
     (&["isfinite"], Way::Named("is_finite")),

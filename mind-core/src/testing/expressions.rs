@@ -125,7 +125,7 @@ impl Generator {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(40) {
+        match self.random.below(42) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -159,6 +159,8 @@ impl Generator {
             32 => format!("stop_gradient({a}) * {b} + ones_like({a}) - broadcast_to({a}, [2, 3])"),
             34 => format!("{a}.mT"),
             36 => format!("concat([{a}, {b}, {a}], axis = {axis})"),
+            40 => format!("cumsum({a} + {b}, axis = {axis}, exclusive = true)"),
+            41 => format!("cumsum({a}, axis = {axis}, reverse = true) * {b}"),
             39 => format!("pad({a}, [1, 0], high = [0, 2])"),
             38 => format!("stack([{a} * 0.5, {a}, {b}], axis = {axis})"),
             37 => format!("concat([{a} * 0.5, {literal}], axis = {axis})"),

@@ -6,12 +6,12 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Join, Module, Op, Padding, Part, Product, Reduction, Rows, Slice,
-        ValueId, Window,
+        Arrange, Const, Convolution, Cumulation, Join, Module, Op, Padding, Part, Product, Reduction, Rows,
+        Slice, ValueId, Window,
     },
     map::{Map, Row, Shapes},
     ops::Profile,
-    reduce::{ArgReduce, Reduce},
+    reduce::{ArgReduce, Cumulate, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
@@ -167,6 +167,9 @@ impl Generator {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 match self.profile {
+                    Profile::Extended if rank > 0 && self.random.once_in(6) => {
+                        (Op::Cumulate(Cumulate::Sum, self.cumulation(rank)), vec![x])
+                    }
                     Profile::Extended if self.random.once_in(8) => {
                         (Op::ArgReduce(*self.random.pick(&ArgReduce::ALL), reduction), vec![x])
                     }
@@ -298,6 +301,11 @@ impl Generator {
             slice.steps.push(1 + self.random.below(2) as i64);
         }
         slice
+    }
+
+    fn cumulation(&mut self, rank: usize) -> Cumulation {
+        let axis = self.random.below(rank) as i64;
+        Cumulation { axis, reverse: self.random.once_in(2), exclusive: self.random.once_in(2) }
     }
 
     /// Values that differ along one axis at most.

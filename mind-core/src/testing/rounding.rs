@@ -11,7 +11,8 @@ use crate::{
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
     ir::{Arrange, Inst, Join, Op, Part, Product, Reduction, Rows, Window},
     map::{Exactness, Row},
-    reduce::Reduce,
+    ops::position,
+    reduce::{Cumulate, Reduce},
     ty::DType,
     verify::Verified,
 };
@@ -204,6 +205,11 @@ impl Step<'_> {
             Op::Reduce(..) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
+                self.sums(count.min(4.0 * count.log2()) + 1.0)?
+            }
+            Op::Cumulate(Cumulate::Sum, cumulation) => {
+                // What is promised of the most elements.
+                let count = self.shape(0)[position(cumulation.axis)] as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
             Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {

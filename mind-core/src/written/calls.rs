@@ -26,6 +26,8 @@ pub(crate) enum AttributeForm {
     Dims,
     /// `1`
     Integer,
+    /// `true`
+    Flag,
     /// `[0, 1]`
     Integers,
     /// `[0, 1]` or `1`
@@ -80,6 +82,11 @@ impl GivenAttributes {
             let Attribute::I64(integer) = attribute else { unreachable!("{TAKEN}") };
             integer
         })
+    }
+
+    /// Whether a flag is given that says yes.
+    pub(super) fn flag(&mut self, position: usize) -> bool {
+        matches!(self.0[position].take(), Some(Attribute::Flag(true)))
     }
 
     /// Integers or axes, if they are given.

@@ -7,7 +7,7 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
     arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
-    calls::{AttributeForm, Function},
+    calls::{AttributeForm, Function, GivenAttributes},
     extents::{known, operands, sizes},
     literals,
     resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
@@ -15,10 +15,12 @@ use super::{
 };
 use crate::{
     dim::Dim,
-    ir::{self, Arrange, Convolution, Join, Padding, Part, Product, Reduction, Rows, Slice, Window},
+    ir::{
+        self, Arrange, Convolution, Cumulation, Join, Padding, Part, Product, Reduction, Rows, Slice, Window,
+    },
     map::{Map, Shapes, Takes},
     ops::{place_of_part, position},
-    reduce::Reduce,
+    reduce::{Cumulate, Reduce},
     ty::{DType, Shape, Type},
 };
 
@@ -170,6 +172,16 @@ statements! {
         rule: arg(X, axes, *keepdims),
         run: arg.function() => (X, axes),
         core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
+    }
+    Op::Cumulate(cumulate, Cumulation { axis, reverse, exclusive }) => {
+        is: Row::kernel(),
+        rule: cumulate(X, axis),
+        run: cumulate.function() => (X, axis, reverse, exclusive),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            let cumulation = Cumulation { axis, reverse: *reverse, exclusive: *exclusive };
+            one(ir::Op::Cumulate(*cumulate, cumulation))
+        },
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
         is: Row::of(Kind::View).written(shape),
@@ -447,6 +459,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
+    Function::of("cumsum", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Sum, given))
+        .with(CUMULATION, 2),
     Function::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
         Op::Own(Own::Pad { low, high })
@@ -460,6 +474,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
 ];
+
+/// What functions along an axis are given.
+const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
+
+fn cumulated(cumulate: Cumulate, mut given: GivenAttributes) -> Op {
+    let axis = given.integer(0).unwrap_or_default();
+    Op::Cumulate(cumulate, Cumulation { axis, reverse: given.flag(1), exclusive: given.flag(2) })
+}
 
 /// The operation of Core IR that each operand goes through before those of [`resolve`], if there is one.
 pub(crate) fn each(op: &Op, types: &[&Type]) -> Result<Option<ir::Op>, Unresolved> {

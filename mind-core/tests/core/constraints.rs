@@ -5,12 +5,12 @@ use mind_core::{
     data::TensorData,
     diag::Code::{self, *},
     ir::{
-        Arrange, Const, Convolution, External, Join, Op, Padding, Part, Product, Reduction, Rows, Slice,
-        Window,
+        Arrange, Const, Convolution, Cumulation, External, Join, Op, Padding, Part, Product, Reduction, Rows,
+        Slice, Window,
     },
     map::Map,
     ops::Focus,
-    reduce::Reduce,
+    reduce::{Cumulate, Reduce},
     ty::{Shape, Type},
 };
 
@@ -359,6 +359,25 @@ fn gather_c1() {
 #[test]
 fn gather_c2() {
     assert_eq!(code(&Op::Rows(Rows::Gather), &["f32", "i64[2]"]), E3002);
+}
+
+fn cumsum(axis: i64) -> Op {
+    Op::Cumulate(Cumulate::Sum, Cumulation { axis, reverse: false, exclusive: false })
+}
+
+#[test]
+fn cum_sum_c1() {
+    for axis in [-1, 1, i64::MAX, i64::MIN] {
+        let error = refused(&cumsum(axis), &["f32[N]"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+    assert_eq!(code(&cumsum(0), &["f32"]), E3004);
+}
+
+#[test]
+fn cum_sum_c2() {
+    let error = refused(&cumsum(0), &["bool[2]"]);
+    assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
 }
 
 fn concat(axis: i64) -> Op {

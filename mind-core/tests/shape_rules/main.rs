@@ -6,6 +6,7 @@
 
 mod arrangement;
 mod convolution;
+mod cumulative;
 mod elementwise;
 mod gradients;
 mod indexing;

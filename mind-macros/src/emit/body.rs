@@ -8,7 +8,8 @@ use mind_core::{
     ir::ValueId,
     map::{Map, Rust},
     plan::{
-        BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step, View,
+        Along, BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step,
+        View,
     },
     ty::{DType, Shape},
 };
@@ -220,6 +221,15 @@ impl Body<'_> {
                     "rt::{}(&{shape}, &{reduced:?}, {operand}, {result});",
                     arg.function()
                 );
+            }
+            Step::Cumulate { cumulate, along, operand, result } => {
+                let Along { extents, reverse, exclusive } = along;
+                let extents: String = extents.iter().map(|dim| format!("{}, ", self.extent(dim))).collect();
+                let along = format!(
+                    "rt::Along {{ extents: [{extents}], reverse: {reverse}, exclusive: {exclusive} }}"
+                );
+                let (operand, result) = (self.read(*operand), self.write(*result));
+                let _ = writeln!(self.text, "rt::{}({along}, {operand}, {result});", cumulate.function());
             }
             Step::ScatterAdd { indices, updates, row, result } => {
                 let (updates, indices, row) = (self.read(*updates), self.integers(indices), self.extent(row));

@@ -154,6 +154,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Check { .. }
             | Step::Gather { .. }
             | Step::ArgReduce { .. }
+            | Step::Cumulate { .. }
             | Step::ScatterAdd { .. }
             | Step::Concat { .. }
             | Step::SliceGrad { .. }

@@ -5,6 +5,7 @@
 //! every program is therefore a method here, of which the generic functions of the other modules are callers.
 //! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
 
+use super::cumulate::{Along, cumulate};
 use super::gather::{self, Indices};
 use super::monoid::Sum;
 use super::{copy, reduce};
@@ -41,6 +42,9 @@ pub trait Sums: Sized {
 
     /// [`gather::scatter_add`].
     fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
+
+    /// [`cumsum`](super::cumulate::cumsum).
+    fn cumsum(along: Along, x: &[Self], out: &mut [Self]);
 
     /// [`reduce::sum`].
     fn sum_all(elements: &[Self]) -> Self;
@@ -125,6 +129,11 @@ macro_rules! sums {
                     Indices::I32(indices) => gather::add_rows(out, row_len, indices, updates),
                     Indices::I64(indices) => gather::add_rows(out, row_len, indices, updates),
                 }
+            }
+
+            #[inline(never)]
+            fn cumsum(along: Along, x: &[Self], out: &mut [Self]) {
+                cumulate::<Sum, Self>(along, x, out);
             }
 
             #[inline(never)]

@@ -10,6 +10,7 @@ mod blocks;
 pub mod compiled;
 pub mod conv;
 pub mod copy;
+pub mod cumulate;
 pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;

@@ -1,6 +1,6 @@
 //! Tensors put together to one, and the parts of such.
 
-use super::{Dims, Takes, agree, elementwise::taken, fail, from_end, merged};
+use super::{Dims, Takes, agree, elementwise::taken, fail, from_end, merged, position_of};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{Type, UNKNOWN},
@@ -18,14 +18,10 @@ use crate::{
 /// E3004 for an axis out of range, E2004 for other element types than that of the first, E3002 for another rank, E3003 for
 /// another extent along another axis, E1008 where the extents together leave 64 bits.
 pub const fn concat<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
-    let rank = parts[0].rank();
-    let at = from_end(axis, rank);
-    if at < 0 || at >= rank as i64 {
-        return fail(Problem::AxisOutOfRange { axis, rank });
-    }
+    let at = attempt!(position_of(axis, parts[0].rank()));
     let (mut whole, mut part) = (parts[0], 1);
     while part < parts.len() {
-        whole = attempt!(longer(whole, parts, part, at as usize));
+        whole = attempt!(longer(whole, parts, part, at));
         part += 1;
     }
     Ok(whole)
@@ -75,10 +71,7 @@ const fn first_known(parts: &[Type], axis: usize) -> usize {
 /// E3004 for a position outside the result, E2004 for other element types than that of the first, E3003 for another shape.
 pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     let rank = parts[0].rank() + 1;
-    let at = from_end(axis, rank);
-    if at < 0 || at >= rank as i64 {
-        return fail(Problem::AxisOutOfRange { axis, rank });
-    }
+    let at = attempt!(position_of(axis, rank));
     let (mut part, mut other) = (parts[0], 1);
     while other < parts.len() {
         if !parts[other].dtype().is(part.dtype()) {
@@ -92,10 +85,10 @@ pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     }
     let (mut dims, mut along) = (Dims::NONE, 0);
     while along < rank {
-        dims = dims.and(if along as i64 == at {
+        dims = dims.and(if along == at {
             parts.len() as i64
         } else {
-            part.extent(if (along as i64) < at { along } else { along - 1 })
+            part.extent(if along < at { along } else { along - 1 })
         });
         along += 1;
     }

@@ -41,7 +41,7 @@ pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscript
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
-pub use reduction::{arg, reduce, reduced};
+pub use reduction::{arg, cumulate, reduce, reduced};
 
 /// The type of an input whose extents come from outside.
 ///
@@ -136,6 +136,15 @@ const fn broadcast(a: i64, b: i64) -> Option<i64> {
         (UNKNOWN, known) | (known, UNKNOWN) => Some(known),
         (a, b) => extent::broadcast_extent(a, b),
     }
+}
+
+/// The position of a written axis, or E3004 where it is out of range.
+const fn position_of<'a>(axis: i64, rank: usize) -> Result<usize, Failure<'a>> {
+    let position = from_end(axis, rank);
+    if position < 0 || position >= rank as i64 {
+        return fail(Problem::AxisOutOfRange { axis, rank });
+    }
+    Ok(position as usize)
 }
 
 /// E3004 for a written axis that is out of range, E3005 for one that stands twice.

@@ -1,6 +1,6 @@
 //! Reductions over axes.
 
-use super::{Dims, Takes, check_axes, elementwise::taken, fail, names};
+use super::{Dims, Takes, check_axes, elementwise::taken, fail, names, position_of};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{DType, MAX_RANK, Type},
@@ -46,6 +46,16 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
 pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
     let ty = attempt!(reduce(Takes::Numbers, x, axes, keepdims));
     Ok(ty.with_dtype(DType::I64))
+}
+
+/// What the elements up to each along an axis are together.
+///
+/// # Errors
+/// E3004 for an axis out of range, E2005 for truth values.
+pub const fn cumulate<'a>(x: Type, axis: i64) -> TypeResult<'a> {
+    attempt!(position_of(axis, x.rank()));
+    attempt!(taken(Takes::Numbers, x, 0));
+    Ok(x)
 }
 
 /// Which axes of an operand of this rank a reduction takes away; the axes are those of a reduction that is no failure.

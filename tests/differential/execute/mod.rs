@@ -20,7 +20,7 @@ use mind_core::{
         Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar, Source,
         Step, View,
     },
-    reduce::ArgReduce,
+    reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape},
 };
 use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
@@ -298,6 +298,19 @@ impl Run<'_> {
                     ArgReduce::Min => rt::argmin(&dims, reduced, &x, &mut out),
                 });
                 self.store_buffer(*result, Elements::I64(out));
+            }
+            Step::Cumulate { cumulate, along, operand, result } => {
+                let extents = along.extents.each_ref().map(|extent| self.size(extent));
+                let along = rt::Along { extents, reverse: along.reverse, exclusive: along.exclusive };
+                let mut out = self.empty(*result);
+                each_number!(self.load_buffer(*operand), x => {
+                    let mut all = Element::unwrap(&out).to_vec();
+                    match cumulate {
+                        Cumulate::Sum => rt::cumsum(along, &x, &mut all),
+                    }
+                    out = Element::wrap(all);
+                });
+                self.store_buffer(*result, out);
             }
             Step::ScatterAdd { indices, updates, row, result } => {
                 let (row, mut out) = (self.size(row), self.empty(*result));

@@ -66,6 +66,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Check { .. }
         | Step::Gather { .. }
         | Step::ArgReduce { .. }
+        | Step::Cumulate { .. }
         | Step::ScatterAdd { .. }
         | Step::Concat { .. }
         | Step::SliceGrad { .. }

@@ -8,7 +8,7 @@ use crate::{
     ir::{Const, Convolution, External, Inst, Join, Module, Op, Product, Reduction, Rows, ValueId, Window},
     map::{self, Map},
     ops::{Class, Motion, position},
-    plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View},
+    plan::{Along, BufferId, ConvKind, Must, Scalar, Source, Update, View},
     reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
 };
@@ -79,6 +79,11 @@ impl<'m> Arranger<'m> {
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
             Op::ArgReduce(arg, reduction) => self.positions(value, inst, *arg, reduction),
+            Op::Cumulate(cumulate, cumulation) => {
+                let work = Work::Cumulate(*cumulate, Along::of(shape, cumulation));
+                let read = self.contiguous(inst.operands[0]);
+                self.whole(value, work, vec![read], &inst.ty)
+            }
             Op::Rows(Rows::Gather) => self.gather(value, inst),
             Op::Rows(Rows::ScatterAdd { .. }) => {
                 let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);

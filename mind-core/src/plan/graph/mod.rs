@@ -9,8 +9,8 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
     map::Map,
-    plan::{Must, Scalar, Update, View},
-    reduce::{ArgReduce, Monoid},
+    plan::{Along, Must, Scalar, Update, View},
+    reduce::{ArgReduce, Cumulate, Monoid},
     ty::{DType, Shape, Type},
 };
 
@@ -94,6 +94,8 @@ pub(super) enum Work {
     Gather { row: Dim },
     /// Positions of the largest or the smallest elements of a tensor of this shape over these axes.
     ArgReduce { arg: ArgReduce, shape: Shape, reduced: Vec<bool> },
+    /// What the elements of a tensor up to each along an axis are together.
+    Cumulate(Cumulate, Along),
     /// Rows, the second operand, added at indices, the first.
     ScatterAdd { row: Dim },
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
@@ -146,6 +148,7 @@ impl Work {
             | Self::Check { .. }
             | Self::Gather { .. }
             | Self::ArgReduce { .. }
+            | Self::Cumulate(..)
             | Self::ScatterAdd { .. }
             | Self::Extern { .. }
             | Self::Concat { .. }

@@ -167,6 +167,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         Ok(match takes {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
             AttributeForm::Integer => Attribute::I64(self.integer_attribute(argument)?),
+            AttributeForm::Flag => Attribute::Flag(self.flag_attribute(argument)?),
             AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
             AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
             AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),

@@ -1,0 +1,18 @@
+//! What the elements up to each along an axis are together, on shapes that are values.
+
+use mind_shape::{Type, rules::axis_of};
+
+use super::{Value, extent, number::Number};
+use crate::kernels::cumulate::{self, Along};
+
+/// The sums of the elements along an axis up to each place.
+pub fn cumsum<T: Number>(x: Value<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
+    let along = Along { extents: around(x.ty, axis_of(axis, x.ty.rank())), reverse, exclusive };
+    cumulate::cumsum(along, x.elements, &mut out[..x.elements.len()]);
+}
+
+/// The places of a type before an axis, along it, and behind it.
+pub(super) fn around(ty: &Type, axis: usize) -> [usize; 3] {
+    let count = |axes: std::ops::Range<usize>| axes.map(|axis| extent(ty, axis)).product();
+    [count(0..axis), extent(ty, axis), count(axis + 1..ty.rank())]
+}
