@@ -222,6 +222,8 @@
 //! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | tensors one after the other along an axis, or along a new one; at most eight |
 //! | `pad(x, low = [1, 0], high = [1, 2])` | zeros around a tensor, so many before and behind it along each axis |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
+//! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
+//! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the place of each index and 0 elsewhere, also where there is no such place |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers and in shapes |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |

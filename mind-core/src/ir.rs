@@ -88,6 +88,8 @@ pub enum Op<A: Form = Resolved> {
     },
     /// Known values.
     Const(A::Const),
+    /// Made of attributes alone.
+    Made(Made),
     /// A function of the elements at each index.
     Map(Map),
     /// A reduction over axes.
@@ -137,6 +139,7 @@ impl<A: Form> Op<A> {
             | Self::Reduce(..)
             | Self::ArgReduce(..)
             | Self::Cumulate(..) => self,
+            Self::Made(op) => op,
             Self::Arrange(op) => op,
             Self::Part(op) => op,
             Self::Rows(op) => op,
@@ -146,6 +149,18 @@ impl<A: Form> Op<A> {
             Self::Own(op) => op,
         }
     }
+}
+
+/// Values that are made of attributes alone. Their rows are in `ops/making.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Made {
+    /// Each element its position along an axis, an `i64`; an extension.
+    Iota {
+        /// The extents.
+        shape: Vec<Dim>,
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
 }
 
 /// The same elements in another arrangement. Their rows are in `ops/shape.rs`.

@@ -112,7 +112,7 @@ pub(crate) enum Problem<'a> {
     BoundOutside { axis: usize, bound: i64 },
 
     /// Indices are not integers.
-    IndexType,
+    IndexType { operand: usize },
     /// The channels of image and filter differ.
     Channels { image: i64, filter: i64 },
     /// Strides are not two of at least 1.
@@ -210,7 +210,7 @@ impl<'a> Failure<'a> {
             | Problem::Padding { .. }
             | Problem::AmountCount { .. }
             | Problem::Amount { .. } => "E4010",
-            Problem::IndexType => "E4011",
+            Problem::IndexType { .. } => "E4011",
             Problem::NotScalar => "E5004",
             Problem::NotDifferentiable => "E5005",
         }

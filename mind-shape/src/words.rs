@@ -289,9 +289,9 @@ impl Writer<'_> {
             Problem::IndexOutside { axis, index } => self.outside("index ", index, axis),
             Problem::BoundOutside { axis, bound } => self.outside("bound ", bound, axis),
 
-            Problem::IndexType => {
-                let found = context.operands[1].ty.dtype();
-                self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[1]);
+            Problem::IndexType { operand } => {
+                let found = context.operands[operand].ty.dtype();
+                self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[operand]);
             }
             Problem::Channels { image, filter } => self.fault(
                 &[

@@ -56,7 +56,8 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) const fn shown(&mut self, operands: &[usize]) {
-        if !operands.is_empty() {
+        // What has no operands is shown without.
+        if !operands.is_empty() && !self.context.operands.is_empty() {
             self.parts(&[Part::Text(": ")]);
             self.operands(operands);
         }

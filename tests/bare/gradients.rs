@@ -57,6 +57,12 @@ fn of_arithmetic() {
 }
 
 #[test]
+fn beside_positions() {
+    slopes!([x: [2, 3], y: [3]] sum(where(iota([2, 1]) <= iota(3), x * x, y) * f64(iota(3))));
+    slopes!([x: [2, 3]] sum(one_hot([2, 0], 3, dtype = f64) * exp(x)));
+}
+
+#[test]
 fn of_running_sums() {
     slopes!([x: [2, 3], y: [2, 3]] sum(cumsum(x * x, axis = 0) * y));
     slopes!([x: [2, 3], y: [3]] sum(exp(cumsum(x * y, axis = -1, reverse = true, exclusive = true))));

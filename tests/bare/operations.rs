@@ -56,6 +56,15 @@ fn reductions() {
 }
 
 #[test]
+fn positions() {
+    same!([x: f32[2, 3]] x * f32(iota(3)) + f32(iota([2, 3])));
+    same!([x: i64[2, 3]] iota([2, 3], axis = 1) * x + iota([2, 1], -2));
+    same!([x: i32[2, 2]] one_hot(x, 2));
+    same!([x: i64[3]] sum(one_hot(x, 4, dtype = f64), axis = 0));
+    same!([x: f32[3, 3]] where(iota(3)[.., _] >= iota(3), x, 0.0));
+}
+
+#[test]
 fn running_sums() {
     same!([x: f32[2, 3]] cumsum(x, axis = 0));
     same!([x: f64[2, 3]] cumsum(x * x, -1, reverse = true) + x);

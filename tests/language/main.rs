@@ -21,6 +21,7 @@ mod into;
 mod joining;
 mod library;
 mod literals;
+mod making;
 mod params;
 mod positions;
 mod products;

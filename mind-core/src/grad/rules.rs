@@ -118,7 +118,7 @@ pub(crate) enum Factor {
 pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Error> {
     let dy = on.cotangent();
     match op {
-        Op::Input { .. } | Op::Const(_) | Op::ArgReduce(..) => Ok(()),
+        Op::Input { .. } | Op::Const(_) | Op::Made(_) | Op::ArgReduce(..) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
         Op::Cumulate(Cumulate::Sum, cumulation) => pass(on, 0, |on| {

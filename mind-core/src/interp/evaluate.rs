@@ -8,7 +8,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Cumulation, Join, Op, Product, Reduction, Rows, Slice, Window},
+    ir::{Const, Convolution, Cumulation, Join, Made, Op, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
     reduce::{self, ArgReduce, Cumulate},
@@ -33,6 +33,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
         Op::Const(constant) => filled(&known(constant, to)?, to),
+        Op::Made(Made::Iota { axis, .. }) => to.tabulate(|at| at[position(*axis)] as i64),
         Op::Map(map) => {
             check_divisors(map.row(), operands)?;
             function(map.row(), operands, to)

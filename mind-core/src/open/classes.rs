@@ -24,7 +24,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             Takes::Truths => Holds::Truths,
             Takes::Bits | Takes::All => Holds::Anything,
         },
-        Op::Const(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => Holds::Anything,
+        Op::Const(_) | Op::Made(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
         Op::Own(own) => match own {
             Own::Truths { .. } | Own::Stack { .. } => Holds::Anything,
@@ -32,6 +32,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             | Own::FilledLike { .. }
             | Own::CountReduced { .. }
             | Own::Extent { .. }
+            | Own::Indices
             | Own::SumLike
             | Own::ConvertedLike
             | Own::Pad { .. }
@@ -67,8 +68,11 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             Elements::Only(alone) => sets.unite(position, node.operands[alone].index()),
             Elements::From(first) => operands.skip(first).for_each(|operand| sets.unite(position, operand)),
             Elements::Own(_) => {
-                let first = node.operands[0].index();
-                operands.skip(1).for_each(|operand| sets.unite(first, operand));
+                let read = node.operands.iter().enumerate().filter(|(at, _)| node.op.reads(*at));
+                let mut operands = read.map(|(_, operand)| operand.index());
+                if let Some(first) = operands.next() {
+                    operands.for_each(|operand| sets.unite(first, operand));
+                }
             }
         }
     }

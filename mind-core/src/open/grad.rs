@@ -221,9 +221,11 @@ impl Reverse for Pullback<'_> {
     fn own(&mut self, own: &Own) -> Made<()> {
         let dy = self.cotangent;
         match own {
-            Own::FilledLike { .. } | Own::CountReduced { .. } | Own::Extent { .. } | Own::Truths { .. } => {
-                Ok(())
-            }
+            Own::FilledLike { .. }
+            | Own::CountReduced { .. }
+            | Own::Extent { .. }
+            | Own::Truths { .. }
+            | Own::Indices => Ok(()),
             Own::ConvertedLike => pass(self, 0, |on| on.like(dy, on.operand(0))),
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),

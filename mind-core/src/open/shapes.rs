@@ -72,7 +72,7 @@ impl Shapes {
                 .copied()
                 .reduce(|a, b| self.union(a, b))
                 .expect("what broadcasts has operands"),
-            (_, Op::Map(_) | Op::Cumulate(..) | Op::Own(Own::ConvertedLike)) => operands[0],
+            (_, Op::Map(_) | Op::Cumulate(..) | Op::Own(Own::ConvertedLike | Own::Indices)) => operands[0],
             // The shape of one reduction is that of another.
             (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());

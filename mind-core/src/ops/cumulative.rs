@@ -91,7 +91,7 @@ fn made(given: Attributes) -> Cumulation {
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let (Op::Cumulate(_, Cumulation { axis, .. }), [x]) = (op, operands) else { foreign(op) };
-    rules::axis(op, *axis, x.rank())?;
+    rules::axis(op, *axis, x.rank(), &[0])?;
     rules::taken(op, Takes::Numbers, operands, 0)?;
     Ok((*x).clone())
 }

@@ -70,7 +70,7 @@ fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
         return Err(OpError::new(op, Code::E2007).problem("0 operands given, at least 1 needed").into());
     };
     let (axis, rank) = (axis_of(op), first.rank());
-    rules::axis(op, axis, rank)?;
+    rules::axis(op, axis, rank, &[0])?;
     let axis = position(axis);
     let mut dims = first.shape.to_vec();
     for (other, at) in others.iter().zip(1..) {

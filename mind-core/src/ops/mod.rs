@@ -29,6 +29,7 @@ mod gathering;
 mod indexing;
 mod joining;
 mod linear;
+mod making;
 mod reduction;
 mod rules;
 pub mod sample;
@@ -255,6 +256,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Cumulate(cumulate, _) => cumulative::row(*cumulate),
         Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
+        Op::Made(made) => making::row(made),
         Op::Arrange(arrange) => shape::row(arrange),
         Op::Part(part) => indexing::row(part),
         Op::Rows(rows) => gathering::row(rows),
@@ -266,10 +268,11 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 10] = [
+static KINDS: [&[&OpInfo]; 11] = [
     reduction::ARGS,
     cumulative::ROWS,
     constant::ROWS,
+    making::ROWS,
     shape::ROWS,
     indexing::ROWS,
     gathering::ROWS,
@@ -411,6 +414,7 @@ impl Op {
             Self::Part(part) => Some(part.motion()),
             Self::Input { .. }
             | Self::Const(_)
+            | Self::Made(_)
             | Self::Map(_)
             | Self::Reduce(..)
             | Self::ArgReduce(..)

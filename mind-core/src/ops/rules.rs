@@ -151,12 +151,12 @@ pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Resul
     Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())
 }
 
-/// E3004 unless an `axis` is in `0..rank`, that of the first operand.
-pub(super) fn axis(op: &Op, axis: i64, rank: usize) -> Result<(), Box<OpError>> {
+/// E3004 unless an `axis` is in `0..rank`; these operands are shown.
+pub(super) fn axis(op: &Op, axis: i64, rank: usize, shown: &[usize]) -> Result<(), Box<OpError>> {
     if mind_shape::check_axes(&[axis], rank).is_ok() {
         return Ok(());
     }
-    let error = OpError::new(op, Code::E3004).focus(Focus::Attribute("axis")).operands(&[0]);
+    let error = OpError::new(op, Code::E3004).focus(Focus::Attribute("axis")).operands(shown);
     Err(error.problem(format!("axis {axis} is out of range for rank {rank}")).into())
 }
 

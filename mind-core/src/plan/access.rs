@@ -27,7 +27,7 @@ impl Step {
     pub fn for_each_read(&self, mut visit: impl FnMut(BufferId)) {
         let mut view = |view: &View| view.buffer().into_iter().for_each(&mut visit);
         match self {
-            Self::Scalar(_) | Self::UpdateScalar { .. } => {}
+            Self::Scalar(_) | Self::UpdateScalar { .. } | Self::Iota { .. } => {}
             Self::Load { from, .. } => view(from),
             Self::Nest(nest) => nest.loads.iter().for_each(view),
             Self::MatMul(product) => {
@@ -68,7 +68,8 @@ impl Step {
                 finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
             Self::Extern(call) => visit(call.result),
-            Self::Gather { result, .. }
+            Self::Iota { result }
+            | Self::Gather { result, .. }
             | Self::ArgReduce { result, .. }
             | Self::Cumulate { result, .. }
             | Self::ScatterAdd { result, .. }
@@ -102,6 +103,7 @@ impl Step {
             | Self::Gather { .. }
             | Self::ArgReduce { .. }
             | Self::Cumulate { .. }
+            | Self::Iota { .. }
             | Self::ScatterAdd { .. }
             | Self::Concat { .. }
             | Self::SliceGrad { .. }
@@ -137,6 +139,7 @@ impl Step {
             | Self::Dot { .. }
             | Self::ArgReduce { .. }
             | Self::Cumulate { .. }
+            | Self::Iota { .. }
             | Self::Concat { .. }
             | Self::SliceGrad { .. }
             | Self::Update { .. } => {}

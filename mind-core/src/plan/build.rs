@@ -204,6 +204,7 @@ impl<'g> Planner<'g> {
                 reduced: reduced.clone(),
                 result: self.stored(id),
             },
+            Work::Iota => Step::Iota { result: self.stored(id) },
             Work::Cumulate(cumulate, along) => Step::Cumulate {
                 cumulate: *cumulate,
                 along: along.clone(),

@@ -61,6 +61,7 @@ impl Count<'_> {
                 self.flops(&self.elements(*operand)?)?;
                 self.buffers([*operand, *result])
             }
+            Step::Iota { result } => self.buffers([*result]),
             Step::Concat { parts, result, .. } => self.buffers(parts.iter().copied().chain([*result])),
             Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
             Step::Conv2d(convolution) => self.convolution(convolution),

@@ -102,6 +102,10 @@ impl Listing<'_> {
                 let (operand, result) = (self.buffer(*operand), self.buffer(*result));
                 format!("{:<8} {result} <- positions in {operand} over axes {axes:?}", arg.function())
             }
+            Step::Iota { result } => {
+                let count = self.extents(&self.plan.buffers[result.0].ty.shape);
+                format!("iota     {} <- 0 and up  ({count})", self.buffer(*result))
+            }
             Step::Cumulate { cumulate, along: Along { extents, reverse, exclusive }, operand, result } => {
                 let (operand, result) = (self.buffer(*operand), self.buffer(*result));
                 let from = if *reverse { "from the end" } else { "from the start" };

@@ -153,6 +153,11 @@ pub enum Step {
         /// Views of rank 1.
         operands: [View; 2],
     },
+    /// The numbers from 0 up.
+    Iota {
+        /// Of `i64`.
+        result: BufferId,
+    },
     /// An error unless something holds of each of these integers.
     Check {
         /// Contiguous.

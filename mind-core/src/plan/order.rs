@@ -142,6 +142,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Gather { .. }
         | Step::ArgReduce { .. }
         | Step::Cumulate { .. }
+        | Step::Iota { .. }
         | Step::ScatterAdd { .. }
         | Step::Concat { .. }
         | Step::SliceGrad { .. }

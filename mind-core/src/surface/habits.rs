@@ -276,7 +276,8 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
     (&["dstack"], formula("concat({=0}, axis = 2)")),
     (&["append"], Way::Words("write `concat([…, …])`")),
-    (&["tril", "triu"], Way::Words("multiply by a triangle of ones, as `… * [[1.0, 0.0], [1.0, 1.0]]`")),
+    (&["tril"], Way::Words("of two rows and columns write `where(iota(2)[.., _] >= iota(2), …, 0.0)`")),
+    (&["triu"], Way::Words("of two rows and columns write `where(iota(2)[.., _] <= iota(2), …, 0.0)`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
         Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
@@ -293,14 +294,16 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (
         &["diag", "diagonal", "eye", "diagflat"],
         Way::Words(
-            "write the matrix, as `[[1.0, 0.0], [0.0, 1.0]]`, or pass it as a parameter; multiply by one of zeros and ones",
+            "write the matrix, as `where(iota(N)[.., _] == iota(N), 1.0, 0.0)`; multiply by one of zeros and ones",
         ),
     ),
     (
-        &["arange", "linspace", "range", "iota"],
-        Way::Words("write the numbers, as `[0.0, 1.0, 2.0]`, or pass them as a parameter"),
+        &["arange", "linspace", "range", "indices"],
+        Way::Words(
+            "positions are `iota(N)`, of `i64`; make others of these, as `2 + 3 * iota(N)`, and floats by `f32(iota(N))`",
+        ),
     ),
-    (&["one_hot", "onehot"], Way::Words("take rows of the identity matrix, a parameter: `gather(eye, …)`")),
+    (&["onehot", "to_categorical"], Way::Named("one_hot")),
     (&["full_like"], formula("zeros_like({=0}) + {1}")),
     (
         &["max_pool2d", "max_pool", "avg_pool2d", "avg_pool", "MaxPool2d", "AvgPool2d"],
@@ -378,6 +381,8 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["filters", "weight", "kernel", "w", "rhs"], "f"),
     (&["indices", "index", "idx"], "i"),
     (&["params", "table"], "t"),
+    (&["index", "idx", "i", "x", "input", "target"], "indices"),
+    (&["num_classes", "depth", "count"], "n"),
     (&["start", "begin"], "starts"),
     (&["end", "stop"], "ends"),
     (&["step"], "steps"),

@@ -6,8 +6,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Cumulation, Join, Module, Op, Padding, Part, Product, Reduction, Rows,
-        Slice, ValueId, Window,
+        Arrange, Const, Convolution, Cumulation, Join, Made, Module, Op, Padding, Part, Product, Reduction,
+        Rows, Slice, ValueId, Window,
     },
     map::{Map, Row, Shapes},
     ops::Profile,
@@ -228,6 +228,10 @@ impl Generator {
                 }
             },
             24..28 => self.pattern(x)?,
+            28 if rank > 0 && self.profile == Profile::Extended && self.random.once_in(2) => {
+                let axis = self.random.below(rank) as i64;
+                (Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis }), Vec::new())
+            }
             _ => (self.constant(ty.dtype), Vec::new()),
         })
     }

@@ -186,7 +186,7 @@ impl Step<'_> {
             Op::Input { .. } | Op::Const(_) => {
                 vec![0.0; self.result.elements.len()]
             }
-            Op::ArgReduce(..) => unreachable!("positions are no floats"),
+            Op::ArgReduce(..) | Op::Made(_) => unreachable!("positions are no floats"),
             Op::Own(_) => unreachable!("the interpreter does not run functions of Rust"),
             Op::Map(map) => self.function(map.row()),
             Op::Arrange(Arrange::Reshape { .. })

@@ -24,6 +24,8 @@ pub(crate) struct Function {
 pub(crate) enum AttributeForm {
     /// `[2, N]`
     Dims,
+    /// `[2, N]` or `N`
+    Shape,
     /// `1`
     Integer,
     /// `true`

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod calls;
+mod composite;
 mod constant;
 mod extents;
 mod resolve;
@@ -20,6 +21,7 @@ use crate::{
 
 pub use arguments::{Argument, Text, Texts};
 pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
+pub(crate) use composite::{Step, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub(crate) use extents::extent;
 pub use mind_shape::rules::Subscript;
@@ -149,6 +151,8 @@ pub enum Own {
     SumLike,
     /// `(v, like)`: `v` converted to the element type of the witness.
     ConvertedLike,
+    /// `(x)`: integers as `i64`; others are no indices.
+    Indices,
     /// `(x, y, …)`: values of one type along a new axis.
     Stack {
         /// Its position in the result, as it is written.

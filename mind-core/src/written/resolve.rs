@@ -26,6 +26,8 @@ pub(crate) enum Unresolved {
     Amounts(String),
     /// An extent of the result leaves what can be computed.
     Extent(Overflow),
+    /// Indices are not integers.
+    NoIndices,
     /// The operand at this position is not of the type of the first.
     Unlike(usize),
     /// An extent leaves what can be computed.

@@ -16,7 +16,8 @@ use super::{
 use crate::{
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Join, Padding, Part, Product, Reduction, Rows, Slice, Window,
+        self, Arrange, Convolution, Cumulation, Join, Made, Padding, Part, Product, Reduction, Rows, Slice,
+        Window,
     },
     map::{Map, Shapes, Takes},
     ops::{place_of_part, position},
@@ -134,6 +135,20 @@ statements! {
     Op::Const(constant) => {
         is: Row::of(Kind::Given).extents(constant.shape.clone()).witness(0),
         core: none("row in Core IR", op),
+    }
+    Op::Made(Made::Iota { shape, axis }) => {
+        is: Row {
+            elements: Elements::Own(DType::I64),
+            witnesses: 0..operands(shape),
+            ..Row::kernel().written(shape)
+        },
+        rule: iota(sizes(shape), axis),
+        run: "iota" => (axis, OwnType),
+        core: {
+            let axis = resolved_axes(&[*axis], shape.len())?[0];
+            let shape = known(shape, types).map_err(Unresolved::Extent)?;
+            one(ir::Op::Made(Made::Iota { shape, axis }))
+        },
     }
     Op::Map(map) if map.is_conversion() => {
         is: Row { kind: Kind::Kernel, ..Row::map(*map) },
@@ -360,6 +375,16 @@ statements! {
         run: "sum_like" => (X, Y),
         core: none("row in Core IR", op),
     }
+    Op::Own(Own::Indices) => {
+        is: Row { elements: Elements::Own(DType::I64), ..Row::kernel() },
+        rule: indices(X),
+        run: "converted" => (X),
+        core: match types[0].dtype {
+            DType::I64 => Ok(Vec::new()),
+            DType::I32 => one(ir::Op::Map(Map::ToI64)),
+            DType::F32 | DType::F64 | DType::Bool => Err(Unresolved::NoIndices),
+        },
+    }
     Op::Own(Own::Stack { axis }) => {
         is: Row::kernel().axes(Axes::More(1)),
         rule: stack(Operands(0), axis),
@@ -466,6 +491,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         Op::Own(Own::Pad { low, high })
     })
     .with(&[AttributeForm::Integers, AttributeForm::Integers], 0),
+    Function::of("iota", &["shape", "axis"], |mut given| {
+        let shape = given.dims(0);
+        Op::Made(Made::Iota { shape, axis: given.integer(1).unwrap_or_default() })
+    })
+    .with(&[AttributeForm::Shape, AttributeForm::Integer], 1),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
@@ -573,7 +603,8 @@ impl Op {
             Self::Arrange(
                 Arrange::Reshape { shape: Extents::Written(shape) }
                 | Arrange::BroadcastTo { shape: Extents::Written(shape) },
-            ) => Some(shape),
+            )
+            | Self::Made(Made::Iota { shape, .. }) => Some(shape),
             _ => None,
         }
     }

@@ -5,8 +5,8 @@ use mind_core::{
     data::TensorData,
     diag::Code::{self, *},
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Join, Op, Padding, Part, Product, Reduction, Rows,
-        Slice, Window,
+        Arrange, Const, Convolution, Cumulation, External, Join, Made, Op, Padding, Part, Product, Reduction,
+        Rows, Slice, Window,
     },
     map::Map,
     ops::Focus,
@@ -359,6 +359,26 @@ fn gather_c1() {
 #[test]
 fn gather_c2() {
     assert_eq!(code(&Op::Rows(Rows::Gather), &["f32", "i64[2]"]), E3002);
+}
+
+fn iota(dims: &str, axis: i64) -> Op {
+    Op::Made(Made::Iota { shape: shape(dims).to_vec(), axis })
+}
+
+#[test]
+fn iota_c1() {
+    let error = refused(&iota("2, 0", 0), &[]);
+    assert_eq!((error.code, error.focus), (E3006, Focus::Attribute("shape")));
+    assert_eq!(code(&iota("N - N", 0), &[]), E3006);
+}
+
+#[test]
+fn iota_c2() {
+    for axis in [-1, 2, i64::MAX, i64::MIN] {
+        let error = refused(&iota("2, N", axis), &[]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+    assert_eq!(code(&iota("", 0), &[]), E3004);
 }
 
 fn cumsum(axis: i64) -> Op {

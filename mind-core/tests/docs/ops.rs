@@ -258,6 +258,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/indexing.rs"),
         include_str!("../../src/ops/joining.rs"),
         include_str!("../../src/ops/linear.rs"),
+        include_str!("../../src/ops/making.rs"),
         include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/ops/reduction.rs"),
         include_str!("../../src/reduce.rs"),

@@ -12,6 +12,7 @@ mod gradients;
 mod indexing;
 mod joining;
 mod limits;
+mod making;
 mod products;
 mod reductions;
 #[path = "../../../tests/support/sample.rs"]

@@ -222,6 +222,11 @@ impl Body<'_> {
                     arg.function()
                 );
             }
+            Step::Iota { result } => {
+                let count = self.extent(&self.plan.buffers[result.0].ty.shape[0]);
+                let result = self.write(*result);
+                let _ = writeln!(self.text, "rt::iota([1, {count}, 1], {result});");
+            }
             Step::Cumulate { cumulate, along, operand, result } => {
                 let Along { extents, reverse, exclusive } = along;
                 let extents: String = extents.iter().map(|dim| format!("{}, ", self.extent(dim))).collect();

@@ -155,6 +155,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Gather { .. }
             | Step::ArgReduce { .. }
             | Step::Cumulate { .. }
+            | Step::Iota { .. }
             | Step::ScatterAdd { .. }
             | Step::Concat { .. }
             | Step::SliceGrad { .. }

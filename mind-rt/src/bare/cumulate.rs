@@ -1,14 +1,23 @@
-//! What the elements up to each along an axis are together, on shapes that are values.
+//! What the elements up to each along an axis are together, and positions along an axis, on shapes that are values.
 
 use mind_shape::{Type, rules::axis_of};
 
-use super::{Value, extent, number::Number};
-use crate::kernels::cumulate::{self, Along};
+use super::{Value, count, extent, number::Number};
+use crate::kernels::{
+    cumulate::{self, Along},
+    iota,
+};
 
 /// The sums of the elements along an axis up to each place.
 pub fn cumsum<T: Number>(x: Value<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
     let along = Along { extents: around(x.ty, axis_of(axis, x.ty.rank())), reverse, exclusive };
     cumulate::cumsum(along, x.elements, &mut out[..x.elements.len()]);
+}
+
+/// Positions along an axis; `I` is `i64`.
+pub fn iota<I: Number>(axis: i64, ty: &Type, out: &mut [I]) {
+    let extents = around(ty, axis_of(axis, ty.rank()));
+    iota::iota(extents, I::cast_mut(&mut out[..count(ty)]));
 }
 
 /// The places of a type before an axis, along it, and behind it.

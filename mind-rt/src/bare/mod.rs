@@ -27,7 +27,7 @@ mod tests;
 #[cfg(feature = "ndarray")]
 pub use arrays::{LeafRank, read_as};
 pub use axes::Known;
-pub use cumulate::cumsum;
+pub use cumulate::{cumsum, iota};
 pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, Second, Undecided, both};
 pub use form::{Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, plain};
 pub use fused::{Row, fused};

@@ -15,6 +15,7 @@ pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;
 pub mod gather;
+pub mod iota;
 pub mod join;
 pub(crate) mod limit;
 pub mod math;

@@ -3,7 +3,7 @@
 use super::{
     Dims, agree, broadcast, check_axes,
     dims::{LATER, has_later},
-    fail, from_end, names,
+    fail, from_end, names, position_of,
 };
 use crate::{
     extent,
@@ -273,6 +273,17 @@ pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
         return open_shape(x.dtype(), shape);
     }
     dims_of(to).typed(x.dtype())
+}
+
+/// `iota(shape, axis)`: positions along an axis.
+///
+/// # Errors
+/// E3006 for an extent below 1, E3004 for an axis out of range.
+pub const fn iota(shape: &[i64], axis: i64) -> TypeResult<'_> {
+    let ty = if has_later(shape) { open_shape(DType::I64, shape) } else { filled(DType::I64, shape) };
+    let ty = attempt!(ty);
+    attempt!(position_of(axis, shape.len()));
+    Ok(ty)
 }
 
 /// One number everywhere: `zeros(shape)`, `ones(shape)`, `full(shape, 2.0)`, and arrays as they are written.

@@ -4,7 +4,7 @@ use super::{Dims, Takes, fail};
 use crate::{
     extent::{self, SliceFault},
     failure::{Bound, Failure, Problem, TypeResult},
-    ty::{MAX_RANK, Type, UNKNOWN},
+    ty::{DType, MAX_RANK, Type, UNKNOWN},
 };
 
 /// One part of an index expression `x[0, 1..3, .., -1]`.
@@ -228,14 +228,26 @@ pub const fn sliced<'a>(
     Ok(taken)
 }
 
+/// Integers as `i64`.
+///
+/// # Errors
+/// E4011 for others.
+pub const fn indices<'a>(x: Type) -> TypeResult<'a> {
+    attempt!(index_type(x, 0));
+    Ok(x.with_dtype(DType::I64))
+}
+
+/// E4011 unless the operand at a position is of integers.
+const fn index_type<'a>(indices: Type, operand: usize) -> Result<(), Failure<'a>> {
+    if Takes::Integers.admits(indices.dtype()) { Ok(()) } else { fail(Problem::IndexType { operand }) }
+}
+
 /// `gather(table, indices)`: rows of the table, `shape(indices) ++ shape(table)[1..]`.
 ///
 /// # Errors
 /// E4011 for indices that are not integers, E3002 for a table of rank 0.
 pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
-    if !Takes::Integers.admits(indices.dtype()) {
-        return fail(Problem::IndexType);
-    }
+    attempt!(index_type(indices, 1));
     if table.rank() == 0 {
         return fail(Problem::GatherRank);
     }

@@ -26,7 +26,7 @@ mod product;
 mod reduction;
 
 pub use arrangement::{
-    Permutation, broadcast_to, expand_dims, filled, permuted, reshape, squeezable, squeeze, transpose,
+    Permutation, broadcast_to, expand_dims, filled, iota, permuted, reshape, squeezable, squeeze, transpose,
 };
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
 pub use convolution::{Padding, conv2d};
@@ -37,7 +37,7 @@ pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
 };
-pub use indexing::{Subscript, Taken, gather, slice, sliced, subscript, subscripted};
+pub use indexing::{Subscript, Taken, gather, indices, slice, sliced, subscript, subscripted};
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};

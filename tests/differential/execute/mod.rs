@@ -299,6 +299,11 @@ impl Run<'_> {
                 });
                 self.store_buffer(*result, Elements::I64(out));
             }
+            Step::Iota { result } => {
+                let mut out = vec![-1; self.len(*result)];
+                rt::iota([1, out.len(), 1], &mut out);
+                self.store_buffer(*result, Elements::I64(out));
+            }
             Step::Cumulate { cumulate, along, operand, result } => {
                 let extents = along.extents.each_ref().map(|extent| self.size(extent));
                 let along = rt::Along { extents, reverse: along.reverse, exclusive: along.exclusive };

@@ -67,6 +67,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Gather { .. }
         | Step::ArgReduce { .. }
         | Step::Cumulate { .. }
+        | Step::Iota { .. }
         | Step::ScatterAdd { .. }
         | Step::Concat { .. }
         | Step::SliceGrad { .. }

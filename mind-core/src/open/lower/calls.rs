@@ -18,7 +18,7 @@ use crate::surface::lower::expressions::{Expressions, transposed};
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{expanded, spread};
+use crate::written::{Step, expanded, spread};
 
 impl Lowering<'_> {
     /// A sign before an operand.
@@ -136,6 +136,15 @@ impl Lowering<'_> {
                 let extent = self.extent("extent", node, axis, x);
                 Ok(Value::Literal(self.literals.dim(extent, expr)))
             }
+            Call::Composite(steps, operand) => {
+                let spot = self.spot_of_call(&given, &[operand]);
+                let mut values = vec![self.tensor(operand)?];
+                for Step { op, operands } in steps {
+                    let operands: Vec<NodeId> = operands.iter().map(|at| values[*at]).collect();
+                    values.push(self.emit(op, &operands, spot.clone()));
+                }
+                Ok(Value::Tensor(values[values.len() - 1]))
+            }
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
             }
@@ -174,10 +183,13 @@ impl Lowering<'_> {
             [a, b] => self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.to_vec(),
             _ => self.alike(given.name, alike)?,
         });
-        let spot = self.spot(given.name, given.expr, operands);
-        let spot =
-            given.named().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)));
+        let spot = self.spot_of_call(given, operands);
         Ok(Value::Tensor(self.emit(op, &values, spot)))
+    }
+
+    fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
+        let spot = self.spot(given.name, given.expr, operands);
+        given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
     }
 
     /// The spot of a literal, which may be a call as `zeros([3])`.

@@ -5,7 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{Const, Convolution, External, Inst, Join, Module, Op, Product, Reduction, Rows, ValueId, Window},
+    ir::{
+        Const, Convolution, External, Inst, Join, Made, Module, Op, Product, Reduction, Rows, ValueId, Window,
+    },
     map::{self, Map},
     ops::{Class, Motion, position},
     plan::{Along, BufferId, ConvKind, Must, Scalar, Source, Update, View},
@@ -73,6 +75,7 @@ impl<'m> Arranger<'m> {
                     }
                 }
             },
+            Op::Made(Made::Iota { axis, .. }) => self.iota(value, inst, position(*axis)),
             Op::Map(map) if map.row().is_identity() => self.views[inst.operands[0].index()].clone(),
             Op::Map(map) => self.elementwise(value, inst, *map),
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
@@ -118,6 +121,15 @@ impl<'m> Arranger<'m> {
             Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
             Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
         }
+    }
+
+    /// The positions along one axis in memory, and the same at every place of the other axes.
+    fn iota(&mut self, value: ValueId, inst: &Inst, axis: usize) -> View {
+        let shape = &inst.ty.shape;
+        let along = Shape::from_slice(&shape[axis..=axis]);
+        let numbers = self.whole(value, Work::Iota, Vec::new(), &inst.ty.with_shape(along));
+        let only = |(at, extent): (usize, &Dim)| if at == axis { extent.clone() } else { Dim::ONE };
+        numbers.insert_or_remove_ones(&shape.iter().enumerate().map(only).collect()).broadcast(shape)
     }
 
     /// The elements of the operand where they are, or where that cannot be, elsewhere.

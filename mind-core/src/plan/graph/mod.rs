@@ -71,6 +71,8 @@ pub(super) enum Work {
     Input(usize),
     /// Known values.
     Constant(TensorData),
+    /// The numbers from 0 up.
+    Iota,
     /// One operation at each index.
     Elementwise(Map),
     /// The elements of a view put in order.
@@ -138,6 +140,7 @@ impl Work {
             Self::Fold { reduced, .. } => Some(reduced),
             Self::Input(_)
             | Self::Constant(_)
+            | Self::Iota
             | Self::Elementwise(_)
             | Self::Copy
             | Self::Scalar(_)

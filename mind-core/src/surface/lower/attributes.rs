@@ -42,6 +42,15 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
+    /// `[2, N]` or `N`
+    fn shape_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
+        let id = self.literal("dimensions as `[2, 3]` or one", expr)?;
+        match self.literals().elements(id) {
+            Some(_) => self.dims_attribute(expr),
+            None => Ok(vec![self.literal_dim(id)?]),
+        }
+    }
+
     /// `[0, 1]`
     fn integers_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
         const LIST: &str = "a list of integers as `[0, 1]`";

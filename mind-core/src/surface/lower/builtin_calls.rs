@@ -13,6 +13,7 @@ use crate::map::Map;
 use crate::ops::Attribute;
 use crate::reduce::Reduce;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
+use crate::ty::DType;
 use crate::written::{self, AttributeForm, Op, Own};
 
 /// A call of a function of the language.
@@ -22,6 +23,8 @@ pub(crate) enum Call {
     Operation(Op, Vec<ExprId>),
     /// A function of elements, which is a literal of literals
     Map(Map, Vec<ExprId>),
+    /// Operations of a value and of each other
+    Composite(Vec<written::Step>, ExprId),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`
@@ -50,7 +53,12 @@ impl Given {
         matches!(builtin, Some(Function::Operation(function)) if function.list)
     }
 
-    /// The arguments that are given, by the names of their formals, which are those that rules have for attributes.
+    /// The arguments that are given, by the names that rules have for attributes: those of their formals, but for an extent.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
+        self.named().map(|(name, argument)| (if name == "n" { "shape" } else { name }, argument))
+    }
+
+    /// The arguments that are given, by the names of their formals.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
         let named = self.formals.iter().zip(&self.arguments);
         named.filter_map(|(formal, argument)| Some((*formal, (*argument)?)))
@@ -112,6 +120,11 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             Function::Extent => {
                 return Ok(Call::Extent { x, axis: self.integer_attribute(given.required(1))? });
             }
+            Function::OneHot => {
+                let count = self.dim_attribute(given.required(1))?;
+                let dtype = given.arguments[2].map(|dtype| self.dtype_attribute(dtype)).transpose()?;
+                return Ok(Call::Composite(written::one_hot(count, dtype.unwrap_or(DType::F32)), x));
+            }
             Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
         };
@@ -166,6 +179,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
         Ok(match takes {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            AttributeForm::Shape => Attribute::Dims(self.shape_attribute(argument)?),
             AttributeForm::Integer => Attribute::I64(self.integer_attribute(argument)?),
             AttributeForm::Flag => Attribute::Flag(self.flag_attribute(argument)?),
             AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),

@@ -28,6 +28,7 @@ pub(crate) enum Function {
     ZerosLike,
     OnesLike,
     Extent,
+    OneHot,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -41,6 +42,9 @@ const LITERALS: &[Builtin] = &[
     builtin("ones_like", &["x"], 1, Function::OnesLike),
     builtin("extent", &["x", "axis"], 2, Function::Extent),
 ];
+
+/// Those that are several operations.
+const COMPOSITES: &[Builtin] = &[builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot)];
 
 /// Those over axes that are no reductions of their element type.
 const OVER: &[Builtin] = &[
@@ -112,5 +116,11 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Builtin> {
-    OPERATIONS.iter().chain(LITERALS).chain(OVER).chain(&REDUCTIONS).chain(MAPS.iter().flatten())
+    OPERATIONS
+        .iter()
+        .chain(LITERALS)
+        .chain(COMPOSITES)
+        .chain(OVER)
+        .chain(&REDUCTIONS)
+        .chain(MAPS.iter().flatten())
 }

@@ -340,7 +340,7 @@ pub(crate) trait Foreign: Expressions {
             }
             (
                 "shape" | "permutation" | "starts" | "ends" | "steps",
-                NodeKind::Number(_) | NodeKind::Tuple(_),
+                NodeKind::Number(Number { value: NumberValue::Integer(_), .. }) | NodeKind::Tuple(_),
             )
             | ("axes" | "strides", NodeKind::Tuple(_)) => self.list(expr),
             _ => text,
@@ -404,7 +404,7 @@ pub(crate) fn makes_no_sense_as_method(
     kind: impl Fn(ExprId) -> bool,
 ) -> bool {
     let Some(builtin) = builtins::find(&callee.to_string()) else { return true };
-    let takes_tensor = matches!(builtin.formals.get(1), Some(&("b" | "i" | "f" | "c")));
+    let takes_tensor = matches!(builtin.formals.get(1), Some(&("b" | "i" | "indices" | "f" | "c")));
     if arguments.len() > builtin.formals.len() {
         return true;
     }

@@ -10,11 +10,11 @@ use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::Overflow;
-use crate::ir;
+use crate::ir::{self, Const};
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
-use crate::written::{Op, Own, Unresolved, each, resolve, spread};
+use crate::written::{Op, Own, Step, Unresolved, each, resolve, spread};
 
 impl BodyLowering<'_> {
     pub(super) fn call_builtin(
@@ -125,6 +125,7 @@ impl BodyLowering<'_> {
                     None => Err(self.unresolved(given, &Unresolved::Axis(axis, shape.len()), &[(tensor, x)])),
                 }
             }
+            Call::Composite(steps, operand) => self.composite(given, &steps, operand),
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
             }
@@ -150,15 +151,39 @@ impl BodyLowering<'_> {
         let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
         let resolved = each(op, &types).and_then(|each| Ok((each, resolve(op, &types)?)));
         let (each, resolved) = resolved.map_err(|fault| self.unresolved(given, &fault, &operands))?;
-        let spot = given.named().fold(Spot::of(given.expr).label(given.name), |spot, (name, argument)| {
-            spot.attribute(name, self.site(argument))
-        });
+        let spot = self.spot_of_call(given);
         if let Some(each) = each {
             for (value, expr) in &mut operands {
                 *value = self.emit(&spot, each.clone(), &[(*value, *expr)])?;
             }
         }
         self.emit_each(&spot, resolved, operands).map(Value::Tensor)
+    }
+
+    /// Operations of a value and of each other; the result of the last one.
+    fn composite(&mut self, given: &Given, steps: &[Step], operand: ExprId) -> Lowered<Value> {
+        let spot = self.spot_of_call(given);
+        let mut values: Vec<Operand> = vec![(self.tensor(operand, None)?, operand)];
+        for Step { op, operands } in steps {
+            let operands: Vec<Operand> = operands.iter().map(|at| values[*at]).collect();
+            let value = if let Op::Const(constant) = op {
+                let data = constant.values_in(constant.dtype).clone();
+                let data = data.expect("a number of a composite is of its element type");
+                self.emit(&spot, ir::Op::Const(Const::new(data, Shape::scalar())), &[])?
+            } else {
+                let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
+                let resolved =
+                    resolve(op, &types).map_err(|fault| self.unresolved(given, &fault, &operands))?;
+                self.emit_each(&spot, resolved, operands)?
+            };
+            values.push((value, operand));
+        }
+        Ok(Value::Tensor(values[steps.len()].0))
+    }
+
+    fn spot_of_call(&self, given: &Given) -> Spot {
+        let spot = Spot::of(given.expr).label(given.name);
+        given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
     }
 
     /// What is wrong with attributes, told at them.
@@ -169,15 +194,22 @@ impl BodyLowering<'_> {
             named.next().map_or(given.expr, |(_, argument)| argument)
         };
         let (axes, shape) = (|| attribute(&["axes", "axis"]), || attribute(&["shape"]));
-        let (value, expr) = operands[0];
-        let message = |problem: String| {
-            format!("`{}`: {problem}: {} is {}", given.name, self.text(expr), self.builder.ty(value))
+        let message = |problem: String| match operands.first() {
+            Some((value, expr)) => {
+                format!("`{}`: {problem}: {} is {}", given.name, self.text(*expr), self.builder.ty(*value))
+            }
+            None => format!("`{}`: {problem}", given.name),
         };
         match fault {
             Unresolved::Axis(axis, rank) => {
                 let help = match (*axis, *rank) {
                     (_, 0) if given.is_of_list() => "`stack` puts single numbers together".to_owned(),
-                    (_, 0) => format!("{} is a single number: leave the call out", self.text(expr)),
+                    (_, 0) => match operands.first() {
+                        Some((_, expr)) => {
+                            format!("{} is a single number: leave the call out", self.text(*expr))
+                        }
+                        None => "write one extent or more".to_owned(),
+                    },
                     (..0, _) => "the first axis is `0`".to_owned(),
                     (_, _) => "axes count from 0: the last is `-1`".to_owned(),
                 };
@@ -201,7 +233,7 @@ impl BodyLowering<'_> {
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
             }
             Unresolved::Indivisible(others, all) => {
-                let from = &self.builder.ty(value).shape;
+                let from = &self.builder.ty(operands[0].0).shape;
                 let problem = format!("{from} has {all} elements, which {others} does not divide");
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
             }
@@ -212,8 +244,14 @@ impl BodyLowering<'_> {
                 let message = format!("`{}`: {overflow}", given.name);
                 Diag::new(Code::E1008, self.site(given.expr), message)
             }
+            Unresolved::NoIndices => {
+                let (value, expr) = operands[0];
+                let dtype = self.builder.ty(value).dtype;
+                let problem = format!("indices are {dtype}, needed i32 or i64");
+                Diag::new(Code::E4011, self.site(expr), message(problem))
+            }
             Unresolved::Unlike(other) => {
-                let (other, other_expr) = operands[*other];
+                let ((value, _), (other, other_expr)) = (operands[0], operands[*other]);
                 let [a, b] = [value, other].map(|value| self.builder.ty(value));
                 let (code, problem) = match a.dtype == b.dtype {
                     true => (Code::E3003, format!("shapes differ, {} and {}", a.shape, b.shape)),

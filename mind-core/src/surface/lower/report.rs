@@ -68,7 +68,8 @@ impl BodyLowering<'_> {
     ) -> Lowered<ValueId> {
         let mut operands = operands;
         for op in ops {
-            operands = vec![(self.emit(spot, op, &operands)?, operands[0].1)];
+            let expr = operands.first().map_or(spot.expr, |(_, expr)| *expr);
+            operands = vec![(self.emit(spot, op, &operands)?, expr)];
         }
         Ok(operands[0].0)
     }

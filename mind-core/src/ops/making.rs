@@ -1,0 +1,55 @@
+//! Values that are made of attributes alone.
+
+use super::{
+    Attribute, Class, Field, FieldKind, Inferred, Make, OpInfo, Profile,
+    constant::NULLARY,
+    fields::{SHAPE, not_these_fields},
+    rules::{self, foreign},
+};
+use crate::{
+    ir::{Made, Op},
+    ty::{DType, Shape, Type},
+};
+
+rows! {
+    Made:
+    Made::Iota { .. } => IOTA,
+}
+
+/// `Iota(shape, axis)`: each element its position along an axis; an extension.
+///
+/// - **Shape**: the shape attribute.
+/// - **Dtype**: `i64`.
+/// - **Semantics**: `result[i, j] = i` for `axis` 0: 0 and up along `axis`, the same at every place of the other axes.
+/// - **Error**: none.
+/// - **Derivative**: zero.
+/// - **Constraints**: 1. Extents of `shape` are at least 1 (E3006). 2. `axis` is in `0..rank` (E3004).
+/// - **Example**: `%1 = Iota () {shape=[2, 3], axis=1} : i64[2, 3]`.
+static IOTA: OpInfo = OpInfo {
+    name: "Iota",
+    mnemonic: "iota",
+    label: "iota",
+    profile: Profile::Extended,
+    class: Class::Kernel,
+    infer: infer_iota,
+    fields: &[SHAPE, Field::key("axis", "ax", FieldKind::I64)],
+    attributes: |op| {
+        let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
+        [Some(Attribute::Dims(shape.clone())), Some(Attribute::I64(*axis)), None]
+    },
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None] = attributes else {
+            not_these_fields()
+        };
+        Op::Made(Made::Iota { shape, axis })
+    }),
+    ..NULLARY
+};
+
+fn infer_iota(op: &Op, _: &[&Type]) -> Inferred {
+    let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
+    let shape = Shape::from_slice(shape);
+    rules::positive(op, &shape)?;
+    rules::axis(op, *axis, shape.rank(), &[])?;
+    Ok(Type::new(DType::I64, shape))
+}
