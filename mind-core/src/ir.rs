@@ -102,7 +102,7 @@ pub enum Op<A: Form = Resolved> {
     Arrange(Arrange<A>),
     /// Elements at places that are known, taken out or put back.
     Part(Part<A>),
-    /// Rows that integers pick, taken out or added back.
+    /// Rows or elements that integers pick, taken out or added back.
     Rows(Rows<A>),
     /// Tensors put together to one.
     Join(Join),
@@ -212,7 +212,7 @@ pub enum Part<A: Form = Resolved> {
     },
 }
 
-/// Rows that integers pick. Their rows of the table are in `ops/gathering.rs`.
+/// Rows or elements that integers pick. Their rows of the table are in `ops/gathering.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Rows<A: Form = Resolved> {
     /// Rows of the first operand picked by the second, of integers.
@@ -221,6 +221,18 @@ pub enum Rows<A: Form = Resolved> {
     ScatterAdd {
         /// The result's shape.
         shape: A::Shape,
+    },
+    /// Elements of the first operand, picked along an axis by the second, of integers; an extension.
+    TakeAlong {
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
+    /// Zeros of a shape with the elements of `(indices, updates)` added along an axis at the indices; an extension.
+    AddAlong {
+        /// The result's shape.
+        shape: A::Shape,
+        /// The axis; in Core IR a position.
+        axis: i64,
     },
 }
 

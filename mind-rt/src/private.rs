@@ -17,7 +17,7 @@ pub use crate::kernels::conv::{
 pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
 pub use crate::kernels::cumulate::{Along, cumsum};
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
-pub use crate::kernels::gather::{Index, check_divisors, check_indices, gather, scatter_add};
+pub use crate::kernels::gather::{Index, Picked, check_divisors, check_indices, gather, scatter_add};
 pub use crate::kernels::iota::iota;
 pub use crate::kernels::join::concat;
 pub use crate::kernels::math::*;

@@ -63,6 +63,13 @@ fn beside_positions() {
 }
 
 #[test]
+fn of_picked_elements() {
+    slopes!([x: [2, 3], y: [2, 2]] sum(take_along(x * x, [[2, 2], [0, 1]], axis = 1) * y));
+    slopes!([x: [2, 3]] sum(exp(take_along(x, [[1, 0, 1], [1, 1, 0], [0, 0, 0]], axis = 0))));
+    slopes!([x: [3]] sum(grad(sum(take_along(x * x * x, [2, 0, 2], axis = 0)), wrt = x) * x));
+}
+
+#[test]
 fn of_running_sums() {
     slopes!([x: [2, 3], y: [2, 3]] sum(cumsum(x * x, axis = 0) * y));
     slopes!([x: [2, 3], y: [3]] sum(exp(cumsum(x * y, axis = -1, reverse = true, exclusive = true))));

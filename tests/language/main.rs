@@ -30,6 +30,7 @@ mod rearranging;
 mod reductions;
 mod structs;
 mod support;
+mod taking;
 mod templates;
 mod truth;
 mod tuples;

@@ -89,6 +89,9 @@ fn expressions_have_them_too() {
     assert_eq!(picked, Tensor::from([3.0, 4.0]));
     let places: Tensor![i64; 4] = mind!(10 * iota(4) + 1).into();
     assert_eq!(places, Tensor::from([1, 11, 21, 31]));
+    let sized: Tensor![f64; 2, 3] =
+        mind!(one_hot(i, extent(x, 1), f64) + f64(iota([extent(x, 0), 1]))).into();
+    assert_eq!(sized, Tensor::from([[0.0, 0.0, 1.0], [2.0, 1.0, 1.0]]));
     let alone: Tensor![i64; 2, 2] = mind!(iota([2, 2], axis = -1)).into();
     assert_eq!(alone, Tensor::from([[0, 1], [0, 1]]));
 }

@@ -149,6 +149,13 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Rows(Rows::ScatterAdd { .. }) => {
             pass(on, 1, |on| on.emit(Op::Rows(Rows::Gather), &[dy, on.operand(0)]))
         }
+        Op::Rows(Rows::TakeAlong { axis }) => pass(on, 0, |on| {
+            let back = |shape| Op::Rows(Rows::AddAlong { shape, axis: *axis });
+            on.emit_like(back, &[on.operand(1), dy], on.operand(0))
+        }),
+        Op::Rows(Rows::AddAlong { axis, .. }) => {
+            pass(on, 1, |on| on.emit(Op::Rows(Rows::TakeAlong { axis: *axis }), &[dy, on.operand(0)]))
+        }
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),

@@ -45,20 +45,23 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
             let (table, indices) = (operands[0], operands[1]);
-            let rows = rows(op, indices, table.shape[0])?;
+            let rows = rows(op, indices, (0, table.shape[0]))?;
             read(table, to, |position| row_of(&rows, indices, position))
         }
         Op::Rows(Rows::ScatterAdd { .. }) => {
             let (indices, updates) = (operands[0], operands[1]);
-            let rows = rows(op, indices, to.shape[0])?;
-            with_number!(to.dtype, T => {
-                let mut totals = vec![T::NOTHING; to.shape.iter().product()];
-                for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
-                    let total = &mut totals[offset(to.shape, &row_of(&rows, indices, &position))];
-                    *total = element.accumulate(*total);
-                }
-                Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
-            })
+            let rows = rows(op, indices, (0, to.shape[0]))?;
+            added(updates, to, |position| row_of(&rows, indices, position))
+        }
+        Op::Rows(Rows::TakeAlong { axis }) => {
+            let (x, indices, axis) = (operands[0], operands[1], position(*axis));
+            let rows = rows(op, indices, (axis, x.shape[axis]))?;
+            read(x, to, |position| place_along(&rows, indices, position, axis))
+        }
+        Op::Rows(Rows::AddAlong { axis, .. }) => {
+            let (indices, updates, axis) = (operands[0], operands[1], position(*axis));
+            let rows = rows(op, indices, (axis, to.shape[axis]))?;
+            added(updates, to, |position| place_along(&rows, indices, position, axis))
         }
         Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
         Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
@@ -332,15 +335,34 @@ fn taken(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
     starts.zip(&slice.steps).zip(at).map(|((start, step), at)| start + at * position(*step)).collect()
 }
 
+/// Each element added to zeros at the place that `place` gives for its own.
+fn added(updates: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Value {
+    with_number!(to.dtype, T => {
+        let mut totals = vec![T::NOTHING; to.shape.iter().product()];
+        for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
+            let total = &mut totals[offset(to.shape, &place(&position))];
+            *total = element.accumulate(*total);
+        }
+        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+    })
+}
+
+/// A position with its place along an axis from where indices have it.
+fn place_along(rows: &[usize], indices: &Value, position: &[usize], axis: usize) -> Vec<usize> {
+    let mut place = position.to_vec();
+    place[axis] = rows[offset(&indices.shape, position)];
+    place
+}
+
 /// The rows that indices mean, or E6001.
-fn rows(op: &Op, indices: &Value, extent: usize) -> Result<Vec<usize>, RunError> {
+fn rows(op: &Op, indices: &Value, (axis, extent): (usize, usize)) -> Result<Vec<usize>, RunError> {
     let row = |index: i64| {
         let row = usize::try_from(index).ok().filter(|row| *row < extent);
         row.ok_or_else(|| {
             let label = op.info().label;
             RunError::new(
                 Code::E6001,
-                format!("`{label}`: index {index} is outside dimension 0 of extent {extent}"),
+                format!("`{label}`: index {index} is outside dimension {axis} of extent {extent}"),
             )
         })
     };

@@ -1,9 +1,9 @@
-//! Rows taken out of a tensor by integers, and added back.
+//! Rows and elements taken out of a tensor by integers, and added back.
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, not_these_fields},
-    rules::{self, foreign},
+    rules::{self, foreign, position},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -17,6 +17,8 @@ rows! {
     Rows:
     Rows::Gather => GATHER,
     Rows::ScatterAdd { .. } => SCATTER_ADD,
+    Rows::TakeAlong { .. } => TAKE_ALONG,
+    Rows::AddAlong { .. } => ADD_ALONG,
 }
 
 /// `Gather(x, indices)`: rows of `x` picked by integers.
@@ -111,20 +113,123 @@ static SCATTER_ADD: OpInfo = OpInfo {
     ..KERNEL
 };
 
+/// `TakeAlong(x, indices; axis)`: elements picked along an axis by integers; an extension.
+///
+/// - **Shape**: that of `indices`.
+/// - **Dtype**: that of `x`.
+/// - **Semantics**: `result[i, j] = x[i, indices[i, j]]` for `axis` 1; an index outside the extent of `axis` stops the program
+///   (E6001) before anything is written.
+/// - **Error**: none: elements are moved.
+/// - **Derivative**: the cotangent added at the indices, `AddAlong`.
+/// - **Constraints**: 1. `axis` is in `0..rank` of `x` (E3004). 2. `indices` are `i32` or `i64` (E4011), 3. of the rank of `x`
+///   (E3002) and 4. of its extents along every other axis (E3003).
+/// - **Example**: `%2 = TakeAlong (%0, %1) {axis=1} : f32[2, 3]`.
+static TAKE_ALONG: OpInfo = OpInfo {
+    name: "TakeAlong",
+    mnemonic: "take_along",
+    label: "take_along",
+    profile: Profile::Extended,
+    arity: 2,
+    infer: infer_take_along,
+    origin: |op, _, axis| {
+        let Op::Rows(Rows::TakeAlong { axis: along }) = op else { foreign(op) };
+        Some((usize::from(axis == position(*along)), axis))
+    },
+    derivative: Derivative::Linear,
+    fields: &[AXIS],
+    attributes: |op| {
+        let Op::Rows(Rows::TakeAlong { axis }) = op else { foreign(op) };
+        [Some(Attribute::I64(*axis)), None, None]
+    },
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::I64(axis)), None, None] = attributes else { not_these_fields() };
+        Op::Rows(Rows::TakeAlong { axis })
+    }),
+    sample: Sampling {
+        cases: |_, dtype| {
+            let case = |(axis, whole, part): (i64, &[i64], &[i64])| Case {
+                op: Op::Rows(Rows::TakeAlong { axis }),
+                operands: vec![
+                    Type::new(dtype, Shape::literal(whole)),
+                    Type::new(DType::I64, Shape::literal(part)),
+                ],
+            };
+            ALONG.map(case).into()
+        },
+        ..KERNEL.sample
+    },
+    ..KERNEL
+};
+
+/// `AddAlong(indices, updates; shape, axis)`: what `TakeAlong` passes back; an extension.
+///
+/// - **Shape**: `shape`.
+/// - **Dtype**: that of `updates`.
+/// - **Semantics**: zeros with each element of `updates` added at its index along `axis`, in the order of the indices; an index
+///   outside the extent of `axis` stops the program (E6001) before anything is written.
+/// - **Error**: an element to which `k` updates are added, one after the other, is off by at most `γ(k)` times the sum of
+///   their magnitudes; see [products](#products).
+/// - **Derivative**: the elements of the cotangent at the indices, to `updates`.
+/// - **Constraints**: 1. Extents of `shape` are at least 1 (E3006). 2. `axis` is in `0..rank` of `shape` (E3004).
+///   3. `indices` are `i32` or `i64` (E4011), 4. of the rank of `shape` (E3002) and 5. of its extents along every other axis
+///   (E3003). 6. `updates` are numbers (E2005) 7. of the shape of `indices` (E3003).
+/// - **Example**: `%2 = AddAlong (%0, %1) {shape=[2, 4], axis=1} : f32[2, 4]`.
+static ADD_ALONG: OpInfo = OpInfo {
+    name: "AddAlong",
+    mnemonic: "add_along",
+    label: "add_along",
+    profile: Profile::Extended,
+    arity: 2,
+    infer: infer_add_along,
+    flops: |_, operands, _| operands[1].shape.element_count(),
+    derivative: Derivative::Linear,
+    fields: &[SHAPE, AXIS],
+    attributes: |op| {
+        let Op::Rows(Rows::AddAlong { shape, axis }) = op else { foreign(op) };
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::I64(*axis)), None]
+    },
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None] = attributes else {
+            not_these_fields()
+        };
+        Op::Rows(Rows::AddAlong { shape: Shape::new(shape), axis })
+    }),
+    sample: Sampling {
+        cases: |_, dtype| {
+            let case = |(axis, whole, part): (i64, &[i64], &[i64])| Case {
+                op: Op::Rows(Rows::AddAlong { shape: Shape::literal(whole), axis }),
+                operands: vec![
+                    Type::new(DType::I64, Shape::literal(part)),
+                    Type::new(dtype, Shape::literal(part)),
+                ],
+            };
+            ALONG.map(case).into()
+        },
+        ..KERNEL.sample
+    },
+    ..KERNEL
+};
+
+const AXIS: Field = Field::key("axis", "ax", FieldKind::I64);
+
+/// Axes, shapes, and what is picked along these axes of such.
+const ALONG: [(i64, &[i64], &[i64]); 4] =
+    [(0, &[4], &[3]), (0, &[3, 2], &[5, 2]), (1, &[3, 4], &[3, 1]), (1, &[2, 3, 2], &[2, 2, 2])];
+
 impl<A: Form> Rows<A> {
     /// Which operand holds the indices.
     pub(crate) const fn indices(&self) -> usize {
         match self {
-            Self::Gather => 1,
-            Self::ScatterAdd { .. } => 0,
+            Self::Gather | Self::TakeAlong { .. } => 1,
+            Self::ScatterAdd { .. } | Self::AddAlong { .. } => 0,
         }
     }
 
-    /// Whether the result is the sums of rows at the indices.
+    /// Whether the result is the sums of what is at the indices.
     pub(crate) const fn adds(&self) -> bool {
         match self {
-            Self::Gather => false,
-            Self::ScatterAdd { .. } => true,
+            Self::Gather | Self::TakeAlong { .. } => false,
+            Self::ScatterAdd { .. } | Self::AddAlong { .. } => true,
         }
     }
 }
@@ -154,6 +259,27 @@ fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
             .into());
     };
     rules::expect_shape(op, operands, 1, &indices.shape.iter().chain(row).cloned().collect())?;
+    Ok(updates.with_shape(shape.clone()))
+}
+
+fn infer_take_along(op: &Op, operands: &[&Type]) -> Inferred {
+    let (Op::Rows(Rows::TakeAlong { axis }), [x, indices]) = (op, operands) else { foreign(op) };
+    rules::axis(op, *axis, x.rank(), &[0])?;
+    index_dtype(op, operands, 1)?;
+    rules::rank(op, operands, 1, x.rank())?;
+    rules::alike(op, [&x.shape, &indices.shape], [Some(0), Some(1)], position(*axis))?;
+    Ok(x.with_shape(indices.shape.clone()))
+}
+
+fn infer_add_along(op: &Op, operands: &[&Type]) -> Inferred {
+    let (Op::Rows(Rows::AddAlong { shape, axis }), [indices, updates]) = (op, operands) else { foreign(op) };
+    rules::positive(op, shape)?;
+    rules::axis(op, *axis, shape.rank(), &[])?;
+    index_dtype(op, operands, 0)?;
+    rules::rank(op, operands, 0, shape.rank())?;
+    rules::alike(op, [shape, &indices.shape], [None, Some(0)], position(*axis))?;
+    rules::taken(op, Takes::Numbers, operands, 1)?;
+    rules::expect_shape(op, operands, 1, &indices.shape)?;
     Ok(updates.with_shape(shape.clone()))
 }
 

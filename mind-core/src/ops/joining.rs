@@ -4,7 +4,7 @@ use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     VARIADIC,
     fields::not_these_fields,
-    rules::{self, equate, position},
+    rules::{self, position},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -80,16 +80,7 @@ fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
                 .into());
         }
         rules::rank(op, operands, at, rank)?;
-        let mut extents = first.shape.iter().zip(other.shape.iter()).enumerate();
-        if let Some((unlike, (a, b))) = extents.find(|(along, (a, b))| *along != axis && a != b) {
-            let mut error = OpError::new(op, Code::E3003)
-                .problem(format!("extents {a} and {b} differ in dimension {unlike}"))
-                .focus(Focus::Operand(at))
-                .operands(&[0, at])
-                .dims(&[(0, unlike), (at, unlike)]);
-            error.help = equate(a, b);
-            return Err(error.into());
-        }
+        rules::alike(op, [&first.shape, &other.shape], [Some(0), Some(at)], axis)?;
         dims[axis] =
             dims[axis].add(&other.shape[axis]).map_err(|overflow| OpError::overflow(op, overflow))?;
     }

@@ -173,6 +173,29 @@ pub(crate) fn position(axis: i64) -> usize {
     usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }
 
+/// E3003 unless two shapes of one rank, those of these operands, have the same extents along all axes but one. What is wrong is
+/// told at the second.
+pub(super) fn alike(
+    op: &Op,
+    [a, b]: [&Shape; 2],
+    operands: [Option<usize>; 2],
+    but: usize,
+) -> Result<(), Box<OpError>> {
+    let mut extents = a.iter().zip(b.iter()).enumerate();
+    let Some((axis, (a, b))) = extents.find(|(axis, (a, b))| *axis != but && a != b) else { return Ok(()) };
+    let shown: Vec<usize> = operands.iter().flatten().copied().collect();
+    let dims: Vec<(usize, usize)> = shown.iter().map(|operand| (*operand, axis)).collect();
+    let mut error = OpError::new(op, Code::E3003)
+        .problem(format!("extents {a} and {b} differ in dimension {axis}"))
+        .operands(&shown)
+        .dims(&dims);
+    if let Some(second) = operands[1] {
+        error = error.focus(Focus::Operand(second));
+    }
+    error.help = equate(a, b);
+    Err(error.into())
+}
+
 /// E3003 unless an operand has exactly this shape.
 pub(super) fn expect_shape(
     op: &Op,

@@ -191,10 +191,10 @@ impl<'g> Planner<'g> {
             Work::Check { must, .. } => {
                 Step::Check { integers: self.integers(&reads[0], item), must: must.clone() }
             }
-            Work::Gather { row } => Step::Gather {
+            Work::Gather(picked) => Step::Gather {
                 table: self.read_buffer(&reads[0]),
                 indices: self.integers(&reads[1], item),
-                row: row.clone(),
+                picked: picked.clone(),
                 result: self.stored(id),
             },
             Work::ArgReduce { arg, shape, reduced } => Step::ArgReduce {
@@ -211,10 +211,10 @@ impl<'g> Planner<'g> {
                 operand: self.read_buffer(&reads[0]),
                 result: self.stored(id),
             },
-            Work::ScatterAdd { row } => Step::ScatterAdd {
+            Work::ScatterAdd(picked) => Step::ScatterAdd {
                 indices: self.integers(&reads[0], item),
                 updates: self.read_buffer(&reads[1]),
-                row: row.clone(),
+                picked: picked.clone(),
                 result: self.stored(id),
             },
             Work::Extern { function, order, operands, ty } => {

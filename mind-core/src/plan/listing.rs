@@ -9,7 +9,7 @@ use crate::{
     map::{Map, Notation},
     plan::{
         Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
-        Node, Operand, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
+        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
     },
     ty::Type,
 };
@@ -92,10 +92,10 @@ impl Listing<'_> {
             Step::Check { integers, must: Must::Divide } => {
                 format!("check    {} is not 0", self.integers(integers))
             }
-            Step::Gather { table, indices, result, row } => {
+            Step::Gather { table, indices, result, picked } => {
                 let (table, indices) = (self.buffer(*table), self.integers(indices));
-                let row = self.dim(row);
-                format!("gather   {} <- rows of {table} at {indices}  (rows of {row})", self.buffer(*result))
+                let ([rows, picked], result) = (self.picked(picked), self.buffer(*result));
+                format!("gather   {result} <- {rows} of {table} at {indices}  ({picked})")
             }
             Step::ArgReduce { arg, operand, reduced, result, .. } => {
                 let axes: Vec<usize> = (0..reduced.len()).filter(|axis| reduced[*axis]).collect();
@@ -113,13 +113,10 @@ impl Listing<'_> {
                 let extents = self.extents(extents);
                 format!("{:<8} {result} <- {operand} {from}{own}  ({extents})", cumulate.function())
             }
-            Step::ScatterAdd { indices, updates, result, row } => {
+            Step::ScatterAdd { indices, updates, result, picked } => {
                 let (updates, indices) = (self.buffer(*updates), self.integers(indices));
-                let row = self.dim(row);
-                format!(
-                    "scatter  {} <- rows of {updates} added at {indices}  (rows of {row})",
-                    self.buffer(*result)
-                )
+                let ([rows, picked], result) = (self.picked(picked), self.buffer(*result));
+                format!("scatter  {result} <- {rows} of {updates} added at {indices}  ({picked})")
             }
             Step::Concat { parts, result, .. } => {
                 let parts: Vec<String> = parts.iter().map(|part| self.buffer(*part)).collect();
@@ -302,6 +299,16 @@ impl Listing<'_> {
 
     fn extents(&self, extents: &[Dim]) -> String {
         extents.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(" × ")
+    }
+
+    /// What an index picks, and how much of what.
+    fn picked(&self, picked: &Picked) -> [String; 2] {
+        match picked {
+            Picked::Row(row) => ["rows".to_owned(), format!("rows of {}", self.dim(row))],
+            Picked::Along(extents) => {
+                ["elements".to_owned(), format!("along the second of {}", self.extents(extents))]
+            }
+        }
     }
 
     pub(crate) fn dim(&self, dim: &Dim) -> String {

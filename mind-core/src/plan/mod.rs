@@ -165,15 +165,15 @@ pub enum Step {
         /// What must hold.
         must: Must,
     },
-    /// Rows of a table picked by checked indices.
+    /// What checked indices pick of a table.
     Gather {
         /// Contiguous.
         table: BufferId,
         /// Contiguous integers.
         indices: Integers,
-        /// The elements of a row.
-        row: Dim,
-        /// Where the rows go.
+        /// What an index picks.
+        picked: Picked,
+        /// Where that goes.
         result: BufferId,
     },
     /// Positions of the largest or the smallest elements, counted row by row along the reduced axes.
@@ -200,14 +200,14 @@ pub enum Step {
         /// Of the same type.
         result: BufferId,
     },
-    /// Rows added to zeros at checked indices.
+    /// What is added to zeros at checked indices.
     ScatterAdd {
         /// Contiguous integers.
         indices: Integers,
-        /// Contiguous rows.
+        /// Contiguous.
         updates: BufferId,
-        /// The elements of a row.
-        row: Dim,
+        /// What an index picks of the result.
+        picked: Picked,
         /// Where they are added.
         result: BufferId,
     },
@@ -258,6 +258,16 @@ pub enum Must {
     BeBelow(Dim),
     /// They divide, so none is 0; else it is E6010.
     Divide,
+}
+
+/// What an index picks of a contiguous tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picked {
+    /// A row of so many elements.
+    Row(Dim),
+    /// At its own place before and behind an axis the element that is there along the axis, of so many places before the axis,
+    /// along it, and behind it.
+    Along([Dim; 3]),
 }
 
 /// Which elements of a contiguous tensor are together at each place along an axis.

@@ -65,6 +65,15 @@ pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
     Some(own)
 }
 
+/// What a function is in other libraries, which takes more arguments there.
+pub(crate) fn with_more_arguments(name: &str) -> Option<&'static str> {
+    match name {
+        "gather" => Some("PyTorch's `gather(x, 1, i)` is `take_along(x, i, axis = 1)`"),
+        "iota" => Some("positions are `i64` from 0: NumPy's `arange(2, 11, 3)` is `2 + 3 * iota(3)`"),
+        _ => None,
+    }
+}
+
 /// Whether a named argument of other libraries says what goes without saying here.
 pub(crate) fn is_needless_argument(name: &str) -> bool {
     ["out", "inplace", "dtype", "device", "requires_grad", "name", "order", "copy"].contains(&name)
@@ -297,12 +306,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
             "write the matrix, as `where(iota(N)[.., _] == iota(N), 1.0, 0.0)`; multiply by one of zeros and ones",
         ),
     ),
-    (
-        &["arange", "linspace", "range", "indices"],
-        Way::Words(
-            "positions are `iota(N)`, of `i64`; make others of these, as `2 + 3 * iota(N)`, and floats by `f32(iota(N))`",
-        ),
-    ),
+    (&["arange", "range"], Way::Named("iota")),
+    (&["linspace"], Way::Words("make it of positions, as `0.5 + 0.25 * f32(iota(4))`")),
+    (&["take_along_axis", "take_along_dim", "batch_gather"], Way::Named("take_along")),
     (&["onehot", "to_categorical"], Way::Named("one_hot")),
     (&["full_like"], formula("zeros_like({=0}) + {1}")),
     (
@@ -381,7 +387,7 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
     (&["filters", "weight", "kernel", "w", "rhs"], "f"),
     (&["indices", "index", "idx"], "i"),
     (&["params", "table"], "t"),
-    (&["index", "idx", "i", "x", "input", "target"], "indices"),
+    (&["index", "idx", "i", "input", "target"], "indices"),
     (&["num_classes", "depth", "count"], "n"),
     (&["start", "begin"], "starts"),
     (&["end", "stop"], "ends"),

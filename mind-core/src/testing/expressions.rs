@@ -125,7 +125,7 @@ impl Generator {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(44) {
+        match self.random.below(45) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -163,6 +163,9 @@ impl Generator {
             41 => format!("cumsum({a}, axis = {axis}, reverse = true) * {b}"),
             42 => format!("{a} * {b} + {}(iota({}))", ["f32", "f64"][self.random.below(2)], self.extent()),
             43 => format!("where(one_hot(i, {}, dtype = bool), {a}, {literal})", self.extent()),
+            44 => {
+                format!("take_along({a}, argmax({a}, axis = {axis}, keepdims = true), axis = {axis})")
+            }
             39 => format!("pad({a}, [1, 0], high = [0, 2])"),
             38 => format!("stack([{a} * 0.5, {a}, {b}], axis = {axis})"),
             37 => format!("concat([{a} * 0.5, {literal}], axis = {axis})"),

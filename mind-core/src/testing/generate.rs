@@ -145,7 +145,7 @@ impl Generator {
         let ty = self.builder.ty(x).clone();
         let rank = ty.rank();
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
-        Some(match self.random.below(30) {
+        Some(match self.random.below(31) {
             0..5 => {
                 let op = self.function(|row| {
                     row.arity() == 2 && row.shapes == Shapes::Broadcast && row.takes(ty.dtype)
@@ -196,6 +196,19 @@ impl Generator {
             17 => {
                 let indices = self.indices(ty.shape.first()?)?;
                 (Op::Rows(Rows::Gather), vec![x, indices])
+            }
+            29 if rank > 0 && self.profile == Profile::Extended => {
+                let axis = self.random.below(rank);
+                let whole: Vec<i64> = ty.shape.as_literals()?.to_vec();
+                let mut part = whole.clone();
+                part[axis] = 1 + self.random.below(3) as i64;
+                if self.random.once_in(2) {
+                    let indices = self.constant_indices(&ty.shape[axis], &part)?;
+                    return Some((Op::Rows(Rows::TakeAlong { axis: axis as i64 }), vec![x, indices]));
+                }
+                let shape = Shape::literal(&part);
+                let indices = self.constant_indices(&shape[axis], &whole)?;
+                (Op::Rows(Rows::AddAlong { shape, axis: axis as i64 }), vec![indices, x])
             }
             18 => (
                 Op::Product(Product::Dot),

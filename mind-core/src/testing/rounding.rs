@@ -197,7 +197,7 @@ impl Step<'_> {
             | Op::Part(Part::Slice(_))
             | Op::Arrange(Arrange::BroadcastTo { .. })
             | Op::Part(Part::SliceGrad { .. })
-            | Op::Rows(Rows::Gather)
+            | Op::Rows(Rows::Gather | Rows::TakeAlong { .. })
             | Op::Join(Join::Concat { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 self.fold(reduce.row().monoid.combine.row(), reduction)?
@@ -220,7 +220,7 @@ impl Step<'_> {
             Op::Window(Window::Conv2dGradFilter { .. }) => {
                 self.products(self.length(1) / self.shape(1)[3])?
             }
-            Op::Rows(Rows::ScatterAdd { .. }) => self.products(self.length(0))?,
+            Op::Rows(Rows::ScatterAdd { .. } | Rows::AddAlong { .. }) => self.products(self.length(0))?,
         };
         let elements = self.result.elements.to_f64();
         let known = |(bound, element): (f64, &f64)| {

@@ -277,6 +277,25 @@ statements! {
         run: "gather_grad" => (Y, X, Z),
         core: one(ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, types) })),
     }
+    Op::Rows(Rows::TakeAlong { axis }) => {
+        is: Row::kernel().alone(0).axes(Axes::Of(1)),
+        rule: take_along(X, Y, axis),
+        run: "take_along" => (X, Y, axis, Said(1)),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Rows(Rows::TakeAlong { axis }))
+        },
+    }
+    Op::Rows(Rows::AddAlong { shape, axis }) => {
+        is: Row::kernel().alone(1).shaped(shape, 2),
+        rule: take_along_back(Y, X, Z, axis),
+        run: "take_along_grad" => (Y, X, Z, axis),
+        core: {
+            let shape = shape_of(shape, types);
+            let axis = resolved_axes(&[*axis], shape.rank())?[0];
+            one(ir::Op::Rows(Rows::AddAlong { shape, axis }))
+        },
+    }
     Op::Join(Join::Concat { axis }) => {
         is: Row::kernel(),
         rule: concat(Operands(0), axis),
@@ -497,6 +516,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     })
     .with(&[AttributeForm::Shape, AttributeForm::Integer], 1),
     Function::of("gather", &["t", "i"], |_| Op::Rows(Rows::Gather)),
+    Function::of("take_along", &["x", "indices", "axis"], |mut given| {
+        Op::Rows(Rows::TakeAlong { axis: given.integer(0).unwrap_or_default() })
+    })
+    .with(&[AttributeForm::Integer], 0),
     Function::of("conv2d", &["x", "f", "strides", "padding"], |mut given| {
         let strides = given.integers(0).unwrap_or_else(|| vec![1, 1]);
         let padding = given.padding(1).unwrap_or(Padding::Valid);

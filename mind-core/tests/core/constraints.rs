@@ -361,6 +361,90 @@ fn gather_c2() {
     assert_eq!(code(&Op::Rows(Rows::Gather), &["f32", "i64[2]"]), E3002);
 }
 
+fn take_along(axis: i64) -> Op {
+    Op::Rows(Rows::TakeAlong { axis })
+}
+
+#[test]
+fn take_along_c1() {
+    for axis in [-1, 1, i64::MAX, i64::MIN] {
+        let error = refused(&take_along(axis), &["f32[N]", "i64[2]"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+    assert_eq!(code(&take_along(0), &["f32", "i64"]), E3004);
+}
+
+#[test]
+fn take_along_c2() {
+    let error = refused(&take_along(0), &["f32[3]", "f32[2]"]);
+    assert_eq!(error.to_string(), "`take_along`: indices are f32, needed i32 or i64");
+    assert_eq!((error.code, error.focus), (E4011, Focus::Operand(1)));
+    assert_eq!(code(&take_along(0), &["f32[3]", "bool[2]"]), E4011);
+}
+
+#[test]
+fn take_along_c3() {
+    let error = refused(&take_along(0), &["f32[3, 2]", "i64[2]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(1)));
+}
+
+#[test]
+fn take_along_c4() {
+    let error = refused(&take_along(1), &["f32[N, 3]", "i64[M, 4]"]);
+    assert_eq!(error.to_string(), "`take_along`: extents N and M differ in dimension 0");
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(1)));
+    // No extent of 1 is broadcast.
+    assert_eq!(code(&take_along(1), &["f32[2, 3]", "i64[1, 4]"]), E3003);
+}
+
+fn add_along(dims: &str, axis: i64) -> Op {
+    Op::Rows(Rows::AddAlong { shape: shape(dims), axis })
+}
+
+#[test]
+fn add_along_c1() {
+    let error = refused(&add_along("2, 0", 1), &["i64[2, 3]", "f32[2, 3]"]);
+    assert_eq!((error.code, error.focus), (E3006, Focus::Attribute("shape")));
+}
+
+#[test]
+fn add_along_c2() {
+    for axis in [-1, 2] {
+        let error = refused(&add_along("2, 4", axis), &["i64[2, 3]", "f32[2, 3]"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+}
+
+#[test]
+fn add_along_c3() {
+    let error = refused(&add_along("2, 4", 1), &["f32[2, 3]", "f32[2, 3]"]);
+    assert_eq!((error.code, error.focus), (E4011, Focus::Operand(0)));
+}
+
+#[test]
+fn add_along_c4() {
+    let error = refused(&add_along("2, 4", 1), &["i64[2]", "f32[2]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(0)));
+}
+
+#[test]
+fn add_along_c5() {
+    let error = refused(&add_along("2, 4", 1), &["i64[3, 3]", "f32[3, 3]"]);
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(0)));
+}
+
+#[test]
+fn add_along_c6() {
+    let error = refused(&add_along("4", 0), &["i64[3]", "bool[3]"]);
+    assert_eq!((error.code, error.focus), (E2005, Focus::Operand(1)));
+}
+
+#[test]
+fn add_along_c7() {
+    let error = refused(&add_along("2, 4", 1), &["i64[2, 3]", "f32[2, 1]"]);
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(1)));
+}
+
 fn iota(dims: &str, axis: i64) -> Op {
     Op::Made(Made::Iota { shape: shape(dims).to_vec(), axis })
 }

@@ -95,7 +95,7 @@ fn costs_of_samples_are_known_and_not_negative() {
         let flops = (op.info().flops)(op, &operands, &infer(op, &operands).unwrap()).unwrap();
         assert!(flops.as_literal().is_some_and(|flops| flops >= 0), "{op:?}: {flops}");
         let free = matches!(op.info().class, Class::View)
-            || matches!(op, Op::Rows(Rows::Gather) | Op::Map(Map::StopGradient));
+            || matches!(op, Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) | Op::Map(Map::StopGradient));
         assert!(!free || flops.as_literal() == Some(0), "{op:?}: {flops}");
     });
 }

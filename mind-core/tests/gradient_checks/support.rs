@@ -241,7 +241,10 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
 
 /// What the indices among the operands of a case stay below: the first extent of what they index.
 pub fn rows(case: &Case) -> i64 {
-    let indexed = if let Op::Rows(Rows::ScatterAdd { shape }) = &case.op { Some(shape) } else { None };
+    let indexed = match &case.op {
+        Op::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, .. }) => Some(shape),
+        _ => None,
+    };
     let indexed = indexed.or(case.operands.first().map(|ty| &ty.shape));
     indexed.and_then(|shape| bound(shape).first().copied()).map_or(1, |rows| rows as i64)
 }

@@ -243,6 +243,9 @@ fn symbolic_variants(case: &Case) -> Vec<Case> {
                     Op::Arrange(Arrange::BroadcastTo { shape: replace(&shape) })
                 }
                 Op::Rows(Rows::ScatterAdd { shape }) => Op::Rows(Rows::ScatterAdd { shape: replace(&shape) }),
+                Op::Rows(Rows::AddAlong { shape, axis }) => {
+                    Op::Rows(Rows::AddAlong { shape: replace(&shape), axis })
+                }
                 Op::Part(Part::SliceGrad { shape, slice }) => {
                     Op::Part(Part::SliceGrad { shape: replace(&shape), slice })
                 }

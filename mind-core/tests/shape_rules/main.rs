@@ -18,4 +18,5 @@ mod reductions;
 #[path = "../../../tests/support/sample.rs"]
 mod sample;
 mod support;
+mod taking;
 mod unknown;

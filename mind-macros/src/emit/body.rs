@@ -8,8 +8,8 @@ use mind_core::{
     ir::ValueId,
     map::{Map, Rust},
     plan::{
-        Along, BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Source, Step,
-        View,
+        Along, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar, ScalarStep,
+        Source, Step, View,
     },
     ty::{DType, Shape},
 };
@@ -209,10 +209,10 @@ impl Body<'_> {
                 };
                 let _ = writeln!(self.text, "{call}?;");
             }
-            Step::Gather { table, indices, row, result } => {
-                let (table, indices, row) = (self.read(*table), self.integers(indices), self.extent(row));
-                let result = self.write(*result);
-                let _ = writeln!(self.text, "rt::gather({table}, {row}, {indices}, {result});");
+            Step::Gather { table, indices, picked, result } => {
+                let (table, indices) = (self.read(*table), self.integers(indices));
+                let (picked, result) = (self.picked(picked), self.write(*result));
+                let _ = writeln!(self.text, "rt::gather({table}, {picked}, {indices}, {result});");
             }
             Step::ArgReduce { arg, operand, shape, reduced, result } => {
                 let (operand, shape, result) = (self.read(*operand), self.shape(shape), self.write(*result));
@@ -236,10 +236,10 @@ impl Body<'_> {
                 let (operand, result) = (self.read(*operand), self.write(*result));
                 let _ = writeln!(self.text, "rt::{}({along}, {operand}, {result});", cumulate.function());
             }
-            Step::ScatterAdd { indices, updates, row, result } => {
-                let (updates, indices, row) = (self.read(*updates), self.integers(indices), self.extent(row));
-                let result = self.write(*result);
-                let _ = writeln!(self.text, "rt::scatter_add({result}, {row}, {indices}, {updates});");
+            Step::ScatterAdd { indices, updates, picked, result } => {
+                let (updates, indices) = (self.read(*updates), self.integers(indices));
+                let (picked, result) = (self.picked(picked), self.write(*result));
+                let _ = writeln!(self.text, "rt::scatter_add({result}, {picked}, {indices}, {updates});");
             }
             Step::Concat { parts, rows, result } => {
                 let parts: String = parts.iter().map(|part| format!("{}, ", self.read(*part))).collect();
@@ -276,6 +276,17 @@ impl Body<'_> {
         let operands: Vec<_> = step.operands.iter().map(|operand| self.scalar_text(operand)).collect();
         let text = expression(step.op, &operands, step.dtype, "rt");
         self.define_local(step.result, step.dtype, &text);
+    }
+
+    /// What an index picks.
+    fn picked(&self, picked: &Picked) -> String {
+        match picked {
+            Picked::Row(row) => format!("rt::Picked::Row({})", self.extent(row)),
+            Picked::Along(extents) => {
+                let extents: String = extents.iter().map(|dim| format!("{}, ", self.extent(dim))).collect();
+                format!("rt::Picked::Along([{extents}])")
+            }
+        }
     }
 
     fn vector(&self, view: &View) -> String {

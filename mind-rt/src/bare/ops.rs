@@ -8,7 +8,9 @@ use mind_shape::{
 };
 
 use super::{
-    Value, count, extent,
+    Value, axis_of, count,
+    cumulate::around,
+    extent,
     number::{Datum, Number},
     reduce,
 };
@@ -16,7 +18,9 @@ use crate::{
     element::DType,
     kernels::{
         conv::{self, Conv2d},
-        copy, internal_error,
+        copy,
+        gather::Picked,
+        internal_error,
     },
     private::fail,
     shape::MAX_RANK,
@@ -153,7 +157,40 @@ pub fn gather<T: Datum, I: Number>(
     if let Err(error) = indices.check(table.extent(0), what) {
         fail(error)
     }
-    T::gather(table.elements, row, indices, &mut out[..out_len]);
+    T::gather(table.elements, Picked::Row(row), indices, &mut out[..out_len]);
+}
+
+/// Elements by index along an axis; `what` names the indices.
+///
+/// # Panics
+/// With E6001 if an index is out of range.
+#[track_caller]
+pub fn take_along<T: Datum, I: Number>(
+    x: Value<'_, T>,
+    indices: Value<'_, I>,
+    axis: i64,
+    what: &'static str,
+    out: &mut [T],
+) {
+    let (extents, len) = (around(x.ty, axis_of(axis, x.ty.rank())), indices.elements.len());
+    let indices = I::indices(indices.elements);
+    if let Err(error) = indices.check(extents[1], what) {
+        fail(error)
+    }
+    T::gather(x.elements, Picked::Along(extents), indices, &mut out[..len]);
+}
+
+/// What [`take_along`] passes back: zeros of the type of `x`, with each element of `dy` added at its index. The indices have been
+/// checked.
+pub fn take_along_grad<T: Number, I: Number>(
+    dy: Value<'_, T>,
+    indices: Value<'_, I>,
+    x: &Type,
+    axis: i64,
+    out: &mut [T],
+) {
+    let along = Picked::Along(around(x, axis_of(axis, x.rank())));
+    T::scatter_add(&mut out[..count(x)], along, I::indices(indices.elements), dy.elements);
 }
 
 /// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been
@@ -165,7 +202,7 @@ pub fn gather_grad<T: Number, I: Number>(
     out: &mut [T],
 ) {
     let row = row_len(table);
-    T::scatter_add(&mut out[..count(table)], row, I::indices(indices.elements), dy.elements);
+    T::scatter_add(&mut out[..count(table)], Picked::Row(row), I::indices(indices.elements), dy.elements);
 }
 
 fn row_len(table: &Type) -> usize {

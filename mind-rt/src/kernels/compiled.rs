@@ -6,7 +6,7 @@
 //! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
 
 use super::cumulate::{Along, cumulate};
-use super::gather::{self, Indices};
+use super::gather::{self, Indices, Picked};
 use super::monoid::Sum;
 use super::{copy, reduce};
 
@@ -25,7 +25,7 @@ pub trait Compiled: Sized {
     fn copy_rows(to: &mut [Self], from: &[Self], strides: [usize; 2], rows: usize, columns: usize);
 
     /// [`gather::gather`].
-    fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]);
+    fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]);
 }
 
 /// The kernels of an element type that has sums.
@@ -41,7 +41,7 @@ pub trait Sums: Sized {
     );
 
     /// [`gather::scatter_add`].
-    fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]);
+    fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]);
 
     /// [`cumsum`](super::cumulate::cumsum).
     fn cumsum(along: Along, x: &[Self], out: &mut [Self]);
@@ -98,10 +98,10 @@ macro_rules! compiled {
             }
 
             #[inline(never)]
-            fn gather(table: &[Self], row_len: usize, indices: Indices<'_>, out: &mut [Self]) {
+            fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]) {
                 match indices {
-                    Indices::I32(indices) => gather::rows(table, row_len, indices, out),
-                    Indices::I64(indices) => gather::rows(table, row_len, indices, out),
+                    Indices::I32(indices) => gather::pick(table, picked, indices, out),
+                    Indices::I64(indices) => gather::pick(table, picked, indices, out),
                 }
             }
         })*
@@ -124,10 +124,10 @@ macro_rules! sums {
             }
 
             #[inline(never)]
-            fn scatter_add(out: &mut [Self], row_len: usize, indices: Indices<'_>, updates: &[Self]) {
+            fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]) {
                 match indices {
-                    Indices::I32(indices) => gather::add_rows(out, row_len, indices, updates),
-                    Indices::I64(indices) => gather::add_rows(out, row_len, indices, updates),
+                    Indices::I32(indices) => gather::put(out, picked, indices, updates),
+                    Indices::I64(indices) => gather::put(out, picked, indices, updates),
                 }
             }
 

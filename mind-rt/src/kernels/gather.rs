@@ -1,4 +1,4 @@
-//! Rows by index.
+//! Rows and elements by index.
 
 use super::check;
 use super::storage::poison;
@@ -80,12 +80,60 @@ pub fn check_divisors<I: Index>(divisors: &[I], what: &'static str) -> Result<()
     zero.map_or(Ok(()), |position| Err(Error::DivisionByZero { what, position }))
 }
 
-/// `out[i, :] = table[indices[i], :]`, rows being `row_len` long. Indices must be in range, as [`check_indices`] says.
-pub fn gather<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
-    T::gather(table, row_len, I::indices(indices), out);
+/// What an index picks of a contiguous tensor.
+#[derive(Clone, Copy, Debug)]
+pub enum Picked {
+    /// A row of so many elements.
+    Row(usize),
+    /// At its own place before and behind an axis the element that is there along the axis, of so many places before the axis,
+    /// along it, and behind it.
+    Along([usize; 3]),
 }
 
-pub(super) fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
+/// `out[i, :] = table[indices[i], :]` for rows, and along an axis `out[o, k, i] = table[o, indices[o, k, i], i]`. Indices must
+/// be in range, as [`check_indices`] says.
+pub fn gather<T: Element, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
+    T::gather(table, picked, I::indices(indices), out);
+}
+
+pub(super) fn pick<T: Element, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
+    match picked {
+        Picked::Row(row_len) => rows(table, row_len, indices, out),
+        Picked::Along(extents) => {
+            check(indices.len() == out.len(), "take_along: wrong output length");
+            poison(out);
+            each_place(extents, table.len(), indices, |at, place| out[at] = table[place]);
+        }
+    }
+}
+
+/// Calls `visit` with the position of each index, and of what it picks along an axis of so many elements.
+#[inline(always)]
+fn each_place<I: Index>(
+    [outer, extent, inner]: [usize; 3],
+    len: usize,
+    indices: &[I],
+    mut visit: impl FnMut(usize, usize),
+) {
+    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
+    check(places == Some(len), "take_along: wrong length");
+    if indices.is_empty() {
+        return;
+    }
+    check(indices.len().is_multiple_of(outer * inner), "take_along: wrong number of indices");
+    let part = indices.len() / outer;
+    for outer in 0..outer {
+        for first in (outer * part..(outer + 1) * part).step_by(inner) {
+            for column in 0..inner {
+                let index = indices[first + column].position();
+                check(index < extent, "take_along: an index was not checked");
+                visit(first + column, (outer * extent + index) * inner + column);
+            }
+        }
+    }
+}
+
+fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
     poison(out);
     if row_len == 1 {
@@ -101,13 +149,25 @@ pub(super) fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &
     }
 }
 
-/// `out = 0; out[indices[i], :] += updates[i, :]` in the order of `i`, rows being `row_len` long. Indices must be in
-/// range, as [`check_indices`] says.
-pub fn scatter_add<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
-    T::scatter_add(out, row_len, I::indices(indices), updates);
+/// [`gather`] the other way: zeros, with what is in `updates` added at the indices, in their order. Indices must be in range, as
+/// [`check_indices`] says.
+pub fn scatter_add<T: Arithmetic, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+    T::scatter_add(out, picked, I::indices(indices), updates);
 }
 
-pub(super) fn add_rows<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+pub(super) fn put<T: Arithmetic, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+    match picked {
+        Picked::Row(row_len) => add_rows(out, row_len, indices, updates),
+        Picked::Along(extents) => {
+            check(indices.len() == updates.len(), "take_along: wrong update length");
+            out.fill(T::ZERO);
+            let len = out.len();
+            each_place(extents, len, indices, |at, place| out[place] = out[place].plus(updates[at]));
+        }
+    }
+}
+
+fn add_rows<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
     dispatch(ScatterAdd { out, row_len, indices, updates });
 }
@@ -162,9 +222,9 @@ mod tests {
             let table: Vec<f32> = (0..5 * row_len).map(|x| x as f32).collect();
             let indices = [4_i64, 0, 4, 2];
             let mut rows = vec![-1.0; 4 * row_len];
-            gather(&table, row_len, &indices, &mut rows);
+            gather(&table, Picked::Row(row_len), &indices, &mut rows);
             let mut sums = vec![f32::NAN; 5 * row_len];
-            scatter_add(&mut sums, row_len, &indices, &rows);
+            scatter_add(&mut sums, Picked::Row(row_len), &indices, &rows);
             for column in 0..row_len {
                 for (i, index) in indices.iter().enumerate() {
                     assert_eq!(rows[i * row_len + column], table[*index as usize * row_len + column]);
@@ -177,21 +237,49 @@ mod tests {
     }
 
     #[test]
+    fn elements_are_picked_along_an_axis_and_given_back() {
+        for [outer, extent, inner, count] in [[1, 5, 1, 3], [2, 3, 4, 5], [3, 4, 1, 1], [2, 1, 3, 2]] {
+            let table: Vec<f64> = (0..outer * extent * inner).map(|x| x as f64).collect();
+            let indices: Vec<i32> = (0..outer * count * inner).map(|i| (i * i % extent) as i32).collect();
+            let mut taken = vec![-1.0; indices.len()];
+            let along = Picked::Along([outer, extent, inner]);
+            gather(&table, along, &indices, &mut taken);
+            let mut sums = vec![f64::NAN; table.len()];
+            scatter_add(&mut sums, along, &indices, &taken);
+            let mut expected = vec![0.0; table.len()];
+            for (at, index) in indices.iter().enumerate() {
+                let (row, column) = (at / (count * inner), at % inner);
+                let place = (row * extent + *index as usize) * inner + column;
+                assert_eq!(taken[at], table[place]);
+                expected[place] += table[place];
+            }
+            assert_eq!(sums, expected);
+        }
+        gather::<f32, i64>(&[], Picked::Along([0, 3, 2]), &[], &mut []);
+    }
+
+    #[test]
+    #[should_panic(expected = "internal error in mind: take_along: an index was not checked")]
+    fn an_unchecked_index_along_an_axis_panics() {
+        gather(&[1.0_f32; 4], Picked::Along([2, 2, 1]), &[0_i64, -1], &mut [0.0; 2]);
+    }
+
+    #[test]
     fn integers_wrap_as_they_accumulate() {
         let mut out = [7; 1];
-        scatter_add(&mut out, 1, &[0_i32, 0], &[i32::MAX, 1]);
+        scatter_add(&mut out, Picked::Row(1), &[0_i32, 0], &[i32::MAX, 1]);
         assert_eq!(out, [i32::MIN]);
     }
 
     #[test]
     #[should_panic(expected = "internal error in mind: gather: an index was not checked")]
     fn an_unchecked_index_panics() {
-        gather(&[1.0_f32; 4], 2, &[2_i32], &mut [0.0; 2]);
+        gather(&[1.0_f32; 4], Picked::Row(2), &[2_i32], &mut [0.0; 2]);
     }
 
     #[test]
     #[should_panic(expected = "gather: wrong output length")]
     fn a_wrong_length_panics() {
-        gather(&[1.0_f32; 4], 2, &[1_i32], &mut [0.0; 3]);
+        gather(&[1.0_f32; 4], Picked::Row(2), &[1_i32], &mut [0.0; 3]);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::taken, fail, gather, merged,
-    same_dtype, slice, subscript,
+    same_dtype, slice, subscript, take_along,
 };
 use crate::{
     failure::{Problem, TypeResult},
@@ -131,6 +131,15 @@ pub const fn scatter_slice<'a>(
 pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult<'a> {
     attempt!(taken(Takes::Numbers, table, 2));
     back(dy, gather(table, indices), table)
+}
+
+/// What [`take_along`] passes back: zeros of the shape of `x` with each element of `dy` added at its index.
+///
+/// # Errors
+/// E3003 where `dy` has not the shape of what is taken.
+pub const fn take_along_back<'a>(dy: Type, indices: Type, x: Type, axis: i64) -> TypeResult<'a> {
+    attempt!(taken(Takes::Numbers, x, 2));
+    back(dy, take_along(x, indices, axis), x)
 }
 
 /// What [`conv2d`] passes back to its image.

@@ -1,6 +1,6 @@
 //! Elements, boxes of elements and rows taken out of a tensor.
 
-use super::{Dims, Takes, fail};
+use super::{Dims, Takes, agree, fail, position_of};
 use crate::{
     extent::{self, SliceFault},
     failure::{Bound, Failure, Problem, TypeResult},
@@ -257,4 +257,27 @@ pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
         axis += 1;
     }
     dims.typed(table.dtype())
+}
+
+/// `take_along(x, indices, axis)`: elements of `x` picked along an axis, in the shape of the indices.
+///
+/// # Errors
+/// E3004 for an axis out of range, E4011 for indices that are not integers, E3002 for another rank than that of `x`, E3003 for
+/// another extent along another axis.
+pub const fn take_along<'a>(x: Type, indices: Type, axis: i64) -> TypeResult<'a> {
+    let at = attempt!(position_of(axis, x.rank()));
+    attempt!(index_type(indices, 1));
+    if indices.rank() != x.rank() {
+        return fail(Problem::Rank { operand: 1, needed: x.rank() });
+    }
+    let (mut dims, mut along) = (Dims::NONE, 0);
+    while along < x.rank() {
+        let extents = [x.extent(along), indices.extent(along)];
+        if along != at && !agree(extents[0], extents[1]) {
+            return fail(Problem::Unlike { axis: along, extents, operands: [0, 1] });
+        }
+        dims = dims.and(if along != at && extents[1] == UNKNOWN { extents[0] } else { extents[1] });
+        along += 1;
+    }
+    dims.typed(x.dtype())
 }

@@ -36,8 +36,9 @@ pub use elementwise::{Gives, Takes, alike, binary, choice, unary};
 pub use gradient::{
     broadcast_like, conv2d_grad_filter, conv2d_grad_input, converted_like, differentiable, gather_back,
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
+    take_along_back,
 };
-pub use indexing::{Subscript, Taken, gather, indices, slice, sliced, subscript, subscripted};
+pub use indexing::{Subscript, Taken, gather, indices, slice, sliced, subscript, subscripted, take_along};
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};

@@ -17,8 +17,8 @@ use mind_core::{
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar, Source,
-        Step, View,
+        Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Picked, Place, Plan, Returned, Scalar,
+        Source, Step, View,
     },
     reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape},
@@ -174,6 +174,13 @@ impl Run<'_> {
         usize::try_from(value).expect("sizes and strides are not negative")
     }
 
+    fn picked(&self, picked: &Picked) -> rt::Picked {
+        match picked {
+            Picked::Row(row) => rt::Picked::Row(self.size(row)),
+            Picked::Along(extents) => rt::Picked::Along(extents.each_ref().map(|extent| self.size(extent))),
+        }
+    }
+
     fn sizes(&self, shape: &Shape) -> Vec<usize> {
         shape.iter().map(|dim| self.size(dim)).collect()
     }
@@ -275,13 +282,13 @@ impl Run<'_> {
                     }
                 }
             }
-            Step::Gather { table, indices, row, result } => {
-                let (row, mut out) = (self.size(row), self.empty(*result));
+            Step::Gather { table, indices, picked, result } => {
+                let (picked, mut out) = (self.picked(picked), self.empty(*result));
                 each_type!(self.load_buffer(*table), table => {
                     let mut rows = Element::unwrap(&out).to_vec();
                     match self.integers(indices) {
-                        Elements::I32(indices) => rt::gather(&table, row, &indices, &mut rows),
-                        Elements::I64(indices) => rt::gather(&table, row, &indices, &mut rows),
+                        Elements::I32(indices) => rt::gather(&table, picked, &indices, &mut rows),
+                        Elements::I64(indices) => rt::gather(&table, picked, &indices, &mut rows),
                         Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
                         panic!("indices are integers")
                     },
@@ -317,13 +324,13 @@ impl Run<'_> {
                 });
                 self.store_buffer(*result, out);
             }
-            Step::ScatterAdd { indices, updates, row, result } => {
-                let (row, mut out) = (self.size(row), self.empty(*result));
+            Step::ScatterAdd { indices, updates, picked, result } => {
+                let (picked, mut out) = (self.picked(picked), self.empty(*result));
                 each_number!(self.load_buffer(*updates), updates => {
                     let mut rows = Element::unwrap(&out).to_vec();
                     match self.integers(indices) {
-                        Elements::I32(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
-                        Elements::I64(indices) => rt::scatter_add(&mut rows, row, &indices, &updates),
+                        Elements::I32(indices) => rt::scatter_add(&mut rows, picked, &indices, &updates),
+                        Elements::I64(indices) => rt::scatter_add(&mut rows, picked, &indices, &updates),
                         Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
                         panic!("indices are integers")
                     },

@@ -130,7 +130,7 @@ impl Movement {
         if scatters {
             let updates: Vec<T> = operand(0, count * row);
             let mut out = vec![T::POISON; rows * row];
-            rt::scatter_add(&mut out, row, &indices, &updates);
+            rt::scatter_add(&mut out, rt::Picked::Row(row), &indices, &updates);
             let mut expected = vec![0_i64; rows * row];
             for (i, index) in indices.iter().enumerate() {
                 for at in 0..row {
@@ -142,7 +142,7 @@ impl Movement {
         }
         let table: Vec<T> = operand(0, rows * row);
         let mut out = vec![T::POISON; count * row];
-        rt::gather(&table, row, &indices, &mut out);
+        rt::gather(&table, rt::Picked::Row(row), &indices, &mut out);
         judge(&out, 1, |at| T::number(indices[at / row] as usize * row + at % row))
     }
 }

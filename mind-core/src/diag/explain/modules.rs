@@ -108,7 +108,7 @@ pub(super) const E4010: Explanation = Explanation {
 };
 
 pub(super) const E4011: Explanation = Explanation {
-    text: "`gather` picks rows by integers, and the indices are floats.",
+    text: "`gather`, `take_along` and `one_hot` go by integers, and the indices are of another element type.",
     example: Example::Program {
         wrong: "fn f(table: f32[10, 3], rows: f32[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",
         right: "fn f(table: f32[10, 3], rows: i64[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",

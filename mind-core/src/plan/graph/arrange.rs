@@ -10,7 +10,7 @@ use crate::{
     },
     map::{self, Map},
     ops::{Class, Motion, position},
-    plan::{Along, BufferId, ConvKind, Must, Scalar, Source, Update, View},
+    plan::{Along, BufferId, ConvKind, Must, Picked, Scalar, Source, Update, View, extents_around},
     reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
 };
@@ -87,12 +87,20 @@ impl<'m> Arranger<'m> {
                 let read = self.contiguous(inst.operands[0]);
                 self.whole(value, work, vec![read], &inst.ty)
             }
-            Op::Rows(Rows::Gather) => self.gather(value, inst),
-            Op::Rows(Rows::ScatterAdd { .. }) => {
-                let (indices, check) = self.indices(value, inst.operands[0], &shape[0]);
+            Op::Rows(rows @ (Rows::Gather | Rows::TakeAlong { .. })) => {
+                let shape = self.module.ty(inst.operands[0]).shape.clone();
+                let (axis, picked) = picked(rows, &shape);
+                let (indices, check) = self.indices(value, inst.operands[1], &shape[axis]);
+                let reads = vec![self.contiguous(inst.operands[0]), indices];
+                let view = self.through_memory(value, inst, Work::Gather(picked), reads);
+                self.needs(&view, check);
+                view
+            }
+            Op::Rows(rows @ (Rows::ScatterAdd { .. } | Rows::AddAlong { .. })) => {
+                let (axis, picked) = picked(rows, shape);
+                let (indices, check) = self.indices(value, inst.operands[0], &shape[axis]);
                 let updates = self.contiguous(inst.operands[1]);
-                let work = Work::ScatterAdd { row: row_len(shape) };
-                let view = self.whole(value, work, vec![indices, updates], &inst.ty);
+                let view = self.whole(value, Work::ScatterAdd(picked), vec![indices, updates], &inst.ty);
                 self.needs(&view, check);
                 view
             }
@@ -336,16 +344,6 @@ impl<'m> Arranger<'m> {
         self.items[item.0].needs.push(before);
     }
 
-    fn gather(&mut self, value: ValueId, inst: &Inst) -> View {
-        let shape = self.module.ty(inst.operands[0]).shape.clone();
-        let (indices, check) = self.indices(value, inst.operands[1], &shape[0]);
-        let reads = vec![self.contiguous(inst.operands[0]), indices];
-        let work = Work::Gather { row: row_len(&shape) };
-        let view = self.through_memory(value, inst, work, reads);
-        self.needs(&view, check);
-        view
-    }
-
     fn positions(&mut self, value: ValueId, inst: &Inst, arg: ArgReduce, reduction: &Reduction) -> View {
         let shape = self.module.ty(inst.operands[0]).shape.clone();
         let gone = reduction.positions(shape.rank());
@@ -523,8 +521,17 @@ fn read(view: &View) -> Read {
     }
 }
 
-fn row_len(shape: &Shape) -> Dim {
-    Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE)
+/// Along which axis of a shape indices pick, and what.
+fn picked(rows: &Rows, shape: &Shape) -> (usize, Picked) {
+    match rows {
+        Rows::Gather | Rows::ScatterAdd { .. } => {
+            (0, Picked::Row(Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE)))
+        }
+        Rows::TakeAlong { axis } | Rows::AddAlong { axis, .. } => {
+            let axis = position(*axis);
+            (axis, Picked::Along(extents_around(shape, axis)))
+        }
+    }
 }
 
 /// For each value what a mask may be read from: `relu(z)`, which is above 0 where `z` is, instead of `z` where the one is in

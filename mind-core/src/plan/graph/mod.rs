@@ -9,7 +9,7 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
     map::Map,
-    plan::{Along, Must, Scalar, Update, View},
+    plan::{Along, Must, Picked, Scalar, Update, View},
     reduce::{ArgReduce, Cumulate, Monoid},
     ty::{DType, Shape, Type},
 };
@@ -92,14 +92,14 @@ pub(super) enum Work {
     Conv2d(Box<Conv>),
     /// A check of integers of this type; it makes nothing.
     Check { must: Must, dtype: DType },
-    /// Rows of a table, the first operand, at indices, the second.
-    Gather { row: Dim },
+    /// What is picked of the first operand at indices, the second.
+    Gather(Picked),
     /// Positions of the largest or the smallest elements of a tensor of this shape over these axes.
     ArgReduce { arg: ArgReduce, shape: Shape, reduced: Vec<bool> },
     /// What the elements of a tensor up to each along an axis are together.
     Cumulate(Cumulate, Along),
-    /// Rows, the second operand, added at indices, the first.
-    ScatterAdd { row: Dim },
+    /// The second operand, added at indices, the first.
+    ScatterAdd(Picked),
     /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
     Extern { function: Arc<str>, order: usize, operands: Vec<Type>, ty: Type },
     /// Tensors one after the other along an axis: so many rows of each.
@@ -149,10 +149,10 @@ impl Work {
             | Self::Dot
             | Self::Conv2d(_)
             | Self::Check { .. }
-            | Self::Gather { .. }
+            | Self::Gather(_)
             | Self::ArgReduce { .. }
             | Self::Cumulate(..)
-            | Self::ScatterAdd { .. }
+            | Self::ScatterAdd(_)
             | Self::Extern { .. }
             | Self::Concat { .. }
             | Self::SliceGrad { .. } => None,

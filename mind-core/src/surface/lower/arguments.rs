@@ -34,7 +34,11 @@ pub(super) fn match_arguments<'a>(
             None => {
                 let message = format!("{}, found {}", takes(), arguments.len());
                 let diag = Diag::new(Code::E2007, argument.site, message);
-                return Err(if formals.is_empty() { diag.help("leave it out") } else { diag });
+                return Err(match habits::with_more_arguments(callee) {
+                    Some(help) => diag.help(help),
+                    None if formals.is_empty() => diag.help("leave it out"),
+                    None => diag,
+                });
             }
             Some(name) => {
                 let text = name.to_string();
