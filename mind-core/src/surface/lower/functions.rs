@@ -42,7 +42,11 @@ impl BodyLowering<'_> {
             {
                 (operands, Some(reduce.row().monoid.combine))
             }
-            Call::Operation(..) | Call::Filled { .. } | Call::Full { .. } | Call::Extent { .. } => {
+            Call::Operation(..)
+            | Call::Composite(..)
+            | Call::Filled { .. }
+            | Call::Full { .. }
+            | Call::Extent { .. } => {
                 return Ok(None);
             }
         };
