@@ -277,6 +277,10 @@
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written |
 //! | `x` | anything, a tuple or a struct too |
 //!
+//! The library of the language is made of templates: activations, softmax, norms, attention, cells and losses (`nn::`), numerics
+//! (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`). `docs/library.md` describes each with
+//! its formula, shapes and stability. `nn::softmax(x)` calls it by path, everywhere; `use nn::softmax;` in a block by name.
+//!
 //! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
 //! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.
 //!

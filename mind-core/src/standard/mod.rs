@@ -21,6 +21,11 @@ pub fn functions(file: &str) -> impl Iterator<Item = &'static str> {
     text.split(START).skip(1).filter_map(|rest| rest.split(['(', '<']).next())
 }
 
+/// The file that has a function of this name, and the name; the first where several do.
+pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
+    FILES.iter().find_map(|(file, _)| Some((*file, functions(file).find(|own| *own == name)?)))
+}
+
 /// The file and the text of a function, from `fn` to its last brace.
 ///
 /// ```

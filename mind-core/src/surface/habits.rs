@@ -1,23 +1,26 @@
 //! What people write by habit from NumPy, JAX, PyTorch, TensorFlow and Rust's crates, and what it is here: tables, which
 //! help for an undefined name reads.
 
+use crate::standard;
+
 /// What a function of other libraries is here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     /// The function of this name, with the same arguments.
     Named(&'static str),
     /// What computes the same. `{0}` is the first argument as an operand, `{=0}` the same without parentheses, `{#1}` the
-    /// second as a list of integers, `{axes}` the axes that are given.
+    /// second as a list of integers.
     Formula { text: &'static str, when: &'static str },
-    /// As a formula, which is another where axes are given.
-    Along { whole: &'static str, along: &'static str, when: &'static str },
+    /// This function of a file of the library, with the same arguments.
+    Library { file: &'static str, name: &'static str },
     /// What to do instead.
     Words(&'static str),
 }
 
 /// What is said of a function that the language has not.
 pub(crate) fn function(name: &str) -> Option<Way> {
-    FUNCTIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way)
+    let listed = FUNCTIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way);
+    listed.or_else(|| standard::find(name).map(|(file, name)| Way::Library { file, name }))
 }
 
 /// Whether a name is that of a library, before whose functions people write it.
@@ -83,6 +86,10 @@ const fn formula(text: &'static str) -> Way {
     Way::Formula { text, when: "" }
 }
 
+const fn library(file: &'static str, name: &'static str) -> Way {
+    Way::Library { file, name }
+}
+
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 
@@ -103,7 +110,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["fmin"], Way::Named("minimum")),
     (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
     (&["empty"], Way::Named("zeros")),
-    (&["take", "embedding", "index_select"], Way::Named("gather")),
+    (&["take", "index_select"], Way::Named("gather")),
     (&["detach", "lax_stop_gradient", "no_grad"], Way::Named("stop_gradient")),
     (&["conv", "convolution", "conv_general_dilated"], Way::Named("conv2d")),
     (&["ReLU", "Relu"], Way::Named("relu")),
@@ -163,58 +170,15 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     // Pieces of lines.
     (&["absolute", "fabs"], Way::Named("abs")),
     (&["clip", "clamp", "clip_by_value"], formula("minimum(maximum({=0}, {1}), {2})")),
-    (&["relu6"], formula("minimum(relu({=0}), 6.0)")),
-    (&["leaky_relu", "leakyrelu"], formula("where({=0} > 0.0, {0}, 0.01 * {0})")),
+    (&["leakyrelu"], library("nn", "leaky_relu")),
     // Activations.
-    (&["sigmoid", "expit", "logistic"], formula("1.0 / (1.0 + exp(-{0}))")),
-    (&["log_sigmoid", "logsigmoid"], formula("minimum({=0}, 0.0) - log1p(exp(-abs({=0})))")),
-    (&["softplus"], formula("relu({=0}) + log1p(exp(-abs({=0})))")),
-    (&["silu", "swish"], formula("{0} / (1.0 + exp(-{0}))")),
-    (&["gelu"], Way::Formula { text: "{0} / (1.0 + exp(-1.702 * {0}))", when: ", to within 0.02" }),
-    (&["elu"], formula("relu({=0}) + expm1(-relu(-{0}))")),
-    (
-        &["softmax"],
-        Way::Along {
-            whole: "exp({=0}) / sum(exp({=0}), axes = [-1], keepdims = true)",
-            along: "exp({=0}) / sum(exp({=0}), axes = {axes}, keepdims = true)",
-            when: "",
-        },
-    ),
-    (
-        &["log_softmax"],
-        Way::Along {
-            whole: "{0} - log(sum(exp({=0}), axes = [-1], keepdims = true))",
-            along: "{0} - log(sum(exp({=0}), axes = {axes}, keepdims = true))",
-            when: "",
-        },
-    ),
+    (&["expit", "logistic"], library("nn", "sigmoid")),
+    (&["logsigmoid"], library("nn", "log_sigmoid")),
+    (&["swish"], library("nn", "silu")),
     // Reductions.
-    (
-        &["logsumexp", "reduce_logsumexp"],
-        Way::Along { whole: "log(sum(exp({=0})))", along: "log(sum(exp({=0}), axes = {axes}))", when: "" },
-    ),
-    (
-        &["var", "variance", "reduce_variance"],
-        Way::Along {
-            whole: "mean(({0} - mean({=0})) * ({0} - mean({=0})))",
-            along: "mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, keepdims = true)), \
-                axes = {axes})",
-            when: "",
-        },
-    ),
-    (
-        &["std", "stddev", "reduce_std"],
-        Way::Along {
-            whole: "sqrt(mean(({0} - mean({=0})) * ({0} - mean({=0}))))",
-            along: "sqrt(mean(({0} - mean({=0}, axes = {axes}, keepdims = true)) * ({0} - mean({=0}, axes = {axes}, \
-                keepdims = true)), axes = {axes}))",
-            when: "",
-        },
-    ),
-    (
-        &["norm"],
-        Way::Along { whole: "sqrt(sum({0} * {0}))", along: "sqrt(sum({0} * {0}, axes = {axes}))", when: "" },
-    ),
+    (&["reduce_logsumexp"], library("nn", "logsumexp")),
+    (&["variance", "reduce_variance"], library("num", "var")),
+    (&["stddev", "reduce_std"], library("num", "std")),
     (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
     (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
@@ -247,8 +211,8 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["left_shift", "bitwise_left_shift"], formula("{0} << {1}")),
     (&["right_shift", "bitwise_right_shift"], formula("{0} >> {1}")),
     // Losses.
-    (&["mse_loss", "mse", "mean_squared_error"], formula("mean(({0} - {1}) * ({0} - {1}))")),
-    (&["l1_loss", "mae", "mean_absolute_error"], formula("mean(relu({0} - {1}) + relu({1} - {0}))")),
+    (&["mse_loss", "mean_squared_error"], library("nn", "mse")),
+    (&["l1_loss", "mean_absolute_error"], library("nn", "mae")),
     (
         &["cross_entropy", "softmax_cross_entropy", "softmax_cross_entropy_with_logits"],
         Way::Formula {
@@ -264,9 +228,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["fix", "truncate"], Way::Named("trunc")),
     (&["rint", "round_ties_even", "around"], Way::Named("round")),
     // Products.
-    (&["outer", "ger"], formula("{0}[.., _] * {1}")),
+    (&["ger"], library("num", "outer")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
-    (&["dense", "addmm"], Way::Words("write the product, as `… @ … + …`")),
+    (&["addmm"], Way::Words("write the product, as `… @ … + …`")),
     (
         &["einsum", "tensordot", "kron"],
         Way::Words(
@@ -317,12 +281,12 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
             "there is no pooling by maxima; means are `mean(reshape(x, [N, H, 2, W, 2, C]), axes = [2, 4])`",
         ),
     ),
+    (&["normalize"], library("nn", "standardize")),
     (
-        &["batch_norm", "layer_norm", "normalize", "LayerNorm", "BatchNorm2d"],
-        Way::Words(
-            "write it out: `let d = x - mean(x, axes = [-1], keepdims = true);`, then `d / sqrt(mean(d * d, …) + 1e-5)`",
-        ),
+        &["layer_norm", "LayerNorm"],
+        Way::Words("write `nn::layer_norm(x, scale, bias)`, or `nn::standardize(x)` without these"),
     ),
+    (&["batch_norm", "BatchNorm2d"], Way::Words("write `nn::batch_norm(x, scale, bias)`")),
     (&["dropout", "Dropout"], Way::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`")),
     (
         &["rand", "randn", "normal", "uniform", "random", "bernoulli"],

@@ -5,6 +5,7 @@
 mod errors;
 mod examples;
 mod knossos;
+mod library;
 mod ops;
 mod texts;
 

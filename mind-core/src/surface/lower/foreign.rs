@@ -143,27 +143,40 @@ pub(crate) trait Foreign: Expressions {
                 Some(builtin) => format!("write `{}`", self.written_call(builtin, arguments, method)),
                 None => format!("write `{name}`"),
             },
+            Way::Library { file, name } => {
+                format!("write `{file}::{name}({})`", self.library_arguments(arguments))
+            }
             Way::Formula { text, when } => self.formula(text, when, arguments, expr),
-            Way::Along { whole, along, when } => {
-                let text = if self.axes(arguments).is_some() { along } else { whole };
-                self.formula(text, when, arguments, expr)
+        }
+    }
+
+    /// The arguments of a call of the library, where axes are called `axis`.
+    fn library_arguments(&self, arguments: &[Argument]) -> String {
+        let mut texts = Vec::new();
+        for argument in arguments {
+            let text = self.full_text(argument.value);
+            let name = argument.name.as_ref().map(ToString::to_string);
+            match name.as_deref() {
+                None => texts.push(text),
+                Some(name)
+                    if habits::is_needless_argument(name) || is_none(&self.body()[argument.value].kind) => {}
+                Some("dim" | "axes" | "dims") => texts.push(format!("axis = {text}")),
+                Some("keepdim" | "keep_dims") => texts.push(format!("keepdims = {text}")),
+                Some(name) => texts.push(format!("{name} = {text}")),
             }
         }
+        texts.join(", ")
     }
 
     /// A formula with the arguments of a call.
     fn formula(&self, text: &str, when: &str, arguments: &[Argument], expr: ExprId) -> String {
-        let axes = self.axes(arguments);
-        let is_axes = |argument: &&Argument| axes.as_ref().is_some_and(|(value, _)| *value == argument.value);
         let is_option = |argument: &&Argument| {
             argument.name.as_ref().is_some_and(|name| {
                 let name = name.to_string();
                 habits::is_needless_argument(&name) || name.starts_with("keep")
             })
         };
-        let has_axes = text.contains("{axes}");
-        let operands =
-            arguments.iter().filter(|argument| !(is_option(argument) || has_axes && is_axes(argument)));
+        let operands = arguments.iter().filter(|argument| !is_option(argument));
         let operands: Vec<_> = operands.map(|argument| argument.value).collect();
         if let Some(product) = self.small_power(text, &operands) {
             return format!("write `{}`", self.enclosed(product, expr));
@@ -185,9 +198,6 @@ pub(crate) trait Foreign: Expressions {
             written = written.replace(&format!("{{={position}}}"), &plain);
             written = written.replace(&format!("{{{position}}}"), &tight);
             written = written.replace(&format!("{{#{position}}}"), &list);
-        }
-        if let Some((_, axes)) = axes {
-            written = written.replace("{axes}", &axes);
         }
         format!("write `{}`{when}", self.enclosed(written, expr))
     }
@@ -226,22 +236,6 @@ pub(crate) trait Foreign: Expressions {
             Some(_) | None => false,
         };
         if is_operand && has_operator(&written) { format!("({written})") } else { written }
-    }
-
-    /// The axes that a call is along, named or second, with their text as a list.
-    fn axes(&self, arguments: &[Argument]) -> Option<(ExprId, String)> {
-        let is_named = |argument: &&Argument| {
-            let names = ["axis", "axes", "dim", "dims", "reduction_indices"];
-            argument.name.as_ref().is_some_and(|name| names.iter().any(|own| name == own))
-        };
-        let is_list = |expr: ExprId| {
-            let kind = &self.body()[expr].kind;
-            let is_integer = matches!(kind, NodeKind::Number(Number { value: NumberValue::Integer(_), .. }));
-            is_integer || matches!(kind, NodeKind::Array(_) | NodeKind::Tuple(_))
-        };
-        let second = || arguments.get(1).filter(|argument| argument.name.is_none());
-        let given = arguments.iter().find(is_named).or_else(second)?;
-        is_list(given.value).then(|| (given.value, self.list(given.value)))
     }
 
     /// An argument as a list of integers.

@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         };
         match callee {
             Some(Way::Words(words)) => diag.help(words),
-            Some(Way::Named(_) | Way::Formula { .. } | Way::Along { .. }) | None => diag,
+            Some(Way::Named(_) | Way::Library { .. } | Way::Formula { .. }) | None => diag,
         }
     }
 
