@@ -1,6 +1,12 @@
 //! What a function gives where the formula as it is written fails: the formula is shown to fail in the same test.
 
-use mind_core::{interp::Value, ty::DType};
+use std::f64::consts::LN_2;
+
+use mind_core::{
+    diag::Code,
+    interp::{self, Value},
+    ty::DType,
+};
 
 use crate::support::{compiled, floats, run, with_gradients};
 
@@ -103,7 +109,7 @@ fn softmax_of_large_scores_and_of_rows_without_any_is_finite() {
 
 #[test]
 fn log_softmax_of_large_scores_and_of_rows_with_minus_infinity_has_no_nan() {
-    let (half, naive) = (-std::f64::consts::LN_2, "x - log(sum(exp(x), axis = -1, keepdims = true))");
+    let (half, naive) = (-LN_2, "x - log(sum(exp(x), axis = -1, keepdims = true))");
     vector("nn", "log_softmax(x)", naive, &[10000.0, 10000.0], &[half, half], &[0.0, 0.0]);
     vector("nn", "log_softmax(x)", naive, &[10000.0, -INF], &[0.0, -INF], &[-1.0, 1.0]);
     vector("nn", "log_softmax(x)", naive, &[-INF, -INF], &[-INF, -INF], &[1.0, 1.0]);
@@ -115,7 +121,7 @@ fn log_softmax_of_large_scores_and_of_rows_with_minus_infinity_has_no_nan() {
 #[test]
 fn logsumexp_of_ten_thousand_is_finite() {
     let naive = "log(sum(exp(x)))";
-    let result = 10000.0 + std::f64::consts::LN_2;
+    let result = 10000.0 + LN_2;
     number("nn", "logsumexp(x)", naive, &[10000.0, 10000.0], result, &[0.5, 0.5]);
     number("nn", "logsumexp(x)", naive, &[-10000.0, -INF], -10000.0, &[1.0, 0.0]);
     number("nn", "logsumexp(x)", naive, &[-INF, -INF], -INF, &[0.0, 0.0]);
@@ -163,6 +169,28 @@ fn cross_entropy_of_large_scores_is_finite() {
     let stable = "cross_entropy_of(x[_, ..], [[0.0, 1.0]])";
     number("nn", stable, naive, &[10000.0, 0.0], 10000.0, &[1.0, -1.0]);
     number("nn", stable, naive, &[-INF, 3.0], 0.0, &[0.0, 0.0]);
+}
+
+#[test]
+fn cross_entropy_of_classes_with_large_scores_is_finite() {
+    let naive = "-log(exp(x[1]) / sum(exp(x)))";
+    number("nn", "cross_entropy(x[_, ..], [1])", naive, &[10000.0, 0.0], 10000.0, &[1.0, -1.0]);
+    number("nn", "cross_entropy(x[_, ..], [1])", naive, &[-10000.0, -10000.0], LN_2, &[0.5, -0.5]);
+    // Its share of a row that counts for nothing is no number: a product with 0 is none either.
+    let naive = "-(1.0 * log(exp(x[1]) / sum(exp(x))) + 0.0 * log(exp(x[0]) / sum(exp(x)))) / 1.0";
+    let stable = "cross_entropy_ignoring(stack([x, x], axis = 0), [1, -1], ignore = -1)";
+    number("nn", stable, naive, &[-INF, 3.0], 0.0, &[0.0, 0.0]);
+}
+
+#[test]
+fn a_class_that_is_none_is_an_error_before_anything_is_computed() {
+    let module = compiled("nn", "fn case(x: f64[2, 3], i: i64[2]) -> f64 { cross_entropy(x, i) }");
+    let scores = floats(DType::F64, &[2, 3], &[0.0; 6]);
+    for class in [3, -1] {
+        let target = Value::new([2], vec![0_i64, class]);
+        let error = interp::run(&module, &[scores.clone(), target]).expect_err("there are three classes");
+        assert_eq!(error.code, Code::E6001);
+    }
 }
 
 #[test]

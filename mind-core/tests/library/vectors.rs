@@ -18,11 +18,12 @@ const WITHIN: [f64; 2] = [2e-14, 4e-6];
 const OF_DIFFERENCES: f64 = 1e-7;
 
 /// What expressions do not take yet, and what they say of it: slices that end at a dimension, and structs as arguments.
-const IN_FUNCTIONS_ONLY: [(&str, &str); 5] = [
+const IN_FUNCTIONS_ONLY: [(&str, &str); 6] = [
     ("rotary", "expected an integer, found H, a dimension"),
     ("lstm_cell", "expected an integer, found H, a dimension"),
     ("gru_cell", "expected an integer, found H, a dimension"),
     ("transformer_block", "only Rust variables have fields"),
+    ("transformer_block_causal", "only Rust variables have fields"),
     ("transformer_block_masked", "only Rust variables have fields"),
 ];
 
