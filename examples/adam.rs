@@ -1,4 +1,5 @@
-//! Adam, saving and loading, written against [`Parameters`] for whatever structs there are: no macro knows of them.
+//! Adam over a struct of parameters, one program with the gradient; saving and loading, written against [`Parameters`] for
+//! whatever structs there are.
 //!
 //! ```text
 //! cargo run --release --example adam
@@ -21,7 +22,7 @@ mind! {
     #[derive(Clone, Debug, PartialEq)]
     struct Curve { first: Dense<1, 32>, hidden: Dense<32, 32>, last: Dense<32, 1> }
 
-    fn dense<N, I, O>(x: f32[N, I], layer: Dense<I, O>) -> f32[N, O] { x @ layer.w + layer.b }
+    fn dense<N, I, O>(x: f32[N, I], layer: Dense<I, O>) -> f32[N, O] { nn::dense(x, layer.w, layer.b) }
 
     fn curve<N>(x: f32[N, 1], p: Curve) -> f32[N, 1] {
         let h = relu(dense(x, p.first));
@@ -29,44 +30,16 @@ mind! {
     }
 
     /// Mean squared error of the curve.
-    #[grad(p)]
-    fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 {
-        let miss = curve(x, p) - y;
-        mean(miss * miss)
-    }
-}
+    fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 { nn::mse(curve(x, p), y) }
 
-/// Adam (D. Kingma, J. Ba, 2015, <https://arxiv.org/abs/1412.6980>), with the paper's constants but for the rate.
-struct Adam {
-    rate: f32,
-    steps: i32,
-    /// Of each parameter that is `f32`: the running means of the gradient and of its square.
-    moments: Vec<[Vec<f32>; 2]>,
-}
-
-impl Adam {
-    fn new(parameters: &impl Parameters, rate: f32) -> Self {
-        let zeros = |len: usize| [vec![0.0; len], vec![0.0; len]];
-        let moments = parameters.parameters().iter().map(|part| zeros(part.elements.len())).collect();
-        Self { rate, steps: 0, moments }
-    }
-
-    fn step<P: Parameters>(&mut self, parameters: &mut P, gradient: &P) {
-        let (decay_mean, decay_square, epsilon) = (0.9_f32, 0.999_f32, 1e-8);
-        self.steps += 1;
-        let (to_mean, to_square) = (1.0 - decay_mean.powi(self.steps), 1.0 - decay_square.powi(self.steps));
-        let parts = parameters.parameters_mut().into_iter().zip(gradient.parameters());
-        for ((part, gradient), [means, squares]) in parts.zip(&mut self.moments) {
-            let (Some(elements), Some(gradient)) = (part.into_slice::<f32>(), gradient.as_slice::<f32>())
-            else {
-                continue;
-            };
-            for (((x, g), m), v) in elements.iter_mut().zip(gradient).zip(means).zip(squares) {
-                *m = decay_mean * *m + (1.0 - decay_mean) * g;
-                *v = decay_square * *v + (1.0 - decay_square) * g * g;
-                *x -= self.rate * (*m / to_mean) / ((*v / to_square).sqrt() + epsilon);
-            }
-        }
+    /// The step of Adam with this number, from 1, in place: the parameters, and the means of gradients and of their squares.
+    fn step<N>(x: f32[N, 1], y: f32[N, 1], p: &mut Curve, m: &mut Curve, v: &mut Curve, number: f32, rate: f32) -> f32 {
+        let (e, gradient) = value_and_grad(error, wrt = p)(x, y, p);
+        let (new, means, squares) = optim::adam(p, gradient, m, v, number, rate);
+        p = new;
+        m = means;
+        v = squares;
+        e
     }
 }
 
@@ -151,14 +124,13 @@ fn main() -> io::Result<()> {
     let y = x.map(|x| (4.0 * x).sin());
 
     let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
-    let mut adam = Adam::new(&p, 0.01);
+    let (mut m, mut v) = (Curve::zeros(), Curve::zeros());
     println!("{} numbers in {} parameters", p.element_count(), p.parameters().len());
-    for step in 0..=1000 {
-        let (error, gradient) = error_grad(&x, &y, &p);
-        if step % 250 == 0 {
-            println!("step {step:>4}: error {error:.6}");
+    for number in 1..=1001 {
+        let error = step(&x, &y, &mut p, &mut m, &mut v, number as f32, 0.01);
+        if number % 250 == 1 {
+            println!("step {number:>4}: error {error:.6}");
         }
-        adam.step(&mut p, &gradient);
     }
 
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/target/adam"));
@@ -178,20 +150,25 @@ mod tests {
         let x = Tensor::from_fn_with((32, mind::Const), |[i, _]| i as f32 / 16.0 - 1.0);
         let y = x.map(|x| (4.0 * x).sin());
         let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
-        let mut adam = Adam::new(&p, 0.01);
+        let (mut m, mut v) = (Curve::zeros(), Curve::zeros());
         let before = error(&x, &y, &p);
-        for _ in 0..200 {
-            let (_, gradient) = error_grad(&x, &y, &p);
-            adam.step(&mut p, &gradient);
+        for number in 1..=200 {
+            step(&x, &y, &mut p, &mut m, &mut v, number as f32, 0.01);
         }
         assert!(error(&x, &y, &p) < 0.05 * before, "{} of {before}", error(&x, &y, &p));
     }
 
     #[test]
     fn the_first_step_is_as_long_as_the_rate() {
-        let (mut p, g): (Tensor![f32; 2], Tensor![f32; 2]) = (Tensor::zeros(), Tensor::from([3.0, -0.1]));
-        Adam::new(&p, 0.5).step(&mut p, &g);
-        assert!((p[[0]] + 0.5).abs() < 1e-6 && (p[[1]] - 0.5).abs() < 1e-6, "{p}");
+        let (x, y) = (
+            Tensor::<f32, (usize, mind::Const<1>)>::full_with((4, mind::Const), 1.0),
+            Tensor::full_with((4, mind::Const), 3.0),
+        );
+        let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
+        let before = p.clone();
+        step(&x, &y, &mut p, &mut Curve::zeros(), &mut Curve::zeros(), 1.0, 0.5);
+        let length = (p.last.b[[0]] - before.last.b[[0]]).abs();
+        assert!((length - 0.5).abs() < 1e-5, "{length}");
     }
 
     #[test]

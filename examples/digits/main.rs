@@ -32,22 +32,18 @@ mind! {
 
     /// How much each picture of `x` looks like each digit.
     fn scores<N>(x: f32[N, 64], net: Network) -> f32[N, 10] {
-        relu(x @ net.w1 + net.b1) @ net.w2 + net.b2
+        nn::dense(relu(nn::dense(x, net.w1, net.b1)), net.w2, net.b2)
     }
 
-    /// Mean cross-entropy of the softmax of `scores` against one-hot labels `y`.
-    fn loss<N>(x: f32[N, 64], y: f32[N, 10], net: Network) -> f32 {
-        let z = scores(x, net);
-        // Less the largest, so that no score is too large for `exp`.
-        let z = z - stop_gradient(max(z, axes = [1], keepdims = true));
-        let log_p = z - log(sum(exp(z), axes = [1], keepdims = true));
-        -mean(sum(y * log_p, axes = [1]))
+    /// Mean cross-entropy of the softmax of `scores` against the digits `y`.
+    fn loss<N>(x: f32[N, 64], y: i64[N], net: Network) -> f32 {
+        nn::cross_entropy(scores(x, net), y)
     }
 
     /// One step of gradient descent, in place: forward, backward and update are one program.
-    fn step<N>(x: f32[N, 64], y: f32[N, 10], net: &mut Network, rate: f32) -> f32 {
+    fn step<N>(x: f32[N, 64], y: i64[N], net: &mut Network, rate: f32) -> f32 {
         let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
-        net -= rate * gradient;
+        net = optim::sgd(net, gradient, rate);
         l
     }
 }
@@ -103,18 +99,13 @@ fn read(net: &Network, digits: &[Digit]) -> Vec<Answer> {
 
 /// As many pictures as there are, a row each.
 type Pictures = Tensor![f32; ?, 64];
-/// Their labels: a 1 in the column of the digit.
-type Labels = Tensor![f32; ?, 10];
+/// The digits that they show.
+type Labels = Tensor![i64; ?];
 
 fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {
     let pictures: Vec<_> = digits.iter().map(pixels).collect();
     let x = Tensor::from_fn_with((digits.len(), Const), |[row, pixel]| pictures[row][pixel]);
-    let y = Tensor::from_fn_with(
-        (digits.len(), Const),
-        |[row, class]| {
-            if digits[row].label == class { 1.0 } else { 0.0 }
-        },
-    );
+    let y = Tensor::from_fn_with((digits.len(),), |[row]| digits[row].label as i64);
     (x, y)
 }
 
