@@ -182,7 +182,7 @@ macro_rules! narrow {
                 assert_eq!(bits([a.as_slice(), &[], &[]])[0], row(x.as_slice())[0]);
                 assert_eq!(bits([b.as_slice(), &[], &[]])[0], column(x.as_slice())[0]);
                 assert_eq!(bits([products(&x).as_slice(), &[], &[]])[0], column(x.as_slice())[2]);
-                // Below 0, so that a block that is filled up with zeros would show them.
+                // Below 0, so that zeros in a block that is filled up would show.
                 let x = x.map(|x| if x.is_finite() { x - 100.0 } else { -90.0 });
                 let y = x.map(|x| mind!(exp({x}) * 0.5));
                 let (a, b, c) = fused(&x);

@@ -325,7 +325,7 @@ pub enum Statement {
         /// The array.
         from: Var,
     },
-    /// A slice that is shorter than an array, filled up with zeros.
+    /// A slice that is shorter than an array, filled up with its last element.
     Padded {
         /// The array.
         var: Var,

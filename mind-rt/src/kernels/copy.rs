@@ -14,14 +14,14 @@ pub fn fill<T: Element>(out: &mut [T], value: T) {
     T::fill(out, value);
 }
 
-/// The elements followed by zeros, or by what is false.
+/// The elements, of which the last one is repeated: what is computed of it takes no longer than of the others.
 ///
 /// # Panics
 /// If they are more than `N`.
 #[inline(always)]
 #[must_use]
 pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
-    let mut block = [T::default(); N];
+    let mut block = [elements.last().copied().unwrap_or_default(); N];
     block[..elements.len()].copy_from_slice(elements);
     block
 }

@@ -289,7 +289,7 @@ impl Lowering<'_> {
         back.into_iter().for_each(|statement| self.out.push(statement));
     }
 
-    /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with zeros: that is
+    /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with its last element: that is
     /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         let is_little = self

@@ -1,52 +1,84 @@
-//! The logarithm of the gamma function and its derivatives: by a polynomial about 2 and products up to it, or by sums up to
-//! where the asymptotic series of Abramowitz and Stegun, 6.1.41, 6.3.18 and 6.4.11, are exact, and below 0 by reflection. The
-//! polynomials are minimax ones. Of `f32` they are those of `f64`, whose digits the differences below 0 need.
+//! The logarithm of the gamma function and its derivatives: by a polynomial about 2 and Stirling's series beyond 2.5, or by sums
+//! up to where the asymptotic series of Abramowitz and Stegun, 6.3.18 and 6.4.11, are exact, and below 0 by reflection, of `f32`
+//! too in `f64`, whose digits the differences there need. The polynomials are minimax ones, also that of Stirling's series.
 
-use super::{MultiplyAdd, horner, ln};
+use super::{MultiplyAdd, horner, in_two_sums, ln};
 
-/// The logarithm of |Γ(x)|.
+/// The logarithm of |Γ(x)| of `f32`, below 0 in `f64`.
 #[inline(always)]
-pub(super) fn ln_gamma<A: MultiplyAdd>(x: f64) -> f64 {
-    let size = x.abs();
-    let nearest = nearest(size);
-    let is_far = size >= 6.5;
-    // About 2, within 2^-71 relatively: the logarithm of Γ(2 + e), over e.
-    let e = size - if is_far { size } else { nearest };
+pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
+    if A::IS_NEAR {
+        return above_f32::<A>(x, ln::split_normal_f32(x));
+    }
+    let above = above_f32::<A>(x, ln::split_f32(x));
+    let above = if (x == 0.0) | (x == f32::INFINITY) { f32::INFINITY } else { above };
+    if x.is_sign_negative() { ln_gamma_f64::<A>(x.into()) as f32 } else { above }
+}
+
+/// That of a number above 0, which is 2^k · (1 + f).
+#[inline(always)]
+fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
+    let (whole, rest) = ln::parts_f32::<A>(k, f);
+    // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e.
+    let is_low = x < 1.25;
+    let e = x - if is_low { 1.0 } else { 2.0 };
     let p = horner!(e;
-        -7.888_297_984_787_427e-9, 1.517_100_576_575_634_6e-8, -2.047_469_249_947_242e-8, 4.482_778_755_066_73e-8,
-        -1.014_457_053_992_444_5e-7, 2.131_221_717_416_906_7e-7, -4.489_618_304_452_775e-7,
-        9.549_029_495_991_032e-7, -2.039_268_088_846_828e-6, 4.374_901_792_863_279e-6, -9.439_481_913_669_368e-6,
-        2.050_720_941_920_647_2e-5, -4.492_623_724_484_758e-5, 9.945_751_298_787_177e-5,
-        -2.231_547_584_280_584e-4, 5.096_695_247_353_329e-4, -1.192_753_911_704_018_7e-3,
-        2.890_510_330_741_683e-3, -7.385_551_028_673_973_5e-3, 2.058_080_842_778_454_6e-2,
-        -6.735_230_105_319_81e-2, 3.224_670_334_241_132e-1, 4.227_843_350_984_671_3e-1);
-    // Products from there on, of which the logarithm is added, and quotients to there, of which it is taken away.
-    let is_negative = !A::IS_NEAR && x.is_sign_negative();
-    let sum = 1.0 + size;
-    let lowest = if is_negative { sum } else { size * sum };
-    let product = if nearest < 0.5 { lowest } else { size };
-    let product = if nearest > 1.5 { 1.0 } else { product };
-    let product = if nearest > 2.5 { size - 1.0 } else { product };
-    let product = if nearest > 3.5 { product * (size - 2.0) } else { product };
-    let product = if nearest > 4.5 { product * (size - 3.0) } else { product };
-    let product = if nearest > 5.5 { product * (size - 4.0) } else { product };
-    let log = ln::f64::<A>(if is_far { size } else { product });
-    let log = if nearest < 1.5 { -log } else { log };
-    let near = A::multiply_add(e, p, log);
-    // Stirling's series, within 2^-61.
-    let inverse = 1.0 / size;
-    let rest = horner!(inverse * inverse;
-        -1.781_428_844_559_966e-2, 6.015_728_163_525_483e-3, -1.910_147_757_386_573_9e-3, 8.416_723_416_582_053e-4,
-        -5.952_376_360_384_349e-4, 7.936_507_923_231_534e-4, -2.777_777_777_776_310_7e-3, 8.333_333_333_333_333e-2);
-    let far = A::multiply_add(size - 0.5, log - 1.0, A::multiply_add(rest, inverse, 0.418_938_533_204_672_7));
-    let y = if is_far { far } else { near };
-    // Γ(-a) Γ(1 + a) is π / sin(-πa).
+        -2.420_935_9e-4, -1.167_436e-4, -2.018_895_9e-4, 6.265_339e-4, -1.166_788_9e-3, 2.870_957_4e-3,
+        -7.392_008_3e-3, 2.058_184_7e-2, -6.735_186e-2, 3.224_670_3e-1, 4.227_843_3e-1);
+    // About 1 it is f that is taken away of more, and nothing of it is lost.
+    let low = A::multiply_add(e, p, -f) - (rest + whole);
+    let y = if is_low { low } else { e * p };
+    // Stirling's series. The logarithm of x, less 1, is small where much else is taken away.
+    let log = ((whole - 1.0) + f) + rest;
+    let inverse = 1.0 / x;
+    let p = horner!(inverse * inverse; 6.362_166_6e-4, -2.762_003_8e-3, 8.333_282e-2);
+    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 4.189_385_3e-1));
+    if x >= 2.5 { far } else { y }
+}
+
+/// The logarithm of |Γ(x)| of `f64`.
+#[inline(always)]
+pub(super) fn ln_gamma_f64<A: MultiplyAdd>(x: f64) -> f64 {
+    if A::IS_NEAR {
+        return above_f64::<A>(x, ln::split_normal_f64(x));
+    }
+    let size = x.abs();
+    let is_negative = x.is_sign_negative();
+    // Γ(-a) Γ(1 + a) is π / sin(-πa), and Γ(1 + a) is a Γ(a).
+    let is_little = is_negative & (size < 0.5);
+    let at = if is_little { 1.0 + size } else { size };
+    let y = above_f64::<A>(at, ln::split_f64(at));
     let r = fraction(size);
-    let factor = if nearest < 0.5 { 1.0 } else { size };
+    let factor = if is_little { 1.0 } else { size };
     let reflected = -ln::f64::<A>(factor * r.abs() * sine::<A>(r)) - y;
     let y = if is_negative { reflected } else { y };
-    let is_pole = is_negative & (r == 0.0);
+    let is_pole = (size == 0.0) | (is_negative & (r == 0.0));
     if is_pole | (size == f64::INFINITY) { f64::INFINITY } else { y }
+}
+
+/// As [`above_f32`]. The polynomials are within 2^-55 of the result, relatively.
+#[inline(always)]
+fn above_f64<A: MultiplyAdd>(x: f64, (k, f): (f64, f64)) -> f64 {
+    let (whole, rest) = ln::parts_f64::<A>(k, f);
+    let is_low = x < 1.3;
+    let e = x - if is_low { 1.0 } else { 2.0 };
+    let p = in_two_sums!(e;
+        (1.415_381_869_713_248_3e-7, 5.370_400_816_411_018e-7), (7.622_773_988_699_175e-7, 1.328_282_901_421_297_7e-7),
+        (-6.022_738_364_321_277e-7, -6.694_297_464_465_55e-7), (3.075_385_012_755_597_5e-7, -1.321_495_844_663_704_4e-7),
+        (1.025_632_479_073_712_6e-6, -2.120_034_212_381_605_8e-6), (4.338_701_004_716_949e-6, -9.429_177_772_286_718e-6),
+        (2.051_485_924_742_449_4e-5, -4.492_673_972_746_307e-5), (9.945_662_826_550_08e-5, -2.231_547_810_096_038_4e-4),
+        (5.096_695_829_160_704e-4, -1.192_753_908_003_579_2e-3), (2.890_510_328_672_452_3e-3, -7.385_551_028_818_708_5e-3),
+        (2.058_080_842_781_860_6e-2, -6.735_230_105_319_627e-2), (3.224_670_334_241_130_4e-1, 4.227_843_350_984_671_3e-1));
+    let low = A::multiply_add(e, p, -f) - (rest + whole);
+    let y = if is_low { low } else { e * p };
+    let log = ((whole - 1.0) + f) + rest;
+    let inverse = 1.0 / x;
+    let p = horner!(inverse * inverse;
+        5.861_941_883_417_866e-2, -7.094_682_052_995_452e-2, 4.134_391_408_912_979_6e-2, -1.627_436_466_850_430_7e-2,
+        5.371_843_272_680_226e-3, -1.856_413_419_871_694_4e-3, 8.392_020_821_579_158e-4, -5.951_673_142_889_172e-4,
+        7.936_495_933_056_47e-4, -2.777_777_767_073_375e-3, 8.333_333_333_329_77e-2);
+    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 0.418_938_533_204_672_74));
+    if x >= 2.5 { far } else { y }
 }
 
 /// The logarithmic derivative of the gamma function.

@@ -9,16 +9,22 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
     of_f32(x, sum_f32::<A>(k, f))
 }
 
+/// ln 2 in two parts: products of the first with exponents are exact.
+const LN2_HIGH_F32: f32 = 6.931_381e-1;
+const LN2_LOW_F32: f32 = 9.058_001e-6;
+
 /// The logarithm of 2^k · (1 + f).
 #[inline(always)]
 pub(super) fn sum_f32<A: MultiplyAdd>(k: f32, f: f32) -> f32 {
-    /// ln 2 in two parts: products of the first with exponents are exact.
-    const LN2_HIGH: f32 = 6.931_381e-1;
-    const LN2_LOW: f32 = 9.058_001e-6;
-
-    let z = f * f;
     let q = A::multiply_add(f, third_f32::<A>(f), -0.5);
-    A::multiply_add(k, LN2_HIGH, A::multiply_add(z, q, A::multiply_add(k, LN2_LOW, f)))
+    A::multiply_add(k, LN2_HIGH_F32, A::multiply_add(f * f, q, A::multiply_add(k, LN2_LOW_F32, f)))
+}
+
+/// What is to be added to f: what is exact, and the rest, which is less than f.
+#[inline(always)]
+pub(super) fn parts_f32<A: MultiplyAdd>(k: f32, f: f32) -> (f32, f32) {
+    let q = A::multiply_add(f, third_f32::<A>(f), -0.5);
+    (k * LN2_HIGH_F32, A::multiply_add(f * f, q, k * LN2_LOW_F32))
 }
 
 /// What is left of the logarithm of 1 + f beside f - f² / 2, over f³.
@@ -33,14 +39,19 @@ fn third_f32<A: MultiplyAdd>(f: f32) -> f32 {
 /// A number as 2^k · (1 + f), the factor between √½ and √2.
 #[inline(always)]
 pub(super) fn split_f32(x: f32) -> (f32, f32) {
+    let subnormal = x < f32::MIN_POSITIVE;
+    let (k, f) = split_normal_f32(if subnormal { x * 33_554_432.0 } else { x });
+    (k - if subnormal { 25.0 } else { 0.0 }, f)
+}
+
+/// The same of a normal number.
+#[inline(always)]
+pub(super) fn split_normal_f32(x: f32) -> (f32, f32) {
     const SQRT_HALF: i32 = 0x3f35_04f3;
 
-    let subnormal = x < f32::MIN_POSITIVE;
-    let x = if subnormal { x * 33_554_432.0 } else { x };
     let bits = (x.to_bits() as i32).wrapping_sub(SQRT_HALF);
-    let exponent = (bits >> 23) - if subnormal { 25 } else { 0 };
     let mantissa = f32::from_bits(((bits & 0x007f_ffff) + SQRT_HALF) as u32);
-    (exponent as f32, mantissa - 1.0)
+    (exponent_f32(bits as u32), mantissa - 1.0)
 }
 
 /// The exponent above that of √½, given the bits above those of √½.
@@ -73,26 +84,41 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     of_f64(x, sum_f64::<A>(k, f, 0.0))
 }
 
+/// As above.
+const LN2_HIGH_F64: f64 = 6.931_471_803_691_238e-1;
+const LN2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
+
 /// As [`sum_f32`], where `f` lacks `low`.
 #[inline(always)]
 pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-
     let (s, rest, half_square) = series_f64::<A>(f);
-    A::multiply_add(k, LN2_HIGH, A::multiply_add(s, rest, A::multiply_add(k, LN2_LOW, low)) - half_square + f)
+    let rest = A::multiply_add(s, rest, A::multiply_add(k, LN2_LOW_F64, low)) - half_square;
+    A::multiply_add(k, LN2_HIGH_F64, rest + f)
+}
+
+/// As [`parts_f32`].
+#[inline(always)]
+pub(super) fn parts_f64<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
+    let (s, rest, half_square) = series_f64::<A>(f);
+    (k * LN2_HIGH_F64, A::multiply_add(s, rest, k * LN2_LOW_F64) - half_square)
 }
 
 /// As [`split_f32`].
 #[inline(always)]
 pub(super) fn split_f64(x: f64) -> (f64, f64) {
-    const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
     let subnormal = x < f64::MIN_POSITIVE;
-    let x = if subnormal { x * 18_014_398_509_481_984.0 } else { x };
-    let bits = x.to_bits().wrapping_sub(SQRT_HALF as u64);
-    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF as u64));
-    let k = exponent_f64(bits);
-    (k - if subnormal { 54.0 } else { 0.0 }, mantissa - 1.0)
+    let (k, f) = split_normal_f64(if subnormal { x * 18_014_398_509_481_984.0 } else { x });
+    (k - if subnormal { 54.0 } else { 0.0 }, f)
+}
+
+/// As [`split_normal_f32`].
+#[inline(always)]
+pub(super) fn split_normal_f64(x: f64) -> (f64, f64) {
+    const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF);
+    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(SQRT_HALF));
+    (exponent_f64(bits), mantissa - 1.0)
 }
 
 /// As [`exponent_f32`].

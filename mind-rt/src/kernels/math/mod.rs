@@ -249,7 +249,7 @@ functions! {
     erf_inv(x) { erf_inv::f32::<A>(x), erf_inv::f64::<A>(x), refused() }
 
     /// The logarithm of the absolute value of the gamma function of `x`. See the module for the error bound.
-    lgamma(x) { gamma::ln_gamma::<A>(x.into()) as f32, gamma::ln_gamma::<A>(x), refused() }
+    lgamma(x) { gamma::ln_gamma_f32::<A>(x), gamma::ln_gamma_f64::<A>(x), refused() }
 
     /// The derivative of `lgamma`. See the module for the error bound.
     digamma(x) { gamma::digamma::<A>(x.into()) as f32, gamma::digamma::<A>(x), refused() }

@@ -59,8 +59,8 @@ macro_rules! of_floats {
     };
 }
 
-of_floats!(f32, super::sin::LIMIT_F32, super::pow::MOST_F32);
-of_floats!(f64, super::sin::LIMIT_F64, super::pow::MOST_F64);
+of_floats!(f32, super::sin::LIMIT_F32, super::pow::NEAR_F32);
+of_floats!(f64, super::sin::LIMIT_F64, super::pow::NEAR_F64);
 
 macro_rules! of_integers {
     ($($ty:ident)+) => {$(

@@ -3,8 +3,12 @@
 use super::{MultiplyAdd, exp, horner, in_two_sums, ln};
 
 /// Beyond such an exponent a power is 0, 1 or ∞.
-pub(super) const MOST_F32: f32 = 1_099_511_627_776.0;
-pub(super) const MOST_F64: f64 = 36_893_488_147_419_103_232.0;
+const MOST_F32: f32 = 1_099_511_627_776.0;
+const MOST_F64: f64 = 36_893_488_147_419_103_232.0;
+
+/// Up to such an exponent a logarithm times it is so small that a large constant rounds it to an integer.
+pub(super) const NEAR_F32: f32 = 4096.0;
+pub(super) const NEAR_F64: f64 = 1_099_511_627_776.0;
 
 /// What the exponent and special values make of the power of the absolute value.
 macro_rules! completed {
@@ -31,9 +35,70 @@ macro_rules! completed {
     }};
 }
 
-/// Of `f32`, in `f64`, which has the digits that a logarithm needs here.
+/// Of `f32`.
 #[inline(always)]
 pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
+    // The logarithm of 1 times an infinity is no number.
+    let bounded = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
+    let bounded = if A::IS_NEAR || bounded >= -MOST_F32 { bounded } else { -MOST_F32 };
+    let power = if A::FUSES { fused_f32::<A>(x, bounded) } else { separate_f32::<A>(x, bounded) };
+    if A::IS_NEAR { power } else { completed!(f32, u32, 8_388_608.0, x, y, power) }
+}
+
+/// The power of |x|. The logarithm has two parts: the first is a fused sum, the second what that is rounded by.
+#[inline(always)]
+fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
+    /// 2 / ln 2, and what it lacks.
+    const SLOPE: f32 = 2.0 * std::f32::consts::LOG2_E;
+    const SLOPE_LOW: f32 = (2.0 * std::f64::consts::LOG2_E - SLOPE as f64) as f32;
+    /// A third of it.
+    const THIRD: f32 = 9.617_967e-1;
+
+    let (k, f) = if A::IS_NEAR { halves_f32::<true>(x) } else { halves_f32::<false>(x.abs()) };
+    // (m - 1) / (m + 1) of the mantissa m, and what its denominator times it lacks.
+    let s = f / (1.0 + f);
+    let rest = A::multiply_add(-s, f, f - s);
+    let z = s * s;
+    let z_low = A::multiply_add(s, s, -z);
+    // The logarithm of m is s times `slope`. Found by Remez' exchange, then among floats: within 2^-36 relatively.
+    let p = horner!(z; 3.367_105e-1, 4.119_168_2e-1, 5.770_789_4e-1, THIRD);
+    let slope = A::multiply_add(z, p, SLOPE);
+    let slope_low = A::multiply_add(z, p, (SLOPE - slope) + A::multiply_add(z_low, THIRD, SLOPE_LOW));
+    let log = A::multiply_add(s, slope, k);
+    let low = A::multiply_add(s, slope_low, A::multiply_add(s, slope, k - log));
+    // Over the denominator and times the derivative it is over 1 + s, of whose series three terms are enough.
+    let low = A::multiply_add(rest, A::multiply_add(z - s, SLOPE, SLOPE), low);
+
+    let shifted = A::multiply_add(y, log, exp::ROUND_F32);
+    let n = shifted - exp::ROUND_F32;
+    let r = A::multiply_add(y, low, A::multiply_add(y, log, -n));
+    let r = if A::IS_NEAR || n.abs() <= 1000.0 { r } else { 0.0 };
+    // As above: within 2^-28 of 2 to the power of r, relatively.
+    let p = horner!(r;
+        1.532_439_5e-4, 1.339_080_7e-3, 9.618_510_5e-3, 5.550_36e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0);
+    // Beyond these the result is 0 or ∞ anyway.
+    let shifted = if shifted > exp::ROUND_F32 + 129.0 { exp::ROUND_F32 + 129.0 } else { shifted };
+    let shifted = if shifted < exp::ROUND_F32 - 151.0 { exp::ROUND_F32 - 151.0 } else { shifted };
+    exp::scaled_f32(shifted, p)
+}
+
+/// A positive number as 2^k · (1 + 2f), the factor between √½ and √2.
+#[inline(always)]
+fn halves_f32<const IS_NORMAL: bool>(x: f32) -> (f32, f32) {
+    const SQRT_HALF: i32 = 0x3f35_04f3;
+    const HALF_OF_IT: i32 = SQRT_HALF - (1 << 23);
+
+    let is_subnormal = !IS_NORMAL && x < f32::MIN_POSITIVE;
+    let x = if is_subnormal { x * 33_554_432.0 } else { x };
+    let bits = (x.to_bits() as i32).wrapping_sub(SQRT_HALF);
+    let exponent = (bits >> 23) - if is_subnormal { 25 } else { 0 };
+    let half = f32::from_bits(((bits & 0x007f_ffff) + HALF_OF_IT) as u32);
+    (exponent as f32, half - 0.5)
+}
+
+/// The power of |x| in `f64`, which has the digits that a logarithm needs here.
+#[inline(always)]
+fn separate_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     /// 1.5 · 2⁵² and the bias of exponents.
     const ROUND: f64 = 6_755_399_441_055_744.0 + 1023.0;
 
@@ -45,10 +110,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     let p = horner!(z;
         3.407_404_663_870_363e-1, 4.116_721_089_230_196e-1, 5.770_835_961_913_725e-1, 9.617_966_732_757_096e-1,
         2.885_390_081_790_146_8);
-    // The logarithm of 1 times an infinity is no number.
-    let bounded = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
-    let bounded = if A::IS_NEAR || bounded >= -MOST_F32 { bounded } else { -MOST_F32 };
-    let t = f64::from(bounded) * A::multiply_add(s, p, k);
+    let t = f64::from(y) * A::multiply_add(s, p, k);
     // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
     let t = if t > 129.0 { 129.0 } else { t };
     let t = if t < -151.0 { -151.0 } else { t };
@@ -59,26 +121,82 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
         1.520_190_998_569_406_7e-5, 1.546_931_771_067_135_4e-4, 1.333_392_280_940_982_6e-3,
         9.618_027_171_363_642e-3, 5.550_410_352_909_799_4e-2, 2.402_265_119_876_525_2e-1,
         6.931_471_807_286_735e-1, 9.999_999_999_616_217e-1);
-    let power = (p * f64::from_bits(shifted.to_bits() << 52)) as f32;
-    if A::IS_NEAR { power } else { completed!(f32, u32, 8_388_608.0, x, y, power) }
+    (p * f64::from_bits(shifted.to_bits() << 52)) as f32
 }
 
-/// Of `f64`. The logarithm has two parts, as in msun's `e_pow.c` (Sun Microsystems, 1993): of factors of 26 bits the products
-/// are exact.
+/// Of `f64`.
 #[inline(always)]
 pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
-    let (k, f) = ln::split_f64(x.abs());
-    let (log_high, log_low) = if A::FUSES { log2_fused::<A>(k, f) } else { log2_separate::<A>(k, f) };
-    // Times the exponent.
+    // As above.
     let bounded = if A::IS_NEAR || y <= MOST_F64 { y } else { MOST_F64 };
     let bounded = if A::IS_NEAR || bounded >= -MOST_F64 { bounded } else { -MOST_F64 };
-    let (main, small) = if A::FUSES {
-        let main = bounded * log_high;
-        (main, A::multiply_add(bounded, log_low, A::multiply_add(bounded, log_high, -main)))
-    } else {
-        let y_high = head(bounded);
-        (y_high * log_high, A::multiply_add(bounded - y_high, log_high, bounded * log_low))
-    };
+    let power = if A::FUSES { fused_f64::<A>(x, bounded) } else { separate_f64::<A>(x, bounded) };
+    if A::IS_NEAR { power } else { completed!(f64, u64, 4_503_599_627_370_496.0, x, y, power) }
+}
+
+/// As [`fused_f32`], with one term more of the logarithm in two parts.
+#[inline(always)]
+fn fused_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+    /// 2 / ln 2 and a third of it, and what they lack.
+    const SLOPE: f64 = 2.0 * std::f64::consts::LOG2_E;
+    const SLOPE_LOW: f64 = 4.071_054_748_186_206_6e-17;
+    const THIRD: f64 = 9.617_966_939_259_756e-1;
+    const THIRD_LOW: f64 = 5.057_761_664_812_591e-17;
+
+    let (k, f) = if A::IS_NEAR { halves_f64::<true>(x) } else { halves_f64::<false>(x.abs()) };
+    let s = f / (1.0 + f);
+    let rest = A::multiply_add(-s, f, f - s);
+    let z = s * s;
+    let z_low = A::multiply_add(s, s, -z);
+    // Found by Remez' exchange: within 2^-66 of the logarithm, relatively.
+    let p = in_two_sums!(z;
+        1.903_833_599_033_909_8e-1, (1.912_553_873_499_197_3e-1, 2.219_839_878_828_855e-1), (2.623_077_013_429_698e-1, 3.205_989_022_710_49e-1), (4.121_985_830_919_541e-1, 5.770_780_163_556_18e-1));
+    let slope = A::multiply_add(z, THIRD, SLOPE);
+    let low = A::multiply_add(z_low, THIRD, A::multiply_add(z, THIRD_LOW, SLOPE_LOW));
+    let slope_low = A::multiply_add(z, THIRD, SLOPE - slope) + A::multiply_add(z * z, p, low);
+    let log = A::multiply_add(s, slope, k);
+    let low = A::multiply_add(s, slope_low, A::multiply_add(s, slope, k - log));
+    // 1 over 1 + s, of which five terms are enough.
+    let w = A::multiply_add(-s, SLOPE, SLOPE);
+    let low = A::multiply_add(rest, A::multiply_add(w, A::multiply_add(z, z, z), w), low);
+
+    let shifted = A::multiply_add(y, log, exp::ROUND_F64);
+    let n = shifted - exp::ROUND_F64;
+    let r = A::multiply_add(y, low, A::multiply_add(y, log, -n));
+    let r = if n.abs() <= 2000.0 { r } else { 0.0 };
+    // Within 2^-58 of 2 to the power of r up to 0.69, relatively: so much more than a half is what `slope` lacks.
+    let p = in_two_sums!(r;
+        (2.557_672_717_831_093_8e-11, 4.466_452_911_280_023e-10), (7.055_139_948_722_461e-9, 1.017_796_383_607_089_5e-7),
+        (1.321_548_544_475_229_2e-6, 1.525_273_414_420_402_2e-5), (1.540_353_039_676_643_4e-4, 1.333_355_814_597_350_8e-3),
+        (9.618_129_107_624_829e-3, 5.550_410_866_482_412e-2), (2.402_265_069_591_008_3e-1, 6.931_471_805_599_453e-1));
+    let p = A::multiply_add(p, r, 1.0);
+    // Beyond these the result is 0 or ∞ anyway.
+    let shifted = if shifted > exp::ROUND_F64 + 1026.0 { exp::ROUND_F64 + 1026.0 } else { shifted };
+    let shifted = if shifted < exp::ROUND_F64 - 1077.0 { exp::ROUND_F64 - 1077.0 } else { shifted };
+    exp::scaled_f64(shifted, p)
+}
+
+/// As [`halves_f32`].
+#[inline(always)]
+fn halves_f64<const IS_NORMAL: bool>(x: f64) -> (f64, f64) {
+    const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
+    const HALF_OF_IT: u64 = SQRT_HALF - (1 << 52);
+
+    let is_subnormal = !IS_NORMAL && x < f64::MIN_POSITIVE;
+    let x = if is_subnormal { x * 18_014_398_509_481_984.0 } else { x };
+    let bits = x.to_bits().wrapping_sub(SQRT_HALF);
+    let half = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_OF_IT));
+    (ln::exponent_f64(bits) - if is_subnormal { 54.0 } else { 0.0 }, half - 0.5)
+}
+
+/// The power of |x|. The logarithm has two parts, as in msun's `e_pow.c` (Sun Microsystems, 1993): of factors of 26 bits the
+/// products are exact.
+#[inline(always)]
+fn separate_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+    let (k, f) = ln::split_f64(x.abs());
+    let (log_high, log_low) = log2_separate::<A>(k, f);
+    let y_high = head(y);
+    let (main, small) = (y_high * log_high, A::multiply_add(y - y_high, log_high, y * log_low));
     let t = main + small;
     let is_far = t.abs() > 1100.0;
     let t = if t > 1100.0 { 1100.0 } else { t };
@@ -87,8 +205,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
     let r = (main - (shifted - exp::ROUND_F64)) + small;
     let r = if is_far { 0.0 } else { r };
     let r = r * std::f64::consts::LN_2;
-    let power = exp::scaled_f64(shifted, A::one_plus(r, exp::second_in_two_sums_f64::<A>(r)));
-    if A::IS_NEAR { power } else { completed!(f64, u64, 4_503_599_627_370_496.0, x, y, power) }
+    exp::scaled_f64(shifted, A::one_plus(r, exp::second_in_two_sums_f64::<A>(r)))
 }
 
 /// 2 / (3 ln 2).
@@ -120,29 +237,6 @@ fn log2_separate<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
     let (main, small) = (SCALE_HIGH * high, A::multiply_add(SCALE_LOW, high, low * SCALE));
     let log_high = head(main + small + k);
     (log_high, small - ((log_high - k) - main))
-}
-
-/// The same, of which the second part is what the first is rounded by: an error of a product is a fused sum.
-#[inline(always)]
-fn log2_fused<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
-    /// What is left of 2 / (3 ln 2).
-    const SCALE_LOW: f64 = 5.057_761_664_812_591e-17;
-
-    let sum = 2.0 + f;
-    let inverse = 1.0 / sum;
-    let s = f * inverse;
-    let sum_low = f - (sum - 2.0);
-    let s_low = A::multiply_add(-s, sum_low, A::multiply_add(-s, sum, f)) * inverse;
-    let z = s * s;
-    let z_low = A::multiply_add(s + s, s_low, A::multiply_add(s, s, -z));
-    let high = 3.0 + z;
-    let low = (z - (high - 3.0)) + A::multiply_add(z * z, atanh_rest::<A>(z), z_low);
-    let main = s * high;
-    let small = A::multiply_add(s, high, -main) + A::multiply_add(s, low, s_low * high);
-    let scaled = main * SCALE;
-    let small = A::multiply_add(main, SCALE, -scaled) + A::multiply_add(small, SCALE, main * SCALE_LOW);
-    let log = k + scaled;
-    (log, small - ((log - k) - scaled))
 }
 
 /// Of the logarithm of (1 + s) / (1 - s), over 2/3 s, what is left of it and 3 + z, over z² of z = s².
