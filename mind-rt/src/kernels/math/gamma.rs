@@ -20,7 +20,7 @@ pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
 fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
     let (whole, rest) = ln::parts_f32::<A>(k, f);
     // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e.
-    let is_low = x < 1.25;
+    let is_low = x < 1.28;
     let e = x - if is_low { 1.0 } else { 2.0 };
     let p = horner!(e;
         -2.420_935_9e-4, -1.167_436e-4, -2.018_895_9e-4, 6.265_339e-4, -1.166_788_9e-3, 2.870_957_4e-3,
@@ -77,7 +77,7 @@ fn above_f64<A: MultiplyAdd>(x: f64, (k, f): (f64, f64)) -> f64 {
         5.861_941_883_417_866e-2, -7.094_682_052_995_452e-2, 4.134_391_408_912_979_6e-2, -1.627_436_466_850_430_7e-2,
         5.371_843_272_680_226e-3, -1.856_413_419_871_694_4e-3, 8.392_020_821_579_158e-4, -5.951_673_142_889_172e-4,
         7.936_495_933_056_47e-4, -2.777_777_767_073_375e-3, 8.333_333_333_329_77e-2);
-    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 0.418_938_533_204_672_74));
+    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 0.418_938_533_204_672_7));
     if x >= 2.5 { far } else { y }
 }
 

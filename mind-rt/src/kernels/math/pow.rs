@@ -60,7 +60,8 @@ fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     let rest = A::multiply_add(-s, f, f - s);
     let z = s * s;
     let z_low = A::multiply_add(s, s, -z);
-    // The logarithm of m is s times `slope`. Found by Remez' exchange, then among floats: within 2^-36 relatively.
+    // The logarithm of m is s times `slope`. Found by Remez' exchange and among the floats
+    // beside: within 2^-36 relatively.
     let p = horner!(z; 3.367_105e-1, 4.119_168_2e-1, 5.770_789_4e-1, THIRD);
     let slope = A::multiply_add(z, p, SLOPE);
     let slope_low = A::multiply_add(z, p, (SLOPE - slope) + A::multiply_add(z_low, THIRD, SLOPE_LOW));
@@ -75,7 +76,7 @@ fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     let r = if A::IS_NEAR || n.abs() <= 1000.0 { r } else { 0.0 };
     // As above: within 2^-28 of 2 to the power of r, relatively.
     let p = horner!(r;
-        1.532_439_5e-4, 1.339_080_7e-3, 9.618_510_5e-3, 5.550_36e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0);
+        1.532_439_5e-4, 1.339_080_7e-3, 9.618_510_5e-3, 5.550_36e-2, 2.402_264_8e-1, std::f32::consts::LN_2, 1.0);
     // Beyond these the result is 0 or ∞ anyway.
     let shifted = if shifted > exp::ROUND_F32 + 129.0 { exp::ROUND_F32 + 129.0 } else { shifted };
     let shifted = if shifted < exp::ROUND_F32 - 151.0 { exp::ROUND_F32 - 151.0 } else { shifted };
@@ -168,7 +169,7 @@ fn fused_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
     let p = in_two_sums!(r;
         (2.557_672_717_831_093_8e-11, 4.466_452_911_280_023e-10), (7.055_139_948_722_461e-9, 1.017_796_383_607_089_5e-7),
         (1.321_548_544_475_229_2e-6, 1.525_273_414_420_402_2e-5), (1.540_353_039_676_643_4e-4, 1.333_355_814_597_350_8e-3),
-        (9.618_129_107_624_829e-3, 5.550_410_866_482_412e-2), (2.402_265_069_591_008_3e-1, 6.931_471_805_599_453e-1));
+        (9.618_129_107_624_829e-3, 5.550_410_866_482_412e-2), (2.402_265_069_591_008_3e-1, std::f64::consts::LN_2));
     let p = A::multiply_add(p, r, 1.0);
     // Beyond these the result is 0 or ∞ anyway.
     let shifted = if shifted > exp::ROUND_F64 + 1026.0 { exp::ROUND_F64 + 1026.0 } else { shifted };

@@ -314,6 +314,10 @@ fn errors_at_thresholds<A: MultiplyAdd>() {
     check("sin", &angles, 2.0, A::sin, f64::sin);
     check("cos", &angles, 2.0, A::cos, f64::cos);
     check("tan", &angles, 2.0, A::tan, f64::tan);
+    // Where polynomials end, zeros, and where the exponent of the logarithm changes. Of `f64` it has digits to spare.
+    let gamma =
+        [0.5, std::f32::consts::FRAC_1_SQRT_2, 1.0, 1.28, std::f32::consts::SQRT_2, 2.0, 2.5, 1e-40, 1e36];
+    check("lgamma", &gamma, 4.0, A::lgamma, A::lgamma);
     // And of `f64`, whose references are within a unit themselves.
     let roots = [
         -0.292_893_218_813_452_5,
