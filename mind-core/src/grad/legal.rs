@@ -6,7 +6,7 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, activity::Activity, core_v1, push, typed},
-    ir::{Const, Module, Op, Reduction, Rows, Slice, ValueId},
+    ir::{Const, Module, Op, Reduction, Slice, ValueId},
     map::{Map, formula},
     number::Number,
     ops::{Motion, Profile},
@@ -94,7 +94,9 @@ impl Legaliser<'_> {
             }
             Op::Const(Const::Count { shape, dtype }) => self.count(shape, *dtype),
             Op::Map(Map::Div) => self.quotient(operand(0), inst.operands[1]),
-            Op::Rows(Rows::ScatterAdd { .. }) => self.scatter_add(operand(0), operand(1), shape),
+            Op::Rows(rows) if rows.adds() && rows.axis().is_none() => {
+                self.scatter_add(operand(0), operand(1), shape)
+            }
             // Whatever else is an extension is refused, not skipped.
             op => match op.motion() {
                 Some(Motion::Repeat) => self.broadcast(operand(0), inst.operands[0], shape),

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use super::{Op, Own, Reduce};
-use crate::ir::Rows;
 use crate::written::Axes;
 
 /// What is known of a shape before there are types: nodes with equal ones have equal shapes, whatever the leaves are. Of
@@ -74,7 +73,7 @@ impl Shapes {
                 .reduce(|a, b| self.union(a, b))
                 .expect("what broadcasts has operands"),
             (_, Op::Map(_) | Op::Cumulate(..) | Op::Own(Own::ConvertedLike | Own::Indices)) => operands[0],
-            (_, Op::Rows(Rows::TakeAlong { .. })) => operands[1],
+            (Some(Axes::Of(1)), Op::Rows(_)) => operands[1],
             // The shape of one reduction is that of another.
             (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());

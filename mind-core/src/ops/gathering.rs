@@ -225,6 +225,14 @@ impl<A: Form> Rows<A> {
         }
     }
 
+    /// The axis along which it picks elements; nothing where it picks rows.
+    pub(crate) const fn axis(&self) -> Option<i64> {
+        match self {
+            Self::Gather | Self::ScatterAdd { .. } => None,
+            Self::TakeAlong { axis } | Self::AddAlong { axis, .. } => Some(*axis),
+        }
+    }
+
     /// Whether the result is the sums of what is at the indices.
     pub(crate) const fn adds(&self) -> bool {
         match self {

@@ -87,20 +87,20 @@ impl<'m> Arranger<'m> {
                 let read = self.contiguous(inst.operands[0]);
                 self.whole(value, work, vec![read], &inst.ty)
             }
-            Op::Rows(rows @ (Rows::Gather | Rows::TakeAlong { .. })) => {
+            Op::Rows(rows) if rows.adds() => {
+                let (axis, picked) = picked(rows, shape);
+                let (indices, check) = self.indices(value, inst.operands[0], &shape[axis]);
+                let updates = self.contiguous(inst.operands[1]);
+                let view = self.whole(value, Work::ScatterAdd(picked), vec![indices, updates], &inst.ty);
+                self.needs(&view, check);
+                view
+            }
+            Op::Rows(rows) => {
                 let shape = self.module.ty(inst.operands[0]).shape.clone();
                 let (axis, picked) = picked(rows, &shape);
                 let (indices, check) = self.indices(value, inst.operands[1], &shape[axis]);
                 let reads = vec![self.contiguous(inst.operands[0]), indices];
                 let view = self.through_memory(value, inst, Work::Gather(picked), reads);
-                self.needs(&view, check);
-                view
-            }
-            Op::Rows(rows @ (Rows::ScatterAdd { .. } | Rows::AddAlong { .. })) => {
-                let (axis, picked) = picked(rows, shape);
-                let (indices, check) = self.indices(value, inst.operands[0], &shape[axis]);
-                let updates = self.contiguous(inst.operands[1]);
-                let view = self.whole(value, Work::ScatterAdd(picked), vec![indices, updates], &inst.ty);
                 self.needs(&view, check);
                 view
             }
@@ -523,14 +523,9 @@ fn read(view: &View) -> Read {
 
 /// Along which axis of a shape indices pick, and what.
 fn picked(rows: &Rows, shape: &Shape) -> (usize, Picked) {
-    match rows {
-        Rows::Gather | Rows::ScatterAdd { .. } => {
-            (0, Picked::Row(Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE)))
-        }
-        Rows::TakeAlong { axis } | Rows::AddAlong { axis, .. } => {
-            let axis = position(*axis);
-            (axis, Picked::Along(extents_around(shape, axis)))
-        }
+    match rows.axis() {
+        None => (0, Picked::Row(Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE))),
+        Some(axis) => (position(axis), Picked::Along(extents_around(shape, position(axis)))),
     }
 }
 
