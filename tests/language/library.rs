@@ -67,3 +67,37 @@ fn gradients_go_through_the_library() {
         assert!((slope - gradient[at]).abs() < 1e-5, "{slope} {}", gradient[at]);
     }
 }
+
+#[test]
+fn a_step_of_an_optimiser_updates_a_struct_of_parameters() {
+    mind! {
+        #[derive(Clone)]
+        struct Line { w: f64[2], b: f64 }
+        fn loss(x: f64[3, 2], y: f64[3], p: Line) -> f64 { nn::mse(x @ p.w + p.b, y) }
+        fn step(x: f64[3, 2], y: f64[3], p: &mut Line, m: &mut Line, v: &mut Line, t: f64, rate: f64) -> f64 {
+            let (l, g) = value_and_grad(loss, wrt = p)(x, y, p);
+            let (new, mean, squares) = optim::adam(p, g, m, v, t, rate);
+            p = new;
+            m = mean;
+            v = squares;
+            l
+        }
+    }
+    let x = Tensor::from([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+    let y = Tensor::from([3.0, -1.0, 2.5]);
+    let (mut p, mut m, mut v) = (Line::zeros(), Line::zeros(), Line::zeros());
+    step(&x, &y, &mut p, &mut m, &mut v, 1.0, 0.25);
+    // The first step is the rate against the sign of each gradient.
+    let first = [p.w[[0]], p.w[[1]], p.b];
+    for (found, expected) in first.into_iter().zip([0.25, 0.25, 0.25]) {
+        assert!((found - expected).abs() < 1e-7, "{first:?}");
+    }
+    for t in 2..=2_000 {
+        step(&x, &y, &mut p, &mut m, &mut v, f64::from(t), optim_rate(f64::from(t)));
+    }
+    assert!(loss(&x, &y, &p) < 1e-6, "{}", loss(&x, &y, &p));
+}
+
+mind! {
+    fn optim_rate(t: f64) -> f64 { optim::cosine_decay(t, 0.25, 2000.0) }
+}
