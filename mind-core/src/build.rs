@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     data::TensorData,
     dim::Bindings,
-    ir::{Const, Inst, Module, Op, Operands, ValueId},
-    ops::{OpError, check_input, infer},
+    ir::{Const, Inst, Module, Nested, Op, Operands, ValueId},
+    ops::{OpError, check_input, infer_among},
     ty::{DType, Shape, Type},
 };
 
@@ -54,10 +54,7 @@ impl Builder {
     /// # Panics
     /// If an operand is not a value of this builder, or `op` is an input.
     pub fn push(&mut self, op: Op, operands: &[ValueId]) -> Result<ValueId, Box<OpError>> {
-        let ty = {
-            let types: Vec<&Type> = operands.iter().map(|operand| self.ty(*operand)).collect();
-            infer(&op, &types)?
-        };
+        let ty = infer_among(&op, operands, &self.insts)?;
         Ok(self.add(op, operands, ty))
     }
 
@@ -91,8 +88,15 @@ impl Builder {
         let mut values = args.to_vec();
         values.reserve(module.insts().len() - args.len());
         for inst in &module.insts()[args.len()..] {
-            let op =
-                inst.op.substitute(bindings).map_err(|overflow| OpError::overflow(&inst.op, overflow))?;
+            let op = match inst.op.nested() {
+                Some(nested) => {
+                    let nested = Nested::new(specialise(nested, bindings)?);
+                    inst.op.clone().with_nested(nested.expect("it is as deep and as large as it was"))
+                }
+                None => {
+                    inst.op.substitute(bindings).map_err(|overflow| OpError::overflow(&inst.op, overflow))?
+                }
+            };
             let operands = inst.operands.map(|operand| values[operand.index()]);
             values.push(self.push(op, &operands)?);
         }
@@ -118,4 +122,23 @@ impl Builder {
     pub fn finish(self, outputs: impl Into<Vec<ValueId>>) -> Module {
         Module::from_parts(self.insts, outputs.into())
     }
+}
+
+/// The module with symbols replaced, in its inputs too.
+///
+/// # Errors
+/// The rule that breaks under these bindings.
+pub(crate) fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
+    if bindings.is_empty() {
+        return Ok(module.clone());
+    }
+    let mut builder = Builder::new();
+    let mut inputs = Vec::new();
+    for (name, ty) in module.inputs() {
+        let op = || Op::input(name.clone());
+        let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
+        inputs.push(builder.input(name.clone(), ty)?);
+    }
+    let outputs = builder.inline(module, &inputs, bindings)?;
+    Ok(builder.finish(outputs))
 }

@@ -7,16 +7,18 @@
 //! - What changes neither shape nor elements is gone: an empty `Squeeze` or `ExpandDims`, the identity permutation, a
 //!   reshape or broadcast to the operand's own shape, a slice of everything.
 //! - Arithmetic on single constants is done, where the result has the bits that run time would give.
+//! - The instructions of a module stand in the place of its `Call`; a module that is held is canonical too.
 //! - What no output needs is gone; inputs stay, in order.
 //! - Values are numbered densely.
 //!
 //! One pass forward and one back: each instruction is rewritten after its operands were, so nothing is left to rewrite.
 
-use std::ops::Deref;
+use std::{collections::BTreeMap, ops::Deref};
 
 use crate::{
-    ir::{Inst, Module, Op, Operands, Reduction, ValueId},
+    ir::{Inst, Module, Nested, Nesting, Op, Operands, Own, Reduction, ValueId},
     number::Number,
+    ops::position,
     ty::Type,
     verify::Verified,
 };
@@ -66,7 +68,7 @@ pub fn canonicalise(module: Verified) -> Canonical {
 pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>) {
     let mut map = Vec::new();
     let canonical = module.rewrite(|module| {
-        let (rewritten, values) = rewrite(module);
+        let (rewritten, values) = rewrite(&module);
         let (pruned, kept) = prune(rewritten);
         map = values.into_iter().map(|value| kept[value.index()]).collect();
         pruned
@@ -75,29 +77,68 @@ pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>
 }
 
 /// The forward pass; also what each value became.
-fn rewrite(module: Module) -> (Module, Vec<ValueId>) {
-    let (insts, outputs) = module.into_parts();
-    let mut rewritten: Vec<Inst> = Vec::with_capacity(insts.len());
-    let mut values: Vec<ValueId> = Vec::with_capacity(insts.len());
-    for Inst { op, operands, ty } in insts {
-        let mut operands = operands.map(|operand| values[operand.index()]);
+fn rewrite(module: &Module) -> (Module, Vec<ValueId>) {
+    let mut rewriter = Rewriter { insts: Vec::with_capacity(module.insts().len()) };
+    for (name, ty) in module.inputs() {
+        let op = Op::input(name.clone());
+        rewriter.insts.push(Inst { op, operands: Operands::NONE, ty: ty.clone() });
+    }
+    let inputs = (0..rewriter.insts.len()).map(ValueId::new).collect();
+    let values = rewriter.module(module, inputs);
+    let outputs = module.outputs().iter().map(|output| values[output.index()]).collect();
+    (Module::from_parts(rewriter.insts, outputs), values)
+}
+
+/// The rewritten instructions as they come.
+struct Rewriter {
+    insts: Vec<Inst>,
+}
+
+impl Rewriter {
+    /// The instructions of a module whose inputs are these values; gives what each of its values became.
+    fn module(&mut self, module: &Module, inputs: Vec<ValueId>) -> Vec<ValueId> {
+        let mut values = inputs;
+        // What the calls so far give.
+        let mut called: BTreeMap<ValueId, Vec<ValueId>> = BTreeMap::new();
+        for (value, inst) in module.iter().skip(values.len()) {
+            let operands = inst.operands.map(|operand| values[operand.index()]);
+            values.push(match &inst.op {
+                Op::Own(Own::Nesting(Nesting::Call(nested))) => {
+                    let inner = self.module(nested, operands.to_vec());
+                    let outputs: Vec<_> =
+                        nested.outputs().iter().map(|output| inner[output.index()]).collect();
+                    let first = outputs[0];
+                    called.insert(value, outputs);
+                    first
+                }
+                Op::Own(Own::Nesting(Nesting::Result { position: at }))
+                    if called.contains_key(&inst.operands[0]) =>
+                {
+                    called[&inst.operands[0]][position(*at)]
+                }
+                op => self.instruction(op, operands, &inst.ty),
+            });
+        }
+        values
+    }
+
+    /// An instruction in the one way to write it.
+    fn instruction(&mut self, op: &Op, operands: Operands, ty: &Type) -> ValueId {
+        let mut operands = operands;
         if op.info().commutative && operands[0] > operands[1] {
             operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
         }
-        let types: Vec<&Type> = operands.iter().map(|operand| &rewritten[operand.index()].ty).collect();
-        if op.motion().is_some_and(|motion| motion.is_identity(types[0], &ty)) {
-            values.push(operands[0]);
-            continue;
+        let types: Vec<&Type> = operands.iter().map(|operand| &self.insts[operand.index()].ty).collect();
+        if op.motion().is_some_and(|motion| motion.is_identity(types[0], ty)) {
+            return operands[0];
         }
-        let inst = match fold(&op, &operands, &rewritten) {
-            Some(constant) => Inst { op: constant, operands: Operands::NONE, ty },
-            None => Inst { op: normal(op, &types), operands, ty },
+        let inst = match fold(op, &operands, &self.insts) {
+            Some(constant) => Inst { op: constant, operands: Operands::NONE, ty: ty.clone() },
+            None => Inst { op: normal(op.clone(), &types), operands, ty: ty.clone() },
         };
-        values.push(ValueId::new(rewritten.len()));
-        rewritten.push(inst);
+        self.insts.push(inst);
+        ValueId::new(self.insts.len() - 1)
     }
-    let outputs = outputs.into_iter().map(|output| values[output.index()]).collect();
-    (Module::from_parts(rewritten, outputs), values)
 }
 
 /// The one way to write an operation.
@@ -108,6 +149,11 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::ArgReduce(arg, reduction) => Op::ArgReduce(arg, explicit(&reduction, operands[0].rank())),
         Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
+        Op::Own(Own::Nesting(Nesting::Pullback(nested))) => {
+            let (inner, _) = prune(rewrite(&nested).0);
+            let inner = Nested::new(inner).expect("it is no deeper and no larger than it was");
+            Op::Own(Own::Nesting(Nesting::Pullback(inner)))
+        }
         // There is but one way.
         op => op,
     }

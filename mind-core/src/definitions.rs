@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(codes(vec![input(1), neg(1, 1)], &[1]), [Code::E4002]);
         assert_eq!(codes(vec![input(2), neg(1, 2)], &[1]), [Code::E4002]);
         assert_eq!(codes(vec![input(1), neg(2, 1)], &[5]), [Code::E4003]);
-        let many = Definition { operands: vec![1; 9], ..neg(2, 1) };
+        let many = Definition { operands: vec![1; Operands::MAX + 1], ..neg(2, 1) };
         assert_eq!(codes(vec![input(1), many, neg(3, 8)], &[9]), [Code::E2007, Code::E4001, Code::E4003]);
     }
 }

@@ -12,14 +12,14 @@ pub use bind::{bind, check_requirements};
 pub(crate) use evaluate::{Concrete, evaluate};
 use number::{Element, Float, Number, with_element, with_float, with_number};
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Inst, Module},
+    ir::{Inst, Module, Nesting, Op, Own, ValueId},
     memory::{self, Budget},
-    ops::Class,
+    ops::{Class, results_of_pullback},
     ty::{DType, Type},
     verify::{Verified, requirements},
 };
@@ -52,23 +52,7 @@ pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> 
 /// # Errors
 /// As [`run`].
 pub fn run_with(module: &Verified, inputs: &[Value], options: &Options) -> Result<Vec<Value>, RunError> {
-    let mut run = Run::new(module, inputs, options)?;
-    let last_uses = last_uses(module);
-    for (position, inst) in module.insts().iter().enumerate() {
-        run.step(inst)?;
-        let done = inst.operands.iter().map(|operand| operand.index()).chain([position]);
-        done.filter(|value| last_uses[*value] == Some(position)).for_each(|value| run.forget(value));
-    }
-    let mut last = vec![0; module.insts().len()];
-    module.outputs().iter().enumerate().for_each(|(position, output)| last[output.index()] = position);
-    let results = module.outputs().iter().map(|output| output.index()).enumerate();
-    results
-        .map(
-            |(position, value)| {
-                if last[value] == position { run.last_result(value) } else { run.result(value) }
-            },
-        )
-        .collect()
+    Run::new(module, inputs, options)?.all(module)
 }
 
 /// What a run computes.
@@ -96,6 +80,8 @@ struct Run<'a> {
     budget: Budget,
     /// Of the instructions so far; empty where nothing needs it any more.
     values: Vec<Cow<'a, Value>>,
+    /// The results behind the first of the instructions that have several.
+    further: BTreeMap<usize, Vec<Value>>,
 }
 
 impl<'a> Run<'a> {
@@ -107,12 +93,42 @@ impl<'a> Run<'a> {
             let too_large = |error| RunError::new(Code::E6004, format!("input `{name}`, {ty}: {error}"));
             budget.take(input.bytes()).map_err(too_large)?;
         }
-        Ok(Self { inputs, bindings, budget, values: Vec::with_capacity(module.insts().len()) })
+        let values = Vec::with_capacity(module.insts().len());
+        Ok(Self { inputs, bindings, budget, values, further: BTreeMap::new() })
+    }
+
+    /// Runs every instruction and gives the results.
+    fn all(&mut self, module: &Module) -> Result<Vec<Value>, RunError> {
+        let last_uses = last_uses(module);
+        for (position, inst) in module.insts().iter().enumerate() {
+            self.step(inst)?;
+            let done = inst.operands.iter().map(|operand| operand.index()).chain([position]);
+            done.filter(|value| last_uses[*value] == Some(position)).for_each(|value| self.forget(value));
+        }
+        let mut last = vec![0; module.insts().len()];
+        module.outputs().iter().enumerate().for_each(|(position, output)| last[output.index()] = position);
+        let results = module.outputs().iter().map(|output| output.index()).enumerate();
+        results
+            .map(
+                |(position, value)| {
+                    if last[value] == position { self.last_result(value) } else { self.result(value) }
+                },
+            )
+            .collect()
     }
 
     fn step(&mut self, inst: &Inst) -> Result<(), RunError> {
         if let Some(input) = self.inputs.get(self.values.len()).filter(|_| inst.op.is_input()) {
             self.values.push(Cow::Borrowed(input));
+            return Ok(());
+        }
+        if let Op::Own(Own::Nesting(nesting)) = &inst.op {
+            let mut results = self.nesting(nesting, &inst.operands)?.into_iter();
+            self.values.push(Cow::Owned(results.next().expect("a verified module has an output")));
+            let further: Vec<_> = results.collect();
+            if !further.is_empty() {
+                self.further.insert(self.values.len() - 1, further);
+            }
             return Ok(());
         }
         let row = inst.op.info();
@@ -127,7 +143,7 @@ impl<'a> Run<'a> {
                 let indices = operands.iter().filter(|operand| !operand.dtype().is_float());
                 elements * 8 + indices.map(|operand| operand.elements.len() as u64 * 8).sum::<u64>()
             }
-            Class::Input | Class::Constant | Class::Elementwise | Class::View => 0,
+            Class::Input | Class::Constant | Class::Elementwise | Class::View | Class::Module => 0,
         };
         self.budget.take(bytes.saturating_add(scratch)).map_err(|error| {
             let message = format!("`{}` to {}{shape:?}: {error}", row.name, inst.ty.dtype);
@@ -140,8 +156,48 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// All results of an instruction that holds a module, or the one that is read of such an instruction.
+    fn nesting(&mut self, nesting: &Nesting, operands: &[ValueId]) -> Result<Vec<Value>, RunError> {
+        match nesting {
+            Nesting::Call(called) => {
+                let inputs: Vec<Value> =
+                    operands.iter().map(|operand| self.result(operand.index())).collect::<Result<_, _>>()?;
+                let mut inner = Run {
+                    inputs: &inputs,
+                    bindings: self.bindings.clone(),
+                    budget: self.budget.clone(),
+                    values: Vec::with_capacity(called.insts().len()),
+                    further: BTreeMap::new(),
+                };
+                let results = inner.all(called)?;
+                self.budget = inner.budget;
+                self.budget.give_back(inputs.iter().map(Value::bytes).sum());
+                Ok(results)
+            }
+            Nesting::Pullback(pullback) => {
+                let results = results_of_pullback(pullback, operands.len());
+                operands[..results].iter().map(|result| self.result(result.index())).collect()
+            }
+            Nesting::Result { position } => {
+                let results = &self.further[&operands[0].index()];
+                let value = results[crate::ops::position(*position) - 1].clone();
+                self.hold(&value)?;
+                Ok(vec![value])
+            }
+        }
+    }
+
+    /// Counts a copy.
+    fn hold(&mut self, value: &Value) -> Result<(), RunError> {
+        let too_large = |error| RunError::new(Code::E6004, format!("a copy of a result: {error}"));
+        self.budget.take(value.bytes()).map_err(too_large)
+    }
+
     /// Frees a value that nothing needs any more; inputs stay the caller's.
     fn forget(&mut self, value: usize) {
+        for further in self.further.remove(&value).into_iter().flatten() {
+            self.budget.give_back(further.bytes());
+        }
         if let Cow::Owned(value) = &mut self.values[value] {
             self.budget.give_back(value.bytes());
             *value = Value::nothing();
@@ -150,10 +206,9 @@ impl<'a> Run<'a> {
 
     /// A result that is asked for again: a copy.
     fn result(&mut self, value: usize) -> Result<Value, RunError> {
-        let value = &*self.values[value];
-        let too_large = |error| RunError::new(Code::E6004, format!("a copy of a result: {error}"));
-        self.budget.take(value.bytes()).map_err(too_large)?;
-        Ok(value.clone())
+        let value = (*self.values[value]).clone();
+        self.hold(&value)?;
+        Ok(value)
     }
 
     /// A result, for the last time; a copy where it is an input.

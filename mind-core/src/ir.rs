@@ -1,6 +1,10 @@
 //! Core IR: a flat list of instructions in SSA order.
 
+mod nested;
+
 use std::{fmt, hash::Hash, sync::Arc};
+
+pub use nested::{Nested, Nesting, NestingFault};
 
 use crate::{
     data::{F32, F64, TensorData},
@@ -74,7 +78,7 @@ impl Form for Resolved {
     type Permutation = Vec<i64>;
     type Indices = Vec<Dim>;
     type Bound = Dim;
-    type Own = External;
+    type Own = Own;
 }
 
 /// An operation with its attributes: of Core IR, or of a program without types ([`open::Op`](crate::open::Op)). What an
@@ -345,6 +349,15 @@ impl Const {
     }
 }
 
+/// What Core IR alone has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Own {
+    /// A function that is elsewhere.
+    External(External),
+    /// A module within an instruction, or a further result of one.
+    Nesting(Nesting),
+}
+
 /// A function that is elsewhere; an extension of Core IR.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum External {
@@ -434,13 +447,13 @@ pub enum Padding {
 }
 
 /// One instruction: an operation, its operands and the type of its result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// The operation with its attributes.
     pub op: Op,
     /// Earlier values.
     pub operands: Operands,
-    /// The type of the result.
+    /// The type of the result; of several the first.
     pub ty: Type,
 }
 
@@ -470,8 +483,11 @@ enum Few {
 }
 
 impl Operands {
-    /// The most operands an operation takes.
-    pub const MAX: usize = 8;
+    /// The most operands an operation takes: a module within it may have as many inputs.
+    pub const MAX: usize = 1 << 14;
+
+    /// The most operands of an operation that holds no module.
+    pub const FEW: usize = 8;
 
     /// None.
     pub const NONE: Self = Self(Ids::Few(Few::Zero, [ValueId(0); 3]));
@@ -501,7 +517,12 @@ impl Operands {
         if self.len() == Self::MAX {
             return false;
         }
-        *self = Self(Ids::Many(Arc::new(self.iter().copied().chain([operand]).collect())));
+        match &mut self.0 {
+            Ids::Many(ids) => Arc::make_mut(ids).push(operand),
+            Ids::Few(..) => {
+                *self = Self(Ids::Many(Arc::new(self.iter().copied().chain([operand]).collect())));
+            }
+        }
         true
     }
 
@@ -536,7 +557,7 @@ impl fmt::Debug for Operands {
 ///
 /// A module made by [`Builder`](crate::build::Builder) has inferred types. One made by [`Module::from_parts`] promises nothing; only
 /// [`crate::verify::verify`] makes it [`crate::verify::Verified`], which later phases take.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Module {
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,

@@ -6,6 +6,7 @@
 mod expressions;
 mod generate;
 pub mod knossos;
+mod nesting;
 mod patterns;
 pub mod properties;
 mod rounding;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 use crate::{
     diag::Code,
     dim::Symbol,
-    ir::{Inst, Module, Operands, ValueId},
+    ir::{Inst, Module, Op, Operands, Own, ValueId},
     map::Takes,
     ops::{self, OpError, OpInfo, Profile, Requirement},
     symbols::bindable,
@@ -61,8 +61,11 @@ impl Deref for Verified {
 pub struct VerifyError {
     /// The stable number.
     pub code: Code,
-    /// The value of the instruction at fault; nothing where the fault is of the outputs.
+    /// The value of the instruction at fault, or that holds what is at fault; nothing where the fault is of the outputs.
     pub value: Option<ValueId>,
+    /// Where the fault is in a module that the instruction holds: the value in that, then the one in what it holds, and
+    /// so on. Nothing where the fault is of a module as a whole.
+    pub inner: Vec<ValueId>,
     /// The position among the outputs, where one of them is at fault.
     pub output: Option<usize>,
     /// What is wrong, with the operands and their types.
@@ -71,11 +74,18 @@ pub struct VerifyError {
 
 impl VerifyError {
     pub(crate) fn of_value(code: Code, value: ValueId, message: impl Into<String>) -> Self {
-        Self { code, value: Some(value), output: None, message: message.into() }
+        Self { code, value: Some(value), inner: Vec::new(), output: None, message: message.into() }
     }
 
     pub(crate) fn of_outputs(code: Code, output: Option<usize>, message: impl Into<String>) -> Self {
-        Self { code, value: None, output, message: message.into() }
+        Self { code, value: None, inner: Vec::new(), output, message: message.into() }
+    }
+
+    /// The same as an error of the module around, in which `value` holds the module at fault.
+    fn within(self, value: ValueId, holder: &str) -> Self {
+        let inner = self.value.into_iter().chain(self.inner).collect();
+        let message = format!("in the module of `{holder}`: {}", self.message);
+        Self { value: Some(value), inner, output: None, message, ..self }
     }
 }
 
@@ -97,54 +107,53 @@ impl fmt::Display for VerifyError {
 /// earlier value), E4003 (an output that is no value), E4004 (an input out of place, without a name of its own), E4012
 /// (a declared type that is not the inferred one), E4013 (an operation outside the profile), E4014 (no output), E2003 (a
 /// symbol that no input gives), and the codes of the operations' own rules. After a mistake the declared type counts,
-/// so that one mistake gives one error.
+/// so that one mistake gives one error. Modules that instructions hold keep the same rules; the inputs of the module around
+/// all give their symbols.
 pub fn verify(module: Module, profile: Profile) -> Result<Verified, Vec<VerifyError>> {
     let errors = check(&module, profile);
     if errors.is_empty() { Ok(Verified { module, profile }) } else { Err(errors) }
 }
 
+/// What messages call a value: of the module itself, or of the one that these instructions hold, outermost first.
+pub(crate) type Name<'a> = dyn Fn(&[ValueId], ValueId) -> String + 'a;
+
 /// As [`verify`], of a module that stays, with values named by `name` in messages; nothing where it verifies.
-pub(crate) fn verify_named(
-    module: &Module,
-    profile: Profile,
-    name: &dyn Fn(ValueId) -> String,
-) -> Vec<VerifyError> {
-    let mut checker = Checker::new(module, profile, name);
-    for (value, inst) in module.iter() {
-        checker.instruction(value, inst);
-    }
-    for (position, output) in module.outputs().iter().enumerate() {
-        if output.index() >= module.insts().len() {
-            let message = format!("output {position} is {}, which no instruction makes", name(*output));
-            checker.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
-        }
-    }
-    if module.outputs().is_empty() {
-        checker.errors.push(VerifyError::of_outputs(Code::E4014, None, "the module has no output"));
-    }
-    checker.errors
+pub(crate) fn verify_named(module: &Module, profile: Profile, name: &Name<'_>) -> Vec<VerifyError> {
+    Checker::new(module, profile, name).all()
 }
 
 /// What must hold of the symbols for the module to run, beyond every symbol being at least 1; sorted, each once.
 pub fn requirements(module: &Verified) -> Vec<Requirement> {
     let mut needed = BTreeSet::new();
+    require(module, &mut needed);
+    needed.into_iter().collect()
+}
+
+/// What must hold for a module to run, what it calls included.
+fn require(module: &Module, needed: &mut BTreeSet<Requirement>) {
     for inst in module.insts() {
+        if let Some(called) = inst.op.called() {
+            require(called, needed);
+        }
         let unproved = inst.ty.shape.iter().filter(|dim| !dim.is_positive());
         needed.extend(unproved.cloned().map(Requirement::Positive));
         let operands: Vec<_> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
         needed.extend((inst.op.info().requirements)(&inst.op, &operands));
     }
-    needed.into_iter().collect()
 }
 
 fn check(module: &Module, profile: Profile) -> Vec<VerifyError> {
-    verify_named(module, profile, &|value| value.to_string())
+    verify_named(module, profile, &|_, value| value.to_string())
 }
 
 struct Checker<'a> {
     module: &'a Module,
     profile: Profile,
-    name: &'a dyn Fn(ValueId) -> String,
+    name: &'a Name<'a>,
+    /// The instructions that hold the module, outermost first.
+    holders: Vec<ValueId>,
+    /// The module around all, whose inputs give the symbols.
+    outermost: &'a Module,
     errors: Vec<VerifyError>,
     /// The names of the inputs so far, while they are more than a glance finds.
     input_names: BTreeSet<&'a str>,
@@ -152,19 +161,45 @@ struct Checker<'a> {
     known_symbols: Option<BTreeSet<Symbol>>,
     /// The values so far whose declared type is one that no value may have: what reads them is not judged.
     impossible: BTreeSet<ValueId>,
+    /// The instructions so far that hold a module and have a mistake: their further results are not judged.
+    broken: BTreeSet<ValueId>,
 }
 
 impl<'a> Checker<'a> {
-    fn new(module: &'a Module, profile: Profile, name: &'a dyn Fn(ValueId) -> String) -> Self {
+    fn new(module: &'a Module, profile: Profile, name: &'a Name<'a>) -> Self {
         Self {
             module,
             profile,
             name,
+            holders: Vec::new(),
+            outermost: module,
             errors: Vec::new(),
             input_names: BTreeSet::new(),
             known_symbols: None,
             impossible: BTreeSet::new(),
+            broken: BTreeSet::new(),
         }
+    }
+
+    fn all(mut self) -> Vec<VerifyError> {
+        for (value, inst) in self.module.iter() {
+            self.instruction(value, inst);
+        }
+        for (position, output) in self.module.outputs().iter().enumerate() {
+            if output.index() >= self.module.insts().len() {
+                let message =
+                    format!("output {position} is {}, which no instruction makes", self.named(*output));
+                self.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
+            }
+        }
+        if self.module.outputs().is_empty() {
+            self.errors.push(VerifyError::of_outputs(Code::E4014, None, "the module has no output"));
+        }
+        self.errors
+    }
+
+    fn named(&self, value: ValueId) -> String {
+        (self.name)(&self.holders, value)
     }
 
     fn instruction(&mut self, value: ValueId, inst: &'a Inst) {
@@ -180,6 +215,13 @@ impl<'a> Checker<'a> {
         let before = self.errors.len();
         let judged = if let Some(name) = inst.op.input_name() {
             self.input(value, inst, name)
+        } else if let Some(nested) = inst.op.nested().filter(|_| row.profile <= self.profile) {
+            self.held(value, nested, row);
+            let judged = self.errors.len() == before && self.operation(value, inst, row);
+            if self.errors.len() > before {
+                self.broken.insert(value);
+            }
+            judged
         } else {
             self.operation(value, inst, row)
         };
@@ -207,23 +249,43 @@ impl<'a> Checker<'a> {
         true
     }
 
+    /// The module that an instruction holds.
+    #[cold]
+    fn held(&mut self, value: ValueId, nested: &'a Module, row: &OpInfo) {
+        let mut holders = self.holders.clone();
+        holders.push(value);
+        let outermost = self.outermost;
+        let inner = Checker { holders, outermost, ..Checker::new(nested, self.profile, self.name) };
+        self.errors.extend(inner.all().into_iter().map(|error| error.within(value, row.name)));
+    }
+
     /// Operands, shapes and element types; whether the declared type could be judged.
     #[inline]
     fn operation(&mut self, value: ValueId, inst: &'a Inst, row: &OpInfo) -> bool {
-        let mut operands = [&inst.ty; Operands::MAX];
-        for (place, operand) in operands.iter_mut().zip(&*inst.operands) {
-            if *operand >= value {
-                self.later_operands(value, inst);
-                return false;
-            }
-            *place = self.module.ty(*operand);
+        if inst.operands.iter().any(|operand| *operand >= value) {
+            self.later_operands(value, inst);
+            return false;
         }
         if !self.impossible.is_empty()
             && inst.operands.iter().any(|operand| self.impossible.contains(operand))
         {
             return false;
         }
-        match ops::infer_by(row, &inst.op, &operands[..inst.operands.len()]) {
+        let mut operands = [&inst.ty; Operands::FEW];
+        let holds = matches!(inst.op, Op::Own(Own::Nesting(_)));
+        let inferred = match operands.get_mut(..inst.operands.len()).filter(|_| !holds) {
+            Some(operands) => {
+                for (place, operand) in operands.iter_mut().zip(&*inst.operands) {
+                    *place = self.module.ty(*operand);
+                }
+                ops::infer_by(row, &inst.op, operands)
+            }
+            None if inst.op.nested().is_none() && inst.operands.iter().any(|of| self.broken.contains(of)) => {
+                return false;
+            }
+            None => ops::infer_among(&inst.op, &inst.operands, self.module.insts()),
+        };
+        match inferred {
             Ok(inferred) if inferred == inst.ty => {}
             Ok(inferred) => {
                 let error = OpError::new(&inst.op, Code::E4012)
@@ -242,7 +304,7 @@ impl<'a> Checker<'a> {
         for operand in inst.operands.iter().filter(|operand| **operand >= value) {
             let known = operand.index() < self.module.insts().len();
             let why = if known { "which is not defined before it" } else { "which is never defined" };
-            let message = format!("`{}` reads {}, {why}", inst.op.info().name, (self.name)(*operand));
+            let message = format!("`{}` reads {}, {why}", inst.op.info().name, self.named(*operand));
             self.error(Code::E4001, value, message);
         }
     }
@@ -272,7 +334,7 @@ impl<'a> Checker<'a> {
 
     fn missing_symbols(&mut self, value: ValueId, inst: &Inst) {
         let mut missing = Vec::new();
-        let inputs = || self.module.inputs().map(|(_, ty)| ty);
+        let inputs = || self.outermost.inputs().map(|(_, ty)| ty);
         let known = self.known_symbols.get_or_insert_with(|| bindable(inputs()));
         let mut visit = |symbol: &Symbol| {
             if !known.contains(symbol) {
@@ -291,7 +353,7 @@ impl<'a> Checker<'a> {
     fn rule(&mut self, value: ValueId, inst: &Inst, error: &OpError) {
         let message = error.message(|operand| {
             let operand = inst.operands[operand];
-            format!("{} is {}", (self.name)(operand), self.module.ty(operand))
+            format!("{} is {}", self.named(operand), self.module.ty(operand))
         });
         self.error(error.code, value, message);
     }

@@ -214,7 +214,7 @@ fn lines(inst: &Inst) -> Vec<String> {
             Attribute::Data(data) => return vec!["constant".into(), numbers::elements(&data, 4)],
             Attribute::Flag(true) => details.push(name.to_string()),
             // The shape of the result stands on its arrow, and the element type with it.
-            Attribute::Flag(false) | Attribute::DType(_) | Attribute::LeadingAxis => {}
+            Attribute::Flag(false) | Attribute::DType(_) | Attribute::LeadingAxis | Attribute::Module(_) => {}
             Attribute::Dims(_) if name.ends_with("shape") => {}
             Attribute::Dims(dims) => details.push(format!("[{}]", joined(&dims))),
             Attribute::Integers(integers) if name == "permutation" => {

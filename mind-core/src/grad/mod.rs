@@ -18,6 +18,8 @@ mod pullback;
 pub(crate) mod rules;
 pub(crate) mod typed;
 
+use std::collections::BTreeMap;
+
 use crate::{
     build::Builder,
     canon::{Canonical, canonicalise, canonicalise_mapped},
@@ -193,6 +195,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let starts = if options.cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
     assert_eq!(seeds.len(), starts, "the derivative starts at the first output, or at every one");
     let mut cotangents = vec![None; primal.insts().len()];
+    let mut further = Further::new();
     for (output, seed) in primal.outputs().iter().zip(seeds) {
         if activity.is_active(*output) {
             accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
@@ -201,12 +204,16 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     // The primal value whose rule made each value of the gradient.
     let mut made_for: Vec<Option<ValueId>> = Vec::new();
     for (value, inst) in primal.iter().rev() {
+        let is_further = further.range((value, 0)..).next().is_some_and(|((of, _), _)| *of == value);
+        if cotangents[value.index()].is_none() && is_further {
+            cotangents[value.index()] = Some(zeros(&mut builder, copies[value.index()])?);
+        }
         let Some(cotangent) = cotangents[value.index()] else { continue };
         made_for.resize(builder.insts().len(), None);
-        let (builder, cotangents) = (&mut builder, &mut cotangents[..]);
+        let (builder, cotangents, further) = (&mut builder, &mut cotangents[..], &mut further);
         let copies = &copies;
         let mut pullback =
-            Pullback { activity: &activity, value, inst, cotangent, builder, copies, cotangents };
+            Pullback { activity: &activity, value, inst, cotangent, builder, copies, cotangents, further };
         rules::step(&mut pullback, &inst.op)?;
         made_for.resize(pullback.builder.insts().len(), Some(value));
     }
@@ -228,6 +235,9 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     finish(builder.finish(outputs), &recorded, options.profile, fault)
 }
 
+/// The sums of the contributions to further results so far, by the instruction and the position of the result.
+type Further = BTreeMap<(ValueId, usize), ValueId>;
+
 /// Adds a contribution to the cotangent of one value.
 fn accumulate(
     builder: &mut Builder,
@@ -241,9 +251,9 @@ fn accumulate(
     Ok(())
 }
 
-/// Zeros of the type of an input.
-fn zeros(builder: &mut Builder, input: ValueId) -> Result<ValueId, AutodiffError> {
-    let ty = builder.ty(input).clone();
+/// Zeros of the type of a value.
+fn zeros(builder: &mut Builder, like: ValueId) -> Result<ValueId, AutodiffError> {
+    let ty = builder.ty(like).clone();
     if ty.shape.as_literals().is_some() {
         return core_v1::filled(builder, &ty, 0.0);
     }

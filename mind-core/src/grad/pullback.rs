@@ -6,16 +6,16 @@ use crate::{
     build::Builder,
     dim::Dim,
     grad::{
-        AutodiffError, accumulate,
+        AutodiffError, Further, accumulate,
         activity::Activity,
         core_v1, push,
         rules::{Factor, Reverse, Selection, pass},
-        typed,
+        typed, zeros,
     },
-    ir::{External, Inst, Op, Operands, Part, Reduction, Resolved, Slice, ValueId},
+    ir::{External, Inst, Nested, Nesting, Op, Operands, Own, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     number::Number,
-    ops::{inverse, place_of_part, position},
+    ops::{inverse, place_of_part, position, results_of_pullback},
     ty::{Shape, Type},
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Pullback<'a> {
     pub(super) copies: &'a [ValueId],
     /// The sum of the contributions to each primal value so far.
     pub(super) cotangents: &'a mut [Option<ValueId>],
+    /// The same of the results behind the first.
+    pub(super) further: &'a mut Further,
 }
 
 type Emitted = Result<ValueId, AutodiffError>;
@@ -161,10 +163,19 @@ impl Reverse for Pullback<'_> {
         inverse(permutation)
     }
 
-    fn own(&mut self, own: &External) -> Done {
+    fn own(&mut self, own: &Own) -> Done {
         match own {
-            External::Call { function, .. } => self.external(function, 1),
-            External::Grad { function, order } => self.external(function, order + 1),
+            Own::External(External::Call { function, .. }) => self.external(function, 1),
+            Own::External(External::Grad { function, order }) => self.external(function, order + 1),
+            Own::Nesting(Nesting::Pullback(module)) => self.told(module),
+            Own::Nesting(Nesting::Result { position: at }) => {
+                let result = (self.inst.operands[0], position(*at));
+                let mut sum = self.further.get(&result).copied();
+                accumulate(self.builder, &mut sum, self.cotangent)?;
+                self.further.extend(sum.map(|sum| (result, sum)));
+                Ok(())
+            }
+            Own::Nesting(Nesting::Call(_)) => unreachable!("the canonical form has no calls"),
         }
     }
 }
@@ -174,20 +185,55 @@ impl Pullback<'_> {
         self.builder.ty(value).clone()
     }
 
+    /// What a module gives of parameters, results and cotangents, a parameter of floats each; to the results nothing.
+    ///
+    /// The results are those that the instruction gives, so a derivative of the derivative meets it again.
+    fn told(&mut self, module: &Nested) -> Done {
+        let count = self.operand_count();
+        let results = results_of_pullback(module, count);
+        if !(results..count).any(|parameter| self.wants(parameter)) {
+            return Ok(());
+        }
+        let mut operands: Vec<_> = (results..count).map(|parameter| self.operand(parameter)).collect();
+        operands.push(self.result());
+        for at in 1..results {
+            operands.push(self.further_result(self.result(), at)?);
+        }
+        operands.push(self.cotangent());
+        for at in 1..results {
+            operands.push(match self.further.get(&(self.value, at)) {
+                Some(cotangent) => *cotangent,
+                None => zeros(self.builder, self.operand(at))?,
+            });
+        }
+        let called = self.emit(Op::Own(Own::Nesting(Nesting::Call(module.clone()))), &operands)?;
+        let is_float = |on: &Self, parameter: &usize| on.ty(on.operand(*parameter)).dtype.is_float();
+        let floats: Vec<_> = (results..count).filter(|parameter| is_float(self, parameter)).collect();
+        for (at, parameter) in floats.into_iter().enumerate() {
+            pass(self, parameter, |on| if at == 0 { Ok(called) } else { on.further_result(called, at) })?;
+        }
+        Ok(())
+    }
+
+    fn further_result(&mut self, of: ValueId, at: usize) -> Emitted {
+        let position = i64::try_from(at).expect("an instruction has fewer results than operands");
+        self.emit(Op::Own(Own::Nesting(Nesting::Result { position })), &[of])
+    }
+
     /// The parts of what the derivative of a function of Rust gives, each in the shape of its operand.
     fn external(&mut self, function: &Arc<str>, order: i64) -> Done {
         let count = self.operand_count();
-        if count == Operands::MAX {
+        if count == Operands::FEW {
             let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
             return Err(self.activity.unsupported_shape(self.value, format!(
                 "`{function}` has {parameters} parameters, so that its derivative of order {order} would take {}, more than the limit of {}",
                 count + 1,
-                Operands::MAX
+                Operands::FEW
             )));
         }
         let operands: Vec<_> =
             (0..count).map(|position| self.operand(position)).chain([self.cotangent()]).collect();
-        let all = Op::Own(External::Grad { function: function.clone(), order });
+        let all = Op::Own(Own::External(External::Grad { function: function.clone(), order }));
         let all = self.emit(all, &operands)?;
         let mut start = Dim::ZERO;
         for position in 0..count {
@@ -257,6 +303,7 @@ mod tests {
             builder: &mut b,
             copies: &[inputs[0], inputs[1], y],
             cotangents: &mut [None; 3],
+            further: &mut Further::new(),
         };
         let error = rule(&mut pullback, inputs[1]).expect_err("the rule is wrong");
         (error.code().info().name, error.to_string())

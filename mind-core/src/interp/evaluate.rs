@@ -8,7 +8,7 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Cumulation, Join, Made, Op, Product, Reduction, Rows, Slice, Window},
+    ir::{Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
     reduce::{self, ArgReduce, Cumulate},
@@ -83,7 +83,8 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
-        Op::Own(external) => {
+        Op::Own(Own::Nesting(_)) => unreachable!("a run gives what holds a module, and reads its results"),
+        Op::Own(Own::External(external)) => {
             let function = external.function();
             let message = format!("`{function}` is a function of Rust, which only compiled programs call");
             return Err(RunError::new(Code::E6010, message));

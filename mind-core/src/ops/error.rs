@@ -125,7 +125,7 @@ impl OpError {
             let placeholder = format!("{{{operand}}}");
             if help.contains(&placeholder) { help.replace(&placeholder, &name(operand)) } else { help }
         };
-        self.help.clone().map(|help| (0..Operands::MAX).fold(help, fill))
+        self.help.clone().map(|help| (0..Operands::FEW).fold(help, fill))
     }
 
     /// The message with the operands as a front names them.

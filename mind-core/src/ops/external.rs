@@ -8,7 +8,7 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    ir::{External, Op},
+    ir::{External, Op, Own},
     ty::{DType, Shape, Type},
 };
 
@@ -35,21 +35,21 @@ static EXTERN: OpInfo = OpInfo {
     mnemonic: "extern",
     label: "extern",
     infer: |op, operands| {
-        let Op::Own(External::Call { function, shape }) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
         check_path(op, function)?;
         Ok(Type::new(float(op, operands)?, shape.clone()))
     },
     derivative: Derivative::Rule,
     fields: &[FUNCTION, SHAPE],
     attributes: |op| {
-        let Op::Own(External::Call { function, shape }) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
         [Some(Attribute::Text(function.clone())), Some(Attribute::Dims(shape.to_vec())), None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::Text(function)), Some(Attribute::Dims(shape)), None] = attributes else {
             not_these_fields()
         };
-        Op::Own(External::Call { function, shape: Shape::new(shape) })
+        Op::Own(Own::External(External::Call { function, shape: Shape::new(shape) }))
     }),
     ..ROW
 };
@@ -75,7 +75,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     mnemonic: "extern_grad",
     label: "extern_grad",
     infer: |op, operands| {
-        let Op::Own(External::Grad { function, order }) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
         check_path(op, function)?;
         let orders =
             usize::try_from(*order).ok().filter(|orders| (1..operands.len().max(1)).contains(orders));
@@ -106,14 +106,14 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     derivative: Derivative::Rule,
     fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
-        let Op::Own(External::Grad { function, order }) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
         [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None]
     },
     make: Make::Of(|attributes| {
         let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None] = attributes else {
             not_these_fields()
         };
-        Op::Own(External::Grad { function, order })
+        Op::Own(Own::External(External::Grad { function, order }))
     }),
     ..ROW
 };

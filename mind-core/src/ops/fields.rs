@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     data::{F32, F64, TensorData},
     dim::Dim,
-    ir::{Padding, Slice},
+    ir::{Nested, Padding, Slice},
     ty::DType,
 };
 
@@ -47,6 +47,8 @@ pub enum FieldKind {
     Padding,
     /// The axis gathered from, always 0; MIC alone writes it.
     LeadingAxis,
+    /// A module, which the texts have on lines of its own behind the instruction.
+    Module,
 }
 
 /// How MIC writes a field.
@@ -87,6 +89,8 @@ pub enum Attribute {
     Padding(Padding),
     /// The axis gathered from, always 0.
     LeadingAxis,
+    /// A module.
+    Module(Nested),
 }
 
 impl Attribute {
@@ -104,7 +108,8 @@ impl Attribute {
             | Self::Integers(_)
             | Self::Data(_)
             | Self::Padding(_)
-            | Self::LeadingAxis => (&mut [], &mut []),
+            | Self::LeadingAxis
+            | Self::Module(_) => (&mut [], &mut []),
         };
         dims.iter_mut().chain(more)
     }

@@ -30,6 +30,7 @@ mod indexing;
 mod joining;
 mod linear;
 mod making;
+mod nesting;
 mod reduction;
 mod rules;
 pub mod sample;
@@ -43,7 +44,7 @@ pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    ir::{Op, Operands, Slice},
+    ir::{Inst, Op, Operands, Own, Slice, ValueId},
     map::Map,
     reduce::Reduce,
     ty::{DType, Type, type_fault},
@@ -51,6 +52,7 @@ use crate::{
 
 pub use crate::profile::Profile;
 pub(crate) use joining::place_of_part;
+pub(crate) use nesting::{results_of_pullback, seen_through};
 pub(crate) use rules::position;
 pub(crate) use shape::inverse;
 
@@ -75,7 +77,7 @@ pub struct OpInfo {
     pub class: Class,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
-    /// The number of operands, or [`VARIADIC`].
+    /// The number of operands, or [`VARIADIC`] or [`HOLDS_MODULE`].
     pub arity: usize,
     /// Shape and dtype rule. The operands are as many as `arity`.
     pub infer: fn(&Op, &[&Type]) -> Inferred,
@@ -130,14 +132,21 @@ const KERNEL: OpInfo = OpInfo {
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
-/// The arity of an operation that takes any number of operands up to [`Operands::MAX`].
+/// The arity of an operation that takes any number of operands up to [`Operands::FEW`].
 pub const VARIADIC: usize = usize::MAX;
+
+/// The arity of an operation that holds a module, which tells how many operands it takes: up to [`Operands::MAX`].
+pub const HOLDS_MODULE: usize = usize::MAX - 1;
 
 impl OpInfo {
     /// Whether the operation takes so many operands.
     #[inline(always)]
     pub fn takes(&self, count: usize) -> bool {
-        count == self.arity || self.arity == VARIADIC && count <= Operands::MAX
+        match self.arity {
+            VARIADIC => count <= Operands::FEW,
+            HOLDS_MODULE => count <= Operands::MAX,
+            arity => count == arity,
+        }
     }
 
     /// The operation with these values, one a field, each of the field's kind.
@@ -165,7 +174,8 @@ impl OpInfo {
     pub(crate) fn miscounted(&self, count: usize) -> String {
         let noun = if count == 1 { "operand" } else { "operands" };
         match self.arity {
-            VARIADIC => format!("{count} {noun} given, at most {} needed", Operands::MAX),
+            VARIADIC => format!("{count} {noun} given, at most {} needed", Operands::FEW),
+            HOLDS_MODULE => format!("{count} {noun} given, at most {} needed", Operands::MAX),
             arity => format!("{count} {noun} given, {arity} needed"),
         }
     }
@@ -186,6 +196,8 @@ pub enum Class {
     View,
     /// Everything that has a kernel of its own.
     Kernel,
+    /// What holds a module, and what reads its results: no plan has any.
+    Module,
 }
 
 /// How a cotangent flows back through an operation.
@@ -263,12 +275,13 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Join(join) => joining::row(join),
         Op::Product(product) => linear::row(product),
         Op::Window(window) => convolution::row(window),
-        Op::Own(external) => external::row(external),
+        Op::Own(Own::External(external)) => external::row(external),
+        Op::Own(Own::Nesting(nesting)) => nesting::row(nesting),
     }
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 11] = [
+static KINDS: [&[&OpInfo]; 12] = [
     reduction::ARGS,
     cumulative::ROWS,
     constant::ROWS,
@@ -280,6 +293,7 @@ static KINDS: [&[&OpInfo]; 11] = [
     linear::ROWS,
     convolution::ROWS,
     external::ROWS,
+    nesting::ROWS,
 ];
 
 /// Every row: the functions of elements, the reductions, inputs, then the others, kind after kind.
@@ -339,6 +353,23 @@ pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
         check_type(|| op.clone(), ty)?;
     }
     inferred
+}
+
+/// As [`infer`], of an operation on values whose instructions are at hand: those of an operand say what its further
+/// results are.
+///
+/// # Errors
+/// As [`infer`].
+///
+/// # Panics
+/// If an operand is none of the instructions.
+pub fn infer_among(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Inferred {
+    if let (Op::Own(Own::Nesting(_)), None, [operand]) = (op, op.nested(), operands) {
+        return nesting::infer_further(op, &insts[operand.index()], |value| {
+            insts.get(value.index()).map(|inst| &inst.ty)
+        });
+    }
+    infer(op, &operands.iter().map(|operand| &insts[operand.index()].ty).collect::<Vec<_>>())
 }
 
 /// Whether a value may have this type: element type, rank, extents and element count are within the limits.
@@ -427,7 +458,7 @@ impl Op {
         }
     }
 
-    /// Calls `visit` with each dim of the attributes.
+    /// Calls `visit` with each dim of the attributes, but for those in a module that it holds.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
         if self.has_dims() {
             let mut attributes = (self.info().attributes)(self);

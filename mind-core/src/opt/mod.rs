@@ -12,7 +12,7 @@ use crate::{
     dim::Symbol,
     ir::{Arrange, Inst, Module, Op, Operands, ValueId},
     number::Number,
-    ops::Requirement,
+    ops::{Requirement, seen_through},
     ty::{Shape, Type},
     verify,
 };
@@ -72,6 +72,8 @@ pub fn optimise(module: &Canonical) -> Optimised {
         rewriter.origin = value;
         replaced.push(if matches!(inst.op, Op::Map(map) if map.row().is_identity()) {
             operands[0]
+        } else if let Some(result) = seen_through(module, inst) {
+            replaced[result.index()]
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
         } else {
@@ -85,13 +87,26 @@ pub fn optimise(module: &Canonical) -> Optimised {
     Optimised { module, requirements, origins }
 }
 
-/// The canonical module as it is, to be planned without being optimised: what tests compare with.
+/// The canonical module as it is, but for what only differentiation sees, to be planned without being optimised: what tests
+/// compare with.
 pub fn unoptimised(module: &Canonical) -> Optimised {
-    Optimised {
-        module: (***module).clone(),
-        requirements: verify::requirements(module.as_verified()),
-        origins: (0..module.insts().len()).map(ValueId::new).collect(),
+    let (mut insts, mut origins) = (Vec::new(), Vec::new());
+    let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
+    for (value, inst) in module.iter() {
+        if let Some(result) = seen_through(module, inst) {
+            replaced.push(replaced[result.index()]);
+            continue;
+        }
+        replaced.push(ValueId::new(insts.len()));
+        let operands = inst.operands.map(|operand| replaced[operand.index()]);
+        insts.push(Inst { operands, ..inst.clone() });
+        origins.push(value);
     }
+    let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
+    let requirements = verify::requirements(module.as_verified());
+    // What only derivatives read is dead by now, and plans have no place for it.
+    let (module, origins) = without_dead_values(Module::from_parts(insts, outputs), &origins);
+    Optimised { module, requirements, origins }
 }
 
 /// The optimised instructions as they come.

@@ -36,7 +36,7 @@ pub fn random_core_v1_module(seed: u64, size: usize) -> Module {
 }
 
 fn generate(random: Random, size: usize, profile: Profile) -> Module {
-    let mut generator = Generator { random, builder: Builder::new(), profile };
+    let mut generator = Generator { random, builder: Builder::new(), profile, depth: 0 };
     generator.inputs();
     let mut left = size;
     // Proposals that break a rule are dropped; the bound ends a walk that finds nothing.
@@ -53,6 +53,8 @@ pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) builder: Builder,
     pub(super) profile: Profile,
+    /// How many modules there are around the one that is made.
+    pub(super) depth: usize,
 }
 
 /// An operation on values, which may break a rule.
@@ -87,7 +89,7 @@ impl Generator {
         }
     }
 
-    fn input(&mut self, name: String, ty: Type) {
+    pub(super) fn input(&mut self, name: String, ty: Type) {
         self.builder.input(name, ty).expect("names and types are fit for inputs");
     }
 
@@ -103,7 +105,7 @@ impl Generator {
     }
 
     /// Tries one operation; whether it was added.
-    fn step(&mut self) -> bool {
+    pub(super) fn step(&mut self) -> bool {
         let x = self.value();
         let Some((op, operands)) = self.propose(x) else { return false };
         if op.info().profile > self.profile {
@@ -118,12 +120,11 @@ impl Generator {
 
     /// Whether an operation keeps the rules and makes something small.
     pub(super) fn fits(&self, op: &Op, operands: &[ValueId]) -> bool {
-        let operand_types: Vec<&Type> = operands.iter().map(|operand| self.builder.ty(*operand)).collect();
-        crate::ops::infer(op, &operand_types).is_ok_and(|ty| is_small(&ty))
+        crate::ops::infer_among(op, operands, self.builder.insts()).is_ok_and(|ty| is_small(&ty))
     }
 
     /// A value, the recent ones more often.
-    fn value(&mut self) -> ValueId {
+    pub(super) fn value(&mut self) -> ValueId {
         let count = self.builder.insts().len();
         let back = self.random.below(count).min(self.random.below(count));
         ValueId::new(count - 1 - back)
@@ -145,7 +146,7 @@ impl Generator {
         let ty = self.builder.ty(x).clone();
         let rank = ty.rank();
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
-        Some(match self.random.below(31) {
+        Some(match self.random.below(32) {
             0..5 => {
                 let op = self.function(|row| {
                     row.arity() == 2 && row.shapes == Shapes::Broadcast && row.takes(ty.dtype)
@@ -245,6 +246,7 @@ impl Generator {
                 let axis = self.random.below(rank) as i64;
                 (Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis }), Vec::new())
             }
+            29 => self.nesting(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),
         })
     }

@@ -7,14 +7,16 @@
 //! everything else by little.
 
 use crate::{
+    canon::canonicalise,
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
     ir::{Arrange, Inst, Join, Op, Part, Product, Reduction, Rows, Window},
     map::{Exactness, Row},
-    ops::position,
+    ops::{Profile, position},
+    opt::unoptimised,
     reduce::{Cumulate, Reduce},
     ty::DType,
-    verify::Verified,
+    verify::{Verified, verify},
 };
 
 /// A result of the interpreter, and how far others may be off.
@@ -55,6 +57,15 @@ impl Bounded {
 /// # Errors
 /// As those of [`crate::interp::run`].
 pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, RunError> {
+    let flat;
+    let module = match module.nested().next() {
+        None => module,
+        Some(_) => {
+            let program = (*unoptimised(&canonicalise(module.clone()))).clone();
+            flat = verify(program, Profile::Extended).expect("a pass keeps every rule");
+            &flat
+        }
+    };
     let Trace { values, bindings } = trace(module, inputs)?;
     let mut bounds: Vec<Vec<f64>> = Vec::with_capacity(values.len());
     for (inst, result) in module.insts().iter().zip(&values) {
@@ -187,7 +198,7 @@ impl Step<'_> {
                 vec![0.0; self.result.elements.len()]
             }
             Op::ArgReduce(..) | Op::Made(_) => unreachable!("positions are no floats"),
-            Op::Own(_) => unreachable!("the interpreter does not run functions of Rust"),
+            Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
             Op::Map(map) => self.function(map.row()),
             Op::Arrange(Arrange::Reshape { .. })
             | Op::Arrange(Arrange::Transpose { .. })

@@ -4,6 +4,7 @@
 //! then the line `outputs: %id, …`. What the specification leaves open:
 //!
 //! - A type is an element type, and its extents unless it is a single number: `f32`, `f32[2, 2 * N + 1]`.
+//! - The module that an instruction holds follows it in braces, with numbers of its own. It is printed two spaces further in.
 //! - Attributes are `name=value`, in a fixed order an operation: text in double quotes with the escapes `\\ \" \n \t \r
 //!   \u{hex}`; `true` or `false`; lists in brackets; padding `valid`, `same` or `[[top, bottom], [left, right]]`.
 //! - Constant tensors list their elements flat in row-major order; a number without brackets fills the tensor.
@@ -18,7 +19,7 @@ use super::{
     Document, Form, Limits,
     cursor::{self, Cursor, Read, Spaces},
     decode,
-    read::{self, Notes, Reader},
+    read::{self, Holder, Notes, Reader},
     write,
 };
 use crate::{
@@ -47,17 +48,31 @@ use crate::{
 /// ```
 pub fn print(module: &Module) -> String {
     let mut text = String::new();
+    push_module(&mut text, module, 0);
+    text
+}
+
+/// The lines of a module that stands in so many others.
+fn push_module(text: &mut String, module: &Module, depth: usize) {
+    let indent = |text: &mut String, depth: usize| text.extend(std::iter::repeat_n("  ", depth));
     for (value, inst) in module.iter() {
-        push_line(&mut text, value, inst);
+        indent(text, depth);
+        push_line(text, value, inst);
+        if let Some(nested) = inst.op.nested() {
+            text.push_str(" {\n");
+            push_module(text, nested, depth + 1);
+            indent(text, depth);
+            text.push('}');
+        }
         text.push('\n');
     }
+    indent(text, depth);
     text.push_str("outputs:");
     for (position, output) in module.outputs().iter().enumerate() {
         text.push_str(if position > 0 { ", " } else { " " });
-        push_value(&mut text, *output);
+        push_value(text, *output);
     }
     text.push('\n');
-    text
 }
 
 /// The module of a text, not verified.
@@ -96,34 +111,44 @@ pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
     let mut cursor = Cursor::new(text, Form::CoreIr);
-    let mut ended = false;
+    // Of the module that is being read and of those that it stands in, whether the outputs were read.
+    let mut ended = vec![false];
     while !cursor.is_at_end() && !reader.is_full() {
         cursor.skip_spaces();
         if cursor.is_at_line_end() {
             cursor.next_line();
             continue;
         }
-        let line = if ended {
-            cursor.unexpected("nothing after the outputs")
+        let is_within = reader.depth() > 0;
+        let line = if is_within && cursor.eat(b'}') {
+            close(&mut reader, &mut cursor, &ended)
+        } else if ended.last() == Some(&true) {
+            cursor.unexpected(if is_within { "`}`" } else { "nothing after the outputs" })
         } else if cursor.eat_str("outputs:") {
-            ended = true;
+            ended.pop();
+            ended.push(true);
             outputs(&mut reader, &mut cursor)
         } else {
             instruction(&mut reader, &mut cursor)
         };
+        ended.resize(reader.depth() + 1, false);
         if let Err(diag) = line {
             reader.diags.push(*diag);
         }
         cursor.next_line();
     }
-    if !ended && !reader.is_full() {
-        let message = "found the end of the text, expected `outputs:` and the results";
+    let message = match ended[..] {
+        [true] => None,
+        [.., true] => Some("found the end of the text, expected `}`"),
+        [.., false] | [] => Some("found the end of the text, expected `outputs:` and the results"),
+    };
+    if let Some(message) = message.filter(|_| !reader.is_full()) {
         reader.diags.push(Diag::new(Code::E1007, cursor.site(), message));
     }
     reader.finish(cursor.line(), Notes::default())
 }
 
-/// One instruction as it stands in the text, for messages that quote it.
+/// One instruction as it stands in the text, without the module that it may hold, for messages that quote it.
 pub fn line(value: ValueId, inst: &Inst) -> String {
     let mut text = String::new();
     push_line(&mut text, value, inst);
@@ -152,7 +177,7 @@ fn push_line(text: &mut String, value: ValueId, inst: &Inst) {
     text.push(')');
     let mut separator = " {";
     for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
-        if attribute == Attribute::LeadingAxis {
+        if matches!(attribute, Attribute::LeadingAxis | Attribute::Module(_)) {
             continue;
         }
         text.push_str(separator);
@@ -202,8 +227,10 @@ fn push_attribute(text: &mut String, attribute: &Attribute) {
         Attribute::Padding(Padding::Custom(pairs)) => {
             write::list(text, pairs, ", ", |text, pair| push_integers(text, pair));
         }
-        Attribute::Slice(_) | Attribute::LeadingAxis => {
-            unreachable!("a slice is three lists, the leading axis is not written")
+        Attribute::Slice(_) | Attribute::LeadingAxis | Attribute::Module(_) => {
+            unreachable!(
+                "a slice is three lists, the leading axis is not written, a module has lines of its own"
+            )
         }
     }
 }
@@ -213,19 +240,42 @@ fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     let start = cursor.position();
     let number = value(cursor, "an instruction `%0 = …` or `outputs:`")?;
     reader.define(cursor, start, number)?;
-    if let Err(diag) = definition(reader, cursor) {
-        reader.push_fault(*diag);
+    // Of an operation that is unknown it is not known that it holds none.
+    let mut holds = true;
+    match definition(reader, cursor, &mut holds) {
+        Ok(None) => Ok(()),
+        Ok(Some(holder)) => reader.open(*cursor, start, Some(holder)),
+        // The lines below are those of the module that it would hold.
+        Err(diag) if holds && cursor.rest_of_line().trim_end().ends_with('{') => {
+            reader.diags.push(*diag);
+            reader.open(*cursor, start, None)
+        }
+        Err(diag) => {
+            reader.push_fault(*diag);
+            Ok(())
+        }
     }
-    Ok(())
 }
 
-/// Everything after the id.
-fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
+/// `}`, which is read: the module ends that an instruction holds.
+fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> Read<()> {
+    if ended.last() == Some(&false) {
+        let message = "found `}`, expected `outputs:` and the results before it";
+        reader.diags.push(Diag::new(Code::E1007, cursor.site_of(cursor.position() - 1), message));
+    }
+    reader.close();
+    cursor.skip_spaces();
+    if cursor.is_at_line_end() { Ok(()) } else { cursor.unexpected("the end of the line") }
+}
+
+/// Everything after the id; gives the instruction if it holds a module, which is then on the lines below.
+fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool) -> Read<Option<Holder>> {
     cursor.skip_spaces();
     cursor.expect(b'=', "`=`")?;
     cursor.skip_spaces();
     let start = cursor.position();
     let (row, is_generic) = operation(cursor)?;
+    *holds = row.fields.iter().any(|field| field.kind == FieldKind::Module);
     cursor.skip_spaces();
     cursor.expect(b'(', "`(` and the operands")?;
     let (mut operands, mut count) = (Operands::NONE, 0);
@@ -253,8 +303,15 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     cursor.skip_spaces();
     let ty = typed(cursor, reader.limits)?;
     cursor.skip_spaces();
+    if *holds {
+        cursor.expect(b'{', "`{` and the module on the lines below")?;
+        cursor.skip_spaces();
+    }
     if !cursor.is_at_line_end() {
         return cursor.unexpected("the end of the line");
+    }
+    if *holds {
+        return Ok(Some(Holder { row, operands, ty }));
     }
     if let (
         Some(mut literal),
@@ -277,7 +334,7 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
         reader.resolve(*cursor, attributes_start, shape, &operands)?;
     }
     reader.push(op, operands, ty);
-    Ok(())
+    Ok(None)
 }
 
 fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
@@ -335,7 +392,8 @@ pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
 fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Option<Cursor<'a>>)> {
     let mut attributes = [None, None, None];
     let mut literal = None;
-    let braces = row.fields.iter().any(|field| field.kind != FieldKind::LeadingAxis);
+    let braces =
+        row.fields.iter().any(|field| !matches!(field.kind, FieldKind::LeadingAxis | FieldKind::Module));
     if braces {
         cursor.expect(b'{', "`{` and the attributes")?;
     }
@@ -343,6 +401,9 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Op
     for (field, attribute) in row.fields.iter().zip(&mut attributes) {
         if field.kind == FieldKind::LeadingAxis {
             *attribute = Some(Attribute::LeadingAxis);
+            continue;
+        }
+        if field.kind == FieldKind::Module {
             continue;
         }
         if !first {
@@ -377,7 +438,7 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Op
                 skip_literal(cursor);
                 Attribute::Data(vec![0i32].into())
             }
-            FieldKind::Slice | FieldKind::LeadingAxis => unreachable!("read above"),
+            FieldKind::Slice | FieldKind::LeadingAxis | FieldKind::Module => unreachable!("read above"),
         });
     }
     cursor.skip_spaces();

@@ -9,7 +9,8 @@
 //!  "outputs": [1]}
 //! ```
 //!
-//! Opcodes, attributes and types are those of Core IR text. Extents are integers, or strings where symbols are in them.
+//! Opcodes, attributes and types are those of Core IR text; the module that an instruction holds is its attribute `module`,
+//! an object as the whole. Extents are integers, or strings where symbols are in them.
 //! A float is a number, or the string that Core IR text has where JSON has no number: `"inf"`, `"-inf"`, `"nan"`,
 //! `"nan:0x7fc00001"`.
 
@@ -28,7 +29,7 @@ use crate::{
     definitions::Definition,
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
-    ir::{self, Padding, Slice},
+    ir::{self, Nested, Padding, Slice},
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
     ty::{DType, Shape, Type},
 };
@@ -104,15 +105,22 @@ pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
             return Err(diags);
         }
     };
-    if module.instructions.len() > limits.nodes {
-        let message = format!("{} nodes, more than the limit of {}", module.instructions.len(), limits.nodes);
+    read_module(module, limits, &mut 0)
+}
+
+/// The module of its record; counts the nodes, those of the modules in it included.
+fn read_module(module: Module, limits: &Limits, nodes: &mut usize) -> Result<ir::Module, Diags> {
+    let mut diags = Diags::new();
+    *nodes += module.instructions.len();
+    if *nodes > limits.nodes {
+        let message = format!("{nodes} nodes, more than the limit of {}", limits.nodes);
         diags.push(Diag::new(Code::E1008, Site::Nowhere, message));
         return Err(diags);
     }
     let mut definitions = Vec::with_capacity(module.instructions.len());
     for instruction in module.instructions {
         let id = instruction.value_id;
-        match definition(instruction, limits) {
+        match definition(instruction, limits, nodes) {
             Ok(definition) => definitions.push(definition),
             Err(mut diag) => {
                 diag.message = format!("%{id}: {}", diag.message);
@@ -192,6 +200,9 @@ fn insert(attributes: &mut Map<String, Value>, name: &str, attribute: Attribute)
             return;
         }
         Attribute::LeadingAxis => return,
+        Attribute::Module(nested) => {
+            serde_json::to_value(Module::from(&*nested)).expect("its keys are strings and its numbers finite")
+        }
     };
     attributes.insert(name.into(), value);
 }
@@ -229,7 +240,7 @@ fn float64(value: F64) -> Value {
     )
 }
 
-fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
+fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> Read<Definition> {
     let Instruction { value_id, opcode, operands, mut attributes, result_type } = instruction;
     let row = match opcode.as_str() {
         "BinOp" => Some(binary(attributes.remove("op"))?),
@@ -239,7 +250,7 @@ fn definition(instruction: Instruction, limits: &Limits) -> Read<Definition> {
     if !row.takes(operands.len()) {
         return fault(Code::E2007, format!("`{opcode}`: {}", row.miscounted(operands.len())));
     }
-    let values = values(row, &mut attributes, limits)?;
+    let values = values(row, &mut attributes, limits, nodes)?;
     if let Some(name) = attributes.keys().next() {
         return fault(Code::E1007, format!("`{opcode}` has no attribute `{name}`"));
     }
@@ -268,7 +279,12 @@ fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T
     if cursor.is_at_end() { Ok(value) } else { cursor.unexpected("the end of the string") }
 }
 
-fn values(row: &OpInfo, given: &mut Map<String, Value>, limits: &Limits) -> Read<Attributes> {
+fn values(
+    row: &OpInfo,
+    given: &mut Map<String, Value>,
+    limits: &Limits,
+    nodes: &mut usize,
+) -> Read<Attributes> {
     let missing = |name: &str| fault(Code::E1007, format!("`{}` has no value for `{name}`", row.name));
     let take =
         |given: &mut Map<String, Value>, name: &str| given.remove(name).map_or_else(|| missing(name), Ok);
@@ -308,9 +324,21 @@ fn values(row: &OpInfo, given: &mut Map<String, Value>, limits: &Limits) -> Read
                 .into(),
             ),
             FieldKind::Padding => Attribute::Padding(padding(name, take(given, name)?)?),
+            FieldKind::Module => Attribute::Module(held(take(given, name)?, limits, nodes)?),
         });
     }
     Ok(values)
+}
+
+/// A module within an instruction. What is wrong with it is told of the instruction, first things first.
+fn held(value: Value, limits: &Limits, nodes: &mut usize) -> Read<Nested> {
+    let module: Module = match serde_json::from_value(value) {
+        Ok(module) => module,
+        Err(error) => return fault(Code::E1007, format!("`module`: {error}")),
+    };
+    let module = read_module(module, limits, nodes)
+        .map_err(|diags| diags.into_iter().next().expect("what is refused has a mistake"))?;
+    Nested::new(module).or_else(|error| fault(Code::E1008, error.to_string()))
 }
 
 fn unfit<T>(name: &str, needed: &str, found: &Value) -> Read<T> {

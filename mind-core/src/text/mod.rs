@@ -27,7 +27,7 @@ pub mod mic;
 mod read;
 mod write;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use lines::Lines;
 
@@ -97,8 +97,22 @@ pub struct Document {
     lines: Lines,
     /// The line of each output.
     output_lines: Lines,
+    /// Where the modules stand that instructions hold.
+    inner: BTreeMap<ValueId, Inner>,
     /// The last line.
     end: u32,
+}
+
+/// Where a module stands that an instruction holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    /// The numbers of its values.
+    numbers: Numbering,
+    /// The line of each value.
+    lines: Lines,
+    /// The values whose lines are known to be wrong, ascending.
+    reported: Vec<ValueId>,
+    inner: BTreeMap<ValueId, Inner>,
 }
 
 /// A comment line of a MIC text.
@@ -126,16 +140,39 @@ pub enum Above {
 impl Document {
     /// What the text calls a value: `%2` or `N3`.
     pub fn value_name(&self, value: ValueId) -> String {
-        match self.numbers.number(value) {
-            Some(number) => format!("{}{number}", self.numbers.prefix()),
+        self.name_within(&[], value)
+    }
+
+    /// What the text calls a value of the module that these instructions hold, outermost first.
+    fn name_within(&self, holders: &[ValueId], value: ValueId) -> String {
+        let numbers = match holders {
+            [] => Some(&self.numbers),
+            holders => self.inner(holders).map(|inner| &inner.numbers),
+        };
+        match numbers.and_then(|numbers| Some((numbers.prefix(), numbers.number(value)?))) {
+            Some((prefix, number)) => format!("{prefix}{number}"),
             None => value.to_string(),
         }
+    }
+
+    /// Where the module stands that these instructions hold, outermost first.
+    fn inner(&self, holders: &[ValueId]) -> Option<&Inner> {
+        let (first, rest) = holders.split_first()?;
+        rest.iter().try_fold(self.inner.get(first)?, |inner, holder| inner.inner.get(holder))
     }
 
     /// The line of a value.
     pub fn site(&self, value: ValueId) -> Site {
         let line = self.lines.get(value.index());
         line.map_or(Site::Nowhere, |line| Site::Text { line, column: 1 })
+    }
+
+    /// The line of a value in a module that `outer` holds, or in one that is held there.
+    fn inner_site(&self, outer: ValueId, inner: &[ValueId]) -> Site {
+        let Some((value, holders)) = inner.split_last() else { return self.site(outer) };
+        let holders: Vec<_> = [outer].iter().chain(holders).copied().collect();
+        let line = self.inner(&holders).and_then(|inner| inner.lines.get(value.index()));
+        line.map_or_else(|| self.site(outer), |line| Site::Text { line, column: 1 })
     }
 
     /// The line of an output, by its position; the last line where there is no such output.
@@ -148,7 +185,7 @@ impl Document {
     /// # Errors
     /// Every independent mistake, at its line, in the names of the text.
     pub fn verify(self, profile: Profile) -> Result<Verified, Diags> {
-        match verify_named(&self.module, profile, &|value| self.value_name(value)) {
+        match verify_named(&self.module, profile, &|holders, value| self.name_within(holders, value)) {
             errors if errors.is_empty() => Ok(Verified::trusted(self.module, profile)),
             errors => {
                 let mut diags = Diags::new();
@@ -161,10 +198,18 @@ impl Document {
     /// What is wrong with the operands and types of instructions beside those known to be wrong, which ascend. Inputs and
     /// symbols are not judged: what would be wrong with them may follow from what is known.
     fn type_mistakes(&self, known: &[ValueId]) -> impl Iterator<Item = Diag> {
-        let errors = verify_named(&self.module, Profile::Extended, &|value| self.value_name(value));
+        let name = |holders: &[ValueId], value| self.name_within(holders, value);
+        let errors = verify_named(&self.module, Profile::Extended, &name);
         let follows = |error: &VerifyError| {
-            matches!(error.code, Code::E2003 | Code::E4004)
-                || error.value.is_none_or(|value| known.binary_search(&value).is_ok())
+            let known = match (error.value, &error.inner[..]) {
+                (Some(outer), [holders @ .., last]) => {
+                    let holders: Vec<_> = [outer].iter().chain(holders).copied().collect();
+                    self.inner(&holders).is_some_and(|inner| inner.reported.binary_search(last).is_ok())
+                }
+                (Some(value), []) => known.binary_search(&value).is_ok(),
+                (None, _) => true,
+            };
+            matches!(error.code, Code::E2003 | Code::E4004) || known
         };
         errors.into_iter().filter(move |error| !follows(error)).map(|error| self.diag(error))
     }
@@ -172,6 +217,7 @@ impl Document {
     /// An error of the module as one of the text.
     pub fn diag(&self, error: VerifyError) -> Diag {
         let site = match (error.value, error.output) {
+            (Some(outer), _) if !error.inner.is_empty() => self.inner_site(outer, &error.inner),
             (Some(value), _) => self.site(value),
             (None, Some(output)) => self.output_site(output),
             (None, None) => Site::Text { line: self.end, column: 1 },

@@ -1,9 +1,9 @@
 //! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
 
-use std::{mem, sync::Arc};
+use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
-    Comment, Document, Form, Limits,
+    Comment, Document, Form, Inner, Limits,
     cursor::{self, Cursor, Read, Spaces},
     lines::Lines,
 };
@@ -11,9 +11,9 @@ use crate::{
     definitions::Numbering,
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
-    ir::{Inst, Module, Op, Operands, Padding, ValueId},
+    ir::{Inst, Module, Nested, Op, Operands, Padding, ValueId},
     map::Map,
-    ops::OpInfo,
+    ops::{Attribute, OpInfo},
     ty::{DType, MAX_RANK, Shape, Type, type_fault},
 };
 
@@ -22,6 +22,20 @@ pub(super) struct Reader<'a> {
     pub(super) limits: &'a Limits,
     pub(super) form: Form,
     pub(super) diags: Diags,
+    /// The module that is being read.
+    module: Part,
+    /// Those that it stands in, outermost first, each with the instruction that holds the next.
+    around: Vec<(Part, Option<Holder>)>,
+    /// The instructions of modules around it and of those that were read in it.
+    elsewhere: usize,
+    /// What is known by now of references to what stood nowhere above, by the places of the diagnostics.
+    resolved: Vec<(usize, String)>,
+    /// Whether the nodes exceed their limit.
+    is_over: bool,
+}
+
+/// A module as it is read, without those in it.
+struct Part {
     numbers: Numbering,
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,
@@ -31,8 +45,17 @@ pub(super) struct Reader<'a> {
     missing: Vec<Missing>,
     /// The values whose lines are known to be wrong.
     reported: Vec<ValueId>,
-    /// Whether the nodes exceed their limit.
-    is_over: bool,
+    /// Where the modules stand that were read in it.
+    inner: BTreeMap<ValueId, Inner>,
+    /// How many mistakes there were before it.
+    mistakes: usize,
+}
+
+/// An instruction that holds a module, which is still to be read.
+pub(super) struct Holder {
+    pub(super) row: &'static OpInfo,
+    pub(super) operands: Operands,
+    pub(super) ty: Type,
 }
 
 /// What stands beside the module in a text.
@@ -85,17 +108,13 @@ pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags
     Ok(lines.min(limits.nodes))
 }
 
-impl<'a> Reader<'a> {
-    #[inline]
-    pub(super) fn new(nodes: usize, limits: &'a Limits, form: Form) -> Self {
+impl Part {
+    fn new(nodes: usize, form: Form, mistakes: usize) -> Self {
         let prefix = match form {
             Form::CoreIr => "%",
             Form::Mic => "N",
         };
         Self {
-            limits,
-            form,
-            diags: Diags::new(),
             numbers: Numbering::new(prefix),
             insts: Vec::with_capacity(nodes),
             outputs: Vec::with_capacity(1),
@@ -103,20 +122,97 @@ impl<'a> Reader<'a> {
             output_lines: Lines::default(),
             missing: Vec::new(),
             reported: Vec::new(),
+            inner: BTreeMap::new(),
+            mistakes,
+        }
+    }
+
+    /// What the references to what stood nowhere above come to, now that all has been read.
+    fn resolve(&self, resolved: &mut Vec<(usize, String)>) {
+        resolved.extend(self.missing.iter().map(|Missing { diag, number, reader, output }| {
+            let message = match reader {
+                Some(reader) => self.numbers.missing(*number, reader),
+                None => self.numbers.missing_output(*output, *number),
+            };
+            (*diag, message)
+        }));
+    }
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    pub(super) fn new(nodes: usize, limits: &'a Limits, form: Form) -> Self {
+        Self {
+            limits,
+            form,
+            diags: Diags::new(),
+            module: Part::new(nodes, form, 0),
+            around: Vec::new(),
+            elsewhere: 0,
+            resolved: Vec::new(),
             is_over: false,
+        }
+    }
+
+    /// How many modules there are around the one that is being read.
+    pub(super) fn depth(&self) -> usize {
+        self.around.len()
+    }
+
+    /// Goes on with the module that the value holds which was numbered last; nothing where its instruction was in error and
+    /// reported. The instruction starts at this position.
+    ///
+    /// # Errors
+    /// E1008 where modules nest deeper than their limit.
+    #[cold]
+    pub(super) fn open(&mut self, cursor: Cursor<'_>, start: usize, holder: Option<Holder>) -> Read<()> {
+        if self.around.len() == Nested::MAX_DEPTH {
+            self.is_over = true;
+            let message = crate::ir::NestingFault::Depth.to_string();
+            return cursor.fault_at(start, Code::E1008, message);
+        }
+        let part = Part::new(0, self.form, self.diags.as_slice().len());
+        self.elsewhere += self.module.insts.len();
+        self.around.push((mem::replace(&mut self.module, part), holder));
+        Ok(())
+    }
+
+    /// Ends the module that is being read, if it stands in another.
+    #[cold]
+    pub(super) fn close(&mut self) {
+        let Some((around, holder)) = self.around.pop() else { return };
+        let inner = mem::replace(&mut self.module, around);
+        self.elsewhere = self.elsewhere + inner.insts.len() - self.module.insts.len();
+        inner.resolve(&mut self.resolved);
+        let holds = ValueId::new(self.module.insts.len());
+        let Part { numbers, insts, outputs, lines, reported, inner, mistakes, .. } = inner;
+        self.module.inner.insert(holds, Inner { numbers, lines, reported, inner });
+        let Some(Holder { row, operands, ty }) = holder else { return self.push_any() };
+        match Nested::new(Module::from_parts(insts, outputs)) {
+            Ok(nested) => {
+                if self.diags.as_slice().len() > mistakes {
+                    self.module.reported.push(holds);
+                }
+                self.push(row.op([Some(Attribute::Module(nested)), None, None]), operands, ty);
+            }
+            Err(fault) => {
+                let line = self.module.lines.get(holds.index()).unwrap_or_default();
+                let diag = Diag::new(Code::E1008, Site::Text { line, column: 1 }, fault.to_string());
+                self.push_fault(diag);
+            }
         }
     }
 
     /// Numbers the next value, which starts at this position.
     #[inline(always)]
     pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
-        if self.insts.len() == self.limits.nodes {
+        if self.module.insts.len() + self.elsewhere >= self.limits.nodes {
             self.is_over = true;
             let message = format!("more than the limit of {} nodes", self.limits.nodes);
             return cursor.fault_at(start, Code::E1008, message);
         }
-        self.lines.push(cursor.line());
-        if let Err(message) = self.numbers.define(number) {
+        self.module.lines.push(cursor.line());
+        if let Err(message) = self.module.numbers.define(number) {
             self.diags.push(Diag::new(Code::E4002, cursor.site_of(start), message));
         }
         Ok(())
@@ -125,7 +221,7 @@ impl<'a> Reader<'a> {
     /// Takes in the instruction of the value that was numbered last.
     #[inline(always)]
     pub(super) fn push(&mut self, op: Op, operands: Operands, ty: Type) {
-        self.insts.push(Inst { op, operands, ty });
+        self.module.insts.push(Inst { op, operands, ty });
     }
 
     /// Reports what is wrong with the instruction of the value that was numbered last; another stands for it.
@@ -138,8 +234,14 @@ impl<'a> Reader<'a> {
     /// Takes in any instruction, where what is wrong was reported.
     #[cold]
     pub(super) fn push_any(&mut self) {
-        self.reported.push(ValueId::new(self.insts.len()));
-        self.push(Op::Map(Map::COPY), Operands::NONE, Type::scalar(DType::Bool));
+        self.push_any_of(Type::scalar(DType::Bool));
+    }
+
+    /// As [`Self::push_any`], of a type that is known.
+    #[cold]
+    pub(super) fn push_any_of(&mut self, ty: Type) {
+        self.module.reported.push(ValueId::new(self.module.insts.len()));
+        self.push(Op::Map(Map::COPY), Operands::NONE, ty);
     }
 
     /// Whether reading stops: there are more mistakes than are told, or the nodes exceed their limit, which is told once.
@@ -157,8 +259,8 @@ impl<'a> Reader<'a> {
         row: &'static OpInfo,
     ) -> ValueId {
         // The value that is being defined has its number already.
-        match self.numbers.get(number) {
-            Some(value) if value.index() < self.insts.len() => value,
+        match self.module.numbers.get(number) {
+            Some(value) if value.index() < self.module.insts.len() => value,
             Some(_) | None => self.missing_operand(*cursor, start, number, row),
         }
     }
@@ -171,35 +273,41 @@ impl<'a> Reader<'a> {
         number: u64,
         row: &'static OpInfo,
     ) -> ValueId {
-        self.missing.push(Missing {
+        self.module.missing.push(Missing {
             diag: self.diags.as_slice().len(),
             number,
             reader: Some(row.name),
             output: 0,
         });
         self.diags.push(Diag::new(Code::E4001, cursor.site_of(start), ""));
-        self.reported.push(ValueId::new(self.insts.len()));
+        self.module.reported.push(ValueId::new(self.module.insts.len()));
         ValueId::new(0)
     }
 
     /// Takes in an output, which starts at this position.
     pub(super) fn output(&mut self, cursor: Cursor<'_>, start: usize, number: u64) {
-        let value = self.numbers.get(number);
+        let value = self.module.numbers.get(number);
         if value.is_none() {
-            let (diag, output) = (self.diags.as_slice().len(), self.outputs.len());
-            self.missing.push(Missing { diag, number, reader: None, output });
+            let (diag, output) = (self.diags.as_slice().len(), self.module.outputs.len());
+            self.module.missing.push(Missing { diag, number, reader: None, output });
             self.diags.push(Diag::new(Code::E4003, cursor.site_of(start), ""));
         }
-        self.outputs.push(value.unwrap_or(ValueId::new(0)));
-        self.output_lines.push(cursor.line());
+        self.module.outputs.push(value.unwrap_or(ValueId::new(0)));
+        self.module.output_lines.push(cursor.line());
     }
 
+    /// How many values the module around all has so far.
     pub(super) fn values(&self) -> usize {
-        self.insts.len()
+        self.outermost().insts.len()
     }
 
+    /// How many outputs the module around all has so far.
     pub(super) fn outputs(&self) -> usize {
-        self.outputs.len()
+        self.outermost().outputs.len()
+    }
+
+    fn outermost(&self) -> &Part {
+        self.around.first().map_or(&self.module, |(part, _)| part)
     }
 
     /// E2007 unless an operation, which starts at this position, has as many operands as it takes.
@@ -241,7 +349,7 @@ impl<'a> Reader<'a> {
             let message = format!("`reshape`: {shape} has several extents of -1, needed one at most");
             return cursor.fault_at(start, Code::E3006, message);
         }
-        let operand = self.insts.get(operands[0].index()).filter(|_| self.diags.is_empty());
+        let operand = self.module.insts.get(operands[0].index()).filter(|_| self.diags.is_empty());
         let Some(Inst { ty, .. }) = operand else { return Ok(()) };
         let others: Shape = shape.iter().filter(|dim| **dim != unknown).cloned().collect();
         let counts = ty.shape.element_count().and_then(|count| Ok((count, others.element_count()?)));
@@ -264,7 +372,10 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Every mistake.
     #[inline]
-    pub(super) fn finish(self, end: u32, notes: Notes) -> Result<Document, Diags> {
+    pub(super) fn finish(mut self, end: u32, notes: Notes) -> Result<Document, Diags> {
+        while self.depth() > 0 {
+            self.close();
+        }
         if self.diags.is_empty() { Ok(self.document(end, notes)) } else { Err(self.mistakes(end)) }
     }
 
@@ -272,13 +383,12 @@ impl<'a> Reader<'a> {
     /// The declared type of a line in error counts for what reads it.
     #[cold]
     fn mistakes(mut self, end: u32) -> Diags {
-        let (limit, reported) = (self.limits.errors, mem::take(&mut self.reported));
+        let (limit, reported) = (self.limits.errors, mem::take(&mut self.module.reported));
         let mut diags: Vec<Diag> = mem::take(&mut self.diags).into_iter().collect();
-        for Missing { diag, number, reader, output } in &self.missing {
-            diags[*diag].message = match reader {
-                Some(reader) => self.numbers.missing(*number, reader),
-                None => self.numbers.missing_output(*output, *number),
-            };
+        let mut resolved = mem::take(&mut self.resolved);
+        self.module.resolve(&mut resolved);
+        for (diag, message) in resolved {
+            diags[diag].message = message;
         }
         diags.extend(self.document(end, Notes::default()).type_mistakes(&reported));
         diags.sort_by_key(|diag| match diag.site {
@@ -293,15 +403,17 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn document(self, end: u32, Notes { name, docs, comments }: Notes) -> Document {
+        let Part { numbers, insts, outputs, lines, output_lines, inner, .. } = self.module;
         Document {
             form: self.form,
-            module: Module::from_parts(self.insts, self.outputs),
+            module: Module::from_parts(insts, outputs),
             name,
             docs,
             comments,
-            numbers: self.numbers,
-            lines: self.lines,
-            output_lines: self.output_lines,
+            numbers,
+            lines,
+            output_lines,
+            inner,
             end,
         }
     }

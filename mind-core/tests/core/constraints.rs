@@ -5,13 +5,15 @@ use mind_core::{
     data::TensorData,
     diag::Code::{self, *},
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Join, Made, Op, Padding, Part, Product, Reduction,
-        Rows, Slice, Window,
+        Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op,
+        Own, Padding, Part, Product, Reduction, Rows, Slice, Window,
     },
     map::Map,
-    ops::Focus,
+    ops::{Focus, Profile},
     reduce::{Cumulate, Reduce},
+    text::{Limits, core_ir},
     ty::{Shape, Type},
+    verify::verify,
 };
 
 use crate::support::{code, dim, infer_types, refused, shape, ty};
@@ -708,8 +710,107 @@ fn arithmetic_on_dims_that_leaves_64_bits_is_an_error() {
     assert!(infer_types(&Op::Map(Map::Neg), &["f32[N, 4611686018427387904]"]).is_ok());
 }
 
+/// The module of a text, within an instruction.
+fn nested(text: &str) -> Nested {
+    let module = core_ir::parse(text, &Limits::default()).unwrap();
+    Nested::new(module).unwrap()
+}
+
+/// A module with inputs of these types, which gives those of its inputs.
+fn inner(inputs: &[&str], outputs: &[usize]) -> Nested {
+    let lines =
+        inputs.iter().enumerate().map(|(at, ty)| format!("%{at} = Input () {{name=\"x{at}\"}} : {ty}\n"));
+    let outputs: Vec<_> = outputs.iter().map(|output| format!("%{output}")).collect();
+    nested(&format!("{}outputs: {}\n", lines.collect::<String>(), outputs.join(", ")))
+}
+
+fn call(inputs: &[&str], outputs: &[usize]) -> Op {
+    Op::Own(Own::Nesting(Nesting::Call(inner(inputs, outputs))))
+}
+
+fn pullback(inputs: &[&str], outputs: &[usize]) -> Op {
+    Op::Own(Own::Nesting(Nesting::Pullback(inner(inputs, outputs))))
+}
+
+#[test]
+fn call_c1() {
+    assert!(infer_types(&call(&["f32[2]"], &[0]), &["f32[2]"]).is_ok());
+    assert_eq!(code(&call(&["f32[2]"], &[0]), &["f32[2]", "f32[2]"]), E2007);
+    assert_eq!(code(&call(&["f32[2]"], &[0]), &[]), E2007);
+}
+
+#[test]
+fn call_c2() {
+    assert_eq!(code(&call(&["f32[2]"], &[0]), &["f32[3]"]), E2001);
+    assert_eq!(code(&call(&["f32[2]"], &[0]), &["f64[2]"]), E2001);
+}
+
+#[test]
+fn call_c4() {
+    let mut deepest = inner(&["f32"], &[0]);
+    for _ in 1..Nested::MAX_DEPTH {
+        let mut b = Builder::new();
+        let x = b.input("x", ty("f32")).unwrap();
+        let y = b.push(Op::Own(Own::Nesting(Nesting::Call(deepest))), &[x]).unwrap();
+        deepest = Nested::new(b.finish([y])).unwrap();
+    }
+    let mut b = Builder::new();
+    let x = b.input("x", ty("f32")).unwrap();
+    let y = b.push(Op::Own(Own::Nesting(Nesting::Call(deepest.clone()))), &[x]).unwrap();
+    let module = b.finish([y]);
+    assert!(verify(module.clone(), Profile::Extended).is_ok());
+    assert_eq!(Nested::new(module).unwrap_err(), NestingFault::Depth);
+    assert_eq!(deepest.depth(), Nested::MAX_DEPTH);
+    assert_eq!(deepest.size(), 2 * Nested::MAX_DEPTH - 1);
+}
+
+#[test]
+fn pullback_c1() {
+    assert!(infer_types(&pullback(&["f32"; 3], &[0]), &["f32"; 2]).is_ok());
+    assert!(infer_types(&pullback(&["f32"; 5], &[0]), &["f32"; 3]).is_ok());
+    assert_eq!(code(&pullback(&["f32"; 2], &[0]), &["f32"; 2]), E2007);
+    assert_eq!(code(&pullback(&["f32"; 5], &[0]), &["f32"; 2]), E2007);
+}
+
+#[test]
+fn pullback_c2() {
+    assert_eq!(code(&pullback(&["f32", "f32[2]", "f32"], &[0]), &["f32[2]", "f32"]), E2001);
+    assert_eq!(code(&pullback(&["f32", "f32", "f32[2]"], &[0]), &["f32", "f32"]), E2001);
+}
+
+#[test]
+fn pullback_c3() {
+    assert_eq!(code(&pullback(&["f32", "i64", "i64"], &[0]), &["i64", "f32"]), E2005);
+    assert_eq!(code(&pullback(&["i64", "f32", "f32"], &[0]), &["f32", "i64"]), E2005);
+}
+
+#[test]
+fn pullback_c4() {
+    assert_eq!(code(&pullback(&["f32"; 3], &[0, 0]), &["f32"; 2]), E2007);
+    assert!(infer_types(&pullback(&["f32", "i64", "f32", "f32"], &[0]), &["f32", "f32", "i64"]).is_ok());
+}
+
+#[test]
+fn pullback_c5() {
+    assert_eq!(code(&pullback(&["f32[2]", "f32", "f32"], &[1]), &["f32", "f32[2]"]), E2001);
+}
+
+#[test]
+fn result_c1() {
+    let mut b = Builder::new();
+    let x = b.input("x", ty("f32[3]")).unwrap();
+    let i = b.input("i", ty("i64[2]")).unwrap();
+    let y = b.push(call(&["f32[3]", "i64[2]"], &[0, 1]), &[x, i]).unwrap();
+    let result = |position| Op::Own(Own::Nesting(Nesting::Result { position }));
+    let second = b.push(result(1), &[y]).unwrap();
+    assert_eq!(b.ty(second).to_string(), "i64[2]");
+    for (position, of) in [(0, y), (2, y), (-1, y), (1, x), (1, second)] {
+        assert_eq!(b.push(result(position), &[of]).unwrap_err().code, E4003, "{position}");
+    }
+}
+
 fn external(function: &str) -> Op {
-    Op::Own(External::Call { function: function.into(), shape: shape("2") })
+    Op::Own(Own::External(External::Call { function: function.into(), shape: shape("2") }))
 }
 
 #[test]
@@ -738,7 +839,7 @@ fn external_back(function: &str) -> Op {
 }
 
 fn external_back_again(function: &str, order: i64) -> Op {
-    Op::Own(External::Grad { function: function.into(), order })
+    Op::Own(Own::External(External::Grad { function: function.into(), order }))
 }
 
 #[test]

@@ -37,8 +37,9 @@ fn names_and_mnemonics_are_unique() {
 fn every_operation_with_operands_is_sampled() {
     for row in TABLE {
         let cases = DType::ALL.iter().map(|dtype| row.cases(*dtype).len()).sum::<usize>();
-        // Of functions that are elsewhere the compiler has nothing to evaluate.
-        assert_eq!(cases > 0, row.arity > 0 && !row.name.starts_with("Extern"), "{}", row.name);
+        // Of functions that are elsewhere the compiler has nothing to evaluate; random modules hold modules.
+        let is_sampled = row.arity > 0 && !row.name.starts_with("Extern") && row.class != Class::Module;
+        assert_eq!(cases > 0, is_sampled, "{}", row.name);
     }
 }
 

@@ -9,7 +9,10 @@ use mind_core::{
     build::Builder,
     ir::Module,
     map::Map,
-    ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
+    ops::{
+        Class, Derivative, FieldKind, HOLDS_MODULE, InMic, OpInfo, Profile, TABLE, VARIADIC, infer,
+        sample::Case,
+    },
     surface::function_names,
     text::{core_ir, mic},
     ty::{DType, Type},
@@ -80,13 +83,18 @@ fn every_row_is_documented_in_all_parts_with_its_own_attributes() {
     }
 }
 
+/// Whether it takes any number of operands.
+fn is_open(row: &OpInfo) -> bool {
+    matches!(row.arity, VARIADIC | HOLDS_MODULE)
+}
+
 /// The signature with the operands that it names and the attributes that the row has.
 fn signature_of(row: &OpInfo, signature: &str) -> String {
     let inner = signature.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let (operands, _) = inner.split_once("; ").unwrap_or((if row.arity == 0 { "" } else { inner }, ""));
     let count = operands.split(", ").filter(|operand| !operand.is_empty()).count();
     // `x…` is any number of them.
-    let needed = if row.arity == VARIADIC { 1 } else { row.arity };
+    let needed = if is_open(row) { 1 } else { row.arity };
     assert_eq!(count, needed, "{}: operands of the documentation", row.name);
     let mut attributes = Vec::new();
     for field in row.fields {
@@ -112,7 +120,7 @@ fn page() -> Result<String, fmt::Error> {
         let meaning = head.split_once(": ").map_or("", |(_, meaning)| meaning).trim_end_matches('.');
         let meaning = meaning.trim_end_matches("; an extension");
         let (name, mnemonic) = (row.name, row.mnemonic);
-        let arity = if row.arity == VARIADIC { "any".to_owned() } else { row.arity.to_string() };
+        let arity = if is_open(row) { "any".to_owned() } else { row.arity.to_string() };
         let (profile, surface) = (profile(row), surface(row));
         let anchor = name.to_lowercase();
         writeln!(
@@ -192,6 +200,7 @@ fn class(row: &OpInfo) -> &'static str {
         Class::Reduction => "reduction",
         Class::View => "view: the same elements in another arrangement",
         Class::Kernel => "kernel of its own",
+        Class::Module => "a module within a module",
     }
 }
 
@@ -216,6 +225,7 @@ fn kind(kind: FieldKind) -> &'static str {
         FieldKind::Slice => "starts, ends and steps",
         FieldKind::Padding => "padding",
         FieldKind::LeadingAxis => "always 0",
+        FieldKind::Module => "a module, on lines of its own",
     }
 }
 
@@ -231,6 +241,8 @@ fn surface(row: &OpInfo) -> String {
         _ if label == "concat" => "`concat(…)`, `stack(…)`".into(),
         _ if label == "expand_dims" => "`expand_dims(…)`, `x[.., _]`".into(),
         _ if is_word && function_names().any(|name| name == label) => format!("`{label}(…)`"),
+        _ if label == "pullback" => "`fn f(…) { … } pullback(y, dy) { … }`".into(),
+        _ if matches!(label, "call" | "result") => "only within the compiler".into(),
         _ if label == "extern" => "a function declared by `extern fn`".into(),
         _ if label == "index" => "`x[i, j]`".into(),
         _ if is_word => "only in gradients".into(),
@@ -260,6 +272,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/linear.rs"),
         include_str!("../../src/ops/making.rs"),
         include_str!("../../src/ops/mod.rs"),
+        include_str!("../../src/ops/nesting.rs"),
         include_str!("../../src/ops/reduction.rs"),
         include_str!("../../src/reduce.rs"),
         include_str!("../../src/ops/shape.rs"),

@@ -6,7 +6,7 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use mind_core::{
     diag::{Diags, Site},
-    ops::{FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC},
+    ops::{FieldKind, HOLDS_MODULE, InMic, OpInfo, Profile, TABLE, VARIADIC},
     text::{Document, Limits, core_ir, mic},
 };
 
@@ -118,13 +118,16 @@ fn listed(line: fn(&OpInfo) -> String) -> String {
 
 /// One for any number.
 fn shown_operands(row: &OpInfo) -> usize {
-    if row.arity == VARIADIC { 1 } else { row.arity }
+    if matches!(row.arity, VARIADIC | HOLDS_MODULE) { 1 } else { row.arity }
 }
 
 fn mic_line(row: &OpInfo) -> String {
     let mut line = format!("N… {}", row.mnemonic);
     line.push_str(&" N…".repeat(shown_operands(row)));
     for field in row.fields {
+        if field.kind == FieldKind::Module {
+            return line + " T…`, and below it `  N… …`, `  O N…";
+        }
         let value = match field.kind {
             FieldKind::Text => "S…".into(),
             FieldKind::Flag => "0".into(),
@@ -136,6 +139,7 @@ fn mic_line(row: &OpInfo) -> String {
             FieldKind::Slice => "start:end:step,…".into(),
             FieldKind::Padding => "valid".into(),
             FieldKind::LeadingAxis => "0".into(),
+            FieldKind::Module => unreachable!("it is alone"),
         };
         match field.mic {
             InMic::Type => {}
@@ -162,12 +166,14 @@ fn core_ir_line(row: &OpInfo) -> String {
                 FieldKind::Integers | FieldKind::Dims => "[…]",
                 FieldKind::Slice => return Some("starts=[…], ends=[…], steps=[…]".into()),
                 FieldKind::Padding => "valid",
-                FieldKind::LeadingAxis => return None,
+                FieldKind::LeadingAxis | FieldKind::Module => return None,
             };
             Some(format!("{}={value}", field.name))
         })
         .collect();
     let attributes =
         if attributes.is_empty() { String::new() } else { format!(" {{{}}}", attributes.join(", ")) };
-    format!("%… = {} ({operands}){attributes} : type", row.name)
+    let holds = row.fields.iter().any(|field| field.kind == FieldKind::Module);
+    let module = if holds { " { … }" } else { "" };
+    format!("%… = {} ({operands}){attributes} : type{module}", row.name)
 }

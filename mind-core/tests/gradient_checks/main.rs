@@ -5,6 +5,7 @@ mod errors;
 mod forms;
 mod golden;
 mod lowering;
+mod nested;
 mod programs;
 #[path = "../../../tests/support/sample.rs"]
 mod sample;

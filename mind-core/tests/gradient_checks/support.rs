@@ -7,7 +7,7 @@ use mind_core::{
     dim::{Bindings, Dim, Symbol},
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     interp::{self, Elements, Value},
-    ir::{Const, Module, Op, Rows, ValueId},
+    ir::{Const, Module, Nested, Op, Rows, ValueId},
     map::Map,
     ops::{
         Profile,
@@ -179,6 +179,10 @@ pub fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> ValueId {
 
 /// The module with its floats in f64.
 pub fn in_f64(module: &Module) -> Canonical {
+    canonical(converted(module))
+}
+
+fn converted(module: &Module) -> Module {
     let mut builder = Builder::new();
     let mut values = Vec::new();
     for (_, inst) in module.iter() {
@@ -199,11 +203,18 @@ pub fn in_f64(module: &Module) -> Canonical {
                 push(&mut builder, Op::Const(Const::Count { shape: shape.clone(), dtype: DType::F64 }), &[])
             }
             Op::Map(Map::ToF32) => push(&mut builder, Op::Map(Map::ToF64), &operands),
-            op => push(&mut builder, op.clone(), &operands),
+            op => match op.nested() {
+                Some(nested) => {
+                    let nested =
+                        Nested::new(converted(nested)).expect("it is as deep and as large as it was");
+                    push(&mut builder, op.clone().with_nested(nested), &operands)
+                }
+                None => push(&mut builder, op.clone(), &operands),
+            },
         });
     }
     let outputs: Vec<_> = module.outputs().iter().map(|output| values[output.index()]).collect();
-    canonical(builder.finish(outputs))
+    builder.finish(outputs)
 }
 
 /// The extent that tests give a symbol: another one each, none of them 1.

@@ -6,7 +6,8 @@ use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
     ir::{
-        Const, Convolution, External, Inst, Join, Made, Module, Op, Product, Reduction, Rows, ValueId, Window,
+        Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows, ValueId,
+        Window,
     },
     map::{self, Map},
     ops::{Class, Motion, position},
@@ -126,8 +127,13 @@ impl<'m> Arranger<'m> {
                 let shapes = [input, shape.clone(), output];
                 self.conv2d(value, inst, ConvKind::GradFilter, convolution, shapes)
             }
-            Op::Own(External::Call { function, .. }) => self.external(value, inst, function, 0),
-            Op::Own(External::Grad { function, order }) => self.external(value, inst, function, *order),
+            Op::Own(Own::External(External::Call { function, .. })) => {
+                self.external(value, inst, function, 0)
+            }
+            Op::Own(Own::External(External::Grad { function, order })) => {
+                self.external(value, inst, function, *order)
+            }
+            Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
         }
     }
 
@@ -551,7 +557,7 @@ fn masks(module: &Module) -> Vec<ValueId> {
             let is_mask = row.is_some_and(|row| row.mask == Some(position));
             is_needed[operand.index()] |= !(is_mask || keeps_positive);
             is_stored[operand.index()] |= match inst.op.info().class {
-                Class::Kernel | Class::View => true,
+                Class::Kernel | Class::View | Class::Module => true,
                 Class::Input | Class::Constant | Class::Elementwise | Class::Reduction => false,
             };
         }
@@ -562,7 +568,7 @@ fn masks(module: &Module) -> Vec<ValueId> {
         let z = inst.operands[mask];
         let is_computed = match module.inst(z).op.info().class {
             Class::Elementwise | Class::Reduction | Class::Kernel => true,
-            Class::Input | Class::Constant | Class::View => false,
+            Class::Input | Class::Constant | Class::View | Class::Module => false,
         };
         if let Some(h) = activation[z.index()].filter(|h| *h < value)
             && is_computed

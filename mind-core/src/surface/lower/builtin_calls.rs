@@ -142,7 +142,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 Stop::Poisoned => Stop::Poisoned,
             });
         };
-        let (count, most) = (elements.len(), Operands::MAX);
+        let (count, most) = (elements.len(), Operands::FEW);
         let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
         match count {
             0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),

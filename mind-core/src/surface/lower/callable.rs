@@ -4,12 +4,12 @@ use super::lowered::GradientTarget;
 use super::signature::{Signature, SignatureParameter};
 use super::structure::Structure;
 use super::table::Entry;
-use crate::build::Builder;
+use crate::build::specialise;
 use crate::canon::{Canonical, canonicalise};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Symbol};
 use crate::grad::{AutodiffError, GradientOptions, differentiate};
-use crate::ir::{Module, Op};
+use crate::ir::Module;
 use crate::ops::{OpError, Profile};
 use crate::verify::verify;
 
@@ -94,8 +94,7 @@ impl Callable<'_> {
             module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
             // The next gradient is several times as large.
             if is_too_large(&module) {
-                let diag =
-                    too_many(&format!("{}({})", step.label, step.function), module.insts().len(), step.site);
+                let diag = too_many(&format!("{}({})", step.label, step.function), module.size(), step.site);
                 return Err(Differentiation::Gradient(diag));
             }
         }
@@ -109,22 +108,6 @@ pub(super) enum Differentiation {
     Rule(Box<OpError>),
     /// It cannot be differentiated.
     Gradient(Diag),
-}
-
-/// The module with symbols replaced, in its inputs too.
-fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
-    if bindings.is_empty() {
-        return Ok(module.clone());
-    }
-    let mut builder = Builder::new();
-    let mut inputs = Vec::new();
-    for (name, ty) in module.inputs() {
-        let op = || Op::input(name.clone());
-        let ty = ty.substitute(bindings).map_err(|overflow| OpError::overflow(&op(), overflow))?;
-        inputs.push(builder.input(name.clone(), ty)?);
-    }
-    let outputs = builder.inline(module, &inputs, bindings)?;
-    Ok(builder.finish(outputs))
 }
 
 /// The canonical form that differentiation takes.
@@ -149,7 +132,7 @@ impl Step {
 
 /// How many instructions a call copies.
 pub(super) fn own_instructions(module: &Module) -> usize {
-    module.insts().len() - module.inputs().len()
+    module.size() - module.inputs().len()
 }
 
 /// E1008 where so many instructions are made or would be.
@@ -163,5 +146,5 @@ pub(super) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
 
 /// Whether a module is as large as a function may be.
 fn is_too_large(module: &Module) -> bool {
-    module.insts().len() > MAX_INSTRUCTIONS
+    module.size() > MAX_INSTRUCTIONS
 }

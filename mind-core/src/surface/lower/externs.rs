@@ -7,7 +7,7 @@ use super::table::{Compiled, Entry, Table};
 use super::types::DimNames;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{External, Op, Operands};
+use crate::ir::{External, Op, Operands, Own};
 use crate::surface::ast::Extern;
 use crate::ty::Type;
 
@@ -41,7 +41,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
         values.push(value.expect("the signature has distinct names and types that values may have"));
     }
     // The derivative has the cotangent too.
-    let most = Operands::MAX - 1;
+    let most = Operands::FEW - 1;
     if values.len() > most {
         let message = format!("`{name}` has {} parameters, more than the limit of {most}", values.len());
         return Err(Diag::new(Code::E1008, signature.site, message).into());
@@ -52,7 +52,10 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
             "declare a function for each of them, as `(def first Float (x : Float) (get$1$2 (both x)))`",
         )
     })?;
-    let op = Op::Own(External::Call { function: item.path.as_str().into(), shape: result.shape.clone() });
+    let op = Op::Own(Own::External(External::Call {
+        function: item.path.as_str().into(),
+        shape: result.shape.clone(),
+    }));
     let value = builder.push(op, &values).map_err(|error| {
         let of = |position: usize| {
             let parameter = &signature.parameters[position];

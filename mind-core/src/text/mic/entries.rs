@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{HEADER, table::Table};
+use super::{HEADER, INDENT, table::Table};
 use crate::{
     diag::{Code, Diag, Diags},
     dim::Dim,
@@ -10,7 +10,7 @@ use crate::{
     text::{
         Above, Comment, Document, Form, Limits,
         cursor::{Cursor, Read, Spaces},
-        read::{self, Notes, Reader},
+        read::{self, Holder, Notes, Reader},
     },
     ty::{Shape, Type},
 };
@@ -26,6 +26,7 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         docs: Vec::new(),
         pending: Vec::new(),
         comments: Vec::new(),
+        held: None,
     };
     let mut cursor = Cursor::new(text, Form::Mic);
     match parser.header(cursor) {
@@ -42,6 +43,7 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
         }
         cursor.next_line();
     }
+    parser.without_module();
     if !parser.pending.is_empty() {
         parser.place_comments(Above::End);
     }
@@ -62,6 +64,9 @@ pub(super) struct Parser<'a> {
     /// Comments whose next entry is still to come.
     pending: Vec<String>,
     comments: Vec<Comment>,
+    /// The node before, which holds the module on the lines below and stands there; nothing of one that was in error, whose
+    /// value is still to be made.
+    pub(super) held: Option<(Cursor<'a>, Option<Holder>)>,
 }
 
 impl<'a> Parser<'a> {
@@ -103,6 +108,15 @@ impl<'a> Parser<'a> {
     #[inline(always)]
     fn line(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
         let first = cursor.peek();
+        if first == b' ' || first == b'\t' {
+            return self.indented(*cursor);
+        }
+        if (self.held.is_some() || self.reader.depth() > 0) && first != b'#' && !cursor.is_at_line_end() {
+            self.without_module();
+            while self.reader.depth() > 0 {
+                self.reader.close();
+            }
+        }
         if !self.pending.is_empty() {
             match first {
                 b'N' => self.place_comments(Above::Node(ValueId::new(self.reader.values()))),
@@ -120,9 +134,68 @@ impl<'a> Parser<'a> {
                 self.comment(*cursor);
                 Ok(cursor.position())
             }
-            b' ' | b'\t' => empty(*cursor),
             _ if cursor.is_at_line_end() => Ok(cursor.position()),
             _ => cursor.unexpected("an entry: `S…`, `T…`, `N…`, `O` or `#`"),
+        }
+    }
+
+    /// A line that begins with a space: nothing, a comment, or an entry of a module that a node holds.
+    #[cold]
+    fn indented(&mut self, mut cursor: Cursor<'a>) -> Read<usize> {
+        let start = cursor.position();
+        cursor.skip_spaces();
+        if cursor.is_at_line_end() {
+            return Ok(cursor.position());
+        }
+        let found = cursor.since(start);
+        let depth = found.len() / INDENT.len();
+        let most = self.reader.depth() + usize::from(self.held.is_some());
+        if depth > most || found != INDENT.repeat(depth) {
+            let needed = match (most, INDENT.len()) {
+                (0, _) => "needed at the start of its line".to_owned(),
+                (most, each) => format!("needed {each} for each module around it, {} at most", each * most),
+            };
+            let begins = if cursor.peek() == b'#' { "a comment" } else { "an entry" };
+            let message = format!("spaces before {begins}, {needed}");
+            return cursor.fault(Code::E1007, message);
+        }
+        if cursor.peek() == b'#' {
+            self.comment(cursor);
+            return Ok(cursor.position());
+        }
+        if depth == most
+            && let Some((at, holder)) = self.held.take()
+        {
+            self.reader.open(at, at.position(), holder)?;
+        }
+        self.without_module();
+        while self.reader.depth() > depth {
+            self.reader.close();
+        }
+        if !self.pending.is_empty() {
+            self.place_comments(Above::Node(ValueId::new(self.reader.values())));
+        }
+        match cursor.peek() {
+            b'N' => self.node(&cursor),
+            b'O' => self.output_entry(&cursor),
+            _ => cursor.unexpected("an entry of a module that a node holds: `N…`, `O` or `#`"),
+        }
+    }
+
+    /// Ends a node that holds a module where none stands below.
+    fn without_module(&mut self) {
+        let Some((cursor, holder)) = self.held.take() else { return };
+        match holder {
+            None => self.reader.push_any(),
+            Some(Holder { row, ty, .. }) => {
+                let message = format!(
+                    "`{}` holds a module, needed on the lines below with {} spaces more before each",
+                    row.mnemonic,
+                    INDENT.len()
+                );
+                self.reader.diags.push(Diag::new(Code::E1007, cursor.site(), message));
+                self.reader.push_any_of(ty);
+            }
         }
     }
 
@@ -193,15 +266,6 @@ impl<'a> Parser<'a> {
         self.reader.output(cursor, start, number);
         Ok(cursor.position())
     }
-}
-
-/// A line that begins with a space, of which there may be nothing but spaces.
-fn empty(mut cursor: Cursor<'_>) -> Read<usize> {
-    cursor.skip_spaces();
-    if cursor.is_at_line_end() {
-        return Ok(cursor.position());
-    }
-    cursor.fault(Code::E1007, "spaces before an entry, needed at the start of its line")
 }
 
 /// What follows the id of a symbol: ` "x"`.

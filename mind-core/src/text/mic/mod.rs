@@ -1,7 +1,7 @@
 //! MIC, `mic@1`: the compact text form of RFC-0001.
 //!
 //! One entry a line: symbols, types, nodes, outputs, each table in the order of first use and counted from 0, nodes
-//! from 1. The grammar and every decision where the RFC leaves one stand in `docs/mic.md`.
+//! from 1. A module that a node holds stands below it, two spaces further in, with numbers of its own. The grammar and every decision where the RFC leaves one stand in `docs/mic.md`.
 //!
 //! The parser takes what the grammar allows: gaps in ids, so that a line can be added, changed or removed and nothing
 //! else; entries nothing uses; `\r\n`. The printer has one way to write a module. Neither changes an instruction.
@@ -19,6 +19,9 @@ use crate::{diag::Diags, ir::Module};
 
 /// The first line of every text.
 const HEADER: &str = "mic@1";
+
+/// What stands before a line of a module that an instruction holds, for each module that it stands in.
+const INDENT: &str = "  ";
 
 /// The text of a module, valid or not.
 ///

@@ -11,7 +11,7 @@ use crate::{
     text::{
         Limits,
         cursor::{self, Cursor, Read, Spaces},
-        read,
+        read::{self, Holder},
     },
     ty::Type,
 };
@@ -28,7 +28,9 @@ impl<'a> Parser<'a> {
         match self.definition(cursor) {
             Ok(end) => Ok(end),
             Err(fault) => {
-                self.reader.push_fault(*fault);
+                self.reader.diags.push(*fault);
+                // Whether it holds the lines below, these say.
+                self.held = Some((cursor, None));
                 Ok(start)
             }
         }
@@ -60,7 +62,7 @@ impl<'a> Parser<'a> {
 
     /// Everything after the operands of an operation with attributes; gives where it ends.
     #[inline(never)]
-    fn with_fields(&mut self, cursor: Cursor<'a>, row: &OpInfo, operands: Operands) -> Read<usize> {
+    fn with_fields(&mut self, cursor: Cursor<'a>, row: &'static OpInfo, operands: Operands) -> Read<usize> {
         let mut cursor = cursor;
         let start = cursor.position();
         let mut attributes = [const { None }; 3];
@@ -69,6 +71,11 @@ impl<'a> Parser<'a> {
             self.reader.push_any();
             return Ok(cursor.position());
         };
+        if row.fields.iter().any(|field| field.kind == FieldKind::Module) {
+            let ty = ty.clone();
+            self.held = Some((cursor, Some(Holder { row, operands, ty })));
+            return Ok(cursor.position());
+        }
         if let Some(literal) = literal {
             attributes = constant(literal, ty, self.reader.limits)?;
         } else {
@@ -137,6 +144,7 @@ impl<'a> Parser<'a> {
         let mut literal = None;
         for (field, attribute) in row.fields.iter().zip(attributes) {
             match field.mic {
+                _ if field.kind == FieldKind::Module => continue,
                 InMic::Type => continue,
                 InMic::Place => cursor.space(described(field))?,
                 InMic::Key(key) => {
@@ -244,8 +252,10 @@ fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> Read<(Attribute, usi
                 }
             }
         }
-        FieldKind::Text | FieldKind::DType | FieldKind::Data => {
-            unreachable!("a name is of the table of symbols, the rest is read from the type")
+        FieldKind::Text | FieldKind::DType | FieldKind::Data | FieldKind::Module => {
+            unreachable!(
+                "a name is of the table of symbols, a module of the lines below, the rest is read from the type"
+            )
         }
     };
     Ok((value, cursor.position()))
@@ -294,5 +304,6 @@ const fn described(field: &Field) -> &'static str {
         FieldKind::Slice => "a range for each axis, as in `0:2:1,1:4:1`",
         FieldKind::Padding => "`valid`, `same` or `[[top,bottom],[left,right]]`",
         FieldKind::LeadingAxis => "`0`",
+        FieldKind::Module => "a module on the lines below",
     }
 }

@@ -5,8 +5,8 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 use super::HEADER;
 use crate::{
     dim::Dim,
-    ir::{Inst, Module, Op, Padding, Slice, ValueId},
-    ops::{Attribute, InMic},
+    ir::{Inst, Module, Op, Own, Padding, Slice, ValueId},
+    ops::{Attribute, FieldKind, InMic},
     text::{Above, Comment, write},
     ty::Type,
 };
@@ -24,14 +24,7 @@ pub(super) fn text(
         symbols.intern(name);
     }
     let mut uses = Vec::with_capacity(module.insts().len());
-    for inst in module.insts() {
-        let symbol = match (inst.op.input_name(), &inst.op) {
-            (Some(name), _) => symbols.intern(name),
-            (None, Op::Own(external)) => symbols.intern(external.function()),
-            (None, _) => 0,
-        };
-        uses.push((symbol, types.intern(&inst.ty)));
-    }
+    intern(module, &mut symbols, &mut types, &mut uses);
     let mut text =
         String::with_capacity(64 + 24 * (module.insts().len() + symbols.items.len() + types.items.len()));
     text.push_str(HEADER);
@@ -58,13 +51,14 @@ pub(super) fn text(
             push_comment(text, &comment.text);
         }
     };
-    for ((value, inst), (symbol, ty)) in module.iter().zip(uses) {
+    let mut uses = uses.into_iter();
+    for (value, inst) in module.iter() {
         push_comments(&mut text, &|above| match above {
             Above::Nodes => true,
             Above::Node(other) => other <= value,
             Above::Output(_) | Above::End => false,
         });
-        push_node(&mut text, value, inst, symbol, ty);
+        push_node(&mut text, value, inst, &mut uses, 0);
     }
     for (position, output) in module.outputs().iter().enumerate() {
         push_comments(&mut text, &|above| match above {
@@ -72,12 +66,42 @@ pub(super) fn text(
             Above::Output(other) => other <= position,
             Above::End => false,
         });
-        text.push_str("O ");
-        push_value(&mut text, *output);
-        text.push('\n');
+        push_output(&mut text, *output);
     }
     push_comments(&mut text, &|_| true);
     text
+}
+
+/// The symbol and the type of each instruction, and behind those of one the ones of the module that it holds.
+type Uses = std::vec::IntoIter<(usize, usize)>;
+
+fn intern<'m>(
+    module: &'m Module,
+    symbols: &mut Interner<'m, Arc<str>>,
+    types: &mut Interner<'m, Type>,
+    uses: &mut Vec<(usize, usize)>,
+) {
+    for inst in module.insts() {
+        let symbol = match (inst.op.input_name(), &inst.op) {
+            (Some(name), _) => symbols.intern(name),
+            (None, Op::Own(Own::External(external))) => symbols.intern(external.function()),
+            (None, _) => 0,
+        };
+        uses.push((symbol, types.intern(&inst.ty)));
+        if let Some(nested) = inst.op.nested() {
+            intern(nested, symbols, types, uses);
+        }
+    }
+}
+
+fn indent(text: &mut String, depth: usize) {
+    text.extend(std::iter::repeat_n(super::INDENT, depth));
+}
+
+fn push_output(text: &mut String, output: ValueId) {
+    text.push_str("O ");
+    push_value(text, output);
+    text.push('\n');
 }
 
 fn push_comment(text: &mut String, comment: &str) {
@@ -89,8 +113,11 @@ fn push_comment(text: &mut String, comment: &str) {
     text.push('\n');
 }
 
-fn push_node(text: &mut String, value: ValueId, inst: &Inst, symbol: usize, ty: usize) {
+/// The line of a node, and those of the module that it holds; it stands in as many others as `depth` says.
+fn push_node(text: &mut String, value: ValueId, inst: &Inst, uses: &mut Uses, depth: usize) {
     let row = inst.op.info();
+    let (symbol, ty) = uses.next().expect("there is a use for each instruction");
+    indent(text, depth);
     push_value(text, value);
     text.push(' ');
     text.push_str(row.mnemonic);
@@ -101,6 +128,7 @@ fn push_node(text: &mut String, value: ValueId, inst: &Inst, symbol: usize, ty: 
     if !row.fields.is_empty() {
         for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
             match field.mic {
+                _ if field.kind == FieldKind::Module => continue,
                 InMic::Type => continue,
                 InMic::Place => text.push(' '),
                 InMic::Key(key) => {
@@ -115,6 +143,15 @@ fn push_node(text: &mut String, value: ValueId, inst: &Inst, symbol: usize, ty: 
     text.push(' ');
     push_id(text, 'T', ty);
     text.push('\n');
+    if let Some(nested) = inst.op.nested() {
+        for (value, inst) in nested.iter() {
+            push_node(text, value, inst, uses, depth + 1);
+        }
+        for output in nested.outputs() {
+            indent(text, depth + 1);
+            push_output(text, *output);
+        }
+    }
 }
 
 fn push_id(text: &mut String, table: char, number: usize) {
@@ -170,6 +207,7 @@ fn push_attribute(text: &mut String, attribute: &Attribute, symbol: usize) {
             write::list(text, pairs, ",", |text, pair| push_integers(text, pair));
         }
         Attribute::LeadingAxis => text.push('0'),
+        Attribute::Module(_) => unreachable!("a module has lines of its own"),
     }
 }
 

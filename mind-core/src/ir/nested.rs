@@ -1,0 +1,140 @@
+//! Modules within instructions.
+
+use std::{fmt, ops::Deref, sync::Arc};
+
+use super::{Module, Op, Own};
+
+/// What Core IR alone has: functions of Rust, and what holds modules.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Nesting {
+    /// The results of the module, run on the operands; an extension.
+    Call(Nested),
+    /// The first operands, through which a derivative does not pass: the module tells what flows back to the others; an
+    /// extension.
+    Pullback(Nested),
+    /// A result behind the first of the instruction that is the operand; an extension.
+    Result {
+        /// Which one, counted from 0, which is the instruction's own value.
+        position: i64,
+    },
+}
+
+impl Nesting {
+    /// The module that it holds.
+    pub const fn nested(&self) -> Option<&Nested> {
+        match self {
+            Self::Call(nested) | Self::Pullback(nested) => Some(nested),
+            Self::Result { .. } => None,
+        }
+    }
+}
+
+impl Op {
+    /// The module that is run where it is.
+    pub(crate) const fn called(&self) -> Option<&Nested> {
+        if let Self::Own(Own::Nesting(Nesting::Call(nested))) = self { Some(nested) } else { None }
+    }
+
+    /// The module that it holds.
+    pub const fn nested(&self) -> Option<&Nested> {
+        if let Self::Own(Own::Nesting(nesting)) = self { nesting.nested() } else { None }
+    }
+
+    /// The same operation on another module than the one that it holds.
+    ///
+    /// # Panics
+    /// If it holds none.
+    pub fn with_nested(self, nested: Nested) -> Self {
+        const HOLDS: &str = "it holds a module";
+        let Self::Own(Own::Nesting(nesting)) = self else { unreachable!("{HOLDS}") };
+        Self::Own(Own::Nesting(match nesting {
+            Nesting::Call(_) => Nesting::Call(nested),
+            Nesting::Pullback(_) => Nesting::Pullback(nested),
+            Nesting::Result { .. } => unreachable!("{HOLDS}"),
+        }))
+    }
+}
+
+/// A module within an instruction, without free variables: its inputs are the operands, in order. Symbols mean what they
+/// mean around it. Clones share it.
+///
+/// It is as deep as [`Self::MAX_DEPTH`] at most, so that a function that calls itself for what a module holds is safe.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Nested(Arc<Content>);
+
+#[derive(PartialEq, Eq, Hash)]
+struct Content {
+    module: Module,
+    /// How many modules stand in each other, itself among them.
+    depth: usize,
+    /// The instructions of all of them, inputs too.
+    size: usize,
+}
+
+/// Why a module is not held by an instruction: E1008.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NestingFault {
+    /// Too many modules stand in each other.
+    #[error("modules nest deeper than the limit of {}", Nested::MAX_DEPTH)]
+    Depth,
+    /// There are too many instructions.
+    #[error("a module has more instructions than the limit of {}", Nested::MAX_SIZE)]
+    Size,
+}
+
+impl Nested {
+    /// How many modules may stand in each other.
+    pub const MAX_DEPTH: usize = 16;
+
+    /// How many instructions they may have in all.
+    pub const MAX_SIZE: usize = 1 << 20;
+
+    /// The module, within an instruction.
+    ///
+    /// # Errors
+    /// If it holds modules that are too deep, or all of them are too large.
+    pub fn new(module: Module) -> Result<Self, NestingFault> {
+        let depth = 1 + module.nested().map(Self::depth).max().unwrap_or(0);
+        let size = module.size();
+        match (depth > Self::MAX_DEPTH, size > Self::MAX_SIZE) {
+            (true, _) => Err(NestingFault::Depth),
+            (false, true) => Err(NestingFault::Size),
+            (false, false) => Ok(Self(Arc::new(Content { module, depth, size }))),
+        }
+    }
+
+    /// How many modules stand in each other, itself among them.
+    pub fn depth(&self) -> usize {
+        self.0.depth
+    }
+
+    /// The instructions of the module and of all that it holds.
+    pub fn size(&self) -> usize {
+        self.0.size
+    }
+}
+
+impl Deref for Nested {
+    type Target = Module;
+    fn deref(&self) -> &Module {
+        &self.0.module
+    }
+}
+
+impl fmt::Debug for Nested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0.module, f)
+    }
+}
+
+impl Module {
+    /// The modules that its instructions hold.
+    pub fn nested(&self) -> impl Iterator<Item = &Nested> {
+        self.insts().iter().filter_map(|inst| inst.op.nested())
+    }
+
+    /// Its instructions and those of all modules that they hold.
+    pub fn size(&self) -> usize {
+        self.nested().fold(self.insts().len(), |size, nested| size.saturating_add(nested.size()))
+    }
+}

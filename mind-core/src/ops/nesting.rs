@@ -1,0 +1,259 @@
+//! Modules within instructions, and what reads their further results.
+
+use super::{
+    Attribute, Class, Derivative, Field, FieldKind, HOLDS_MODULE, Inferred, KERNEL, Make, OpError, OpInfo,
+    Profile, fields::not_these_fields, rules::foreign,
+};
+use crate::{
+    diag::Code,
+    dim::{Dim, Overflow},
+    ir::{Inst, Module, Nested, Nesting, Op, Own, ValueId},
+    map::Takes,
+    ty::Type,
+};
+
+rows! {
+    Nesting:
+    Nesting::Call(_) => CALL,
+    Nesting::Pullback(_) => PULLBACK,
+    Nesting::Result { .. } => RESULT,
+}
+
+/// `Call(x…; module)`: the results of a module that is run on the operands; an extension.
+///
+/// - **Shape**: that of each result of the module; of the first, the instruction's own.
+/// - **Dtype**: that of each result of the module.
+/// - **Semantics**: `module` has as many inputs as there are operands, and what it gives of these is what the instruction
+///   gives: the first result is its own value, `Result` reads the others. The canonical form has none: the module's
+///   instructions stand in its place.
+/// - **Error**: that of the module.
+/// - **Derivative**: that of the module's instructions.
+/// - **Constraints**: 1. operands are as many as the module's inputs (E2007), 2. each of its input's type (E2001). 3. The
+///   module keeps every rule, and its symbols are given by the inputs of the module around all. 4. Modules stand in each other at
+///   most 16 deep (E1008).
+/// - **Example**: `%2 = Call (%0, %1) : f32[2, 3] { … }`.
+static CALL: OpInfo = OpInfo {
+    name: "Call",
+    mnemonic: "call",
+    label: "call",
+    infer: |op, operands| {
+        let nested = nested(op);
+        check_inputs(op, nested, operands)?;
+        Ok(output(op, nested, 0)?.clone())
+    },
+    flops: |op, _, _| flops(nested(op)),
+    fields: &[MODULE],
+    attributes: module_of,
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Module(nested)), None, None] = attributes else { not_these_fields() };
+        Op::Own(Own::Nesting(Nesting::Call(nested)))
+    }),
+    ..HOLDING
+};
+
+/// `Pullback(y…; module)`: its first operands, with what flows back to the others; an extension.
+///
+/// - **Shape**: that of each of the first operands; of the first, the instruction's own.
+/// - **Dtype**: that of each of the first operands, `f32` or `f64`.
+/// - **Semantics**: where `module` has `k` inputs more than there are operands, the first `k` operands are results of a function
+///   and the others its parameters. The instruction gives the results as they are: the first is its own value, `Result` reads
+///   the others. `module` takes the parameters, the results and their cotangents, and gives the cotangent of each parameter of
+///   floats. It is not run but by a derivative.
+/// - **Error**: none: values to the bit.
+/// - **Derivative**: to each parameter what `module` gives, to the results nothing.
+/// - **Constraints**: 1. operands and the module's inputs are as many as said, with one result at least (E2007), 2. each input of
+///   its operand's type (E2001). 3. Results are floats, and so is one parameter at least (E2005). 4. The module gives one
+///   value for each parameter of floats (E2007), 5. of its type (E2001). 6. The module keeps every rule, and its symbols
+///   are given by the inputs of the module around all. 7. Modules stand in each other at most 16 deep (E1008).
+/// - **Example**: `%4 = Pullback (%3, %0) : f32[2, 3] { … }`.
+static PULLBACK: OpInfo = OpInfo {
+    name: "Pullback",
+    mnemonic: "pullback",
+    label: "pullback",
+    infer: infer_pullback,
+    fields: &[MODULE],
+    attributes: module_of,
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::Module(nested)), None, None] = attributes else { not_these_fields() };
+        Op::Own(Own::Nesting(Nesting::Pullback(nested)))
+    }),
+    ..HOLDING
+};
+
+/// `Result(x; position)`: a further result of an instruction that has several; an extension.
+///
+/// - **Shape**: that of the result.
+/// - **Dtype**: that of the result.
+/// - **Semantics**: the result at `position` of the instruction that makes the operand, counted from 0, which is the operand.
+/// - **Error**: none: the value to the bit.
+/// - **Derivative**: the cotangent of that result.
+/// - **Constraints**: 1. `position` is 1 or more, and the instruction that makes the operand has that many results (E4003).
+/// - **Example**: `%5 = Result (%4) {position=1} : f32[3]`.
+static RESULT: OpInfo = OpInfo {
+    name: "Result",
+    mnemonic: "result",
+    label: "result",
+    arity: 1,
+    // The operand's type says nothing of the result: `infer_further` looks at what makes it.
+    infer: |op, _| Err(no_result(op, 1)),
+    fields: &[Field::place("position", FieldKind::I64)],
+    attributes: |op| [Some(Attribute::I64(position(op))), None, None],
+    make: Make::Of(|attributes| {
+        let [Some(Attribute::I64(position)), None, None] = attributes else { not_these_fields() };
+        Op::Own(Own::Nesting(Nesting::Result { position }))
+    }),
+    ..HOLDING
+};
+
+/// What the rows share.
+const HOLDING: OpInfo = OpInfo {
+    profile: Profile::Extended,
+    class: Class::Module,
+    arity: HOLDS_MODULE,
+    derivative: Derivative::Rule,
+    ..KERNEL
+};
+
+const MODULE: Field = Field::place("module", FieldKind::Module);
+
+fn nested(op: &Op) -> &Nested {
+    op.nested().unwrap_or_else(|| foreign(op))
+}
+
+fn module_of(op: &Op) -> super::Attributes {
+    [Some(Attribute::Module(nested(op).clone())), None, None]
+}
+
+fn position(op: &Op) -> i64 {
+    let Op::Own(Own::Nesting(Nesting::Result { position })) = op else { foreign(op) };
+    *position
+}
+
+/// How many results a pullback has, each with its cotangent among the inputs of the module.
+pub(crate) fn results_of_pullback(nested: &Nested, operands: usize) -> usize {
+    nested.inputs().len().saturating_sub(operands)
+}
+
+/// The value that one of a canonical module is, where its instruction says something to derivatives alone.
+pub(crate) fn seen_through(module: &Module, inst: &Inst) -> Option<ValueId> {
+    let Op::Own(Own::Nesting(nesting)) = &inst.op else { return None };
+    match nesting {
+        Nesting::Pullback(_) => Some(inst.operands[0]),
+        // The canonical form leaves no further results but those of pullbacks, which are their operands.
+        Nesting::Result { position } => {
+            Some(module.inst(inst.operands[0]).operands[super::position(*position)])
+        }
+        Nesting::Call(_) => unreachable!("the canonical form has no calls"),
+    }
+}
+
+fn infer_pullback(op: &Op, operands: &[&Type]) -> Inferred {
+    let nested = nested(op);
+    let (inputs, results) = (nested.inputs().len(), results_of_pullback(nested, operands.len()));
+    if results == 0 || results > operands.len() {
+        let problem = format!(
+            "{} operands given of a module of {}, needed one result or more and a cotangent each",
+            operands.len(),
+            counted(inputs, "input")
+        );
+        return Err(OpError::new(op, Code::E2007).problem(problem).into());
+    }
+    if let Some(at) = (0..results).find(|at| !operands[*at].dtype.is_float()) {
+        return Err(OpError::dtype(op, at, operands[at].dtype, Takes::Floats).into());
+    }
+    let (given, parameters) = operands.split_at(results);
+    let inner: Vec<&Type> = parameters.iter().chain(given).chain(given).copied().collect();
+    check_inputs(op, nested, &inner)?;
+    let floats: Vec<&Type> = parameters.iter().copied().filter(|ty| ty.dtype.is_float()).collect();
+    if floats.is_empty() {
+        let problem = "no parameter is of floats, needed one at least";
+        return Err(OpError::new(op, Code::E2005).problem(problem).into());
+    }
+    if nested.outputs().len() != floats.len() {
+        let problem = format!(
+            "the module gives {}, needed {}: one for each parameter of floats",
+            counted(nested.outputs().len(), "value"),
+            floats.len()
+        );
+        return Err(OpError::new(op, Code::E2007).problem(problem).into());
+    }
+    for (at, needed) in floats.into_iter().enumerate() {
+        let found = output(op, nested, at)?;
+        if found != needed {
+            let problem = format!("value {at} of the module is {found}, needed {needed}");
+            return Err(OpError::new(op, Code::E2001).problem(problem).into());
+        }
+    }
+    Ok(given[0].clone())
+}
+
+/// Whether operands of these types are what a module takes.
+fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<OpError>> {
+    let inputs = nested.inputs();
+    if inputs.len() != operands.len() {
+        let problem = format!(
+            "{} given of a module of {}",
+            counted(operands.len(), "operand"),
+            counted(inputs.len(), "input")
+        );
+        return Err(OpError::new(op, Code::E2007).problem(problem).into());
+    }
+    for ((name, needed), found) in inputs.zip(operands) {
+        if needed != *found {
+            let problem = format!("input `{name}` of the module is {needed}, given {found}");
+            return Err(OpError::new(op, Code::E2001).problem(problem).into());
+        }
+    }
+    Ok(())
+}
+
+/// The type of an output of a module of which nothing is known.
+fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
+    let value = module.outputs().get(at).and_then(|output| module.insts().get(output.index()));
+    value.map(|inst| &inst.ty).ok_or_else(|| {
+        let problem = format!("result {at} of the module is no value of it");
+        OpError::new(op, Code::E4003).problem(problem).into()
+    })
+}
+
+/// The type of a further result of the instruction that makes the operand, whose operands' types `ty` tells.
+pub(crate) fn infer_further<'t>(
+    op: &Op,
+    maker: &'t Inst,
+    ty: impl Fn(ValueId) -> Option<&'t Type>,
+) -> Inferred {
+    let Some(nested) = maker.op.nested() else { return Err(no_result(op, 1)) };
+    let pulled = matches!(maker.op, Op::Own(Own::Nesting(Nesting::Pullback(_))));
+    let count = match pulled {
+        true => results_of_pullback(nested, maker.operands.len()).min(maker.operands.len()),
+        false => nested.outputs().len(),
+    };
+    let at = usize::try_from(position(op)).ok().filter(|at| (1..count).contains(at));
+    let Some(at) = at else { return Err(no_result(op, count)) };
+    if !pulled {
+        return output(op, nested, at).cloned();
+    }
+    ty(maker.operands[at]).cloned().ok_or_else(|| no_result(op, count))
+}
+
+/// Where an instruction has so many results, and not the one that is read.
+fn no_result(op: &Op, count: usize) -> Box<OpError> {
+    let results = counted(count, "result");
+    let problem = match position(op) {
+        0 => "result 0 is the operand itself, needed 1 or more".to_owned(),
+        position => format!("result {position} of an instruction that has {results}"),
+    };
+    OpError::new(op, Code::E4003).problem(problem).operands(&[0]).into()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What a run of a module costs.
+fn flops(module: &Module) -> Result<Dim, Overflow> {
+    module.insts().iter().try_fold(Dim::ZERO, |sum, inst| {
+        let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
+        sum.add(&(inst.op.info().flops)(&inst.op, &operands, &inst.ty)?)
+    })
+}

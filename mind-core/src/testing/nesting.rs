@@ -1,0 +1,113 @@
+//! Modules within random modules.
+
+use std::mem;
+
+use super::{
+    Random,
+    generate::{Generator, Proposal},
+};
+use crate::{
+    build::Builder,
+    canon::canonicalise,
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    ir::{Module, Nested, Nesting, Op, Own, ValueId},
+    ops::Profile,
+    ty::{DType, Type},
+    verify::verify,
+};
+
+/// How deep random modules stand in each other; derivatives put further ones into them.
+const MAX_DEPTH: usize = 2;
+
+impl Generator {
+    /// A call of a random module, a further result of one, or one that tells its derivative itself, and truly.
+    pub(super) fn nesting(&mut self, x: ValueId) -> Option<Proposal> {
+        if self.random.once_in(3)
+            && let Some(proposal) = self.result()
+        {
+            return Some(proposal);
+        }
+        if self.depth == MAX_DEPTH || self.profile < Profile::Extended {
+            return None;
+        }
+        let mut operands = vec![x];
+        operands.extend(self.partner(|_| true).filter(|other| *other != x));
+        let types: Vec<Type> = operands.iter().map(|operand| self.builder.ty(*operand).clone()).collect();
+        let function = self.inner(&types);
+        let nested = Nested::new(function.clone()).ok()?;
+        let call = Op::Own(Own::Nesting(Nesting::Call(nested)));
+        if self.random.once_in(2) {
+            return Some((call, operands));
+        }
+        let pullback = pullback(&function)?;
+        let called = self.builder.push(call, &operands).ok()?;
+        let mut results = vec![called];
+        for position in 1..function.outputs().len() {
+            let result = Op::Own(Own::Nesting(Nesting::Result { position: position as i64 }));
+            results.push(self.builder.push(result, &[called]).ok()?);
+        }
+        results.extend(operands);
+        Some((Op::Own(Own::Nesting(Nesting::Pullback(pullback))), results))
+    }
+
+    /// A further result of an instruction that has several.
+    fn result(&mut self) -> Option<Proposal> {
+        let position = 1 + self.random.below(2) as i64;
+        let op = Op::Own(Own::Nesting(Nesting::Result { position }));
+        let has = |value: &ValueId| self.fits(&op, &[*value]);
+        let found = (0..self.builder.insts().len()).map(ValueId::new).rfind(has)?;
+        Some((op, vec![found]))
+    }
+
+    /// A random module on inputs of these types.
+    fn inner(&mut self, inputs: &[Type]) -> Module {
+        let random = mem::replace(&mut self.random, Random::new(0));
+        let (builder, profile, depth) = (Builder::new(), self.profile, self.depth + 1);
+        let mut inner = Self { random, builder, profile, depth };
+        for (position, ty) in inputs.iter().enumerate() {
+            inner.input(format!("p{position}"), ty.clone());
+        }
+        for _ in 0..1 + inner.random.below(4) {
+            inner.step();
+        }
+        let last = ValueId::new(inner.builder.insts().len() - 1);
+        let mut outputs = vec![last];
+        if inner.random.once_in(2) {
+            outputs.push(inner.value());
+        }
+        self.random = mem::replace(&mut inner.random, Random::new(0));
+        inner.builder.finish(outputs)
+    }
+}
+
+/// What the derivative of a module passes back, of its inputs, its results and their cotangents.
+fn pullback(function: &Module) -> Option<Nested> {
+    let is_float = |ty: &Type| matches!(ty.dtype, DType::F32 | DType::F64);
+    if !function.outputs().iter().all(|output| is_float(function.ty(*output))) {
+        return None;
+    }
+    // Its symbols are those of the module around, of which it need not have every one.
+    let canonical = canonicalise(verify(function.clone(), Profile::Extended).ok()?);
+    let inputs = canonical.inputs().enumerate().filter(|(_, (_, ty))| is_float(ty));
+    let wrt: Vec<Wrt> = inputs.map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true }).collect();
+    if wrt.is_empty() {
+        return None;
+    }
+    let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
+    let gradient = differentiate(&canonical, &options).ok()?.module;
+    let mut builder = Builder::new();
+    let mut arguments = Vec::new();
+    let inputs: Vec<_> = gradient.inputs().collect();
+    let parameters = function.inputs().len();
+    for (name, ty) in &inputs[..parameters] {
+        arguments.push(builder.input((*name).clone(), (*ty).clone()).ok()?);
+    }
+    for (position, output) in function.outputs().iter().enumerate() {
+        builder.input(format!("y{position}"), function.ty(*output).clone()).ok()?;
+    }
+    for (position, (_, ty)) in inputs[parameters..].iter().enumerate() {
+        arguments.push(builder.input(format!("dy{position}"), (*ty).clone()).ok()?);
+    }
+    let all = builder.inline(&gradient, &arguments, &[].into()).ok()?;
+    Nested::new(builder.finish(&all[function.outputs().len()..])).ok()
+}
