@@ -134,6 +134,39 @@
 //! # }
 //! ```
 //!
+//! # Custom derivatives
+//!
+//! `pullback(y, dy) { … }` behind a function or a template tells what flows back to its parameters: `y` is the result, `dy` the
+//! cotangent of that, of its shape. The body knows these and the parameters, and gives one value for each parameter of floats, of
+//! its type and in order, a tuple where there are several; parameters of integers, truth values and attributes get none.
+//! Where there are several results, `y` and `dy` are tuples of them: `pullback((a, b), (da, db))`.
+//!
+//! ```
+//! mind::mind! {
+//!     /// Rounds each number, and lets gradients through as if it did not.
+//!     fn quantised<N>(x: f32[N]) -> f32[N] { round(x) } pullback(_, dy) { dy }
+//!
+//!     /// `x`, with gradients held between -1 and 1.
+//!     fn clipped<N>(x: f32[N]) -> f32[N] { x } pullback(_, dy) { maximum(minimum(dy, 1.0), -1.0) }
+//!
+//!     /// The logistic function, by its result.
+//!     fn sigmoid(x: float[..]) { 1.0 / (1.0 + exp(-x)) } pullback(y, dy) { dy * y * (1.0 - y) }
+//!
+//!     #[grad(x)]
+//!     fn loss<N>(x: f32[N], w: f32[N]) -> f32 { sum(clipped(quantised(x)) * w) + sum(0.0 * sigmoid(x)) }
+//! }
+//!
+//! # fn main() {
+//! use mind::Tensor;
+//! let (value, dx) = loss_grad(&Tensor::from([0.75, 2.5]), &Tensor::from([3.0, 0.25]));
+//! assert_eq!((value, dx.as_slice()), (3.0 + 0.5, &[1.0, 0.25][..]));
+//! # }
+//! ```
+//!
+//! A derivative of a derivative goes through the text of the pullback; `y` in it has the derivative that the pullback tells. A
+//! pullback that tells no derivative is not told apart from one that does: try it against differences. It costs nothing where
+//! no gradient is taken.
+//!
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
@@ -228,7 +261,7 @@
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers and in shapes |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |
-//! | `stop_gradient(x)` | `x`, taken as constant by differentiation |
+//! | `stop_gradient(x)` | `x`, taken as constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
 //! indices count from the end. A literal takes its element type from what it stands beside, and so does a dimension,

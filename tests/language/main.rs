@@ -25,6 +25,7 @@ mod making;
 mod params;
 mod positions;
 mod products;
+mod pullbacks;
 mod ranges;
 mod rearranging;
 mod reductions;

@@ -17,7 +17,28 @@ pub(super) struct Parts {
 impl Parts {
     /// The program.
     pub(super) fn finish(self, late: bool, site: Site) -> Program {
-        let Self { leaves, graph, checks, result, annotation } = self;
+        let Self { leaves, mut graph, mut checks, mut result, annotation } = self;
+        let passed_on = |graph: &Graph, node: NodeId| match graph.told.of(node) {
+            Some(_) => graph.node(node).operands[0],
+            None => node,
+        };
+        for position in 0..graph.nodes.len() {
+            // An operand's own operand was looked through before.
+            let operands: Vec<_> =
+                graph.nodes[position].operands.iter().map(|operand| passed_on(&graph, *operand)).collect();
+            graph.nodes[position].operands = operands;
+        }
+        result = renumbered(&result, &|node| passed_on(&graph, node));
+        for check in &mut checks {
+            check.node = passed_on(&graph, check.node);
+            match &mut check.kind {
+                CheckKind::CotangentOf(node) => *node = passed_on(&graph, *node),
+                CheckKind::Argument(contract) => {
+                    contract.others.iter_mut().for_each(|(other, _)| *other = passed_on(&graph, *other));
+                }
+                CheckKind::Scalar(_) | CheckKind::Differentiable | CheckKind::Is(_) | CheckKind::Axis(_) => {}
+            }
+        }
         let needed = needed(&graph.nodes, &checks, &result);
         let new_ids = numbered(&graph.nodes, &needed);
         let new = |id: NodeId| new_ids[id.index()].expect("what is needed has a number");

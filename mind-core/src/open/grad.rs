@@ -35,6 +35,23 @@ pub(super) fn differentiate(
         contribute(graph, &mut cotangents, *output, *seed);
     }
     for node in (0..count).rev().map(NodeId::new) {
+        if let Some(told) = graph.told.of_first(node).cloned() {
+            let given: Vec<_> = told.results.iter().map(|result| cotangents[result.index()]).collect();
+            if given.iter().any(Option::is_some) {
+                for (parameter, value) in graph.told_back(&told, &given) {
+                    if active[parameter.index()] {
+                        contribute(graph, &mut cotangents, parameter, value);
+                    }
+                }
+            }
+            if graph.nodes.len() > MAX_NODES {
+                return Err(Fault::TooLarge);
+            }
+        }
+        // Whatever is told of it is told with the first of the results.
+        if graph.told.of(node).is_some() {
+            continue;
+        }
         let Some(cotangent) = cotangents[node.index()] else { continue };
         let RawNode { op, operands, .. } = graph.node(node).clone();
         let (active, cotangents, operands) = (&active[..], &mut cotangents[..], &operands[..]);
@@ -51,7 +68,8 @@ pub(super) fn is_flat(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> bool {
     let mut reached = vec![false; graph.nodes.len()];
     reached[leaf.index()] = true;
     for (position, node) in graph.nodes.iter().enumerate() {
-        let flat = matches!(&node.op, Op::Map(map) if map.row().flat);
+        let flat = matches!(&node.op, Op::Map(map) if map.row().flat)
+            || graph.told.of(NodeId::new(position)).is_some();
         let mut operands = node.operands.iter().enumerate();
         reached[position] |=
             operands.any(|(at, operand)| reached[operand.index()] && (flat || node.op.flows(at)));
@@ -71,8 +89,9 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
         }
     }
     let mut labels = Vec::new();
-    for node in graph.nodes.iter().enumerate().filter(|(position, _)| leads[*position]).map(|(_, node)| node)
-    {
+    let told = |position: usize| graph.told.of(NodeId::new(position)).is_some();
+    let leading = graph.nodes.iter().enumerate().filter(|(position, _)| leads[*position] && !told(*position));
+    for (_, node) in leading {
         let stops = |(position, operand): (usize, &NodeId)| {
             active[operand.index()] && node.op.reads(position) && !node.op.flows(position)
         };
@@ -102,6 +121,10 @@ fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
     let mut active = vec![false; graph.nodes.len()];
     targets.iter().for_each(|target| active[target.index()] = true);
     for (position, node) in graph.nodes.iter().enumerate() {
+        if let Some(told) = graph.told.of(NodeId::new(position)) {
+            active[position] = told.flows.iter().any(|(parameter, _)| active[parameter.index()]);
+            continue;
+        }
         let mut operands = node.operands.iter().enumerate();
         active[position] |= operands.any(|(at, operand)| active[operand.index()] && node.op.flows(at));
     }

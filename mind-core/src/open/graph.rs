@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     NodeId, Op, Spot,
+    pullbacks::Tellings,
     shapes::{SCALAR, ShapeId, Shapes},
 };
 
@@ -26,6 +27,8 @@ pub(super) struct Graph {
     known: HashMap<(Op, Vec<NodeId>), NodeId>,
     shapes: Shapes,
     shape_of: Vec<ShapeId>,
+    /// What nodes tell of their derivatives.
+    pub(super) told: Tellings,
 }
 
 impl Graph {
@@ -39,11 +42,21 @@ impl Graph {
             }
             return *known;
         }
-        let of_operands: Vec<_> = operands.iter().map(|operand| self.shape(*operand)).collect();
-        self.shape_of.push(self.shapes.of(&key.0, &of_operands));
-        let id = NodeId::new(self.nodes.len());
-        self.nodes.push(RawNode { op: key.0.clone(), operands: key.1.clone(), spot });
+        let id = self.push(&key.0, operands, spot);
         self.known.insert(key, id);
+        id
+    }
+
+    /// A node that is no other, whatever others are equal to it.
+    pub(super) fn add_alone(&mut self, op: Op, operands: &[NodeId]) -> NodeId {
+        self.push(&op, operands, None)
+    }
+
+    fn push(&mut self, op: &Op, operands: &[NodeId], spot: Option<Spot>) -> NodeId {
+        let of_operands: Vec<_> = operands.iter().map(|operand| self.shape(*operand)).collect();
+        self.shape_of.push(self.shapes.of(op, &of_operands));
+        let id = NodeId::new(self.nodes.len());
+        self.nodes.push(RawNode { op: op.clone(), operands: operands.to_vec(), spot });
         id
     }
 

@@ -250,6 +250,8 @@ pub enum Demand {
         /// How many are last, of the argument and of the other.
         last: [usize; 2],
     },
+    /// The type of the other argument: what flows back to it has that.
+    Type,
     /// The element type of the other argument.
     Elements {
         /// The variable: `T`.

@@ -20,6 +20,7 @@ mod lower;
 mod needed;
 mod plan;
 mod print;
+mod pullbacks;
 mod shapes;
 mod typing;
 

@@ -213,6 +213,7 @@ impl Contract {
                 rules::has_extent(types[0], *axis, extent.value(types), tie(name))
             }
             Demand::Leading { name, last } => rules::same_leading(types[0], types[1], *last, tie(name)),
+            Demand::Type => rules::expect(types[0], types[1]),
             Demand::Elements { name } => rules::same_elements(types[0], types[1], tie(name)),
         }
     }

@@ -7,6 +7,9 @@ use std::fmt::{self, Write};
 use super::ast::{Argument, BinaryOp, Body, Callee, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
 use crate::map::Tightness;
 
+/// How the line begins that ends a body and begins its pullback.
+const PULLBACK: &str = "} pullback";
+
 /// The longest text of an expression in a message, in characters.
 const SHORT: usize = 40;
 
@@ -50,6 +53,8 @@ impl Body {
                 | NodeKind::Tuple(_)
                 | NodeKind::Let { .. }
                 | NodeKind::Assign { .. }
+                | NodeKind::Pullback { .. }
+                | NodeKind::PulledBack { .. }
                 | NodeKind::Discard(_) => {}
             }
             if open_blocks == 0 && first == index {
@@ -115,6 +120,8 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Bool(_)
         | NodeKind::Name(_)
         | NodeKind::Rust { .. }
+        | NodeKind::Pullback { .. }
+        | NodeKind::PulledBack { .. }
         | NodeKind::Enter { .. }
         | NodeKind::Open => None,
     }
@@ -151,6 +158,8 @@ impl Body {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => text,
@@ -244,6 +253,16 @@ impl Printer {
             }
             NodeKind::Call { callee, arguments, method } => {
                 (self.call(callee, arguments, *method), Binding::Atom)
+            }
+            NodeKind::Pullback { value, cotangent, of } => {
+                if let Some(of) = of {
+                    let text = self.take(*of);
+                    self.statement(text);
+                }
+                self.statement(format!("{PULLBACK}({value}, {cotangent}) {{"))
+            }
+            NodeKind::PulledBack { tail } => {
+                (tail.map_or_else(String::new, |tail| self.take(tail)), Binding::Atom)
             }
             NodeKind::Enter { .. } => {
                 self.blocks.push(Vec::new());

@@ -27,7 +27,12 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Assign { target, .. } => names.read(&target.name),
             NodeKind::Let { pattern, .. } => names.bind_all(pattern),
             NodeKind::Open => names.scopes.push(names.visible.len()),
-            NodeKind::Close { .. } => names.close(),
+            NodeKind::Close { .. } | NodeKind::PulledBack { .. } => names.close(),
+            // Many a derivative does not need the result; one that does not need its cotangent is mistaken.
+            NodeKind::Pullback { cotangent, .. } => {
+                names.scopes.push(names.visible.len());
+                names.bind_all(cotangent);
+            }
             // These name nothing themselves: their operands are nodes of their own.
             NodeKind::Unread
             | NodeKind::Number(_)

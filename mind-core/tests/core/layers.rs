@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 36] = [
+const LOWERING: [&str; 37] = [
     "names",
     "order",
     "scalars",
@@ -45,6 +45,7 @@ const LOWERING: [&str; 36] = [
     "calls",
     "transforms",
     "templates",
+    "pullbacks",
     "body",
     "externs",
     "library",
@@ -53,8 +54,18 @@ const LOWERING: [&str; 36] = [
 ];
 
 /// The files of `open/lower`, from the bottom up.
-const OF_EXPRESSIONS: [&str; 9] =
-    ["roles", "lowering", "spots", "constants", "derivatives", "places", "templates", "calls", "mod"];
+const OF_EXPRESSIONS: [&str; 10] = [
+    "roles",
+    "lowering",
+    "spots",
+    "constants",
+    "derivatives",
+    "places",
+    "templates",
+    "pullbacks",
+    "calls",
+    "mod",
+];
 
 #[test]
 fn no_module_names_one_above_it() {

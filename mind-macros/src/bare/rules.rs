@@ -134,6 +134,7 @@ fn demanded(contract: &Contract, types: &[String]) -> String {
         Demand::Leading { name, last } => {
             format!("{RULES}::same_leading({own}, {}, {last:?}, {})", types[1], tie(name))
         }
+        Demand::Type => format!("{RULES}::expect({own}, {})", types[1]),
         Demand::Elements { name } => format!("{RULES}::same_elements({own}, {}, {})", types[1], tie(name)),
     }
 }

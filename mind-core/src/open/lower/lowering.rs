@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::Ident;
+
 use super::roles::{Place, Role};
 use crate::diag::{Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Symbol};
@@ -34,6 +36,8 @@ pub(super) struct Lowering<'a> {
     pub(super) leaf_of: BTreeMap<String, NodeId>,
     /// The templates whose bodies are being lowered, innermost last.
     pub(super) frames: Vec<Frame>,
+    /// The pullbacks whose bodies are being lowered, innermost last.
+    pub(super) pullbacks: Vec<OpenPullback>,
     /// What imported templates see.
     pub(super) table: &'a Table,
     /// The extents that dims are made of: each an axis of a node, and the argument that it is.
@@ -45,9 +49,23 @@ pub(super) struct Lowering<'a> {
     pub(super) reported: BTreeSet<String>,
 }
 
+/// A pullback whose body is being lowered.
+pub(super) struct OpenPullback {
+    /// What the names around it stand for.
+    pub(super) outside: Names<NodeId>,
+    /// The results as they are passed on, and what stands for their cotangents; nothing where a mistake hides them.
+    pub(super) passed: Option<(Value<NodeId>, Vec<NodeId>, Vec<NodeId>)>,
+    /// The parameters that something flows back to, in order; without a node of a number that is known here.
+    pub(super) wanted: Vec<(String, Option<NodeId>)>,
+    /// Where its nodes begin.
+    pub(super) start: usize,
+}
+
 /// The body of a template that is being lowered.
 pub(super) struct Frame {
     pub(super) name: String,
+    /// The parameters, with the arguments, and whether floats may be passed for each.
+    pub(super) parameters: Vec<(Ident, Value<NodeId>, bool)>,
     /// The call.
     pub(super) site: Site,
     /// What the names around the call stand for.
@@ -118,6 +136,8 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,

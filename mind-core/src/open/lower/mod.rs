@@ -27,6 +27,7 @@ mod constants;
 mod derivatives;
 mod lowering;
 mod places;
+mod pullbacks;
 mod roles;
 mod spots;
 mod templates;
@@ -73,6 +74,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         leaves: Vec::new(),
         leaf_of: BTreeMap::new(),
         frames: Vec::new(),
+        pullbacks: Vec::new(),
         table: &table,
         extents: BTreeMap::new(),
         graph: Graph::default(),
@@ -155,6 +157,11 @@ impl Lowering<'_> {
                 }
                 Err(Stop::Poisoned)
             }
+            NodeKind::Pullback { value, cotangent, of } => {
+                self.enter_pullback([value, cotangent], *of, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, self.site(expr))?;
                 Ok(Value::unit())

@@ -76,6 +76,8 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => {}

@@ -76,16 +76,17 @@ impl Lowering<'_> {
                 sound &= demanded.map_err(|stop| self.report(stop)).is_ok();
             }
         }
-        let mut names = Names::default();
+        let (mut names, mut parameters) = (Names::default(), Vec::new());
         for (parameter, value) in template.parameters.iter().zip(values) {
             let value = if sound { value } else { Value::Poison };
-            names.bind(key(&parameter.name), Binding::Local(value));
+            names.bind(key(&parameter.name), Binding::Local(value.clone()));
+            parameters.push((parameter.name.clone(), value, parameter.takes.may_be_floats(template)));
         }
         if !sound {
             Arc::make_mut(&mut dims.unread).extend(declared_dims(template));
         }
         let outside = std::mem::replace(&mut self.names, names);
-        self.frames.push(Frame { name: template.full_name(), site, outside, dims });
+        self.frames.push(Frame { name: template.full_name(), parameters, site, outside, dims });
         Ok(())
     }
 

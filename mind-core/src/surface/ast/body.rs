@@ -183,6 +183,21 @@ pub enum NodeKind {
     },
     /// `value;`
     Discard(ExprId),
+    /// The pullback of a function begins: `pullback(y, dy) {`. Of the names before it only those of parameters mean something in
+    /// it.
+    Pullback {
+        /// `y`: the result.
+        value: Pattern,
+        /// `dy`: what is pulled back.
+        cotangent: Pattern,
+        /// The value of the body, which is the result.
+        of: Option<ExprId>,
+    },
+    /// The pullback ends: the value is that of the body again, with this derivative.
+    PulledBack {
+        /// What flows back to the parameters.
+        tail: Option<ExprId>,
+    },
     /// The body of a template begins, which is called here: names mean what they mean there.
     Enter {
         /// What is called.
@@ -260,6 +275,8 @@ impl NodeKind {
             | Self::Close { .. }
             | Self::Let { .. }
             | Self::Assign { .. }
+            | Self::Pullback { .. }
+            | Self::PulledBack { .. }
             | Self::Enter { .. }
             | Self::Leave { .. }
             | Self::Discard(_) => None,
@@ -268,6 +285,28 @@ impl NodeKind {
 }
 
 impl Body {
+    /// Where the pullback of the function itself begins, if it has one.
+    pub(crate) fn pullback(&self) -> Option<Site> {
+        let end = &self[self.tail?];
+        matches!(end.kind, NodeKind::PulledBack { .. }).then_some(end.site)
+    }
+
+    /// The function with its pullback, of which the site is that of `pullback(y, dy)`.
+    pub(crate) fn with_pullback(self, [value, cotangent]: [Pattern; 2], site: Site, pullback: Self) -> Self {
+        let id = |index: usize| u32::try_from(index).map(ExprId).expect("bodies are bounded");
+        let Self { mut nodes, tail } = self;
+        nodes.push(Node { kind: NodeKind::Pullback { value, cotangent, of: tail }, site });
+        let shift = id(nodes.len()).0;
+        nodes.extend(pullback.nodes.into_iter().map(|mut node| {
+            node.kind.operands_mut().into_iter().for_each(|operand| operand.0 += shift);
+            node
+        }));
+        let tail = pullback.tail.map(|tail| ExprId(tail.0 + shift));
+        nodes.push(Node { kind: NodeKind::PulledBack { tail }, site });
+        let tail = Some(id(nodes.len() - 1));
+        Self { nodes, tail }
+    }
+
     /// Every name that is called, built-in ones too, with the call.
     pub(crate) fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)))
@@ -329,6 +368,8 @@ impl Body {
                 | NodeKind::Close { .. }
                 | NodeKind::Let { .. }
                 | NodeKind::Assign { .. }
+                | NodeKind::Pullback { .. }
+                | NodeKind::PulledBack { .. }
                 | NodeKind::Enter { .. }
                 | NodeKind::Leave { .. }
                 | NodeKind::Discard(_) => return None,
@@ -384,7 +425,8 @@ impl NodeKind {
                 [base].into_iter().chain(parts).collect()
             }
             Self::Array(elements) | Self::Tuple(elements) => elements.iter_mut().collect(),
-            Self::Close { tail } => tail.iter_mut().collect(),
+            Self::Close { tail } | Self::PulledBack { tail } => tail.iter_mut().collect(),
+            Self::Pullback { of, .. } => of.iter_mut().collect(),
             Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => vec![value],
             Self::Enter { arguments, .. } => arguments.iter_mut().flatten().collect(),
             Self::Leave { arguments, tail, .. } => values(arguments).chain(tail).collect(),

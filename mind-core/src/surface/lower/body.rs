@@ -11,6 +11,7 @@ use super::foreign::Foreign;
 use super::lowered::Source;
 use super::lowering::BodyLowering;
 use super::names::undefined;
+use super::pullbacks::useless_pullback;
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::{Compiled, Scope};
@@ -68,6 +69,7 @@ pub(super) fn check_template(table: Scope<'_>, dims: &DimNames, template: &Templ
     for pattern in template.parameters.iter().filter_map(|parameter| parameter.takes.pattern()) {
         diags.extend(pattern.dims.iter().filter_map(|dim| known.dim(dim).err().flatten()));
     }
+    diags.extend(useless_pullback(template));
     if !diags.is_empty() {
         return diags;
     }
@@ -187,6 +189,11 @@ impl BodyLowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::Discard(value) => self.discard(*value),
+            NodeKind::Pullback { value, cotangent, of } => {
+                self.enter_pullback([value, cotangent], *of, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr)?;
                 Ok(Value::unit())
@@ -225,6 +232,12 @@ impl BodyLowering<'_> {
         let is_function = self.table.position(&text).is_some() || super::builtins::is_builtin(&text);
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
+        let diag = match diag.help {
+            None if !self.pullbacks.is_empty() => {
+                diag.help("a pullback knows the parameters, the result and the cotangent")
+            }
+            _ => diag,
+        };
         let is_struct = self.dims().structs.contains_key(&text);
         let diag =
             if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
@@ -341,6 +354,8 @@ impl BodyLowering<'_> {
             | NodeKind::Open
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,
@@ -353,13 +368,30 @@ impl BodyLowering<'_> {
 
     /// The type of the result, and every output of the module.
     fn result(&mut self) -> Lowered<(Structure, Vec<ValueId>)> {
-        let value = self.body.tail.map(|tail| (self.values[tail.index()].clone(), tail));
+        let (structure, value) = self.declared(self.body.tail, self.body.nodes.len())?;
+        let mut outputs = self.leaves(&value);
+        let versions = self.versions.iter().flat_map(|version| self.leaves(version));
+        let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
+        outputs.extend(updated.map(|(version, _)| version));
+        if outputs.is_empty() && self.diags.is_empty() {
+            let name = &self.signature.name;
+            let message = format!("`{name}` has no result and updates no parameter");
+            return Err(Diag::new(Code::E4014, self.signature.site, message)
+                .help("declare a result with `->`, or assign to a `&mut` parameter")
+                .into());
+        }
+        Ok((structure, outputs))
+    }
+
+    /// The value of a body of so many nodes, as the result is declared, and its type.
+    pub(super) fn declared(&mut self, tail: Option<ExprId>, nodes: usize) -> Lowered<(Structure, Value)> {
+        let value = tail.map(|tail| (self.values[tail.index()].clone(), tail));
         let name = self.signature.name.clone();
-        let (structure, value) = match (&self.signature.result, value) {
+        Ok(match (&self.signature.result, value) {
             (Some(result), None) if *result == Structure::UNIT => (Structure::UNIT, Value::unit()),
             (Some(result), None) => {
                 // The value that a `;` took away has been reported.
-                if self.ends_with_unused_value() {
+                if self.ends_with_unused_value(nodes) {
                     return Err(Stop::Poisoned);
                 }
                 let message = format!("`{name}` declares the result {result}, its body ends without a value");
@@ -391,18 +423,7 @@ impl BodyLowering<'_> {
                     value.map_or_else(|| Ok(Value::unit()), |(value, tail)| self.infer(value, tail))?;
                 (self.structure_of(&value), value)
             }
-        };
-        let mut outputs = self.leaves(&value);
-        let versions = self.versions.iter().flat_map(|version| self.leaves(version));
-        let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
-        outputs.extend(updated.map(|(version, _)| version));
-        if outputs.is_empty() && self.diags.is_empty() {
-            let message = format!("`{name}` has no result and updates no parameter");
-            return Err(Diag::new(Code::E4014, self.signature.site, message)
-                .help("declare a result with `->`, or assign to a `&mut` parameter")
-                .into());
-        }
-        Ok((structure, outputs))
+        })
     }
 
     /// The mistake of a result that does not fit; without another way out, its type is to be declared.
@@ -414,13 +435,13 @@ impl BodyLowering<'_> {
         Stop::Mistake(diag)
     }
 
-    fn ends_with_unused_value(&self) -> bool {
-        let last = self.body.nodes.last();
+    fn ends_with_unused_value(&self, nodes: usize) -> bool {
+        let last = self.body.nodes[..nodes].last();
         matches!(last, Some(node) if matches!(node.kind, NodeKind::Discard(_) | NodeKind::Unread))
     }
 
     /// Gives literals their own dtypes.
-    fn infer(&mut self, value: Value, expr: ExprId) -> Lowered<Value> {
+    pub(super) fn infer(&mut self, value: Value, expr: ExprId) -> Lowered<Value> {
         match value {
             Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(_) => Ok(value),

@@ -72,6 +72,8 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Close { .. }
             | NodeKind::Let { .. }
             | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Discard(_) => false,

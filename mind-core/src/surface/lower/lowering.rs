@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::literals::Literals;
+use super::literals::{LiteralId, Literals};
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::Scope;
@@ -14,6 +14,7 @@ use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
+use crate::ty::DType;
 
 /// A body on its way to a module.
 pub(super) struct BodyLowering<'a> {
@@ -29,6 +30,8 @@ pub(super) struct BodyLowering<'a> {
     pub(super) names: Names,
     /// The templates whose bodies are being lowered, innermost last.
     pub(super) frames: Vec<Frame<'a>>,
+    /// The pullbacks whose bodies are being lowered, innermost last.
+    pub(super) pullbacks: Vec<OpenPullback>,
     /// Where the nodes in them are called.
     pub(super) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
@@ -44,10 +47,34 @@ pub(super) struct BodyLowering<'a> {
     pub(super) incomplete: bool,
 }
 
+/// A pullback whose body is being lowered, and what stands still meanwhile.
+pub(super) struct OpenPullback {
+    /// What the function's body has come to.
+    pub(super) outside: Outside,
+    /// The result of the function; poison where something is wrong with it or with a parameter.
+    pub(super) result: Value,
+    /// The tensors of the result, then those of the parameters.
+    pub(super) operands: Vec<ValueId>,
+    /// The parameters that something flows back to, in order, with its type; without one of a number that is known here, of
+    /// which what flows back is dropped.
+    pub(super) wanted: Vec<(String, Option<Structure>)>,
+}
+
+/// What a body has come to.
+pub(super) struct Outside {
+    pub(super) builder: Builder,
+    pub(super) made: Vec<Option<ExprId>>,
+    pub(super) literals_made: BTreeMap<(LiteralId, DType), ValueId>,
+    pub(super) value_names: BTreeMap<ValueId, String>,
+    pub(super) names: Names,
+}
+
 /// The body of a template that is being lowered.
 pub(super) struct Frame<'a> {
     pub(super) name: String,
     pub(super) home: Home,
+    /// The parameters, with the arguments.
+    pub(super) parameters: Vec<(String, Value)>,
     /// The call; nothing while the template is checked by itself.
     pub(super) site: Option<Site>,
     /// What the names around the call stand for.
@@ -134,6 +161,7 @@ impl<'a> BodyLowering<'a> {
             literals: Literals::default(),
             names: Names::default(),
             frames: Vec::new(),
+            pullbacks: Vec::new(),
             call_sites: BTreeMap::new(),
             versions: Vec::new(),
             updated: vec![false; signature.inputs.len()],

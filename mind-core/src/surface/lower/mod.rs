@@ -30,6 +30,7 @@ mod materialise;
 pub(crate) mod names;
 mod operators;
 mod order;
+pub(crate) mod pullbacks;
 mod records;
 mod report;
 mod scalars;

@@ -107,6 +107,8 @@ impl BodyLowering<'_> {
     pub(super) fn add_origin(&self, diag: &mut Diag, (value, expr): Operand, axis: usize) {
         let extent = &self.builder.ty(value).shape[axis];
         let (what, site) = match origin(self.builder.insts(), value, axis) {
+            // The inputs in the pullback of a template are no parameters of this function.
+            Origin::Input { .. } if !self.frames.is_empty() && !self.pullbacks.is_empty() => return,
             Origin::Input { input, axis } => {
                 let Some(input) = self.signature.inputs.get(input.index()) else { return };
                 (format!("`{}: {}`", input.name, input.written), input.axes[axis])

@@ -22,12 +22,37 @@ use crate::surface::ast::{
 use crate::ty::{DType, Type};
 
 impl Formal {
+    /// Whether floats may be passed as tensors.
+    pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
+        match self {
+            Self::Any | Self::Params(_) => true,
+            Self::Constant { .. } => false,
+            Self::Tensor(pattern) => match (&pattern.elements, pattern.class(template)) {
+                (ElementPattern::Fixed(dtype), _) => dtype.is_float(),
+                (_, class) => class.is_none_or(|class| class != ElementClass::Int),
+            },
+        }
+    }
+
     pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
         match self {
             Self::Tensor(pattern) => Some(pattern),
             Self::Any | Self::Params(_) | Self::Constant { .. } => None,
         }
     }
+}
+
+/// The parameters with what they stand for, before the body hides one of them.
+fn parameters(template: &Template, names: &Names) -> Vec<(String, Value)> {
+    let parameter = |parameter: &TemplateParameter| {
+        let name = parameter.name.to_string();
+        let value = match names.get(&name) {
+            Some(Binding::Local(value)) => value.clone(),
+            Some(Binding::Parameter(_)) | None => Value::Poison,
+        };
+        (name, value)
+    };
+    template.parameters.iter().map(parameter).collect()
 }
 
 pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
@@ -59,6 +84,7 @@ impl<'a> BodyLowering<'a> {
             Ok(_) | Err(()) => None,
         };
         let (names, dims) = bound.unwrap_or_else(|| self.unbound(template));
+        let parameters = parameters(template, &names);
         let outside = std::mem::replace(&mut self.names, names);
         let site = is_call.then_some(self.site(enter));
         let (table, _) = self.home(template.home);
@@ -66,6 +92,7 @@ impl<'a> BodyLowering<'a> {
         self.frames.push(Frame {
             name: template.full_name(),
             home: template.home,
+            parameters,
             site,
             outside,
             table,
@@ -89,9 +116,10 @@ impl<'a> BodyLowering<'a> {
                 if let NodeKind::Enter { template, arguments } = &body[enter].kind
                     && let Some((names, dims)) = self.bound(template, arguments, again.as_ref())
                 {
-                    self.names = names;
                     let frame = self.frames.last_mut().expect("it has been entered");
+                    frame.parameters = parameters(template, &names);
                     (frame.dims, frame.fields) = (dims, again);
+                    self.names = names;
                     return Ok(None);
                 }
             }

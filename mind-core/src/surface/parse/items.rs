@@ -206,6 +206,8 @@ impl Parser<'_> {
         // Where the body is still to be written, the signature is there all the same.
         let body = match self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body())) {
             Ok((body, _)) => {
+                let names: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+                let body = self.with_pullback(body, &names);
                 source.extend(tokens_between(before_body, self.cursor));
                 body
             }
@@ -445,7 +447,7 @@ impl Parser<'_> {
     }
 
     /// Skips to the next item: behind a `{ … }` or a `;`, or before what can only begin one.
-    fn skip_item(&mut self) {
+    pub(super) fn skip_item(&mut self) {
         let begins =
             |parser: &Self| ["fn", "pub", "struct", "extern"].iter().any(|word| parser.at_word(word));
         while !self.at_end() && !begins(self) && !self.at("#") {

@@ -22,6 +22,7 @@ mod literals;
 mod machine;
 mod parser;
 mod paths;
+mod pullbacks;
 mod rustisms;
 mod statements;
 mod structs;

@@ -68,6 +68,8 @@ impl Parser<'_> {
             return Err(self.unexpected("the body of a template").help(help));
         }
         let body = self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body()))?.0;
+        let names: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+        let body = self.with_pullback(body, &names);
         let source = tokens_between(from, self.cursor);
         Ok(Template {
             attributes: head.attributes,

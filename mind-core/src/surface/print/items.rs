@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Binding, Printer, join, join_tuple, within};
+use super::{Binding, PULLBACK, Printer, join, join_tuple, within};
 use crate::map::Tightness;
 use crate::surface::ast::{
     Block, Body, Closure, Declared, DeclaredKind, DimExpr, DimOperator, DimStepKind, ElementPattern,
@@ -115,7 +115,8 @@ fn write_body(f: &mut fmt::Formatter<'_>, body: Option<&Body>) -> fmt::Result {
         None => f.write_str("    <unread>\n")?,
         Some(body) => {
             for line in Printer::lines(body) {
-                writeln!(f, "    {line}")?;
+                let indent = if line.starts_with(PULLBACK) { "" } else { "    " };
+                writeln!(f, "{indent}{line}")?;
             }
         }
     }
