@@ -54,7 +54,7 @@ fn expressions_over_rust_variables_take_what_templates_tell() {
         grad(sum(s) + 10.0 * sum(p), wrt = (a, b))
     });
     assert_eq!((da, db), (Tensor::from([10.0, 21.0]), Tensor::from([70.0, 100.0])));
-    let da = mind!({ let (s, p) = shared::both(a, b); grad(sum(p), wrt = (zero_ok a)) });
+    let da = mind!({ let (_, p) = shared::both(a, b); grad(sum(p), wrt = (zero_ok a)) });
     assert_eq!(da, Tensor::from([0.0, 0.0]));
 }
 

@@ -28,6 +28,7 @@ impl Parser<'_> {
         );
         let site = start.to(self.before());
         let names = names.map_err(|diag| self.diags.push(diag)).ok();
+        let mut are_clear = true;
         if let Some((names, _)) = &names {
             let mut known: Vec<&Ident> = parameters.to_vec();
             for name in names.iter().flat_map(bound) {
@@ -35,6 +36,7 @@ impl Parser<'_> {
                     Some(first) => {
                         let diag = defined_twice("name", name, first);
                         self.diags.push(diag);
+                        are_clear = false;
                     }
                     None => known.push(name),
                 }
@@ -50,7 +52,7 @@ impl Parser<'_> {
             self.skip_item();
         }
         let ((names, _), body, inner) = (names?, body?, inner?);
-        Some(body.with_pullback(names, site, inner))
+        are_clear.then(|| body.with_pullback(names, site, inner))
     }
 
     fn pullback_name(&mut self) -> Result<Pattern, Diag> {
