@@ -84,16 +84,14 @@ fn gradients_go_through_templates() {
         mind!(sum(nn::softmax(self::layers::dense(x, w, b)) * self::layers::dense(x, w, b)))
     };
     let gradient: Tensor![f64; 3, 2] =
-        mind!(grad(sum(nn::softmax(self::layers::dense(x, w, b)) * self::layers::dense(x, w, b)), wrt = w))
-            .into();
+        mind!(grad(sum(nn::softmax(self::layers::dense(x, w, b)) * self::layers::dense(x, w, b)), wrt = w));
     for at in [[0, 0], [1, 1], [2, 0]] {
         let mut near = w.clone();
         near[at] += 1e-6;
         let slope = (loss(&near) - loss(&w)) / 1e-6;
         assert!((slope - gradient[at]).abs() < 1e-4, "{slope} {}", gradient[at]);
     }
-    let n: Tensor![f64; 2] =
-        mind!(grad(sum(self::layers::grown(b) * self::layers::grown(b)), wrt = b)).into();
+    let n: Tensor![f64; 2] = mind!(grad(sum(self::layers::grown(b) * self::layers::grown(b)), wrt = b));
     assert_eq!(n, Tensor::from([1.2, 1.2]));
 }
 
