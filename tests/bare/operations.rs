@@ -60,6 +60,7 @@ fn positions() {
     same!([x: f32[2, 3]] x * f32(iota(3)) + f32(iota([2, 3])));
     same!([x: i64[2, 3]] iota([2, 3], axis = 1) * x + iota([2, 1], -2));
     same!([x: i32[2, 2]] one_hot(x, 2));
+    same!([x: i64[2], y: f32[2, 3]] where(one_hot(x, 3, dtype = bool), y, 0.0));
     same!([x: f32[2, 3], y: i64[4]] sum(x) + f32(one_hot(y, 2 * extent(x, 1))));
     same!([x: f32[3, 2]] where(iota(extent(x, 0))[.., _] >= iota(extent(x, 1)), x, 0.0));
     same!([x: i64[3]] sum(one_hot(x, 4, dtype = f64), axis = 0));

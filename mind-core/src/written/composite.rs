@@ -17,13 +17,19 @@ pub(crate) struct Step {
 pub(crate) fn one_hot(count: Dim, dtype: DType) -> Vec<Step> {
     let number = |number| Op::Const(Box::new(Constant { dtype, ..Constant::number(number) }));
     let step = |op, operands| Step { op, operands };
-    vec![
+    let mut steps = vec![
         step(Op::Own(Own::Indices), &[0]),
         step(expanded(vec![-1]), &[1]),
         step(Op::Made(Made::Iota { shape: vec![count], axis: 0 }), &[]),
         step(Op::Map(Map::Eq), &[2, 3]),
-        step(number(1.0), &[]),
-        step(number(0.0), &[]),
-        step(Op::Map(Map::SELECTION), &[4, 5, 6]),
-    ]
+    ];
+    // The comparison gives truth values, which constants of numbers are not.
+    if dtype != DType::Bool {
+        steps.extend([
+            step(number(1.0), &[]),
+            step(number(0.0), &[]),
+            step(Op::Map(Map::SELECTION), &[4, 5, 6]),
+        ]);
+    }
+    steps
 }
