@@ -295,11 +295,14 @@
 //!     }
 //! }
 //!
-//! let (x, w, b) = (Tensor::from([[1.0, 2.0], [3.0, 5.0]]), Tensor::from([[1.0, 0.0], [0.0, 1.0]]), Tensor::zeros());
-//! let y = layer(&x, &w, &b);
-//! let z: Tensor![f32; 2, 2] = mind!(layers::standardised(layers::dense(x, w, b), axis = 0)).into();
-//! assert_eq!(y, z);
-//! assert!((y[[1, 0]] - 1.0).abs() < 1e-4);
+//! fn main() {
+//!     let x = Tensor::from([[1.0, 2.0], [3.0, 5.0]]);
+//!     let (w, b) = (Tensor::from([[1.0, 0.0], [0.0, 1.0]]), Tensor::zeros());
+//!     let y = layer(&x, &w, &b);
+//!     let z: Tensor![f32; 2, 2] = mind!(layers::standardised(layers::dense(x, w, b), axis = 0)).into();
+//!     assert_eq!(y, z);
+//!     assert!((y[[1, 0]] - 1.0).abs() < 1e-4);
+//! }
 //! ```
 //!
 //! | written | is |
