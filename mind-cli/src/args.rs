@@ -61,7 +61,7 @@ Exit codes:
 pub enum Command {
     /// Verify programs and report every mistake
     Check(CheckArguments),
-    /// Rewrite programs in canonical form, with ids numbered anew
+    /// Rewrite programs in canonical form, those in the language of `mind!` as rustfmt would
     Fmt(FmtArguments),
     /// Write a program in another form
     Convert(ConvertArguments),
@@ -135,12 +135,13 @@ pub struct CheckArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Like rustfmt, it rewrites files where they are; what comes from standard input goes to standard output. The
-canonical form computes the same to the bit; values that no output needs are gone, comments stay above the
-instruction they stand above.
+canonical form of a module computes the same to the bit; values that no output needs are gone, comments stay above
+the instruction they stand above. A program in the language of mind! is laid out as rustfmt does, in lines of 110
+characters: its tokens and comments stay as they are, but for commas before a closing bracket.
 
 Examples:
   mind fmt net.mic                       rewrite the file
-  mind fmt --check *.mic                 only say what differs
+  mind fmt --check *.mic *.mind          only say what differs
   mind fmt - < net.mic > new.mic")]
 pub struct FmtArguments {
     /// The files, or `-` for standard input

@@ -57,9 +57,13 @@ impl Program {
 
     /// Reads a file, or standard input where it is `-`.
     pub fn read_file(file: &Path, reading: &Reading) -> Outcome<Self> {
-        let source = read_source(file, reading.from)?;
-        let programs = read_programs(&source, reading)?;
-        choose(programs, reading.function.as_deref(), &source)
+        Self::of_source(&read_source(file, reading.from)?, reading)
+    }
+
+    /// Reads a text.
+    pub fn of_source(source: &Rc<Source>, reading: &Reading) -> Outcome<Self> {
+        let programs = read_programs(source, reading)?;
+        choose(programs, reading.function.as_deref(), source)
     }
 
     /// Reads every program of a file, or the one that is asked for; of each that cannot be known, why not.
@@ -183,7 +187,8 @@ fn read_json(source: Rc<Source>) -> Outcome<Program> {
     Ok(Program { module, context: Context::without_places(source, names) })
 }
 
-fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
+/// What the compiler found in a text.
+pub fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
     Failure::Mistakes(diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source)).collect())
 }
 
@@ -200,7 +205,9 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
     let imports: &[Import] = match &program {
         ast::Program::Block(block) => &block.imports,
         ast::Program::Closure(closure) => &closure.imports,
-        ast::Program::Expression(_) => return Err(expression(source)),
+        ast::Program::Expression(_) => {
+            return Err(Failure::mistake(Mistake::of_diag(&surface::expression_in_file(), source)));
+        }
     };
     let functions = lowered.functions.into_iter().map(|function| {
         let name = function.name.to_string();
@@ -239,13 +246,6 @@ fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure
     let spot = imports.first().map_or_else(Spot::default, |import| import.site.into());
     let help = "define it in this file, or compile the program with `mind!` or `mind::include!`";
     Failure::mistake(Mistake::new(Code::E2002, message).at(source, spot).help(help))
-}
-
-/// E1007 for an expression, in the words of `mind::include!`.
-fn expression(source: &Rc<Source>) -> Failure {
-    let message = "found an expression, expected `fn`, `const` or a closure";
-    let help = "a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`";
-    Failure::mistake(Mistake::new(Code::E1007, message).at(source, Spot::default()).help(help))
 }
 
 /// The function of this name, or the only one.

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The most bytes that are read.
-const MOST_BYTES: u64 = 10 << 20;
+pub const MOST_BYTES: u64 = 10 << 20;
 
 /// The text of a file, and its form.
 pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {

@@ -69,6 +69,7 @@ fn surface_text_is_read_or_refused() {
             change(&mut text, &mut random);
         }
         properties::surface_text_is_read_or_refused(&text);
+        properties::surface_text_is_formatted_or_refused(&text);
     }
 }
 

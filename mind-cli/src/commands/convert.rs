@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mind_core::{
     canon::canonicalise,
-    diag::Diag,
+    diag::{Code, Diag},
     ir::Module,
     ops::Profile,
     text::{Limits, core_ir, json, mic},
@@ -16,6 +16,7 @@ use crate::{
     input::Program,
     output,
     report::{Failure, Mistake, Outcome},
+    source::MOST_BYTES,
 };
 
 /// Runs the command.
@@ -71,6 +72,10 @@ pub fn readable(text: String, form: Form) -> Outcome<String> {
         Form::Mic => mic::parse(&text, &limits),
         Form::CoreIr => core_ir::parse(&text, &limits),
         Form::Json => json::parse(&text, &limits),
+        Form::Mind if text.len() as u64 > MOST_BYTES => {
+            let message = format!("what would be written has more than the limit of {MOST_BYTES} bytes");
+            return Err(Failure::mistake(Mistake::new(Code::E1008, message)));
+        }
         Form::Mind | Form::Ks => return Ok(text),
     };
     let Err(diags) = read else { return Ok(text) };

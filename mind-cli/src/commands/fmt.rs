@@ -1,20 +1,22 @@
-//! `mind fmt`: the canonical form, ids numbered anew.
+//! `mind fmt`: modules in canonical form, ids numbered anew; the language of `mind!` as its text, laid out.
 
-use std::path::Path;
+use std::{path::Path, rc::Rc};
 
 use mind_core::{
     canon::canonicalise_mapped,
     ir::{Module, ValueId},
     ops::Profile,
+    surface,
     text::{Above, Comment, Document, core_ir, mic},
 };
 
 use super::convert::{json, readable};
 use crate::{
     args::{FmtArguments, Form, Reading},
-    input::Program,
+    input::{Program, mistakes},
     output,
-    report::{Failure, Outcome},
+    report::{Failure, Outcome, Source},
+    source::read_source,
     style::Style,
 };
 
@@ -32,35 +34,16 @@ pub fn run(arguments: &FmtArguments, out: &Style, err: &Style) -> Outcome {
 }
 
 fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
-    let reading = Reading { from: arguments.from, function: None };
-    let program = Program::read_file(file, &reading)?;
-    if program.context.source.form == Form::Mind {
-        let message = format!(
-            "{} is in the language of `mind!`, which `mind fmt` does not format",
-            program.context.source.name
-        );
-        return Err(Failure::with_help(
-            message,
-            "`mind convert --to mic` writes it as MIC, in canonical order",
-        ));
-    }
-    let (module, context) = program.verified(Profile::Extended)?;
-    let (canonical, map) = canonicalise_mapped(module);
-    let form = context.source.form;
-    let formatted = match (form, &context.document) {
-        (Form::Mic, Some(document)) => mic::print_document(&with_comments(document, &canonical, &map)),
-        (Form::Mic, None) => mic::print(&canonical),
-        (Form::CoreIr | Form::Mind | Form::Ks, _) => core_ir::print(&canonical),
-        (Form::Json, _) => json(&canonical),
-    };
-    let formatted = readable(formatted, form)?;
-    let (source, is_stdin) = (&context.source, file.as_os_str() == "-");
+    let source = read_source(file, arguments.from)?;
+    let formatted = formatted(&source)?;
+    let is_stdin = file.as_os_str() == "-";
     if arguments.check {
         if formatted == source.text {
             return Ok(());
         }
+        let form = if source.form == Form::Mind { "formatted" } else { "in canonical form" };
         output::print(&format!(
-            "{} is not in canonical form:\n{}",
+            "{} is not {form}:\n{}",
             source.name,
             difference(&source.text, &formatted, style)
         ))?;
@@ -70,6 +53,24 @@ fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
         return output::print(&formatted);
     }
     if formatted == source.text { Ok(()) } else { output::write(file, &formatted) }
+}
+
+/// The text of a source as it is formatted.
+fn formatted(source: &Rc<Source>) -> Outcome<String> {
+    if source.form == Form::Mind {
+        let text = surface::format(&source.text).map_err(|diags| mistakes(&diags, source))?;
+        return readable(text, source.form);
+    }
+    let reading = Reading { from: Some(source.form), function: None };
+    let (module, context) = Program::of_source(source, &reading)?.verified(Profile::Extended)?;
+    let (canonical, map) = canonicalise_mapped(module);
+    let text = match (source.form, &context.document) {
+        (Form::Mic, Some(document)) => mic::print_document(&with_comments(document, &canonical, &map)),
+        (Form::Mic, None) => mic::print(&canonical),
+        (Form::CoreIr | Form::Mind | Form::Ks, _) => core_ir::print(&canonical),
+        (Form::Json, _) => json(&canonical),
+    };
+    readable(text, source.form)
 }
 
 /// The document with another module; a comment stays above what it stood above, or above what comes next.

@@ -202,8 +202,8 @@ fn a_struct_that_is_updated_goes_through_every_subcommand() {
     {
         folder.mind(command).fine();
     }
-    let unformatted = folder.mind("fmt --stdout f.mind").misuse();
-    assert!(unformatted.contains("which `mind fmt` does not format"), "{unformatted}");
+    let formatted = folder.mind("fmt --stdout f.mind").fine();
+    assert!(formatted.ends_with("fn f(p: &mut P) {\n    p -= 0.5 * p;\n}\n"), "{formatted}");
     let said = folder.mind("run f.mind").mistakes();
     assert!(
         said.starts_with("mind: error[E2007]: no value is given for the input `p.a`: f32[2]\n"),

@@ -115,14 +115,41 @@ fn core_ir_and_json_are_formatted_in_their_own_form() {
 #[test]
 fn what_cannot_be_formatted_stays_as_it_is() {
     let wrong = UNTIDY.replace("relu", "rely");
-    let folder =
-        Folder::new().with("a.mic", &wrong).with("b.mic", UNTIDY).with("c.mind", "fn f(x: f32) -> f32 { x }");
+    let folder = Folder::new().with("a.mic", &wrong).with("b.mic", UNTIDY);
     let answer = folder.mind("fmt a.mic b.mic");
     assert!(answer.mistakes().starts_with("mic:19: error[E2002]"));
     assert_eq!((folder.read("a.mic"), folder.read("b.mic")), (wrong, TIDY.into()));
-    let said = folder.mind("fmt c.mind").misuse();
-    assert!(
-        said.contains("c.mind is in the language of `mind!`, which `mind fmt` does not format"),
-        "{said}"
-    );
+}
+
+#[test]
+fn the_language_is_formatted_with_its_comments() {
+    let untidy = "// A layer.\nfn f(x:f32[3])->f32[3]{relu( x )/* all */}\n\n\n\n";
+    let tidy = "// A layer.\nfn f(x: f32[3]) -> f32[3] {\n    relu(x) /* all */\n}\n";
+    let folder = Folder::new().with("a.mind", untidy).with("b.mind", tidy);
+    let answer = folder.mind("fmt --check a.mind b.mind");
+    assert_eq!(answer.code, 1);
+    assert!(answer.out.starts_with("a.mind is not formatted:\n-2: fn f(x:f32[3])"), "{}", answer.out);
+    assert!(!answer.out.contains("b.mind"), "{}", answer.out);
+    assert_eq!(folder.read("a.mind"), untidy);
+    assert_eq!(folder.mind("fmt --stdout a.mind").fine(), tidy);
+    assert_eq!(folder.mind_with("fmt -", untidy).fine(), tidy);
+    assert_eq!(folder.mind("fmt a.mind b.mind").fine(), "");
+    assert_eq!((folder.read("a.mind"), folder.read("b.mind")), (tidy.into(), tidy.into()));
+    folder.mind("fmt --check a.mind").fine();
+}
+
+#[test]
+fn a_program_whose_syntax_is_wrong_is_left_alone_and_told_as_by_check() {
+    let texts =
+        ["fn f(x: f32[2]) -> f32[2] { relu(x }", "fn f(x: f32[2]) -> f32[2] { x × x }", "relu(x @ w)"];
+    for text in texts {
+        let folder = Folder::new().with("a.mind", text);
+        let said = folder.mind("fmt a.mind").mistakes();
+        assert_eq!(said, folder.mind("check a.mind").mistakes());
+        assert_eq!(folder.read("a.mind"), text);
+    }
+    // What a name stands for is no matter of syntax.
+    let folder = Folder::new().with("a.mind", "fn f( ) -> f32 { undefined }");
+    folder.mind("fmt a.mind").fine();
+    assert_eq!(folder.read("a.mind"), "fn f() -> f32 {\n    undefined\n}\n");
 }

@@ -285,7 +285,7 @@ impl<'a> Trial<'a> {
             (1, Allowed::Mistake) => code.is_some() && begins_with_its_place(first),
             (1, Allowed::Codes(codes)) => code.is_some_and(|code| codes.contains(&code)),
             // It says which command or option is meant.
-            (2, _) => is_misuse(&command, first),
+            (2, _) => is_misuse(first),
             _ => false,
         };
         if !fine {
@@ -324,15 +324,11 @@ fn begins_with_its_place(line: &str) -> bool {
         && parts.all(|part| part.parse::<u32>().is_ok())
 }
 
-/// What no mistake of the program is: its language has no formatter, Knossos has a command of its own, a function has to
+/// What no mistake of the program is: Knossos has a command of its own, a function has to
 /// be chosen among several.
-fn is_misuse(command: &str, first: &str) -> bool {
-    let unformatted = command.starts_with("fmt ") && first.contains("which `mind fmt` does not format");
+fn is_misuse(first: &str) -> bool {
     let of_functions = first.ends_with(" functions") || first.ends_with("has no function");
-    unformatted
-        || of_functions
-        || first.ends_with(" is a Knossos program")
-        || first.ends_with("has no `main` to run")
+    of_functions || first.ends_with(" is a Knossos program") || first.ends_with("has no `main` to run")
 }
 
 /// Extents that the inputs can have, and that keep what the module requires.

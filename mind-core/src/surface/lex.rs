@@ -432,7 +432,7 @@ fn kind(closing: char) -> usize {
 }
 
 /// How many bytes the word at the start of `text` has.
-fn word(text: &str) -> usize {
+pub(super) fn word(text: &str) -> usize {
     text.find(|char| !is_xid_continue(char)).unwrap_or(text.len())
 }
 
@@ -443,7 +443,7 @@ fn hexadecimal(text: &str, most: usize) -> &str {
 }
 
 /// As Rust's lexer has it.
-fn is_space(char: char) -> bool {
+pub(super) fn is_space(char: char) -> bool {
     char.is_whitespace() || char == '\u{200e}' || char == '\u{200f}'
 }
 

@@ -5,6 +5,7 @@
 //! program can nest or chain, so no input overflows the stack of the compiler that runs them.
 
 pub mod ast;
+mod format;
 #[cfg(test)]
 pub(crate) mod golden;
 pub(crate) mod habits;
@@ -15,6 +16,9 @@ pub mod parse;
 pub mod print;
 pub mod unused;
 
+#[cfg(feature = "testing")]
+pub(crate) use format::essence;
+pub use format::{expression_in_file, format};
 pub use lex::lex;
 pub use lower::{function_names, lower, lower_with};
 pub use parse::{parse, parse_block, parse_closure, parse_expression, parse_function, settle_library};

@@ -3,7 +3,7 @@
 //!
 //! A property that does not hold panics with the module in question.
 
-pub use super::surface::surface_text_is_read_or_refused;
+pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_read_or_refused};
 use super::{
     Random,
     knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},

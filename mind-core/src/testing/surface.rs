@@ -12,7 +12,7 @@ use crate::{
     pipeline,
     surface::{
         ast::{self, Import},
-        lex, lower,
+        essence, format, lex, lower,
         lower::{Foreign, ForeignBlock, ForeignItem, Library},
         lower_with, parse,
     },
@@ -47,6 +47,23 @@ pub fn surface_text_is_read_or_refused(bytes: &[u8]) {
         if let Some(request) = &function.gradient {
             is_not_our_fault(pipeline::compile_gradient(function, request), text);
         }
+    }
+}
+
+/// A text is refused, or formatted: its tokens and comments are the same then, it reads as the same program, and formatting
+/// it again changes nothing.
+pub fn surface_text_is_formatted_or_refused(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let formatted = match format(text) {
+        Ok(formatted) => formatted,
+        Err(diags) => return shown(diags),
+    };
+    assert_eq!(essence(&formatted), essence(text), "{text}\nbecame\n{formatted}");
+    let program = |text: &str| parse(lex(text).0).0.to_string();
+    assert_eq!(program(&formatted), program(text), "{text}\nbecame\n{formatted}");
+    match format(&formatted) {
+        Ok(again) => assert_eq!(again, formatted, "{text}"),
+        Err(diags) => panic!("{text}\nbecame\n{formatted}\n{:?}", diags.as_slice()),
     }
 }
 

@@ -6,6 +6,7 @@ use syn::buffer::TokenBuffer;
 use super::ast::{Block, Closure, Expression, Function, Import, Program};
 use super::nesting::check_nesting;
 use crate::diag::{Diag, Diags};
+pub(super) use parser::{OPERATORS, is_keyword};
 use parser::{Parser, Unexpected};
 use paths::settle;
 pub use paths::settle_library;

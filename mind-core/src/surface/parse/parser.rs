@@ -43,7 +43,7 @@ pub(super) enum Unexpected {
 }
 
 /// Operators, longest first.
-const OPERATORS: &[&str] = &[
+pub(in crate::surface) const OPERATORS: &[&str] = &[
     "..=", "<<=", ">>=", "->", "=>", "..", "==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "%=",
     "@=", "^=", "<<", ">>", "**", "::", "+", "-", "*", "/", "%", "@", "=", "<", ">", "!", "&", "|", "^", "?",
     ":", ";", ",", ".", "#", "$", "~",
@@ -58,7 +58,7 @@ const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-pub(super) fn is_keyword(word: &str) -> bool {
+pub(in crate::surface) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 

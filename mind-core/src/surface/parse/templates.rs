@@ -260,7 +260,20 @@ impl Parser<'_> {
 
 /// Whether a list of parameters leaves something open.
 fn is_open(parameters: TokenStream) -> bool {
-    let trees: Vec<TokenTree> = parameters.into_iter().collect();
+    let mut depth = 0_usize;
+    // What stands in angle brackets are dimensions of a struct.
+    let is_outside = |tree: &TokenTree| match tree {
+        TokenTree::Punct(punct) if punct.as_char() == '<' => {
+            depth += 1;
+            false
+        }
+        TokenTree::Punct(punct) if punct.as_char() == '>' => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        TokenTree::Punct(_) | TokenTree::Ident(_) | TokenTree::Literal(_) | TokenTree::Group(_) => depth == 0,
+    };
+    let trees: Vec<TokenTree> = parameters.into_iter().filter(is_outside).collect();
     let is = |at: usize, sign: char| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == sign);
     let ends = |at: usize| at == trees.len() || is(at, ',');
     trees.iter().enumerate().any(|(at, tree)| match tree {

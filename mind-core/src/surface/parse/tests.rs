@@ -164,6 +164,15 @@ fn attributes_are_passed_on_and_grad_is_read() {
 }
 
 #[test]
+fn dimensions_of_a_struct_are_no_parameters() {
+    let source =
+        "struct P<I, J, K> { w: f32[I, J, K] } fn f<I, J, K>(p: P<I, J, K,>, q: f32) -> f32 { sum(p.w) * q }";
+    let (block, diags) = parse_block(source.parse().unwrap());
+    assert!(diags.is_empty(), "{}", report(&diags));
+    assert_eq!((block.functions.len(), block.templates.len()), (1, 0));
+}
+
+#[test]
 fn a_function_whose_body_is_wrong_keeps_its_signature() {
     let source = "fn f(x: f32[2]) -> f32 { let (a, 3) = x; a } fn g() { let y = 1 ? 2; y } fn h(x: ) {}";
     let (block, diags) = parse_block(source.parse().unwrap());

@@ -1,0 +1,271 @@
+//! From tokens to what is printed: what stands between any two of them.
+
+use super::{
+    print::{Indent, Piece},
+    roles::{Bracket, BracketKind, Role, Token},
+};
+use crate::surface::parse::{OPERATORS, is_keyword};
+
+/// What stands between two tokens.
+#[derive(Clone, Copy)]
+enum Gap {
+    Nothing,
+    Space,
+    Break {
+        space: bool,
+        to: Indent,
+    },
+    Fill,
+    /// Up to the end of this token.
+    Assign {
+        last: usize,
+    },
+    Line(Indent),
+}
+
+/// What is printed.
+pub(super) fn pieces<'a>(tokens: &[Token<'a>], brackets: &[Bracket]) -> Vec<Piece<'a>> {
+    let mut layout = Layout {
+        tokens,
+        brackets,
+        around: Vec::new(),
+        pieces: Vec::new(),
+        ends: Vec::with_capacity(tokens.len()),
+    };
+    for at in 0..tokens.len() {
+        layout.token(at);
+    }
+    let Layout { mut pieces, ends, .. } = layout;
+    // Tokens become the pieces with which they end.
+    for piece in &mut pieces {
+        if let Piece::Assign { until } | Piece::Open { until: Some(until) } = piece {
+            *until = ends.get(*until).copied().unwrap_or_default();
+        }
+    }
+    pieces
+}
+
+struct Layout<'t, 'a> {
+    tokens: &'t [Token<'a>],
+    brackets: &'t [Bracket],
+    /// The brackets that are open.
+    around: Vec<usize>,
+    pieces: Vec<Piece<'a>>,
+    /// Behind which pieces tokens end.
+    ends: Vec<usize>,
+}
+
+impl<'a> Layout<'_, 'a> {
+    fn token(&mut self, at: usize) {
+        let token = &self.tokens[at];
+        if let Role::Close(bracket) = token.role {
+            let is_ended = self.tokens[at - 1].role == Role::LastComma;
+            if self.brackets[bracket].may_end_with_comma && !is_ended {
+                self.pieces.push(Piece::Comma);
+            }
+        }
+        let gap = self.gap(at);
+        self.between(at, gap);
+        self.pieces.extend(std::iter::repeat_n(Piece::Open { until: None }, token.opens));
+        match token.role {
+            Role::Open(bracket) => {
+                self.pieces.push(Piece::Open { until: self.brackets[bracket].until });
+                self.pieces.push(Piece::Text(token.text));
+                self.around.push(bracket);
+            }
+            Role::LastComma => self.pieces.push(Piece::Comma),
+            Role::End => {}
+            Role::Close(_)
+            | Role::Word
+            | Role::Comma
+            | Role::Semicolon
+            | Role::Colon
+            | Role::Tight
+            | Role::Path
+            | Role::Dot { .. }
+            | Role::Prefix
+            | Role::Binary
+            | Role::Spaced
+            | Role::Assign { .. }
+            | Role::AsWritten => self.pieces.push(Piece::Text(token.text)),
+        }
+        self.ends.push(self.pieces.len());
+        if matches!(token.role, Role::Close(_)) {
+            self.pieces.push(Piece::Close);
+            self.around.pop();
+        }
+        self.pieces.extend(std::iter::repeat_n(Piece::Close, token.closes));
+    }
+
+    /// The innermost bracket; nothing outside of all.
+    fn bracket(&self) -> Option<&Bracket> {
+        self.around.last().map(|bracket| &self.brackets[*bracket])
+    }
+
+    /// What stands before a token that has no comment before it.
+    fn gap(&self, at: usize) -> Gap {
+        let Some(before) = at.checked_sub(1).map(|before| &self.tokens[before]) else { return Gap::Nothing };
+        let token = &self.tokens[at];
+        let inside = self.bracket();
+        let in_attribute =
+            inside.is_some_and(|bracket| matches!(bracket.kind, BracketKind::Attribute | BracketKind::Meta));
+        match (before.role, token.role) {
+            (Role::Open(_), Role::Close(_)) => Gap::Nothing,
+            (Role::Open(bracket), _) => self.edge(bracket, Indent::In),
+            (_, Role::Close(bracket)) => self.edge(bracket, Indent::Out),
+            (_, Role::Comma | Role::LastComma | Role::Semicolon | Role::Colon) => Gap::Nothing,
+            (_, Role::End) => Gap::Nothing,
+            _ if before.ends_line => Gap::Line(if inside.is_some() { Indent::In } else { Indent::Out }),
+            (Role::Comma | Role::LastComma, _) => match inside {
+                Some(bracket) if bracket.kind == BracketKind::Struct => Gap::Line(Indent::In),
+                Some(bracket) if bracket.is_filled => Gap::Fill,
+                Some(_) => Gap::Break { space: true, to: Indent::In },
+                None => Gap::Space,
+            },
+            (_, Role::Binary) => Gap::Break { space: true, to: Indent::In },
+            (Role::Assign { last }, _) => Gap::Assign { last },
+            (Role::Binary | Role::Spaced | Role::Colon | Role::Semicolon, _) => Gap::Space,
+            (_, Role::Spaced | Role::Assign { .. }) => Gap::Space,
+            (_, Role::Dot { breaks: true }) => Gap::Break { space: false, to: Indent::In },
+            (_, Role::Path) if before.role == Role::Word && is_before_path(before.text) => Gap::Space,
+            (Role::Dot { .. } | Role::Tight | Role::Path | Role::Prefix, _)
+            | (_, Role::Dot { .. } | Role::Tight | Role::Path) => self.tight(before, token),
+            (Role::Word, Role::Open(_)) if in_attribute => Gap::Nothing,
+            _ if in_attribute => {
+                if token.before.joint {
+                    Gap::Nothing
+                } else {
+                    Gap::Space
+                }
+            }
+            (_, Role::Open(bracket)) => match self.brackets[bracket].kind {
+                BracketKind::Body | BracketKind::Struct | BracketKind::Fields | BracketKind::Use => {
+                    Gap::Space
+                }
+                BracketKind::Plain | BracketKind::Tuple if before.text == "pub" => Gap::Nothing,
+                BracketKind::Plain | BracketKind::Tuple | BracketKind::Bars => Gap::Space,
+                BracketKind::List => match before.role {
+                    Role::Word if is_keyword(before.text) => Gap::Space,
+                    _ => Gap::Nothing,
+                },
+                BracketKind::Parameters
+                | BracketKind::Call
+                | BracketKind::Attribute
+                | BracketKind::Meta
+                | BracketKind::Angle => Gap::Nothing,
+            },
+            (Role::Word | Role::Close(_) | Role::AsWritten | Role::End, _) => Gap::Space,
+        }
+    }
+
+    /// What stands behind the first or before the last token of a bracket.
+    fn edge(&self, bracket: usize, to: Indent) -> Gap {
+        let bracket = &self.brackets[bracket];
+        match bracket.kind {
+            BracketKind::Body | BracketKind::Struct if bracket.is_long => Gap::Line(to),
+            BracketKind::Body | BracketKind::Struct | BracketKind::Fields => Gap::Break { space: true, to },
+            BracketKind::Plain | BracketKind::Attribute => Gap::Nothing,
+            BracketKind::Use
+            | BracketKind::Parameters
+            | BracketKind::Call
+            | BracketKind::Tuple
+            | BracketKind::List
+            | BracketKind::Meta
+            | BracketKind::Angle
+            | BracketKind::Bars => Gap::Break { space: false, to },
+        }
+    }
+
+    /// Nothing, but where two tokens would become others.
+    fn tight(&self, before: &Token<'a>, token: &Token<'a>) -> Gap {
+        let is_number = before.text.starts_with(|first: char| first.is_ascii_digit());
+        let becomes_other = match token.text {
+            "." => is_number,
+            ".." | "..=" if is_number => before.text.ends_with('.'),
+            second => {
+                let joined = [before.text, second].concat();
+                let is_operator = OPERATORS.contains(&before.text) && OPERATORS.contains(&second);
+                let read = OPERATORS.iter().find(|operator| joined.starts_with(**operator));
+                is_operator && read != Some(&before.text)
+            }
+        };
+        if becomes_other && !token.before.joint { Gap::Space } else { Gap::Nothing }
+    }
+
+    /// Puts a gap and the comments in it before a token.
+    ///
+    /// A comment with which its line ends stays at the end of the line, or on a line of its own. Another one stays before
+    /// what is behind it on its line, or beside what ends there.
+    fn between(&mut self, at: usize, gap: Gap) {
+        let Token { before, role, .. } = &self.tokens[at];
+        let opens = at.checked_sub(1).is_none_or(|before| matches!(self.tokens[before].role, Role::Open(_)));
+        let closes = matches!(role, Role::Close(_) | Role::End);
+        let ends = closes || matches!(role, Role::Comma | Role::LastComma | Role::Semicolon);
+        let Some(first) = before.comments.first() else {
+            return self.push_gap(gap, before.lines > 1 && !opens && !closes);
+        };
+        let (inner, outer) = self.indents(at, gap, closes);
+        let lines_behind = before.comments.iter().skip(1).map(|next| next.lines).chain([before.lines]);
+        let mut line_ended = first.lines > 0;
+        for (number, (comment, lines_behind)) in before.comments.iter().zip(lines_behind).enumerate() {
+            let ends_line = comment.is_line() || lines_behind > 0;
+            let blank = comment.lines > 1 && !(opens && number == 0);
+            match (number, ends_line) {
+                (0, _) if at == 0 => {}
+                (0, false) if !ends => match gap {
+                    Gap::Nothing if !opens => self.pieces.push(Piece::Space),
+                    Gap::Nothing
+                    | Gap::Space
+                    | Gap::Break { .. }
+                    | Gap::Fill
+                    | Gap::Assign { .. }
+                    | Gap::Line(_) => self.push_gap(gap, blank),
+                },
+                (_, ends_line) if line_ended && (ends_line || number > 0) => {
+                    self.pieces.push(Piece::Line { blank, to: inner });
+                }
+                (0, _) if opens && matches!(gap, Gap::Nothing) => {}
+                (_, _) => self.pieces.push(Piece::Space),
+            }
+            let piece = if ends_line { Piece::Trailing } else { Piece::Text };
+            self.pieces.push(piece(comment.text));
+            line_ended = ends_line;
+        }
+        match (line_ended, role) {
+            (_, Role::End) => {}
+            (true, _) => self.pieces.push(Piece::Line { blank: before.lines > 1 && !closes, to: outer }),
+            (false, _) if ends => self.push_gap(gap, false),
+            (false, _) => self.pieces.push(Piece::Space),
+        }
+    }
+
+    /// Where lines of comments begin, and the line of the token behind them.
+    fn indents(&self, at: usize, gap: Gap, closes: bool) -> (Indent, Indent) {
+        let is_outside = self.around.is_empty() && (at == 0 || self.tokens[at].role == Role::End);
+        match gap {
+            Gap::Line(to) | Gap::Break { to, .. } => (if closes { Indent::In } else { to }, to),
+            Gap::Nothing | Gap::Space | Gap::Fill | Gap::Assign { .. } if is_outside => {
+                (Indent::Out, Indent::Out)
+            }
+            Gap::Nothing | Gap::Space | Gap::Fill | Gap::Assign { .. } => {
+                (Indent::In, if closes { Indent::Out } else { Indent::In })
+            }
+        }
+    }
+
+    fn push_gap(&mut self, gap: Gap, blank: bool) {
+        match gap {
+            Gap::Nothing => {}
+            Gap::Space => self.pieces.push(Piece::Space),
+            Gap::Break { space, to } => self.pieces.push(Piece::Break { space, to }),
+            Gap::Fill => self.pieces.push(Piece::Fill),
+            Gap::Assign { last } => self.pieces.push(Piece::Assign { until: last }),
+            Gap::Line(to) => self.pieces.push(Piece::Line { blank, to }),
+        }
+    }
+}
+
+/// Whether a path that begins with `::` may stand behind a word.
+fn is_before_path(word: &str) -> bool {
+    matches!(word, "use" | "fn" | "as")
+}
