@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 37] = [
+const LOWERING: [&str; 38] = [
     "names",
     "order",
     "scalars",
@@ -44,6 +44,7 @@ const LOWERING: [&str; 37] = [
     "subscripts",
     "calls",
     "transforms",
+    "fields",
     "templates",
     "pullbacks",
     "body",

@@ -122,7 +122,7 @@ fn block_comment(text: &str) -> usize {
 /// A word, or a literal or raw name that begins like one.
 fn worded(text: &str) -> (Kind, usize) {
     let end = word(text);
-    let behind = text[end..].as_bytes().first();
+    let behind = text.as_bytes().get(end);
     match (&text[..end], behind) {
         ("b" | "c", Some(b'"')) | ("b", Some(b'\'')) => (Kind::Literal, quoted(text, end)),
         ("r" | "br" | "cr", Some(b'"' | b'#')) => {

@@ -19,6 +19,7 @@ mod callable;
 mod calls;
 pub(crate) mod expressions;
 mod externs;
+mod fields;
 pub(crate) mod foreign;
 mod functions;
 pub(crate) mod inline;
