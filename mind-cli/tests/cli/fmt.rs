@@ -145,7 +145,9 @@ fn a_program_whose_syntax_is_wrong_is_left_alone_and_told_as_by_check() {
     for text in texts {
         let folder = Folder::new().with("a.mind", text);
         let said = folder.mind("fmt a.mind").mistakes();
-        assert_eq!(said, folder.mind("check a.mind").mistakes());
+        // Of what could be read `check` says more behind that.
+        let (mistakes, _) = said.rsplit_once("\n\n").unwrap();
+        assert!(folder.mind("check a.mind").mistakes().starts_with(mistakes), "{said}");
         assert_eq!(folder.read("a.mind"), text);
     }
     // What a name stands for is no matter of syntax.

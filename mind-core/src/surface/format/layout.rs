@@ -129,7 +129,7 @@ impl<'a> Layout<'_, 'a> {
             (_, Role::Dot { breaks: true }) => Gap::Break { space: false, to: Indent::In },
             (_, Role::Path) if before.role == Role::Word && is_before_path(before.text) => Gap::Space,
             (Role::Dot { .. } | Role::Tight | Role::Path | Role::Prefix, _)
-            | (_, Role::Dot { .. } | Role::Tight | Role::Path) => self.tight(before, token),
+            | (_, Role::Dot { .. } | Role::Tight | Role::Path) => self.tight(at),
             (Role::Word, Role::Open(_)) if in_attribute => Gap::Nothing,
             _ if in_attribute => {
                 if token.before.joint {
@@ -177,11 +177,16 @@ impl<'a> Layout<'_, 'a> {
     }
 
     /// Nothing, but where two tokens would become others.
-    fn tight(&self, before: &Token<'a>, token: &Token<'a>) -> Gap {
-        let is_number = before.text.starts_with(|first: char| first.is_ascii_digit());
+    fn tight(&self, at: usize) -> Gap {
+        let (before, token) = (&self.tokens[at - 1], &self.tokens[at]);
+        let begins_with_digit = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+        let is_number = begins_with_digit(before.text);
         let becomes_other = match token.text {
-            "." => is_number,
-            ".." | "..=" if is_number => before.text.ends_with('.'),
+            "." | ".." | "..=" if is_number && before.text.ends_with('.') => true,
+            // The digits behind the point would become the number's.
+            "." if is_number && !before.text.contains('.') => {
+                self.tokens.get(at + 1).is_some_and(|next| begins_with_digit(next.text))
+            }
             second => {
                 let joined = [before.text, second].concat();
                 let is_operator = OPERATORS.contains(&before.text) && OPERATORS.contains(&second);
