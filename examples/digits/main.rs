@@ -6,6 +6,8 @@
 //!
 //! Another file of the same form may be named as the argument.
 
+#[path = "../support/canvas.rs"]
+mod canvas;
 mod data;
 mod pictures;
 mod report;

@@ -1,0 +1,305 @@
+//! A small GPT learns to add numbers of three digits, from strings, in a minute.
+//!
+//! ```text
+//! cargo run --release --example addition
+//! ```
+//!
+//! It reads `123+456=` and writes the digits of the sum, the last one first: `9750`. The network is made of the standard
+//! library of the language (`docs/library.md`).
+
+#[path = "../support/canvas.rs"]
+mod canvas;
+mod pictures;
+mod report;
+mod sums;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use mind::{Const, Initialiser, Tensor, Xoshiro256, mind};
+
+use report::Mistakes;
+use sums::{ANSWER, QUESTION, Sum};
+
+mind! {
+    /// The symbols that there are.
+    const SYMBOLS: dim = 12;
+    /// The places of a text that a next symbol is asked of: all but the last.
+    const PLACES: dim = 11;
+    /// The digits of an answer.
+    const DIGITS: dim = 4;
+    /// The features of a place.
+    const WIDTH: dim = 64;
+    /// The heads of each attention.
+    const HEADS: dim = 4;
+    /// The features between the two layers that end a block.
+    const INNER: dim = 256;
+
+    /// A block of a transformer, as `nn::transformer_block_causal` takes it.
+    struct Block {
+        scale1: f32[WIDTH],
+        bias1: f32[WIDTH],
+        wq: f32[WIDTH, WIDTH],
+        wk: f32[WIDTH, WIDTH],
+        wv: f32[WIDTH, WIDTH],
+        wo: f32[WIDTH, WIDTH],
+        scale2: f32[WIDTH],
+        bias2: f32[WIDTH],
+        w1: f32[WIDTH, INNER],
+        b1: f32[INNER],
+        w2: f32[INNER, WIDTH],
+        b2: f32[WIDTH],
+    }
+
+    /// What symbols and places mean, two blocks, and how features become scores of symbols.
+    struct Gpt {
+        symbols: f32[SYMBOLS, WIDTH],
+        places: f32[PLACES, WIDTH],
+        first: Block,
+        second: Block,
+        scale: f32[WIDTH],
+        bias: f32[WIDTH],
+        head: f32[WIDTH, SYMBOLS],
+    }
+
+    /// A network that learns: its weights, what AdamW remembers of their gradients and squares, and its steps so far.
+    struct Learner {
+        gpt: Gpt,
+        mean: Gpt,
+        square: Gpt,
+        steps: f32,
+    }
+
+    fn embed<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, PLACES, WIDTH] {
+        nn::embedding(x, gpt.symbols) + gpt.places
+    }
+
+    /// How well each symbol fits each place of the answer.
+    fn scores<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, DIGITS, SYMBOLS] {
+        let h = nn::transformer_block_causal(embed(x, gpt), gpt.first, heads = HEADS);
+        let h = nn::transformer_block_causal(h, gpt.second, heads = HEADS);
+        nn::layer_norm(h[0.., -DIGITS..], gpt.scale, gpt.bias) @ gpt.head
+    }
+
+    /// The symbols that fit best.
+    fn next<N>(x: i64[N, PLACES], gpt: Gpt) -> i64[N, DIGITS] {
+        argmax(scores(x, gpt), axis = -1)
+    }
+
+    /// The mean cross-entropy of the symbols `y` of the answers, and the share of answers that are right as a whole.
+    #[grad(gpt)]
+    fn loss<N>(x: i64[N, PLACES], y: i64[N, DIGITS], gpt: Gpt) -> (f32, f32) {
+        let z = scores(x, gpt);
+        let right = all(argmax(z, axis = -1) == y, axis = -1);
+        (nn::cross_entropy(z, y), mean(f32(right)))
+    }
+
+    /// One step of AdamW of `steps`, in place: forward, backward, clipping and update are one program.
+    fn step<N>(x: i64[N, PLACES], y: i64[N, DIGITS], net: &mut Learner, steps: f32) -> (f32, f32) {
+        let ((l, right), g) = value_and_grad(loss, wrt = gpt)(x, y, net.gpt);
+        let g = g * optim::clip_factor(sum(g * g), 1.0);
+        let t = net.steps + 1.0;
+        let rate = optim::warmup_cosine(t, 3e-3, 50.0, steps);
+        let (gpt, mean, square) = optim::adamw(net.gpt, g, net.mean, net.square, t, rate, b2 = 0.98);
+        net = Learner { gpt: gpt, mean: mean, square: square, steps: t };
+        (l, right)
+    }
+
+    /// How much each place looks at each, in each head of a block.
+    fn looks<N>(h: f32[N, PLACES, WIDTH], block: Block) -> f32[N, HEADS, PLACES, PLACES] {
+        let x = nn::layer_norm(h, block.scale1, block.bias1);
+        let (q, k) = (nn::split_heads(x @ block.wq, heads = HEADS), nn::split_heads(x @ block.wk, heads = HEADS));
+        let see = iota([PLACES, PLACES], axis = 1) <= iota([PLACES, PLACES], axis = 0);
+        nn::softmax(where(see, q @ k.mT / sqrt(f32(WIDTH / HEADS)), -inf))
+    }
+
+    /// The same of both blocks of a network that reads `x`.
+    fn attention<N>(x: i64[N, PLACES], gpt: Gpt) -> (f32[N, HEADS, PLACES, PLACES], f32[N, HEADS, PLACES, PLACES]) {
+        let h = embed(x, gpt);
+        (looks(h, gpt.first), looks(nn::transformer_block_causal(h, gpt.first, heads = HEADS), gpt.second))
+    }
+}
+
+const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/addition/attention.png");
+const SEED: u64 = 1;
+const STEPS: usize = 800;
+const BATCH: usize = 256;
+/// How many unseen sums are asked, and after how many steps each time.
+const ASKED: usize = 5000;
+const EVERY: usize = 200;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let mut random = Xoshiro256::new(SEED);
+    let unseen: Vec<_> = (0..ASKED).map(|_| Sum::draw(&mut random, true)).collect();
+    let mut net = Learner::new(&mut random);
+    println!("{STEPS} steps of {BATCH} sums, {ASKED} unseen ones to be asked");
+
+    let start = Instant::now();
+    let mistakes = train(&mut net, &unseen, &mut random)?;
+    println!("{STEPS} steps in {:.1} s\n\n{mistakes}", start.elapsed().as_secs_f64());
+    println!("test accuracy: {:.2} %", mistakes.accuracy());
+    println!("{} of {} unseen sums exactly right", mistakes.right(), mistakes.total());
+    for (sum, said) in wrong(&net.gpt, &unseen).take(5) {
+        println!("{}{}, not {}", sum.question(), sums::reversed(&said), sum.0 + sum.1);
+    }
+
+    let shown = Sum(657, 368);
+    let text = (shown.question() + &shown.answer())[..QUESTION + ANSWER - 1].to_owned();
+    let (first, second) = attention(&batch(&[&text], 0), &net.gpt);
+    let path = Path::new(PICTURE);
+    pictures::attention(path, &text, &[first.as_slice(), second.as_slice()])?;
+    let here = std::env::current_dir().unwrap_or_default();
+    println!("\nattention: {}", path.strip_prefix(here).unwrap_or(path).display());
+    Ok(())
+}
+
+impl Learner {
+    fn new(random: &mut Xoshiro256) -> Self {
+        let mut net = Self::zeros();
+        Initialiser::GlorotUniform.fill(&mut net.gpt, random);
+        let Gpt { first, second, scale, .. } = &mut net.gpt;
+        for scale in [&mut first.scale1, &mut first.scale2, &mut second.scale1, &mut second.scale2, scale] {
+            *scale = Tensor::full(1.0);
+        }
+        net
+    }
+}
+
+fn train(
+    net: &mut Learner,
+    unseen: &[Sum],
+    random: &mut Xoshiro256,
+) -> Result<Mistakes, Box<dyn std::error::Error>> {
+    let style = "learning {bar:40.blue} step {pos}/{len}, {elapsed} {msg}";
+    let bar = ProgressBar::new(STEPS as u64).with_style(ProgressStyle::with_template(style)?);
+    let mut mistakes = Mistakes::new(unseen);
+    for number in 1..=STEPS {
+        let sums: Vec<_> = (0..BATCH).map(|_| Sum::draw(random, false)).collect();
+        let (x, y) = questions(&sums);
+        let (loss, right) = step(&x, &y, net, STEPS as f32);
+        bar.set_message(format!("loss {loss:.4}, {:.0} % right", 100.0 * right));
+        bar.inc(1);
+        if number % EVERY == 0 {
+            mistakes.count(number, wrong(&net.gpt, unseen).map(|(sum, _)| sum));
+        }
+    }
+    bar.finish();
+    Ok(mistakes)
+}
+
+/// As many texts as there are, a row of tokens each, without their last.
+type Texts = Tensor![i64; ?, 11];
+/// The tokens of their answers.
+type Answers = Tensor![i64; ?, 4];
+
+/// The columns of texts from one on; what a text is too short for is 0.
+fn batch<const N: usize>(texts: &[impl AsRef<str>], from: usize) -> Tensor<i64, (usize, Const<N>)> {
+    let rows: Vec<Vec<_>> =
+        texts.iter().map(|text| sums::tokens(text.as_ref()).skip(from).collect()).collect();
+    Tensor::from_fn_with((texts.len(), Const), |[row, place]| rows[row].get(place).copied().unwrap_or(0))
+}
+
+/// Sums to learn from: all that comes before an answer's last symbol, and the answers.
+fn questions(sums: &[Sum]) -> (Texts, Answers) {
+    let texts: Vec<_> = sums.iter().map(|sum| sum.question() + &sum.answer()).collect();
+    (batch(&texts, 0), batch(&texts, QUESTION))
+}
+
+/// The sums that the network answers wrong, and what it says.
+fn wrong(gpt: &Gpt, sums: &[Sum]) -> impl Iterator<Item = (Sum, String)> {
+    let said = answers(gpt, sums);
+    let pairs: Vec<_> = sums.iter().copied().zip(said).filter(|(sum, said)| sum.answer() != *said).collect();
+    pairs.into_iter()
+}
+
+/// What the network says, a symbol at a time: each that it says is what it reads next.
+fn answers(gpt: &Gpt, sums: &[Sum]) -> Vec<String> {
+    let mut answers = Vec::with_capacity(sums.len());
+    // No more at once than is learnt from, so that it takes no more memory.
+    for sums in sums.chunks(BATCH) {
+        let mut texts: Vec<_> = sums.iter().map(|sum| sum.question()).collect();
+        for place in 0..ANSWER {
+            // No place looks at those behind it, so what stands there does not matter.
+            let said = next(&batch(&texts, 0), gpt);
+            for (row, text) in texts.iter_mut().enumerate() {
+                text.push(sums::symbol(said[[row, place]]));
+            }
+        }
+        answers.extend(texts.into_iter().map(|text| text[QUESTION..].to_owned()));
+    }
+    answers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(count: usize) -> (Learner, Vec<Sum>) {
+        let mut random = Xoshiro256::new(7);
+        let net = Learner::new(&mut random);
+        (net, (0..count).map(|_| Sum::draw(&mut random, false)).collect())
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_loss() {
+        let (mut net, sums) = some(2);
+        let (x, y) = questions(&sums);
+        let (_, gradient) = loss_grad(&x, &y, &net.gpt);
+        mind::gradcheck_some(&mut net.gpt, &gradient, 3, |gpt| loss(&x, &y, gpt).0)
+            .expect("they are the same");
+    }
+
+    #[test]
+    fn a_few_steps_lower_the_loss_and_the_same_seed_gives_the_same_weights() {
+        let learn = || {
+            let (mut net, sums) = some(16);
+            let (x, y) = questions(&sums);
+            let losses: Vec<_> = (0..20).map(|_| step(&x, &y, &mut net, 40.0).0).collect();
+            (net, losses)
+        };
+        let (net, losses) = learn();
+        assert_eq!(net.steps, 20.0);
+        assert!(losses[19] < 0.7 * losses[0], "{losses:?}");
+        let (again, same) = learn();
+        assert_eq!(
+            (losses, net.gpt.head, net.square.first.w1),
+            (same, again.gpt.head, again.square.first.w1)
+        );
+    }
+
+    #[test]
+    fn what_is_said_is_what_fits_best_behind_what_was_said() {
+        let (net, sums) = some(3);
+        for (sum, said) in sums.iter().zip(answers(&net.gpt, &sums)) {
+            let text = [sum.question() + &said];
+            let best = next(&batch(&text, 0), &net.gpt);
+            assert_eq!(best, batch(&text, QUESTION));
+        }
+    }
+
+    #[test]
+    fn each_place_looks_at_itself_and_those_before_it() {
+        let (net, sums) = some(2);
+        let (first, second) = attention(&questions(&sums).0, &net.gpt);
+        for weights in [first, second] {
+            for (row, looks) in weights.as_slice().chunks(QUESTION + ANSWER - 1).enumerate() {
+                let place = row % looks.len();
+                assert!((looks.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+                assert!(looks[..=place].iter().all(|weight| *weight > 0.0), "{looks:?}");
+                assert!(looks[place + 1..].iter().all(|weight| *weight == 0.0), "{looks:?}");
+            }
+        }
+    }
+}

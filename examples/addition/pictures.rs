@@ -1,0 +1,69 @@
+//! A picture of what the network looks at, as a PNG file.
+
+use std::io;
+use std::path::Path;
+
+use noto_sans_mono_bitmap::FontWeight;
+
+use crate::canvas::{BLUE, Canvas, FAINT, GREY, INK, PAPER, blend};
+use crate::sums::QUESTION;
+
+/// Draws how much each place of a text looks at each: a row of squares for each layer, one for each of its heads. In a
+/// square a row is who looks, a column what is looked at; `layers` are `[heads, places, places]`, row by row.
+pub fn attention(path: &Path, text: &str, layers: &[&[f32]]) -> io::Result<()> {
+    let symbols: Vec<String> = text.chars().map(String::from).collect();
+    let (places, cell, margin, head) = (symbols.len(), 18.0, 24.0, 54.0);
+    let side = cell * places as f32;
+    let heads = layers.iter().map(|weights| weights.len() / (places * places)).max().unwrap_or(0);
+    let corner = |layer: usize, head_number: usize| {
+        let left = margin + 20.0 + (side + 44.0) * head_number as f32;
+        (left, head + 44.0 + (side + 64.0) * layer as f32)
+    };
+    let (right, bottom) = corner(layers.len(), heads);
+    let mut canvas = Canvas::new((right - 44.0 + margin) as usize, (bottom - 64.0 + margin) as usize);
+    let title = format!("What each place of {text} looks at: a row who looks, a column what at");
+    canvas.text(margin, 18.0, &title, FontWeight::Bold, INK);
+
+    for (layer, weights) in layers.iter().enumerate() {
+        for (number, weights) in weights.chunks(places * places).enumerate() {
+            let (left, top) = corner(layer, number);
+            let name = format!("layer {}, head {}", layer + 1, number + 1);
+            canvas.text_centred(left + side / 2.0, top - 40.0, &name, INK);
+            canvas.rectangle(left - 1.0, top - 1.0, side + 2.0, side + 2.0, FAINT);
+            for (place, symbol) in symbols.iter().enumerate() {
+                let along = cell * place as f32;
+                canvas.text_centred(left + along + cell / 2.0, top - 19.0, symbol, GREY);
+                canvas.text_right(left - 6.0, top + along + 1.0, symbol, GREY);
+            }
+            for (at, weight) in weights.iter().enumerate() {
+                let (row, column) = ((at / places) as f32, (at % places) as f32);
+                let colour = blend(PAPER, BLUE, *weight);
+                canvas.rectangle(left + cell * column, top + cell * row, cell, cell, colour);
+            }
+            // Rows from here on say what comes next.
+            let answers = top + cell * (QUESTION - 1) as f32;
+            canvas.line([left, answers], [left + side, answers], 1.0, GREY);
+        }
+    }
+    canvas.save(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canvas::written;
+
+    #[test]
+    fn a_picture_of_attention_has_a_square_for_each_head_that_is_dark_where_it_looks() {
+        let text = "123+456=975";
+        let looks = |heads: usize, weight: f32| vec![weight; heads * text.len() * text.len()];
+        let drawn = |layers: &[&[f32]]| written("attention", |path| attention(path, text, layers));
+        let (wide, low, faint) = drawn(&[&looks(4, 0.0)]);
+        let (same, high, dark) = drawn(&[&looks(4, 1.0), &looks(4, 1.0)]);
+        assert_eq!((wide, same), (992, 992));
+        assert_eq!(high - low, 262);
+        // Two of three channels of blue are dark.
+        let squares = 2 * 8 * (text.len() * 18).pow(2);
+        assert!(faint < 20_000 && (squares - 20_000..squares + 20_000).contains(&dark), "{faint} {dark}");
+    }
+}
