@@ -10,7 +10,9 @@ pub struct Names(Vec<String>);
 impl Names {
     /// Inputs by their names, others as the text calls them; `map` says what each value of the text became.
     pub fn new(context: &Context, map: &[Option<ValueId>], optimised: &Optimised) -> Self {
-        let mut first = vec![None; map.len()];
+        // As many as there are: what a call inlines became of no value of the text.
+        let values = map.iter().flatten().map(|became| became.index() + 1).max().unwrap_or_default();
+        let mut first = vec![None; values];
         for (value, became) in map.iter().enumerate().rev() {
             if let Some(became) = became {
                 first[became.index()] = Some(value);
