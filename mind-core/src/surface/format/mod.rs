@@ -32,7 +32,7 @@ const WIDTH: usize = 110;
 /// ```
 ///
 /// # Errors
-/// What [`lex`] and [`parse`](parse()) say of a text whose syntax is wrong; E1007 for a bare expression.
+/// What [`lex()`] and [`parse`](parse()) say of a text whose syntax is wrong; E1007 for a bare expression.
 pub fn format(text: &str) -> Result<String, Diags> {
     let (tokens, mut diags) = lex(text);
     let (program, more) = parse(tokens);
