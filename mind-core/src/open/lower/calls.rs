@@ -177,6 +177,14 @@ impl Lowering<'_> {
 
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
+        if let Op::Part(Part::Slice(slice)) = &op
+            && slice.starts.iter().chain(&slice.ends).any(|bound| bound.as_literal().is_none())
+        {
+            let message =
+                format!("`{}`: a bound is an extent, expected numbers that are known here", given.name);
+            let help = "among Rust variables bounds are numbers: call it in a function of a block";
+            return Err(Diag::new(Code::E2001, self.site(given.expr), message).help(help).into());
+        }
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
         values.extend(match alike {
