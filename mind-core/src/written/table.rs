@@ -632,6 +632,12 @@ impl Op {
         }
     }
 
+    /// Whether bounds of a slice are not numbers that are known here.
+    pub(crate) fn has_bounds_of_operands(&self) -> bool {
+        let Self::Part(Part::Slice(slice)) = self else { return false };
+        slice.starts.iter().chain(&slice.ends).any(|bound| bound.as_literal().is_none())
+    }
+
     /// Whether the elements of this operand are read; else it is a witness.
     pub fn reads(&self, position: usize) -> bool {
         !row(self).witnesses.contains(&position)

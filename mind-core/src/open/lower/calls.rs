@@ -177,9 +177,7 @@ impl Lowering<'_> {
 
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
-        if let Op::Part(Part::Slice(slice)) = &op
-            && slice.starts.iter().chain(&slice.ends).any(|bound| bound.as_literal().is_none())
-        {
+        if op.has_bounds_of_operands() {
             let message =
                 format!("`{}`: a bound is an extent, expected numbers that are known here", given.name);
             let help = "among Rust variables bounds are numbers: call it in a function of a block";
