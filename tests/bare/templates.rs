@@ -21,6 +21,14 @@ mod layers {
         pub fn same<..B, T: float>(x: T[..B, 2], y: T[..B, 3]) { (sum(x) + sum(y), x) }
 
         pub fn grown<N>(x: float[N]) { ones([N + 1, N]) @ x }
+
+        /// The halves of each row the other way around, the second negated.
+        pub fn turned<H>(x: float[.., H], const pairs: dim = 2) {
+            concat([-x[.., H / pairs..H], x[.., ..H / 2]], axis = -1)
+        }
+
+        /// As many of the last rows as there are in the mask, from a row on that run time knows.
+        pub fn tail<N, K, D>(x: float[N, D], mask: bool[K]) { slice(x, [N - K, 0], [N, D]) }
     }
 }
 
@@ -110,4 +118,60 @@ fn contracts_are_checked_on_entry_where_extents_are_not_known() {
         ),
         "{message}"
     );
+}
+
+#[test]
+fn bounds_are_extents_of_arguments() {
+    let x = Tensor::from([[1.0f64, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
+    let turned = Tensor::from([[-3.0, -4.0, 1.0, 2.0], [-7.0, -8.0, 5.0, 6.0]]);
+    assert_eq!(mind!(self::layers::turned(x) : f64[2, 4]), turned);
+    let open = Tensor::from_vec((2, 4), x.as_slice().to_vec()).unwrap();
+    assert_eq!(mind!(self::layers::turned(open)).as_slice(), turned.as_slice());
+    let mask = Tensor::from([true]);
+    assert_eq!(mind!(self::layers::tail(x, mask) : f64[1, 4]), Tensor::from([[5.0, 6.0, 7.0, 8.0]]));
+    let some = Tensor::from_vec((1,), vec![false]).unwrap();
+    assert_eq!(mind!(self::layers::tail(open, some)).as_slice(), [5.0, 6.0, 7.0, 8.0]);
+    // An index, a negative bound, and one of two extents.
+    let y = Tensor::from([[1.0f64], [2.0], [3.0]]);
+    assert_eq!(mind!(x[extent(x, 0) - 1, -extent(y, 0)..] : f64[3]), Tensor::from([6.0, 7.0, 8.0]));
+    assert_eq!(mind!(x[0, extent(y, 1)..extent(x, 0) + extent(y, 1)]).as_slice(), [2.0, 3.0]);
+    assert_eq!(mind!(slice(y, [0, 0], [extent(x, 0), 1])).as_slice(), [1.0, 2.0]);
+}
+
+#[test]
+fn gradients_go_through_slices_by_extents() {
+    let x = Tensor::from([[1.0f64, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
+    let open = Tensor::from_vec((2, 4), x.as_slice().to_vec()).unwrap();
+    let w = Tensor::from([1.0f64, 10.0, 100.0, 1000.0]);
+    let g = mind!(grad(sum(self::layers::turned(x) * w), wrt = x) : f64[2, 4]);
+    assert_eq!(g, Tensor::from([[100.0, 1000.0, -1.0, -10.0]; 2]));
+    assert_eq!(mind!(grad(sum(self::layers::turned(open) * w), wrt = open)).as_slice(), g.as_slice());
+    // Of the second order, through an index expression and a slice.
+    let y = Tensor::from([[1i32], [2], [3]]);
+    let second = mind!(grad(sum(grad(sum(x[0, 1..extent(y, 0)] * x[1, ..extent(y, 0) - 1] * x[0, ..2]), wrt = x) * w), wrt = x));
+    let third = |a: [[f64; 4]; 2]| {
+        // The sum of x0[i + 1] x1[i] x0[i] over two places, and its gradient times w, summed.
+        let w = [1.0, 10.0, 100.0, 1000.0];
+        (0..2)
+            .map(|i| {
+                w[i + 1] * a[1][i] * a[0][i] + w[i] * a[0][i + 1] * a[0][i] + w[i] * a[0][i + 1] * a[1][i]
+            })
+            .sum::<f64>()
+    };
+    let at = [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]];
+    for (row, column) in (0..2).flat_map(|row| (0..4).map(move |column| (row, column))) {
+        let moved = |by: f64| {
+            let mut at = at;
+            at[row][column] += by;
+            third(at)
+        };
+        let difference = (moved(0.5) - moved(-0.5)) / 1.0;
+        assert!((second[[row, column]] - difference).abs() < 1e-9, "{row}, {column}: {second:?}");
+    }
+    let mask = Tensor::from([true]);
+    let tail = mind!(grad(sum(exp(self::layers::tail(x, mask))), wrt = x) : f64[2, 4]);
+    assert_eq!(tail[[0, 3]], 0.0);
+    assert_eq!(tail[[1, 3]], 8.0f64.exp());
+    let both = mind!(grad(sum(grad(sum(exp(self::layers::tail(x, mask))), wrt = x)), wrt = x) : f64[2, 4]);
+    assert_eq!(both, tail);
 }

@@ -134,6 +134,10 @@ impl Reverse for Pullback<'_> {
         typed::expanded(self.builder, value, positions.into_iter().map(|axis| axis as i64).collect())
     }
 
+    fn in_place(&self, value: ValueId) -> Vec<ValueId> {
+        vec![value]
+    }
+
     /// The element, alone in a box of its rank, among zeros.
     fn index_grad(&mut self, value: ValueId, indices: &Vec<Dim>, of: ValueId) -> Emitted {
         let axes: Vec<i64> = (0..indices.len() as i64).collect();

@@ -71,6 +71,9 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
+    /// A value in place of the first operand, before those of which extents stand in attributes.
+    fn in_place(&self, value: Self::Value) -> Vec<Self::Value>;
+
     /// Zeros of the shape of `of` with `value` where an index expression takes from.
     fn index_grad(
         &mut self,
@@ -137,11 +140,11 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Arrange(Arrange::BroadcastTo { .. }) => on.contribute_broadcast(0, dy),
         Op::Part(Part::Index { indices }) => pass(on, 0, |on| on.index_grad(dy, indices, on.operand(0))),
         Op::Part(Part::Slice(slice)) => pass(on, 0, |on| {
-            let slice = slice.clone();
-            on.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &[dy], on.operand(0))
+            let (slice, operands) = (slice.clone(), on.in_place(dy));
+            on.emit_like(|shape| Op::Part(Part::SliceGrad { shape, slice }), &operands, on.operand(0))
         }),
         Op::Part(Part::SliceGrad { slice, .. }) => {
-            pass(on, 0, |on| on.emit(Op::Part(Part::Slice(slice.clone())), &[dy]))
+            pass(on, 0, |on| on.emit(Op::Part(Part::Slice(slice.clone())), &on.in_place(dy)))
         }
         Op::Rows(Rows::Gather) => pass(on, 0, |on| {
             on.emit_like(|shape| Op::Rows(Rows::ScatterAdd { shape }), &[on.operand(1), dy], on.operand(0))

@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 
+use crate::dim::Dim;
 use crate::grad::rules::{Factor, Reverse, Selection, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
@@ -219,8 +220,14 @@ impl Reverse for Pullback<'_> {
         }
     }
 
+    fn in_place(&self, value: NodeId) -> Vec<NodeId> {
+        let lenders = self.graph.node(self.node).op.lenders();
+        [&[value], &self.operands[lenders]].concat()
+    }
+
     fn index_grad(&mut self, value: NodeId, indices: &Vec<Subscript>, of: NodeId) -> Made {
-        self.emit(Op::Own(Own::IndexGrad(indices.clone())), &[value, of])
+        let operands = [&self.in_place(value)[..], &[of]].concat();
+        self.emit(Op::Own(Own::IndexGrad(indices.clone())), &operands)
     }
 
     fn joined_part(&mut self, value: NodeId, axis: i64, part: usize) -> Made {
@@ -253,17 +260,18 @@ impl Reverse for Pullback<'_> {
             Own::At => product(self, dy),
             Own::SumLike => pass(self, 0, |on| spread(on, dy, on.operand(0))),
             Own::IndexGrad(indices) => {
-                pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &[dy]))
+                let operands = self.in_place(dy);
+                pass(self, 0, |on| on.emit(Op::Part(Part::Index { indices: indices.clone() }), &operands))
             }
             Own::Stack { axis } => (0..self.operands.len()).try_for_each(|part| {
                 let indices = part_of_stack(*axis, part);
                 pass(self, part, |on| on.emit(Op::Part(Part::Index { indices }), &[dy]))
             }),
             Own::Pad { low, high } => pass(self, 0, |on| {
-                let from_end = |amount: &i64| (*amount > 0).then(|| -amount);
+                let from_end = |amount: &i64| (*amount > 0).then(|| Dim::literal(-amount));
                 let amounts = low.iter().zip(high);
                 let range = |(low, high): (&i64, &i64)| Subscript::Range {
-                    start: Some(*low),
+                    start: Some(Dim::literal(*low)),
                     end: from_end(high),
                     step: None,
                 };
@@ -298,11 +306,11 @@ impl Reverse for Pullback<'_> {
 /// `dy[.., part]`, with the place of the part along an axis that the rule of the stack finds in range.
 fn part_of_stack(axis: i64, part: usize) -> Vec<Subscript> {
     let most = MAX_RANK as i64;
-    let whole = Subscript::Range { start: Some(0), end: None, step: None };
-    let at = Subscript::At(i64::try_from(part).expect("a list of operands is short"));
+    let whole = |_| Subscript::Range { start: Some(Dim::ZERO), end: None, step: None };
+    let at = Subscript::At(Dim::literal(i64::try_from(part).expect("a list of operands is short")));
     match axis.clamp(-most, most) {
-        axis @ 0.. => (0..axis).map(|_| whole).chain([at]).collect(),
-        axis => [Subscript::Rest, at].into_iter().chain((axis + 1..0).map(|_| whole)).collect(),
+        axis @ 0.. => (0..axis).map(whole).chain([at]).collect(),
+        axis => [Subscript::Rest, at].into_iter().chain((axis + 1..0).map(whole)).collect(),
     }
 }
 

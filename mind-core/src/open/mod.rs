@@ -37,6 +37,4 @@ pub use typing::{check_annotated, check_truths, types};
 
 pub use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
 pub use crate::reduce::Reduce;
-pub use crate::written::{
-    Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written, literals,
-};
+pub use crate::written::{Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written};

@@ -125,7 +125,7 @@ impl Generator {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(45) {
+        match self.random.below(49) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -166,6 +166,13 @@ impl Generator {
             44 => {
                 format!("take_along({a}, argmax({a}, axis = {axis}, keepdims = true), axis = {axis})")
             }
+            45 => format!("{a}[.., ..extent({b}, {axis})]"),
+            46 => format!("{a}[extent({b}, {axis}) - 1, -extent({b}, 0)..]"),
+            47 => {
+                let half = format!("extent({a}, 0) / 2");
+                format!("{a}[{half}..extent({b}, {axis}), ..].sum() * {a}[..extent({a}, 0) - {half}]")
+            }
+            48 => format!("slice({a}, [0, extent({b}, {axis}) / 2], [1, extent({a}, 1)], [1, 2])"),
             39 => format!("pad({a}, [1, 0], high = [0, 2])"),
             38 => format!("stack([{a} * 0.5, {a}, {b}], axis = {axis})"),
             37 => format!("concat([{a} * 0.5, {literal}], axis = {axis})"),

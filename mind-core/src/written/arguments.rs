@@ -2,7 +2,7 @@
 
 use mind_shape::{Type, rules};
 
-use super::{Permutation, Subscript};
+use super::Permutation;
 use crate::{
     ir::Padding,
     map::{Gives, Takes},
@@ -217,35 +217,6 @@ impl<A: Argument> Argument for &A {
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> A::Value<'v> {
         (**self).value(operands)
-    }
-}
-
-impl Text for Vec<Subscript> {
-    fn text(&self, at: &Texts<'_>) -> String {
-        let path = at.rules;
-        let number = |number: &Option<i64>| match number {
-            Some(number) => format!("::core::option::Option::Some({number})"),
-            None => "::core::option::Option::None".to_owned(),
-        };
-        let part = |part: &Subscript| match part {
-            Subscript::At(at) => format!("{path}::Subscript::At({at})"),
-            Subscript::Range { start, end, step } => format!(
-                "{path}::Subscript::Range {{ start: {}, end: {}, step: {} }}",
-                number(start),
-                number(end),
-                number(step)
-            ),
-            Subscript::Rest => format!("{path}::Subscript::Rest"),
-        };
-        format!("&[{}]", self.iter().map(part).collect::<Vec<_>>().join(", "))
-    }
-}
-
-impl Argument for Vec<Subscript> {
-    type Value<'v> = &'v [Subscript];
-
-    fn value<'v>(&'v self, _: &[Type]) -> &'v [Subscript] {
-        self
     }
 }
 

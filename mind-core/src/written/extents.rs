@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use mind_shape::{Type, rules};
 
+use super::Subscript;
 use super::arguments::{Argument, Text, Texts};
 use super::resolve::position;
 use crate::dim::{Atom, Bindings, Dim, Overflow, Symbol, Term};
@@ -26,7 +27,7 @@ fn named(symbol: &Symbol) -> (usize, i64) {
 }
 
 /// The operands whose extents are in dims: up to the last of them.
-pub(crate) fn operands(dims: &[Dim]) -> usize {
+pub(crate) fn operands<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> usize {
     let mut count = 0;
     for dim in dims {
         dim.for_each_symbol(&mut |symbol| {
@@ -85,40 +86,150 @@ impl Argument for Dim {
     }
 }
 
-/// A written shape as rules take it.
-pub(super) struct Sizes<'d> {
-    dims: &'d [Dim],
-    values: OnceCell<Vec<i64>>,
+/// What dims stand for, where they become numbers.
+#[derive(Clone, Copy)]
+enum Stand {
+    /// The extents of a written shape.
+    Extent,
+    /// Bounds and indices.
+    Bound,
 }
 
-pub(super) fn sizes(dims: &[Dim]) -> Sizes<'_> {
-    Sizes { dims, values: OnceCell::new() }
-}
-
-impl Text for Sizes<'_> {
-    fn text(&self, at: &Texts<'_>) -> String {
-        let size = |dim: &Dim| match dim.as_literal() {
-            Some(size) => size.to_string(),
-            None => format!("{}::as_extent({})", at.rules, dim.text(at)),
+impl Stand {
+    fn text(self, dim: &Dim, at: &Texts<'_>) -> String {
+        let function = match (self, dim.as_literal()) {
+            (_, Some(number)) => return Self::literal(number).to_string(),
+            (Self::Extent, None) => "as_extent",
+            (Self::Bound, None) => "as_bound",
         };
-        format!("&[{}]", self.dims.iter().map(size).collect::<Vec<_>>().join(", "))
+        format!("{}::{function}({})", at.rules, dim.text(at))
+    }
+
+    fn value(self, dim: &Dim, operands: &[Type]) -> i64 {
+        match (self, dim.as_literal()) {
+            (_, Some(number)) => Self::literal(number),
+            (Self::Extent, None) => rules::as_extent(dim.value(operands)),
+            (Self::Bound, None) => rules::as_bound(dim.value(operands)),
+        }
+    }
+
+    /// A number that is written out, which is always known. Of a shape one may be -1.
+    fn literal(number: i64) -> i64 {
+        rules::as_bound(Some(number))
     }
 }
 
-impl Argument for Sizes<'_> {
+/// Dims as rules take them.
+pub(super) struct Numbers<'d> {
+    dims: &'d [Dim],
+    stand: Stand,
+    values: OnceCell<Vec<i64>>,
+}
+
+/// A written shape.
+pub(super) fn sizes(dims: &[Dim]) -> Numbers<'_> {
+    Numbers { dims, stand: Stand::Extent, values: OnceCell::new() }
+}
+
+/// The bounds of a slice.
+pub(super) fn bounds(dims: &[Dim]) -> Numbers<'_> {
+    Numbers { dims, stand: Stand::Bound, values: OnceCell::new() }
+}
+
+impl Text for Numbers<'_> {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let numbers: Vec<_> = self.dims.iter().map(|dim| self.stand.text(dim, at)).collect();
+        format!("&[{}]", numbers.join(", "))
+    }
+}
+
+impl Argument for Numbers<'_> {
     type Value<'v>
         = &'v [i64]
     where
         Self: 'v;
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [i64] {
-        let size = |dim: &Dim| dim.as_literal().unwrap_or_else(|| rules::as_extent(dim.value(operands)));
-        self.values.get_or_init(|| self.dims.iter().map(size).collect())
+        let number = |dim: &Dim| self.stand.value(dim, operands);
+        self.values.get_or_init(|| self.dims.iter().map(number).collect())
     }
+}
+
+/// The parts of an index expression as rules take them.
+pub(super) struct Subscripts<'s> {
+    written: &'s [Subscript],
+    values: OnceCell<Vec<rules::Subscript>>,
+}
+
+pub(super) fn subscripts(written: &[Subscript]) -> Subscripts<'_> {
+    Subscripts { written, values: OnceCell::new() }
+}
+
+impl Text for Subscripts<'_> {
+    fn text(&self, at: &Texts<'_>) -> String {
+        let path = at.rules;
+        let bound = |dim: &Dim| Stand::Bound.text(dim, at);
+        let optional = |number: Option<String>| match number {
+            Some(number) => format!("::core::option::Option::Some({number})"),
+            None => "::core::option::Option::None".to_owned(),
+        };
+        let part = |part: &Subscript| match part {
+            Subscript::At(index) => format!("{path}::Subscript::At({})", bound(index)),
+            Subscript::Range { start, end, step } => format!(
+                "{path}::Subscript::Range {{ start: {}, end: {}, step: {} }}",
+                optional(start.as_ref().map(bound)),
+                optional(end.as_ref().map(bound)),
+                optional(step.map(|step| step.to_string()))
+            ),
+            Subscript::Rest => format!("{path}::Subscript::Rest"),
+        };
+        format!("&[{}]", self.written.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Argument for Subscripts<'_> {
+    type Value<'v>
+        = &'v [rules::Subscript]
+    where
+        Self: 'v;
+
+    fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [rules::Subscript] {
+        let bound = |dim: &Dim| Stand::Bound.value(dim, operands);
+        self.values.get_or_init(|| self.written.iter().map(|part| with_bounds(part, bound)).collect())
+    }
+}
+
+/// A part of an index expression with other bounds.
+pub(super) fn with_bounds<B>(part: &Subscript, bound: impl Fn(&Dim) -> B) -> rules::Subscript<B> {
+    match part {
+        Subscript::At(index) => rules::Subscript::At(bound(index)),
+        Subscript::Range { start, end, step } => rules::Subscript::Range {
+            start: start.as_ref().map(&bound),
+            end: end.as_ref().map(&bound),
+            step: *step,
+        },
+        Subscript::Rest => rules::Subscript::Rest,
+    }
+}
+
+/// The bounds in a part of an index expression.
+pub(super) fn bounds_of(part: &Subscript) -> impl Iterator<Item = &Dim> {
+    let [first, second] = match part {
+        Subscript::At(index) => [Some(index), None],
+        Subscript::Range { start, end, step: _ } => [start.as_ref(), end.as_ref()],
+        Subscript::Rest => [None, None],
+    };
+    first.into_iter().chain(second)
 }
 
 /// Dims where the types of the operands are known.
 pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Overflow> {
+    let bindings = extents_in(dims, operands);
+    dims.iter().map(|dim| dim.substitute(&bindings)).collect()
+}
+
+/// The extents of operands that stand in dims.
+pub(super) fn extents_in<'d>(dims: impl IntoIterator<Item = &'d Dim>, operands: &[&ty::Type]) -> Bindings {
     let mut bindings = Bindings::new();
     for dim in dims {
         dim.for_each_symbol(&mut |symbol| {
@@ -132,5 +243,5 @@ pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Ov
             }
         });
     }
-    dims.iter().map(|dim| dim.substitute(&bindings)).collect()
+    bindings
 }

@@ -14,6 +14,8 @@ mod table;
 
 use std::fmt;
 
+use mind_shape::rules;
+
 use crate::{
     dim::Dim,
     ir::{self, Form},
@@ -24,7 +26,6 @@ pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub(crate) use composite::{Step, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub(crate) use extents::extent;
-pub use mind_shape::rules::Subscript;
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
@@ -115,10 +116,8 @@ impl fmt::Debug for Extents {
     }
 }
 
-/// Extents and bounds as numbers: no symbol stands in an expression.
-pub fn literals(dims: &[Dim]) -> Vec<i64> {
-    dims.iter().map(|dim| dim.as_literal().expect("no symbol stands in an expression")).collect()
-}
+/// One part of an index expression; its bounds may be made of extents of operands.
+pub type Subscript = rules::Subscript<Dim>;
 
 /// What only programs without types have: where operands or the shape decide, the operation says so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,8 @@
 
 use mind_shape::{DType, Type as RuleType, rules::subscripted};
 
-use super::{Extents, Permutation, Subscript, literals};
+use super::extents::{bounds_of, extents_in, known, with_bounds};
+use super::{Extents, Permutation, Subscript};
 use crate::{
     dim::{Dim, Overflow},
     ir::{Reduction, Slice},
@@ -52,11 +53,25 @@ pub(super) fn squeezed_axes(axes: Option<&[i64]>, operand: &Type) -> Result<Vec<
     }
 }
 
-/// What an index expression takes of a tensor whose extents are known, and the axes that it drops.
-pub(super) fn index(operand: &Type, subscripts: &[Subscript]) -> (Slice, Vec<i64>) {
-    let extents = literals(&operand.shape);
+/// A slice where the types of the operands are known.
+pub(super) fn sliced(slice: &Slice, operands: &[&Type]) -> Result<Box<Slice>, Unresolved> {
+    let bounds = |bounds: &[Dim]| known(bounds, operands).map_err(Unresolved::Overflow);
+    Ok(Box::new(Slice {
+        starts: bounds(&slice.starts)?,
+        ends: bounds(&slice.ends)?,
+        steps: slice.steps.clone(),
+    }))
+}
+
+/// What an index expression takes of the operand at a position, and the axes that it drops, where every extent is known.
+pub(super) fn index(operands: &[&Type], position_of: usize, subscripts: &[Subscript]) -> (Slice, Vec<i64>) {
+    let operand = operands[position_of];
+    let extents = operand.shape.as_literals().expect("every extent is known");
+    let bindings = extents_in(subscripts.iter().flat_map(bounds_of), operands);
+    let bound = |bound: &Dim| bound.evaluate(&bindings).expect("the rule of the index expression holds");
+    let subscripts: Vec<_> = subscripts.iter().map(|part| with_bounds(part, bound)).collect();
     // Of the type the rule reads the extents alone.
-    let taken = subscripted(RuleType::new(DType::F32, &extents), subscripts);
+    let taken = subscripted(RuleType::new(DType::F32, &extents), &subscripts);
     let taken = &taken.expect("the rule of the index expression holds")[..operand.rank()];
     // One past the last place that is taken; the next step may already be outside.
     let end = |axis: usize| (taken[axis].start + taken[axis].extent * taken[axis].step).min(extents[axis]);

@@ -22,6 +22,8 @@ pub(super) struct Row {
     pub(super) axes: Option<Axes>,
     /// The extents of the result as they are written, if they are; one may be -1.
     pub(super) extents: Option<Vec<i64>>,
+    /// Those of the witnesses of which extents stand in attributes.
+    pub(super) lenders: Range<usize>,
 }
 
 /// What has the element type of a result.
@@ -86,6 +88,7 @@ impl Row {
             like: None,
             axes: Some(Axes::Of(0)),
             extents: None,
+            lenders: 0..0,
         }
     }
 
@@ -127,15 +130,23 @@ impl Row {
         Self { axes: Some(Axes::Known(extents.len())), extents: Some(extents), ..self }
     }
 
-    /// Of these extents, which may be made of those of operands: these are witnesses, but for the first.
+    /// Of these extents.
     pub(super) fn written(self, shape: &[Dim]) -> Self {
         let row = match shape.iter().map(Dim::as_literal).collect::<Option<Vec<_>>>() {
             Some(extents) => self.extents(extents),
             None => self.axes(Axes::Known(shape.len())),
         };
-        match operands(shape) {
-            0 | 1 => row,
-            count => Self { witnesses: 1..count, ..row.alone(0) },
+        row.over(shape)
+    }
+
+    /// With dims in attributes, made of extents of the operands behind the first: these are witnesses.
+    pub(super) fn over<'d>(self, dims: impl IntoIterator<Item = &'d Dim>) -> Self {
+        match operands(dims) {
+            0 | 1 => self,
+            count => {
+                let witnesses = 1..self.witnesses.end.max(count);
+                Self { witnesses, lenders: 1..count, ..self.alone(0) }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the written form knows of each operation: one statement an operation.
 
-use std::slice;
+use std::ops::Range;
 
 use mind_shape::{Type as RuleType, TypeResult, rules};
 
@@ -8,9 +8,8 @@ use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
     arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
     calls::{AttributeForm, Function, GivenAttributes},
-    extents::{known, operands, sizes},
-    literals,
-    resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, squeezed_axes},
+    extents::{bounds, bounds_of, known, operands, sizes, subscripts},
+    resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, squeezed_axes},
     rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
@@ -140,6 +139,7 @@ statements! {
         is: Row {
             elements: Elements::Own(DType::I64),
             witnesses: 0..operands(shape),
+            lenders: 0..operands(shape),
             ..Row::kernel().written(shape)
         },
         rule: iota(sizes(shape), axis),
@@ -245,25 +245,37 @@ statements! {
         core: one(ir::Op::Arrange(Arrange::BroadcastTo { shape: types[1].shape.clone() })),
     }
     Op::Part(Part::Index { indices }) => {
-        is: Row::kernel().axes(Axes::Less(dropped(indices))),
-        rule: subscript(X, indices),
-        run: "subscript" => (X, indices),
+        is: Row::kernel().axes(Axes::Less(dropped(indices))).over(bounds_in(indices)),
+        rule: subscript(X, subscripts(indices)),
+        run: "subscript" => (X, subscripts(indices)),
         core: {
-            let (slice, dropped) = index(types[0], indices);
+            let (slice, dropped) = index(types, 0, indices);
             Ok(part(slice, dropped, &types[0].shape))
         },
     }
     Op::Part(Part::Slice(slice)) => {
-        is: Row::kernel(),
-        rule: slice(X, starts(slice), ends(slice), Some(&slice.steps)),
-        run: "slice" => (X, starts(slice), ends(slice), slice.steps),
-        core: one(ir::Op::Part(Part::Slice(slice.clone()))),
+        is: Row::kernel().over(bounds_of_slice(slice)),
+        rule: slice(X, bounds(&slice.starts), bounds(&slice.ends), Some(&slice.steps)),
+        run: "slice" => (X, bounds(&slice.starts), bounds(&slice.ends), slice.steps),
+        core: one(ir::Op::Part(Part::Slice(sliced(slice, types)?))),
     }
     Op::Part(Part::SliceGrad { shape, slice }) => {
-        is: Row::kernel().shaped(shape, 1),
-        rule: scatter_slice(X, Y, starts(slice), ends(slice), Some(&slice.steps)),
-        run: "slice_grad" => (X, Y, starts(slice), ends(slice), slice.steps),
-        core: one(ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, types), slice: slice.clone() })),
+        is: Row::kernel().shaped(shape, behind(bounds_of_slice(slice))).over(bounds_of_slice(slice)),
+        rule: scatter_slice(
+            X,
+            Operand(behind(bounds_of_slice(slice))),
+            bounds(&slice.starts),
+            bounds(&slice.ends),
+            Some(&slice.steps)
+        ),
+        run: "slice_grad" => (
+            X,
+            Operand(behind(bounds_of_slice(slice))),
+            bounds(&slice.starts),
+            bounds(&slice.ends),
+            slice.steps
+        ),
+        core: one(ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, types), slice: sliced(slice, types)? })),
     }
     Op::Rows(Rows::Gather) => {
         is: Row::kernel().alone(0).axes(Axes::Picked),
@@ -359,7 +371,10 @@ statements! {
         core: none("row in Core IR", op),
     }
     Op::Own(Own::Extent { number }) => {
-        is: Row { witnesses: 0..operands(slice::from_ref(number)).max(1), ..Row::kernel().alone(0) }.axes(Axes::Known(0)),
+        is: {
+            let row = Row::kernel().alone(0).axes(Axes::Known(0)).over([number]);
+            Row { witnesses: 0..behind([number]), ..row }
+        },
         rule: number_like(X),
         run: "number_like" => (X, number),
         core: none("row in Core IR", op),
@@ -450,13 +465,14 @@ statements! {
         core: none("row in Core IR", op),
     }
     Op::Own(Own::IndexGrad(indices)) => {
-        is: Row::kernel().like(1),
-        rule: scatter_subscript(X, Y, indices),
-        run: "subscript_grad" => (X, Y, indices),
+        is: Row::kernel().like(behind(bounds_in(indices))).over(bounds_in(indices)),
+        rule: scatter_subscript(X, Operand(behind(bounds_in(indices))), subscripts(indices)),
+        run: "subscript_grad" => (X, Operand(behind(bounds_in(indices))), subscripts(indices)),
         core: {
-            let (slice, axes) = index(types[1], indices);
+            let like = behind(bounds_in(indices));
+            let (slice, axes) = index(types, like, indices);
             let expand = (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::ExpandDims { axes }));
-            let shape = types[1].shape.clone();
+            let shape = types[like].shape.clone();
             let put = ir::Op::Part(Part::SliceGrad { shape, slice: slice.into() });
             Ok(expand.into_iter().chain([put]).collect())
         },
@@ -597,12 +613,17 @@ fn call(function: &str, arguments: &[&dyn Text], at: &Texts<'_>) -> String {
     format!("{function}({})", arguments.join(", "))
 }
 
-fn starts(slice: &Slice) -> Vec<i64> {
-    literals(&slice.starts)
+fn bounds_of_slice(slice: &Slice) -> impl Iterator<Item = &Dim> {
+    slice.starts.iter().chain(&slice.ends)
 }
 
-fn ends(slice: &Slice) -> Vec<i64> {
-    literals(&slice.ends)
+fn bounds_in(indices: &[Subscript]) -> impl Iterator<Item = &Dim> {
+    indices.iter().flat_map(bounds_of)
+}
+
+/// The position of the operand behind the first and those of which extents stand in dims.
+fn behind<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> usize {
+    operands(dims).max(1)
 }
 
 /// How many axes a reduction leaves.
@@ -620,22 +641,76 @@ fn dropped(indices: &[Subscript]) -> usize {
 }
 
 impl Op {
-    /// The written shape that dims are in, which may be those of operands.
-    pub(crate) fn written_shape(&mut self) -> Option<&mut Vec<Dim>> {
+    /// Every dim in its attributes.
+    pub(crate) fn dims_mut(&mut self) -> Vec<&mut Dim> {
+        fn extents(shape: &mut Extents) -> Vec<&mut Dim> {
+            match shape {
+                Extents::Written(shape) => shape.iter_mut().collect(),
+                Extents::Like => Vec::new(),
+            }
+        }
+        fn of_subscripts(parts: &mut [Subscript]) -> Vec<&mut Dim> {
+            let bounds = parts.iter_mut().flat_map(|part| match part {
+                Subscript::At(index) => [Some(index), None],
+                Subscript::Range { start, end, step: _ } => [start.as_mut(), end.as_mut()],
+                Subscript::Rest => [None, None],
+            });
+            bounds.flatten().collect()
+        }
+        fn of_slice(slice: &mut Slice) -> impl Iterator<Item = &mut Dim> {
+            slice.starts.iter_mut().chain(&mut slice.ends)
+        }
         match self {
-            Self::Arrange(
-                Arrange::Reshape { shape: Extents::Written(shape) }
-                | Arrange::BroadcastTo { shape: Extents::Written(shape) },
+            Self::Made(Made::Iota { shape, axis: _ }) => shape.iter_mut().collect(),
+            Self::Arrange(Arrange::Reshape { shape } | Arrange::BroadcastTo { shape })
+            | Self::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, axis: _ })
+            | Self::Window(
+                Window::Conv2dGradInput { shape, convolution: _ }
+                | Window::Conv2dGradFilter { shape, convolution: _ },
+            ) => extents(shape),
+            Self::Part(Part::Index { indices }) | Self::Own(Own::IndexGrad(indices)) => {
+                of_subscripts(indices)
+            }
+            Self::Part(Part::Slice(slice)) => of_slice(slice).collect(),
+            Self::Part(Part::SliceGrad { shape, slice }) => {
+                extents(shape).into_iter().chain(of_slice(slice)).collect()
+            }
+            Self::Own(Own::Extent { number }) => vec![number],
+            Self::Input { .. }
+            | Self::Const(_)
+            | Self::Map(_)
+            | Self::Reduce(..)
+            | Self::ArgReduce(..)
+            | Self::Cumulate(..)
+            | Self::Arrange(
+                Arrange::Transpose { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. },
             )
-            | Self::Made(Made::Iota { shape, .. }) => Some(shape),
-            _ => None,
+            | Self::Rows(Rows::Gather | Rows::TakeAlong { .. })
+            | Self::Join(Join::Concat { .. })
+            | Self::Product(Product::Dot | Product::MatMul)
+            | Self::Window(Window::Conv2d(_))
+            | Self::Own(
+                Own::At
+                | Own::FilledLike { .. }
+                | Own::CountReduced { .. }
+                | Own::Truths { .. }
+                | Own::SumLike
+                | Own::ConvertedLike
+                | Own::Indices
+                | Own::Stack { .. }
+                | Own::Pad { .. }
+                | Own::JoinedPart { .. }
+                | Own::JoinedPartGrad { .. }
+                | Own::ProductGradLhs
+                | Own::ProductGradRhs,
+            ) => Vec::new(),
         }
     }
 
-    /// Whether bounds of a slice are not numbers that are known here.
-    pub(crate) fn has_bounds_of_operands(&self) -> bool {
-        let Self::Part(Part::Slice(slice)) = self else { return false };
-        slice.starts.iter().chain(&slice.ends).any(|bound| bound.as_literal().is_none())
+    /// The operands of which extents stand in attributes. They are witnesses, behind the operands that have been written and
+    /// before any other.
+    pub(crate) fn lenders(&self) -> Range<usize> {
+        row(self).lenders
     }
 
     /// Whether the elements of this operand are read; else it is a witness.

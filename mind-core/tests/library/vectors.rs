@@ -17,11 +17,8 @@ const WITHIN: [f64; 2] = [2e-14, 4e-6];
 /// How far a gradient may be from differences, of the larger of 1 and the largest of them.
 const OF_DIFFERENCES: f64 = 1e-7;
 
-/// What expressions do not take yet, and what they say of it: slices that end at a dimension, and structs as arguments.
-const IN_FUNCTIONS_ONLY: [(&str, &str); 6] = [
-    ("rotary", "expected an integer, found H, a dimension"),
-    ("lstm_cell", "expected an integer, found H, a dimension"),
-    ("gru_cell", "expected an integer, found H, a dimension"),
+/// What expressions do not take, and what they say of it: structs as arguments.
+const IN_FUNCTIONS_ONLY: [(&str, &str); 3] = [
     ("transformer_block", "only Rust variables have fields"),
     ("transformer_block_causal", "only Rust variables have fields"),
     ("transformer_block_masked", "only Rust variables have fields"),

@@ -1,9 +1,9 @@
 //! Extents that are not known: whatever they turn out to be, what was said before stays true.
 
 use mind_shape::rules::{
-    self, Gives, Padding, Permutation, Subscript, Takes, alike, binary, broadcast_like, broadcast_to, concat,
-    conv2d, dot, expand_dims, expect, gather, matmul, product_grad_lhs, reduce, reshape, reshape_like, slice,
-    squeeze, stack, subscript, sum_like, transpose, unary,
+    self, Gives, LATER, Padding, Permutation, Subscript, Takes, alike, as_bound, binary, broadcast_like,
+    broadcast_to, concat, conv2d, dot, expand_dims, expect, floored, gather, matmul, product_grad_lhs,
+    reduce, reshape, reshape_like, slice, squeeze, stack, subscript, sum, sum_like, times, transpose, unary,
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
@@ -141,6 +141,92 @@ fn index_expressions_and_slices() {
             for x in types(2) {
                 check([x], |[x]| slice(x, &starts, &ends, None));
             }
+        }
+    }
+}
+
+/// Every number that a list of bounds with unknown ones can turn out to be.
+fn known_bounds(bounds: &[i64]) -> Vec<Vec<i64>> {
+    let lists = bounds.iter().map(|bound| if *bound == LATER { (-4..=4).collect() } else { vec![*bound] });
+    lists.fold(vec![vec![]], |lists: Vec<Vec<i64>>, numbers: Vec<i64>| {
+        let longer = |list: &Vec<i64>| {
+            numbers.iter().map(|number| [&list[..], &[*number]].concat()).collect::<Vec<_>>()
+        };
+        lists.iter().flat_map(longer).collect()
+    })
+}
+
+/// What is said before bounds are known stays true, whatever they turn out to be. Gives how many numbers are accepted.
+fn check_bounds<'a>(x: Type, bounds: &[i64], rule: impl Fn(Type, &[i64]) -> TypeResult<'a>) -> usize {
+    let open = rule(x, bounds);
+    let mut accepted = 0;
+    for numbers in known_bounds(bounds) {
+        match (open, rule(x, &numbers)) {
+            (Ok(open), Ok(ty)) => {
+                accepted += 1;
+                assert!(completes(ty, open), "{x} by {bounds:?} gave {open}, by {numbers:?} gives {ty}");
+            }
+            (Err(_), Ok(ty)) => panic!("{x} by {bounds:?} was refused, by {numbers:?} gives {ty}"),
+            (Ok(_) | Err(_), Err(_)) => {}
+        }
+        check([x], |[x]| rule(x, bounds));
+    }
+    accepted
+}
+
+#[test]
+fn bounds_that_are_not_known_yet() {
+    const BOUNDS: [i64; 7] = [LATER, -3, -1, 0, 1, 3, 4];
+    let range =
+        |bounds: &[i64], step| Subscript::Range { start: Some(bounds[0]), end: Some(bounds[1]), step };
+    for x in types(2).into_iter().chain([f32s(&[3]), f32s(&[2, 3])]) {
+        for bounds in lists(2, &BOUNDS) {
+            for step in [None, Some(2)] {
+                check_bounds(x, &bounds, |x, bounds| subscript(x, &[range(bounds, step)]));
+                check_bounds(x, &bounds, |x, bounds| subscript(x, &[Subscript::Rest, range(bounds, step)]));
+            }
+            let from = |x, bounds: &[i64]| {
+                let range = Subscript::Range { start: Some(bounds[0]), end: None, step: None };
+                subscript(x, &[range, Subscript::At(bounds[1])])
+            };
+            check_bounds(x, &bounds, from);
+            check_bounds(x, &bounds, |x, bounds| slice(x, &bounds[..1], &bounds[1..], None));
+        }
+        for bounds in lists(4, &[LATER, 0, 2]) {
+            check_bounds(x, &bounds, |x, bounds| slice(x, &bounds[..2], &bounds[2..], Some(&[1, 2])));
+        }
+    }
+    // An unknown bound is refused neither early nor for ever, and what is outside whatever it is, is told at once.
+    let x = f32s(&[3]);
+    assert_eq!(check_bounds(x, &[LATER, LATER], |x, bounds| slice(x, &bounds[..1], &bounds[1..], None)), 6);
+    assert_eq!(check_bounds(x, &[LATER], |x, bounds| subscript(x, &[Subscript::At(bounds[0])])), 6);
+    assert_eq!(slice(x, &[LATER], &[LATER], None), Ok(f32s(&[UNKNOWN])));
+    assert_eq!(slice(x, &[LATER], &[4], None).unwrap_err().code(), "E3011");
+    assert_eq!(slice(x, &[-1], &[LATER], None).unwrap_err().code(), "E3011");
+    assert_eq!(subscript(x, &[range(&[LATER, 4], None)]).unwrap_err().code(), "E3011");
+    assert_eq!(slice(x, &[LATER], &[LATER], Some(&[0])).unwrap_err().code(), "E4008");
+}
+
+#[test]
+fn numbers_that_leave_64_bits_are_outside_of_everything() {
+    let large = Some(i64::MAX / 2);
+    let beyond = times(large, Some(3));
+    for number in [
+        beyond,
+        sum(beyond, Some(-5)),
+        sum(beyond, times(beyond, Some(-1))),
+        times(times(large, Some(-3)), Some(1)),
+        times(beyond, Some(0)),
+        floored(beyond, 1 << 40),
+        Some(i64::MIN),
+    ] {
+        let bound = as_bound(number);
+        assert_ne!(bound, LATER);
+        for x in [f32s(&[3]), f32s(&[UNKNOWN])] {
+            let range = Subscript::Range { start: None, end: Some(bound), step: None };
+            assert!(x.dims() == [UNKNOWN] || subscript(x, &[range]).is_err(), "{number:?}");
+            assert!(x.dims() == [UNKNOWN] || subscript(x, &[Subscript::At(bound)]).is_err(), "{number:?}");
+            assert!(slice(x, &[bound], &[3], None).is_err(), "{number:?}");
         }
     }
 }

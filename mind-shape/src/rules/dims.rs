@@ -29,10 +29,17 @@ pub const fn has_axis<'a>(x: Type, axis: i64) -> TypeResult<'a> {
     Ok(x)
 }
 
-/// A sum. What leaves 64 bits is the greatest number or the least, which no extent is.
+/// A sum. What leaves 64 bits is the greatest number or its negation, which no extent and no bound is, and stays it.
+///
+/// ```
+/// use mind_shape::rules::sum;
+/// assert_eq!(sum(sum(Some(i64::MAX), Some(1)), Some(-3)), Some(i64::MAX));
+/// ```
 pub const fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (Some(a), Some(_)) if is_beyond(a) => Some(limited(a)),
+        (Some(_), Some(b)) if is_beyond(b) => Some(limited(b)),
+        (Some(a), Some(b)) => Some(limited(a.saturating_add(b))),
         _ => None,
     }
 }
@@ -40,9 +47,22 @@ pub const fn sum(a: Option<i64>, b: Option<i64>) -> Option<i64> {
 /// A product, with the limits of [`sum`].
 pub const fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_mul(b)),
+        (Some(a), Some(b)) if is_beyond(a) || is_beyond(b) => {
+            Some(if (a < 0) == (b < 0) { i64::MAX } else { -i64::MAX })
+        }
+        (Some(a), Some(b)) => Some(limited(a.saturating_mul(b))),
         _ => None,
     }
+}
+
+/// The least number stands for what is not known, see [`LATER`].
+const fn limited(number: i64) -> i64 {
+    if number == i64::MIN { -i64::MAX } else { number }
+}
+
+/// Whether a number stands for one that left 64 bits.
+const fn is_beyond(number: i64) -> bool {
+    number.unsigned_abs() >= i64::MAX as u64
 }
 
 /// A quotient by a number above 0, rounded down.
@@ -53,13 +73,14 @@ pub const fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
 /// ```
 pub const fn floored(a: Option<i64>, by: i64) -> Option<i64> {
     match a {
+        Some(a) if is_beyond(a) => Some(a),
         Some(a) => Some(a.div_euclid(by)),
         None => None,
     }
 }
 
-/// What stands in a written shape for an extent that is not known yet. It is none of a shape that is written out, where -1
-/// is left to be worked out.
+/// What stands in a written shape for an extent that is not known yet, and among bounds for such a bound. It is none of a
+/// shape that is written out, where -1 is left to be worked out.
 pub const LATER: i64 = i64::MIN;
 
 /// A number as an extent of a written shape: one below 1 is 0, which rules refuse.
@@ -67,6 +88,14 @@ pub const fn as_extent(number: Option<i64>) -> i64 {
     match number {
         Some(number) if number < 1 => 0,
         Some(number) => number,
+        None => LATER,
+    }
+}
+
+/// A number as a bound of a slice or an index: any but [`LATER`], which is outside of every extent as its neighbour is.
+pub const fn as_bound(number: Option<i64>) -> i64 {
+    match number {
+        Some(number) => limited(number),
         None => LATER,
     }
 }

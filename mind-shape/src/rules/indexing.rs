@@ -1,23 +1,23 @@
 //! Elements, boxes of elements and rows taken out of a tensor.
 
-use super::{Dims, Takes, agree, fail, position_of};
+use super::{Dims, LATER, Takes, agree, fail, position_of};
 use crate::{
     extent::{self, SliceFault},
     failure::{Bound, Failure, Problem, TypeResult},
     ty::{DType, MAX_RANK, Type, UNKNOWN},
 };
 
-/// One part of an index expression `x[0, 1..3, .., -1]`.
+/// One part of an index expression `x[0, 1..3, .., -1]`. Rules take bounds as numbers, [`LATER`] where one is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subscript {
+pub enum Subscript<B = i64> {
     /// `0`, `-1`: a position; the axis is dropped.
-    At(i64),
+    At(B),
     /// `a..b;s`: each part may be left out, not all of them.
     Range {
         /// The first position, 0 if left out.
-        start: Option<i64>,
+        start: Option<B>,
         /// One past the last position, the extent if left out.
-        end: Option<i64>,
+        end: Option<B>,
         /// The distance between positions, 1 if left out.
         step: Option<i64>,
     },
@@ -28,7 +28,7 @@ pub enum Subscript {
 /// What is taken of one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The first position; [`UNKNOWN`] where it counts from the end of an unknown extent.
+    /// The first position; [`UNKNOWN`] where it is not known yet or counts from the end of an unknown extent.
     pub start: i64,
     /// The number of positions; may be [`UNKNOWN`].
     pub extent: i64,
@@ -112,7 +112,9 @@ pub const fn subscripted<'a>(x: Type, subscripts: &[Subscript]) -> Result<[Taken
 
 const fn index_at<'a>(x: Type, axis: usize, index: i64) -> Result<Taken, Failure<'a>> {
     let extent = x.extent(axis);
-    let start = if extent == UNKNOWN {
+    let start = if index == LATER {
+        UNKNOWN
+    } else if extent == UNKNOWN {
         if index < 0 { UNKNOWN } else { index }
     } else {
         let position = if index < 0 { index + extent } else { index };
@@ -131,22 +133,24 @@ const fn range<'a>(
 ) -> Result<Taken, Failure<'a>> {
     let first = match start {
         Some(start) => attempt!(bound(x, axis, start)),
-        None => Bound::At(0),
+        None => Some(Bound::At(0)),
     };
     let last = match end {
         Some(end) => attempt!(bound(x, axis, end)),
-        None if x.extent(axis) == UNKNOWN => Bound::FromEnd(0),
-        None => Bound::At(x.extent(axis)),
+        None if x.extent(axis) == UNKNOWN => Some(Bound::FromEnd(0)),
+        None => Some(Bound::At(x.extent(axis))),
     };
     let length = match (first, last) {
-        (Bound::At(first), Bound::At(last)) | (Bound::FromEnd(first), Bound::FromEnd(last)) => {
+        (Some(Bound::At(first)), Some(Bound::At(last)))
+        | (Some(Bound::FromEnd(first)), Some(Bound::FromEnd(last))) => {
             // Neither is below 0, or neither is above it.
             Some(last - first)
         }
-        (Bound::At(_), Bound::FromEnd(_)) | (Bound::FromEnd(_), Bound::At(_)) => None,
+        (Some(Bound::At(_)), Some(Bound::FromEnd(_))) | (Some(Bound::FromEnd(_)), Some(Bound::At(_))) => None,
+        (None, _) | (_, None) => None,
     };
-    if matches!(length, Some(length) if length < 1) {
-        return fail(Problem::Empty { axis, start: first, end: last });
+    if let (Some(start), Some(end), Some(..1)) = (first, last, length) {
+        return fail(Problem::Empty { axis, start, end });
     }
     let step = match step {
         Some(step) if step < 1 => return fail(Problem::Step { axis, step }),
@@ -154,27 +158,31 @@ const fn range<'a>(
         None => 1,
     };
     Ok(Taken {
-        start: if let Bound::At(start) = first { start } else { UNKNOWN },
+        start: if let Some(Bound::At(start)) = first { start } else { UNKNOWN },
         extent: if let Some(length) = length { (length - 1) / step + 1 } else { UNKNOWN },
         step,
         dropped: false,
     })
 }
 
-/// The position of a written bound, which is within the extent.
-const fn bound<'a>(x: Type, axis: usize, written: i64) -> Result<Bound, Failure<'a>> {
+/// The position of a written bound, which is within the extent; nothing while the bound is not known.
+const fn bound<'a>(x: Type, axis: usize, written: i64) -> Result<Option<Bound>, Failure<'a>> {
     let extent = x.extent(axis);
+    if written == LATER {
+        return Ok(None);
+    }
     if extent == UNKNOWN {
-        return Ok(if written < 0 { Bound::FromEnd(written) } else { Bound::At(written) });
+        return Ok(Some(if written < 0 { Bound::FromEnd(written) } else { Bound::At(written) }));
     }
     let position = if written < 0 { written + extent } else { written };
     if position < 0 || position > extent {
         return fail(Problem::BoundOutside { axis, bound: written });
     }
-    Ok(Bound::At(position))
+    Ok(Some(Bound::At(position)))
 }
 
-/// `slice(x, starts, ends, steps)`: `ceil((end - start) / step)` positions an axis; steps of 1 where none are given.
+/// `slice(x, starts, ends, steps)`: `ceil((end - start) / step)` positions an axis; steps of 1 where none are given. A bound
+/// is [`LATER`] while it is not known.
 ///
 /// # Errors
 /// E4007 where the lists have not one entry an axis, E4008 for a step below 1, E3011 for a bound outside the extent, E3006
@@ -210,7 +218,16 @@ pub const fn sliced<'a>(
         let step = if let Some(steps) = steps { steps[axis] } else { 1 };
         // An unknown extent is as large as it needs to be.
         let extent = if x.extent(axis) == UNKNOWN { i64::MAX } else { x.extent(axis) };
-        let fault = match extent::slice_extent(extent, start, end, step) {
+        // A bound that is not known is where it does no harm.
+        let first = if start == LATER { 0 } else { start };
+        let last = if end == LATER { extent } else { end };
+        let fault = match extent::slice_extent(extent, first, last, step) {
+            Ok(_) | Err(SliceFault::Empty) if start == LATER || end == LATER => {
+                let start = if start == LATER { UNKNOWN } else { start };
+                taken[axis] = Taken { start, extent: UNKNOWN, step, dropped: false };
+                axis += 1;
+                continue;
+            }
             Ok(extent) => {
                 taken[axis] = Taken { start, extent, step, dropped: false };
                 axis += 1;

@@ -3,6 +3,7 @@
 use super::constants::{Meeting, binary};
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
 use crate::ir::Part;
 use crate::map::Map;
 use crate::open::{Check, CheckKind, NodeId, Op, Spot, Subscript};
@@ -177,12 +178,6 @@ impl Lowering<'_> {
 
     /// An operation on tensors, of which those that have one element type are brought together.
     fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
-        if op.has_bounds_of_operands() {
-            let message =
-                format!("`{}`: a bound is an extent, expected numbers that are known here", given.name);
-            let help = "among Rust variables bounds are numbers: call it in a function of a block";
-            return Err(Diag::new(Code::E2001, self.site(given.expr), message).help(help).into());
-        }
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
         values.extend(match alike {
@@ -254,17 +249,15 @@ impl Lowering<'_> {
         let mut spot = self.spot("index", expr, &[base]);
         let mut read = Vec::new();
         for ast::Subscript { kind, site } in subscripts {
-            let bound = |lowering: &Self, bound: Option<ExprId>| {
-                bound.map(|bound| lowering.integer_attribute(bound)).transpose()
-            };
+            let bound = |bound: Option<ExprId>| bound.map(|bound| self.dim_attribute(bound)).transpose();
             read.push(match *kind {
                 SubscriptKind::Rest => Subscript::Rest,
                 SubscriptKind::New => continue,
                 SubscriptKind::At(place) => Subscript::At(self.index(base, place)?),
                 SubscriptKind::Range { start, end, step } => Subscript::Range {
-                    start: bound(self, start)?,
-                    end: bound(self, end)?,
-                    step: bound(self, step)?,
+                    start: bound(start)?,
+                    end: bound(end)?,
+                    step: step.map(|step| self.integer_attribute(step)).transpose()?,
                 },
             });
             spot = spot.attribute("subscript", *site);
@@ -281,7 +274,7 @@ impl Lowering<'_> {
         Ok(Value::Tensor(self.emit(expanded(new), &[taken], spot)))
     }
 
-    fn index(&self, base: ExprId, place: ExprId) -> Lowered<i64> {
+    fn index(&self, base: ExprId, place: ExprId) -> Lowered<Dim> {
         if let Value::Tensor(_) = self.value(place) {
             let message = format!("an index is an integer known here, found {}", self.describe(place));
             let (table, rows) = (self.short_text(base), self.short_text(place));
@@ -289,6 +282,6 @@ impl Lowering<'_> {
                 .help(format!("to pick rows by a tensor write `gather({table}, {rows})`"))
                 .into());
         }
-        self.integer_attribute(place)
+        self.dim_attribute(place)
     }
 }

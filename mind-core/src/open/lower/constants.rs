@@ -94,11 +94,8 @@ impl Lowering<'_> {
                 self.graph.derive(Op::Const(Box::new(zero)), &[])
             }
         };
-        let (number, witnesses) = self.over_operands(dim, 1);
-        let operands: Vec<NodeId> =
-            [like].into_iter().chain(witnesses.into_iter().map(|(node, _)| node)).collect();
         let spot = self.spot("dimension", expr, &[]);
-        self.emit(Op::Own(Own::Extent { number }), &operands, spot)
+        self.emit(Op::Own(Own::Extent { number: dim.clone() }), &[like], spot)
     }
 
     fn constant_part(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {

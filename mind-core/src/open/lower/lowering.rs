@@ -188,9 +188,10 @@ impl Lowering<'_> {
         Dim::symbol(symbol)
     }
 
-    /// A dim over extents of nodes as one over those of operands, which come from a position on: these.
-    pub(super) fn over_operands(&self, dim: &Dim, first: usize) -> (Dim, Vec<(NodeId, ExprId)>) {
-        let (mut bindings, mut operands) = (Bindings::new(), Vec::<(NodeId, ExprId)>::new());
+    /// A dim over extents of nodes as one over those of operands, which come from a position on, and of which more become
+    /// known.
+    pub(super) fn over_operands(&self, dim: &Dim, first: usize, operands: &mut Vec<(NodeId, ExprId)>) -> Dim {
+        let mut bindings = Bindings::new();
         dim.for_each_symbol(&mut |symbol| {
             let (node, axis, argument) = self.extents[symbol];
             let place = operands.iter().position(|(known, _)| *known == node).unwrap_or_else(|| {
@@ -199,7 +200,7 @@ impl Lowering<'_> {
             });
             bindings.insert(symbol.clone(), written::extent(first + place, axis));
         });
-        (dim.substitute(&bindings).expect("as large as it was"), operands)
+        dim.substitute(&bindings).expect("as large as it was")
     }
 
     pub(super) fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {

@@ -26,14 +26,14 @@ impl Lowering<'_> {
 
     /// A node that is written.
     ///
-    /// Extents in a shape that are those of other nodes become extents of operands.
+    /// Extents of other nodes in its attributes become extents of operands, which come last.
     pub(super) fn emit(&mut self, mut op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
-        let mut operands = operands.to_vec();
-        for dim in op.written_shape().into_iter().flatten() {
-            let (own, witnesses) = self.over_operands(dim, operands.len());
-            *dim = own;
-            operands.extend(witnesses.into_iter().map(|(node, _)| node));
+        let mut lenders = Vec::new();
+        for dim in op.dims_mut() {
+            *dim = self.over_operands(dim, operands.len(), &mut lenders);
         }
+        let lenders = lenders.into_iter().map(|(node, _)| node);
+        let operands: Vec<NodeId> = operands.iter().copied().chain(lenders).collect();
         self.graph.add(op, &operands, Some(spot))
     }
 }

@@ -228,7 +228,8 @@ impl Lowering<'_> {
         let pattern = parameter.takes.pattern().expect("only tensors have extents");
         let written = &pattern.dims[computed.position];
         let needed = dims.dim(written).map_err(Stop::from)?;
-        let (extent, others) = self.over_operands(&needed, 1);
+        let mut others = Vec::new();
+        let extent = self.over_operands(&needed, 1, &mut others);
         let others = others.into_iter().map(|(node, argument)| Giver { node, argument, last: 0 }).collect();
         let demand = Demand::Extent { axis: computed.axis, name: written.to_string(), extent };
         self.check(template, parameter, computed.giver, demand, others);

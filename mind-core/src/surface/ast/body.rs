@@ -282,6 +282,79 @@ impl NodeKind {
             | Self::Discard(_) => None,
         }
     }
+
+    /// What it calls by a name that is looked up: a method's is that of a function of the language.
+    fn callee_mut(&mut self) -> Option<&mut Callee> {
+        match self {
+            Self::Call { callee, method: false, .. } => Some(callee),
+            Self::Transformed { function, .. } => Some(function),
+            Self::Call { method: true, .. }
+            | Self::Unread
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Name(_)
+            | Self::Prefix { .. }
+            | Self::Binary { .. }
+            | Self::Transpose { .. }
+            | Self::Member { .. }
+            | Self::Struct { .. }
+            | Self::Rust { .. }
+            | Self::Typed { .. }
+            | Self::Derivative(_)
+            | Self::Field { .. }
+            | Self::Subscript { .. }
+            | Self::Array(_)
+            | Self::Tuple(_)
+            | Self::Open
+            | Self::Close { .. }
+            | Self::Let { .. }
+            | Self::Assign { .. }
+            | Self::Pullback { .. }
+            | Self::PulledBack { .. }
+            | Self::Enter { .. }
+            | Self::Leave { .. }
+            | Self::Discard(_) => None,
+        }
+    }
+
+    /// How the body of a template begins or ends there.
+    fn crossing(&self) -> Option<Crossing> {
+        match self {
+            Self::Enter { template, .. } => Some(Crossing::In(template.home)),
+            Self::Leave { .. } => Some(Crossing::Out),
+            Self::Unread
+            | Self::Call { .. }
+            | Self::Transformed { .. }
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Name(_)
+            | Self::Prefix { .. }
+            | Self::Binary { .. }
+            | Self::Transpose { .. }
+            | Self::Member { .. }
+            | Self::Struct { .. }
+            | Self::Rust { .. }
+            | Self::Typed { .. }
+            | Self::Derivative(_)
+            | Self::Field { .. }
+            | Self::Subscript { .. }
+            | Self::Array(_)
+            | Self::Tuple(_)
+            | Self::Open
+            | Self::Close { .. }
+            | Self::Let { .. }
+            | Self::Assign { .. }
+            | Self::Pullback { .. }
+            | Self::PulledBack { .. }
+            | Self::Discard(_) => None,
+        }
+    }
+}
+
+/// A way into the body of a template, or out of it.
+enum Crossing {
+    In(Home),
+    Out,
 }
 
 impl Body {
@@ -316,23 +389,19 @@ impl Body {
     pub(crate) fn callees_here(&self) -> impl Iterator<Item = (&Callee, Site)> {
         let mut homes = Vec::new();
         self.nodes.iter().filter_map(move |node| {
-            match &node.kind {
-                NodeKind::Enter { template, .. } => homes.push(template.home),
-                NodeKind::Leave { .. } => _ = homes.pop(),
-                _ => {}
+            match node.kind.crossing() {
+                Some(Crossing::In(home)) => homes.push(home),
+                Some(Crossing::Out) => _ = homes.pop(),
+                None => {}
             }
             let is_here = homes.last().is_none_or(|home| *home == Home::Here);
             node.kind.callee().filter(|_| is_here).map(|callee| (callee, node.site))
         })
     }
 
-    /// Every callee.
+    /// Every callee but those of methods.
     pub(crate) fn callees_mut(&mut self) -> impl Iterator<Item = &mut Callee> {
-        self.nodes.iter_mut().filter_map(|node| match &mut node.kind {
-            NodeKind::Call { callee, method: false, .. } => Some(callee),
-            NodeKind::Transformed { function, .. } => Some(function),
-            _ => None,
-        })
+        self.nodes.iter_mut().filter_map(|node| node.kind.callee_mut())
     }
 
     /// The name, or field of one, that an expression is.

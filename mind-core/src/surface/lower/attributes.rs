@@ -55,16 +55,18 @@ pub(crate) trait Attributes: ReadLiterals {
     fn integers_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
         const LIST: &str = "a list of integers as `[0, 1]`";
         let id = self.literal(LIST, expr)?;
-        let integers = match self.literals().elements(id) {
-            Some(elements) => self.literal_integers(elements)?,
-            None => None,
-        };
-        integers.map_or_else(|| self.expected(LIST, expr), Ok)
+        match self.literals().elements(id) {
+            Some(elements) => self.literal_integers(elements),
+            None => self.expected(LIST, expr),
+        }
     }
 
-    /// The integers that literals are; nothing if one is a symbolic dimension.
-    fn literal_integers(&self, elements: &[LiteralId]) -> Lowered<Option<Vec<i64>>> {
-        let integer = |element: &LiteralId| Ok(self.literal_dim(*element)?.as_literal());
+    /// The integers that literals are, none of them made of symbols.
+    fn literal_integers(&self, elements: &[LiteralId]) -> Lowered<Vec<i64>> {
+        let integer = |element: &LiteralId| match self.literal_dim(*element)?.as_literal() {
+            Some(integer) => Ok(integer),
+            None => self.expected("an integer", self.literals().expr(*element)),
+        };
         elements.iter().map(integer).collect()
     }
 
@@ -130,8 +132,7 @@ pub(crate) trait Attributes: ReadLiterals {
         let mut padding = Vec::new();
         for pair in pairs {
             let Some(pair) = self.literals().elements(*pair) else { return self.expected(PADDING, expr) };
-            let Some(numbers) = self.literal_integers(pair)? else { return self.expected(PADDING, expr) };
-            let Ok(pair) = <[i64; 2]>::try_from(numbers) else {
+            let Ok(pair) = <[i64; 2]>::try_from(self.literal_integers(pair)?) else {
                 let message = format!("`conv2d`: padding {} does not consist of pairs", self.text(expr));
                 return Err(Diag::new(Code::E4010, self.site(expr), message)
                     .help("write `[[top, bottom], [left, right]]`")
