@@ -259,7 +259,7 @@
 //! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
 //! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the place of each index and 0 elsewhere, also where there is no such place |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
-//! | `extent(x, 0)`, `N` | extents, as numbers and in shapes |
+//! | `extent(x, 0)`, `N` | extents, as numbers, in shapes and as bounds: `x[..N]` |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
@@ -307,7 +307,7 @@
 //!
 //! | written | is |
 //! | --- | --- |
-//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`; `..` stands for any leading axes |
+//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`, to which `cast(i, T)` converts; `..` stands for any leading axes |
 //! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written |
 //! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written |

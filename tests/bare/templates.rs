@@ -27,6 +27,11 @@ mod layers {
             concat([-x[.., H / pairs..H], x[.., ..H / 2]], axis = -1)
         }
 
+        /// In the element type of the second, of whatever type the first is.
+        pub fn weighed<T: float>(x: bool[..], y: T[..]) { cast(x, T) * y + cast(3, T) } pullback(_, dy) { cast(x, T) * dy }
+
+        pub fn converted<T: num>(x, y: T[..]) { cast(x, T) }
+
         /// As many of the last rows as there are in the mask, from a row on that run time knows.
         pub fn tail<N, K, D>(x: float[N, D], mask: bool[K]) { slice(x, [N - K, 0], [N, D]) }
     }
@@ -174,4 +179,31 @@ fn gradients_go_through_slices_by_extents() {
     assert_eq!(tail[[1, 3]], 8.0f64.exp());
     let both = mind!(grad(sum(grad(sum(exp(self::layers::tail(x, mask))), wrt = x)), wrt = x) : f64[2, 4]);
     assert_eq!(both, tail);
+}
+
+#[test]
+fn a_variable_of_element_types_is_that_of_its_argument() {
+    let (mask, y) = (Tensor::from([true, false]), Tensor::from([1.5f64, 2.5]));
+    assert_eq!(mind!(self::layers::weighed(mask, y) : f64[2]), Tensor::from([4.5, 3.0]));
+    assert_eq!(mind!(grad(sum(self::layers::weighed(mask, y)), wrt = y) : f64[2]), Tensor::from([1.0, 0.0]));
+    let (i, x) = (Tensor::from([3i64, -2]), Tensor::from([1.5f32, -2.5]));
+    assert_eq!(mind!(self::layers::converted(i, x) : f32[2]), Tensor::from([3.0, -2.0]));
+    assert_eq!(mind!(self::layers::converted(x, i) : i64[2]), Tensor::from([1, -2]));
+    assert_eq!(mind!(self::layers::converted(mask, i) : i64[2]), Tensor::from([1, 0]));
+    assert_eq!(mind!(self::layers::converted(x, 0.5) : f32[2]), x);
+    // A gradient goes through it, back to the element type from which it came.
+    let g = mind!(grad(sum(self::layers::converted(x, y) * y), wrt = x) : f32[2]);
+    assert_eq!(g, Tensor::from([1.5, 2.5]));
+}
+
+#[test]
+fn second_derivatives_go_through_conversions() {
+    let x = Tensor::from([1.5f32, -2.0]);
+    // Of x³ in the other type, first 3 x², times x, then 9 x²: both factors count.
+    let second = mind!(grad(sum(grad(sum(f64(x) * f64(x) * f64(x)), wrt = x) * x), wrt = x) : f32[2]);
+    assert_eq!(second, Tensor::from([9.0 * 2.25, 9.0 * 4.0]));
+    assert_eq!(
+        mind!(grad(sum(grad(sum(f64(x) * f64(x) * f64(x)), wrt = x)), wrt = x) : f32[2]),
+        Tensor::from([9.0, -12.0])
+    );
 }

@@ -71,3 +71,20 @@ fn what_has_no_type_is_anything() {
     let (y, x) = f(&Line { a: 2.0, b: 1.0 }, &Tensor::from([1.0, 3.0]));
     assert_eq!((y, x), (Tensor::from([3.0, 7.0]), Tensor::from([1.0, 3.0])));
 }
+
+#[test]
+fn a_variable_of_element_types_is_a_type_to_convert_to() {
+    mind! {
+        fn weighed<T: float>(i: int[..], y: T[..]) { cast(i, T) * y } pullback(_, dy) { cast(i, T) * dy }
+        fn hot<T: num>(i: int[..], like: T[..]) { one_hot(i, 2, dtype = T) }
+        fn f<N>(i: i32[N], x: f32[N], y: f64[N]) -> (f32[N], f64[N], i32[N, 2]) {
+            (weighed(i, x), weighed(i, y), hot(i, i))
+        }
+        #[grad(y)]
+        fn loss<N>(i: i32[N], y: f64[N]) -> f64 { sum(weighed(i, y)) }
+    }
+    let (i, x, y) = (Tensor::from([0, 1]), Tensor::from([1.5f32, 2.5]), Tensor::from([0.5f64, 0.25]));
+    let expected = (Tensor::from([0.0, 2.5]), Tensor::from([0.0, 0.25]), Tensor::from([[1, 0], [0, 1]]));
+    assert_eq!(f(&i, &x, &y), expected);
+    assert_eq!(loss_grad(&i, &y).1, Tensor::from([0.0, 1.0]));
+}

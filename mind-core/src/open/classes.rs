@@ -27,6 +27,7 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
         },
         Op::Const(_) | Op::Made(_) | Op::Arrange(_) | Op::Part(_) | Op::Join(_) => Holds::Anything,
         Op::Rows(rows) if operand != rows.indices() && !rows.adds() => Holds::Anything,
+        Op::Own(Own::ConvertedLike) if operand == 0 => Holds::Anything,
         Op::Own(own) => match own {
             Own::Truths { .. } | Own::Stack { .. } => Holds::Anything,
             Own::At

@@ -766,6 +766,10 @@ impl Op {
         if let Self::Map(map) = self {
             return map.row().flows_to(position);
         }
+        // Its element type is that of a witness.
+        if let Self::Own(Own::ConvertedLike) = self {
+            return position == 0;
+        }
         let has_elements = match self.elements() {
             Elements::All => true,
             Elements::Only(operand) => operand == position,

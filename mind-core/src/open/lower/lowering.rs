@@ -15,7 +15,7 @@ use crate::surface::lower::foreign::{self, Foreign};
 use crate::surface::lower::literals::Literals;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
-use crate::surface::lower::values::{Lowered, Names, Stop, Value};
+use crate::surface::lower::values::{Lowered, Names, Stop, Value, Word};
 use crate::written;
 
 /// An expression on its way to an open program.
@@ -72,6 +72,8 @@ pub(super) struct Frame {
     pub(super) outside: Names<NodeId>,
     /// The names in dimensions inside.
     pub(super) dims: DimNames,
+    /// The element types that variables of the template stand for.
+    pub(super) elements: BTreeMap<String, Word>,
 }
 
 impl Expressions for Lowering<'_> {
@@ -191,7 +193,7 @@ impl Lowering<'_> {
     /// A dim over extents of nodes as one over those of operands, which come from a position on, and of which more become
     /// known.
     pub(super) fn over_operands(&self, dim: &Dim, first: usize, operands: &mut Vec<(NodeId, ExprId)>) -> Dim {
-        let mut bindings = Bindings::new();
+        let (known, mut bindings) = (operands.len(), Bindings::new());
         dim.for_each_symbol(&mut |symbol| {
             let (node, axis, argument) = self.extents[symbol];
             let place = operands.iter().position(|(known, _)| *known == node).unwrap_or_else(|| {
@@ -200,7 +202,19 @@ impl Lowering<'_> {
             });
             bindings.insert(symbol.clone(), written::extent(first + place, axis));
         });
-        dim.substitute(&bindings).expect("as large as it was")
+        dim.substitute(&bindings).unwrap_or_else(|_| {
+            // Terms of one extent have come together and leave 64 bits: each symbol is an operand of its own.
+            operands.truncate(known);
+            bindings.clear();
+            dim.for_each_symbol(&mut |symbol| {
+                if !bindings.contains_key(symbol) {
+                    let (node, axis, argument) = self.extents[symbol];
+                    bindings.insert(symbol.clone(), written::extent(first + operands.len(), axis));
+                    operands.push((node, argument));
+                }
+            });
+            dim.substitute(&bindings).expect("only the names of symbols differ")
+        })
     }
 
     pub(super) fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {

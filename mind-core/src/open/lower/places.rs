@@ -22,6 +22,9 @@ impl Lowering<'_> {
             if let Some(dim) = frame.dims.get(&text) {
                 return Ok(Value::Literal(self.literals.dim(dim, expr)));
             }
+            if let Some(word) = frame.elements.get(&text) {
+                return Ok(Value::Word(*word));
+            }
             if frame.dims.is_unread(&text) {
                 return Err(Stop::Poisoned);
             }

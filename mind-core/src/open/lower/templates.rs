@@ -16,9 +16,10 @@ use crate::surface::ast::{
 };
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::templates::{declared, declared_dims, symbol};
+use crate::surface::lower::templates::{declared, declared_names, symbol};
 use crate::surface::lower::types::DimNames;
-use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value};
+use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
+use crate::ty::DType;
 
 /// An argument and how many axes its pattern writes.
 #[derive(Clone, Copy)]
@@ -34,6 +35,8 @@ struct Told {
     dims: BTreeMap<String, Dim>,
     packs: BTreeMap<String, Giver>,
     elements: BTreeMap<String, Giver>,
+    /// What literals are of by themselves, where no tensor tells.
+    literals: BTreeMap<String, DType>,
     /// The axes that are no names by themselves: what is written, of what, and which it is.
     computed: Vec<Computed>,
 }
@@ -82,11 +85,15 @@ impl Lowering<'_> {
             names.bind(key(&parameter.name), Binding::Local(value.clone()));
             parameters.push((parameter.name.clone(), value, parameter.takes.may_be_floats(template)));
         }
+        let elements =
+            told.elements.into_iter().map(|(name, giver)| (name, Word::ElementsOf(giver.argument)));
+        let literals = told.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
+        let elements = literals.chain(elements).collect();
         if !sound {
-            Arc::make_mut(&mut dims.unread).extend(declared_dims(template));
+            Arc::make_mut(&mut dims.unread).extend(declared_names(template));
         }
         let outside = std::mem::replace(&mut self.names, names);
-        self.frames.push(Frame { name: template.full_name(), parameters, site, outside, dims });
+        self.frames.push(Frame { name: template.full_name(), parameters, site, outside, dims, elements });
         Ok(())
     }
 
@@ -111,7 +118,11 @@ impl Lowering<'_> {
             (Formal::Constant { kind, .. }, _) => {
                 let read = self.constant_attribute(*kind, argument);
                 read.map(|()| value).map_err(|stop| match stop {
-                    Stop::Mistake(diag) => {
+                    Stop::Mistake(mut diag) => {
+                        if let Value::Tensor(_) = self.value(argument) {
+                            let help = "an attribute is known where it is written, as no Rust variable is";
+                            diag.help.get_or_insert_with(|| help.to_owned());
+                        }
                         let message = format!("{}: {}", label(template, parameter), diag.message);
                         declared(Diag { message, ..*diag }, template, parameter).into()
                     }
@@ -125,6 +136,9 @@ impl Lowering<'_> {
                         .class(template)
                         .is_some_and(|class| self.literals.fits(*id, class.default_dtype())) =>
             {
+                if let ElementPattern::Variable(name) = &pattern.elements {
+                    told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                }
                 Ok(value)
             }
             (Formal::Tensor(pattern), Value::Tensor(_) | Value::Literal(_)) => {
@@ -153,7 +167,11 @@ impl Lowering<'_> {
                 Ok(Value::Tensor(node))
             }
             (Formal::Params(_), _) => {
-                let message = format!("{}: expected a struct of tensors", label(template, parameter));
+                let message = format!(
+                    "{}: expected a struct of tensors, found {}",
+                    label(template, parameter),
+                    self.describe(argument)
+                );
                 let help =
                     "expressions among Rust variables have no structs: call it in a function of a block";
                 Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into())

@@ -126,7 +126,7 @@ pub(crate) trait Attributes: ReadLiterals {
             | Value::Tensor(_)
             | Value::Tuple(_)
             | Value::Struct(_)
-            | Value::Word(Word::DType(_)) => return self.expected(PADDING, expr),
+            | Value::Word(Word::DType(_) | Word::ElementsOf(_)) => return self.expected(PADDING, expr),
         };
         let Some(pairs) = self.literals().elements(id) else { return self.expected(PADDING, expr) };
         let mut padding = Vec::new();

@@ -17,7 +17,7 @@ use super::structure::Structure;
 use super::table::{Compiled, Scope};
 use super::templates::declared_dims;
 use super::types::DimNames;
-use super::values::{Binding, Lowered, Stop, Value};
+use super::values::{Binding, Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{BinaryOp, Body, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr};
@@ -211,6 +211,9 @@ impl BodyLowering<'_> {
         }
         if let Some(dim) = self.dims().get(&text) {
             return Ok(Value::Literal(self.literals.dim(dim, expr)));
+        }
+        if let Some(dtype) = self.dims().elements.get(&text) {
+            return Ok(Value::Word(Word::DType(*dtype)));
         }
         if self.dims().is_unread(&text) {
             return Err(Stop::Poisoned);

@@ -5,7 +5,7 @@ use super::attributes::Attributes;
 use super::builtins::{Builtin, Function, find};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
-use super::values::{Lowered, Stop, Value};
+use super::values::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Operands, Reduction};
@@ -89,6 +89,12 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let x = given.required(0);
         let (op, operands) = match function {
             Function::Operation(function) => {
+                // To the element type of a tensor of which it is not known.
+                if let [AttributeForm::DType] = function.attributes
+                    && let Value::Word(Word::ElementsOf(like)) = self.value(given.required(1))
+                {
+                    return Ok(Call::Operation(Op::Own(Own::ConvertedLike), vec![x, *like]));
+                }
                 let operands = match function.list {
                     true => self.listed(given)?,
                     false => (0..function.operands()).map(|position| given.required(position)).collect(),

@@ -106,6 +106,11 @@ impl Fields {
     pub(super) fn tensor(&self, parameter: usize) -> Option<ValueId> {
         self.tensors.get(&parameter).map(|tensors| tensors[self.results.len()])
     }
+
+    /// The field that is given this time.
+    pub(super) fn current(&self) -> &str {
+        &self.names[self.results.len()]
+    }
 }
 
 /// An operand with the expression it is.

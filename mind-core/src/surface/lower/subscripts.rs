@@ -59,7 +59,7 @@ impl BodyLowering<'_> {
             );
             let text = self.operand_text(base);
             let kept: Vec<_> =
-                subscripts.iter().take(ty.rank()).map(|kept| self.subscript_text(kept)).collect();
+                subscripts.iter().take(ty.rank()).map(|kept| self.subscript_text(&kept.kind)).collect();
             let shorter = if kept.is_empty() { text } else { format!("{text}[{}]", kept.join(", ")) };
             let diag = Diag::new(Code::E4006, self.body[expr].site, message);
             return Err(diag.help(format!("write `{shorter}`")).into());
@@ -76,7 +76,8 @@ impl BodyLowering<'_> {
                 SubscriptKind::New => {}
                 SubscriptKind::At(place) => taken.push(self.index(operand, axis, place)?),
                 SubscriptKind::Range { start, end, step } => {
-                    let range = self.range(operand, axis, (start, end, step), subscript.site)?;
+                    let place = (&subscript.kind, subscript.site);
+                    let range = self.range(operand, axis, place, (start, end, step))?;
                     taken.push(range);
                 }
             }
@@ -101,13 +102,16 @@ impl BodyLowering<'_> {
         let start = from_end(&written, extent);
         let outside = below_zero(&start) || extent.at_most(&start);
         if outside {
-            let problem = format!("index {written} is outside dimension {axis} of extent {extent}");
+            let problem = format!(
+                "index {written}{} is outside dimension {axis} of extent {extent}",
+                self.as_written(place, &written)
+            );
             let end = if below_zero(&written) {
                 "the first is `0`"
             } else {
                 "places count from 0: the last is `-1`"
             };
-            return Err(self.bound_fault((Code::E3011, problem, end.to_owned()), operand, axis, site));
+            return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), operand, axis, site));
         }
         let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
         Ok(Taken { start, end, step: 1, index: true })
@@ -117,9 +121,10 @@ impl BodyLowering<'_> {
         &self,
         operand: Operand,
         axis: usize,
-        (start, end, step): (Option<ExprId>, Option<ExprId>, Option<ExprId>),
-        site: Site,
+        (kind, site): (&SubscriptKind, Site),
+        written: (Option<ExprId>, Option<ExprId>, Option<ExprId>),
     ) -> Lowered<Taken> {
+        let (start, end, step) = written;
         let extent = &self.builder.ty(operand.0).shape[axis];
         let bound = |bound: Option<ExprId>, default: &Dim| match bound {
             None => Ok(default.clone()),
@@ -127,12 +132,16 @@ impl BodyLowering<'_> {
                 let written = self.dim_attribute(bound)?;
                 let resolved = from_end(&written, extent);
                 if below_zero(&resolved) || above(&resolved, extent) {
-                    let problem = format!("bound {written} is outside dimension {axis} of extent {extent}");
+                    let as_written = self.as_written(bound, &written);
+                    let problem =
+                        format!("bound {written}{as_written} is outside dimension {axis} of extent {extent}");
                     let help = match below_zero(&resolved) {
                         true => "the first place is `0`".to_owned(),
                         false if *default == Dim::ZERO => "places count from 0: the last is `-1`".to_owned(),
                         false => format!("write `{extent}`, the end, or leave it out"),
                     };
+                    // A number that is not written there is not to be changed there.
+                    let help = Some(help).filter(|_| as_written.is_empty());
                     let site = self.body[bound].site;
                     return Err(self.bound_fault((Code::E3011, problem, help), operand, axis, site));
                 }
@@ -141,12 +150,22 @@ impl BodyLowering<'_> {
         };
         let (start, end) = (bound(start, &Dim::ZERO)?, bound(end, extent)?);
         if end.at_most(&start) {
-            let problem = format!("{start}..{end} in dimension {axis} is empty");
+            let bounds = [written.0, written.1].into_iter().flatten();
+            let is_plain = bounds.clone().all(|bound| {
+                self.dim_attribute(bound).is_ok_and(|dim| self.as_written(bound, &dim).is_empty())
+            });
+            let as_written = match is_plain {
+                true => String::new(),
+                false => format!(", written `{}`,", self.subscript_text(kind)),
+            };
+            let problem = format!("{start}..{end}{as_written} in dimension {axis} is empty");
             let next = start.add_literal(1).unwrap_or_else(|_| start.clone());
             let help = match start == end {
-                true => format!("a range excludes its end: write `{start}..{next}`"),
-                false => format!("a range goes up: write `{end}..{start}`"),
+                true if above(&next, extent) => None,
+                true => Some(format!("a range excludes its end: write `{start}..{next}`")),
+                false => Some(format!("a range goes up: write `{end}..{start}`")),
             };
+            let help = help.filter(|_| is_plain);
             return Err(self.bound_fault((Code::E3006, problem, help), operand, axis, site));
         }
         let step = match step {
@@ -161,7 +180,7 @@ impl BodyLowering<'_> {
                         0 => "leave the step out, or write `1`".to_owned(),
                         _ => format!("name the places in their order, as `gather({text}, […])`"),
                     };
-                    return Err(self.bound_fault((Code::E4008, problem, help), operand, axis, site));
+                    return Err(self.bound_fault((Code::E4008, problem, Some(help)), operand, axis, site));
                 }
                 value
             }
@@ -169,10 +188,16 @@ impl BodyLowering<'_> {
         Ok(Taken { start, end, step, index: false })
     }
 
+    /// What is added to a bound that is not written as the number or the dimension that it is.
+    fn as_written(&self, bound: ExprId, is: &Dim) -> String {
+        let text = self.body.text(bound);
+        if text == is.to_string() { String::new() } else { format!(", written `{text}`,") }
+    }
+
     /// A subscript as it is written.
-    fn subscript_text(&self, subscript: &Subscript) -> String {
+    fn subscript_text(&self, kind: &SubscriptKind) -> String {
         let text = |part: Option<ExprId>| part.map(|part| self.body.text(part)).unwrap_or_default();
-        match subscript.kind {
+        match *kind {
             SubscriptKind::At(at) => self.body.text(at),
             SubscriptKind::Rest => "..".to_owned(),
             SubscriptKind::New => "_".to_owned(),
@@ -185,14 +210,14 @@ impl BodyLowering<'_> {
 
     fn bound_fault(
         &self,
-        (code, problem, help): (Code, String, String),
+        (code, problem, help): (Code, String, Option<String>),
         operand: Operand,
         axis: usize,
         site: Site,
     ) -> Stop {
         let (value, base) = operand;
         let message = format!("`index`: {problem}: {} is {}", self.text(base), self.builder.ty(value));
-        let mut diag = Diag::new(code, site, message).help(help);
+        let mut diag = Diag { help, ..Diag::new(code, site, message) };
         self.add_origin(&mut diag, operand, axis);
         diag.into()
     }

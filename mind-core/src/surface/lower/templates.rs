@@ -60,12 +60,24 @@ pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String>
     dims.map(|declared| declared.name.to_string())
 }
 
+/// The names of a template that stand for dimensions and element types.
+pub(crate) fn declared_names(template: &Template) -> impl Iterator<Item = String> {
+    let declared = template.declared.iter();
+    let declared = declared.filter(|declared| match declared.kind {
+        DeclaredKind::Dim | DeclaredKind::Elements(_) => true,
+        DeclaredKind::Pack | DeclaredKind::Params => false,
+    });
+    declared.map(|declared| declared.name.to_string())
+}
+
 /// What the names of a template stand for in a call, and the argument that told it.
 #[derive(Default)]
 struct Told {
     dims: BTreeMap<String, (Dim, ExprId)>,
     packs: BTreeMap<String, (Vec<Dim>, ExprId)>,
     elements: BTreeMap<String, (DType, ExprId)>,
+    /// What literals are of by themselves, where no tensor tells.
+    literals: BTreeMap<String, DType>,
     params: BTreeMap<String, (Rc<StructType>, ExprId)>,
 }
 
@@ -105,27 +117,26 @@ impl<'a> BodyLowering<'a> {
     /// The value of a call, or nothing where the body is to be lowered again, for the next field of a struct.
     pub(super) fn leave_template(&mut self, tail: Option<ExprId>, leave: ExprId) -> Lowered<Option<Value>> {
         let value = tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone());
-        let frame = self.frames.last_mut().expect("a body of a template is left once it was entered");
+        let mut frame = self.frames.pop().expect("a body of a template is left once it was entered");
+        // What is wrong with an argument is told outside of the body.
+        let inside = std::mem::replace(&mut self.table, frame.table);
         if let Some(fields) = &mut frame.fields {
             let is_poison = matches!(value, Value::Poison);
             fields.results.push(value.clone());
-            if !is_poison && fields.results.len() < fields.names.len() {
-                let again = std::mem::take(&mut frame.fields);
-                let enter = again.as_ref().map_or(leave, |fields| fields.enter);
-                let body = self.body;
-                if let NodeKind::Enter { template, arguments } = &body[enter].kind
-                    && let Some((names, dims)) = self.bound(template, arguments, again.as_ref())
-                {
-                    let frame = self.frames.last_mut().expect("it has been entered");
-                    frame.parameters = parameters(template, &names);
-                    (frame.dims, frame.fields) = (dims, again);
-                    self.names = names;
-                    return Ok(None);
-                }
+            let body = self.body;
+            if !is_poison
+                && fields.results.len() < fields.names.len()
+                && let NodeKind::Enter { template, arguments } = &body[fields.enter].kind
+                && let Some((names, dims)) = self.bound(template, arguments, Some(fields))
+            {
+                frame.parameters = parameters(template, &names);
+                frame.dims = dims;
+                (self.names, self.table) = (names, inside);
+                self.frames.push(frame);
+                return Ok(None);
             }
         }
-        let frame = self.frames.pop().expect("a body of a template is left once it was entered");
-        (self.names, self.table) = (frame.outside, frame.table);
+        self.names = frame.outside;
         match frame.fields {
             None => Ok(Some(value)),
             Some(fields) if fields.results.len() < fields.names.len() => Err(Stop::Poisoned),
@@ -152,6 +163,7 @@ impl<'a> BodyLowering<'a> {
             let value = field.map_or_else(|| self.values[argument.index()].clone(), Value::Tensor);
             let parameter = &template.parameters[position];
             let passed = self.passed(template, parameter, (value, argument), &mut told);
+            let passed = passed.map_err(|stop| self.of_field(stop, (position, argument), fields));
             sound &= passed.is_ok();
             values[position] = self.value_or_poison(passed);
         }
@@ -162,13 +174,26 @@ impl<'a> BodyLowering<'a> {
         let mut dims = DimNames { symbols: Vec::new(), ..known };
         let bound = told.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
         Arc::make_mut(&mut dims.constants).extend(bound);
-        let checked = self.computed_dims(template, arguments, &values, &dims);
+        let elements = told.elements.into_iter().map(|(name, (dtype, _))| (name, dtype));
+        dims.elements = Arc::new(told.literals.into_iter().chain(elements).collect());
+        let checked = self.computed_dims(template, arguments, (&values, fields), &dims);
         checked.map_err(|stop| self.report(stop)).ok()?;
         let mut names = Names::default();
         for (parameter, value) in template.parameters.iter().zip(values) {
             names.bind(parameter.name.to_string(), Binding::Local(value));
         }
         Some((names, dims))
+    }
+
+    /// A mistake in an argument, with the field that is given if it is a struct.
+    fn of_field(&self, stop: Stop, (position, argument): (usize, ExprId), fields: Option<&Fields>) -> Stop {
+        match (stop, fields.filter(|fields| fields.tensor(position).is_some())) {
+            (Stop::Mistake(diag), Some(fields)) => {
+                let (field, text) = (fields.current(), self.text(argument));
+                diag.note(format!("it is `{field}` of {text}, which is taken field by field")).into()
+            }
+            (stop, _) => stop,
+        }
     }
 
     /// The names in a template of which nothing is known.
@@ -178,7 +203,7 @@ impl<'a> BodyLowering<'a> {
             names.bind(parameter.name.to_string(), Binding::Local(Value::Poison));
         }
         let mut dims = DimNames { symbols: Vec::new(), ..self.home(template.home).1 };
-        Arc::make_mut(&mut dims.unread).extend(declared_dims(template));
+        Arc::make_mut(&mut dims.unread).extend(declared_names(template));
         (names, dims)
     }
 
@@ -253,6 +278,9 @@ impl<'a> BodyLowering<'a> {
                     && self.literals.fits(*id, class.default_dtype())
                     && pattern.dims.is_empty()
                 {
+                    if let ElementPattern::Variable(name) = &pattern.elements {
+                        told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                    }
                     return Ok(value);
                 }
                 let fixed = match &pattern.elements {
@@ -375,10 +403,11 @@ impl<'a> BodyLowering<'a> {
         &self,
         template: &Template,
         arguments: &[Option<ExprId>],
-        values: &[Value],
+        (values, fields): (&[Value], Option<&Fields>),
         dims: &DimNames,
     ) -> Lowered<()> {
-        for ((parameter, argument), value) in template.parameters.iter().zip(arguments).zip(values) {
+        let parameters = template.parameters.iter().zip(arguments).zip(values).enumerate();
+        for (position, ((parameter, argument), value)) in parameters {
             let (Some(pattern), Some(argument)) = (parameter.takes.pattern(), *argument) else { continue };
             let Value::Tensor(tensor) = *value else { continue };
             let shape = &self.builder.ty(tensor).shape;
@@ -392,10 +421,11 @@ impl<'a> BodyLowering<'a> {
                     let diag = self.unlike(template, parameter, (value, argument), pattern);
                     let is_number =
                         needed.as_literal().is_some_and(|needed| written.to_string() == needed.to_string());
-                    return Err(match is_number {
-                        true => diag.into(),
-                        false => diag.note(format!("`{written}` is {needed} in this call")).into(),
-                    });
+                    let diag = match is_number {
+                        true => diag,
+                        false => diag.note(format!("`{written}` is {needed} in this call")),
+                    };
+                    return Err(self.of_field(diag.into(), (position, argument), fields));
                 }
             }
         }

@@ -12,13 +12,15 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
 use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
-use crate::ty::{Shape, Type};
+use crate::ty::{DType, Shape, Type};
 
 /// The names that can stand in types.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DimNames {
     pub(crate) constants: Arc<BTreeMap<String, Dim>>,
     pub(crate) symbols: Vec<Symbol>,
+    /// The element types that variables of a template stand for.
+    pub(super) elements: Arc<BTreeMap<String, DType>>,
     pub(super) structs: Rc<Definitions>,
     /// Items that have been reported: they stand for nothing, and for no mistake.
     pub(crate) unread: Arc<Vec<String>>,

@@ -7,6 +7,7 @@ use super::literals::LiteralId;
 use super::structure::StructType;
 use crate::diag::Diag;
 use crate::ir::ValueId;
+use crate::surface::ast::ExprId;
 use crate::ty::DType;
 
 /// What an expression stands for.
@@ -32,6 +33,8 @@ pub(crate) enum Word {
     Same,
     Valid,
     DType(DType),
+    /// The element type of what an argument of a template is, where that is not known.
+    ElementsOf(ExprId),
 }
 
 impl Word {
@@ -40,6 +43,7 @@ impl Word {
             Self::Same => "same",
             Self::Valid => "valid",
             Self::DType(dtype) => dtype.name(),
+            Self::ElementsOf(_) => "an element type",
         }
     }
 }
