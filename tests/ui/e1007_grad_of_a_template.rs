@@ -1,0 +1,8 @@
+//! A transform is of a function, not of a template.
+
+mind::mind! {
+    fn energy(x: float[..]) { sum(x * x) }
+    fn f(x: f32[2]) -> f32[2] { grad(energy, wrt = x)(x) }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A template takes a struct, which no expression among variables has.
+use mind::{Tensor, mind};
+
+mod layers {
+    mind::mind! {
+        pub fn decayed<P: params>(p: P) { p * 0.5 }
+    }
+}
+
+fn main() {
+    let x: Tensor![f32; 4, 3] = Tensor::zeros();
+    let _ = mind!(layers::decayed(x));
+}

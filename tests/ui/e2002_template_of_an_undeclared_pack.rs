@@ -1,0 +1,7 @@
+//! A name of leading dimensions is not declared.
+
+mind::mind! {
+    fn rows<D>(x: float[..B, D]) { sum(x, axis = -1) }
+}
+
+fn main() {}

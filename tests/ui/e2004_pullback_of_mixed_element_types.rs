@@ -1,0 +1,11 @@
+//! A pullback brings two element types together.
+
+mind::mind! {
+    fn scaled<N>(x: f32[N]) -> f32[N] {
+        x * 2.0
+    } pullback(_, dy) {
+        dy * f64(x)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! A dimension and a parameter of a template have one name.
+
+mind::mind! {
+    fn rows<N, N>(x: float[N]) { x / N }
+}
+
+fn main() {}

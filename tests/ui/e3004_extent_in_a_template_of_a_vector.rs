@@ -1,0 +1,8 @@
+//! The extent of an axis that an argument has not.
+
+mind::mind! {
+    fn scaled(x: float[..]) { x / extent(x, 1) }
+    fn f(x: f32[4]) -> f32[4] { scaled(x) }
+}
+
+fn main() {}

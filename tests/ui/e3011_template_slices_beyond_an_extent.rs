@@ -1,0 +1,8 @@
+//! A slice by a dimension of a template ends beyond what it is of.
+
+mind::mind! {
+    fn first<N, K>(x: float[.., N], like: float[K]) { x[.., ..K] + like }
+    fn f(x: f32[2, 3], like: f32[4]) -> f32[2, 4] { first(x, like) }
+}
+
+fn main() {}

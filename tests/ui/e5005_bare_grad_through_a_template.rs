@@ -1,0 +1,13 @@
+//! What a template is called with has no gradient where the template takes integers of it.
+use mind::{Tensor, mind};
+
+mod layers {
+    mind::mind! {
+        pub fn counted(x: float[..], i: int[..]) { sum(x) + sum(f32(i)) }
+    }
+}
+
+fn main() {
+    let (x, i): (Tensor![f32; 3], Tensor![i64; 3]) = (Tensor::zeros(), Tensor::zeros());
+    let _ = mind!(grad(layers::counted(x, i), wrt = i));
+}
