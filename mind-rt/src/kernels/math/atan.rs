@@ -1,10 +1,10 @@
 //! The inverse tangent, of a number and of a quotient: by a polynomial for angles within π/8, to which others are turned by
-//! π/4 or π/2. `ci/remez` finds the polynomials.
+//! π/4 or π/2; of a quotient by one for angles within π/4. `ci/remez` finds the polynomials.
 
 use super::{MultiplyAdd, horner};
 
 macro_rules! of {
-    ($($ty:ident, $of_two:ident, $scale:literal, $pi_low:literal, $($p:literal)+;)+) => {$(
+    ($($ty:ident, $pi_low:literal, $($p:literal)+;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
         pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
@@ -17,31 +17,6 @@ macro_rules! of {
             let quarters = if is_slanting { 1.0 } else { 0.0 };
             let quarters = if is_steep { 2.0 } else { quarters };
             sum!($ty, t, quarters; $pi_low, $($p),+).copysign(x)
-        }
-
-        /// The angle of a point, given by `y` and `x`.
-        #[inline(always)]
-        pub(super) fn $of_two<A: MultiplyAdd>(y: $ty, x: $ty) -> $ty {
-            let (up, along) = (y.abs(), x.abs());
-            // Sums of the largest numbers would be infinite.
-            let factor = if up > $scale || along > $scale { 0.25 } else { 1.0 };
-            let (a, b) = (up * factor, along * factor);
-            let is_steep = a > 2.414_213_5 * b;
-            let is_slanting = a > 0.414_213_57 * b;
-            let above = if is_slanting { a - b } else { a };
-            let below = if is_slanting { a + b } else { b };
-            let (above, below) = (if is_steep { -b } else { above }, if is_steep { a } else { below });
-            let quarters = if is_slanting { 1.0 } else { 0.0 };
-            let quarters = if is_steep { 2.0 } else { quarters };
-            let infinite = up == $ty::INFINITY && along == $ty::INFINITY;
-            let (t, quarters) = (if infinite { 0.0 } else { above / below }, if infinite { 1.0 } else { quarters });
-            let is_zero = up == 0.0 && along == 0.0;
-            let t = if is_zero { 0.0 } else { t };
-            let t = if x.is_nan() { x } else { t };
-            // From the other side of the half plane: π less the angle, which is -t and so many quarters less.
-            let is_left = x.is_sign_negative();
-            let (t, quarters) = (if is_left { -t } else { t }, if is_left { 4.0 - quarters } else { quarters });
-            sum!($ty, t, quarters; $pi_low, $($p),+).copysign(y)
         }
     )+};
 }
@@ -57,9 +32,52 @@ macro_rules! sum {
 }
 
 of! {
-    f32, of_two_f32, 1e38, -8.742_278e-8, -6.082_994e-2 1.059_582_9e-1 -1.424_382_6e-1 1.999_848_8e-1 -3.333_331_6e-1;
-    f64, of_two_f64, 1e307, 1.224_646_799_147_353_2e-16,
+    f32, -8.742_278e-8, -6.082_994e-2 1.059_582_9e-1 -1.424_382_6e-1 1.999_848_8e-1 -3.333_331_6e-1;
+    f64, 1.224_646_799_147_353_2e-16,
         -1.791_926_105_561_677_7e-2 3.807_561_888_258_376e-2 -5.039_741_412_926_371e-2 5.847_986_345_608_497e-2
         -6.663_117_360_269_785e-2 7.692_061_378_544_425e-2 -9.090_897_822_366_362e-2 1.111_111_078_566_543e-1
         -1.428_571_428_023_944_8e-1 1.999_999_999_995_399_6e-1 -3.333_333_333_333_32e-1;
+}
+
+/// The angle of a point: by a polynomial for angles within π/4, to which others are turned by π/2 or π.
+macro_rules! of_two {
+    ($($name:ident $ty:ident $bits:ident, $pi_low:literal; $($p:literal),+;)+) => {$(
+        /// The angle of a point, given by `y` and `x`.
+        #[inline(always)]
+        pub(super) fn $name<A: MultiplyAdd>(y: $ty, x: $ty) -> $ty {
+            use std::$ty::consts::{FRAC_PI_2, PI};
+
+            const SIGN: $bits = 1 << ($bits::BITS - 1);
+
+            let (up, along) = (y.abs(), x.abs());
+            let is_steep = up > along;
+            // Written so that NaN passes, the one of `y` in the lesser and the one of `x` in the other.
+            let (less, more) = if is_steep { (along, up) } else { (up, along) };
+            // 0 over 0 is to be 0, and ∞ over ∞ is 1.
+            let more = if more < $ty::from_bits(1) { $ty::from_bits(1) } else { more };
+            let t = if less == $ty::INFINITY { 1.0 } else { less / more };
+            // From the other side of the half plane π less the angle, from that of the diagonal π/2 less it.
+            let is_left = x.is_sign_negative();
+            let turn = if is_left { PI } else { 0.0 };
+            let turn = if is_steep { FRAC_PI_2 } else { turn };
+            let sign = x.to_bits() & SIGN;
+            let sign = if is_steep { sign ^ SIGN } else { sign };
+            let t = $ty::from_bits(t.to_bits() ^ sign);
+            let z = t * t;
+            let p = horner!(z; $($p),+);
+            let low = A::multiply_add(z * t, p, turn * ($pi_low / PI));
+            (turn + (t + low)).copysign(y)
+        }
+    )+};
+}
+
+of_two! {
+    of_two_f32 f32 u32, -8.742_278e-8;
+        2.920_703e-3, -1.636_797_2e-2, 4.321_193_3e-2, -7.552_221e-2, 1.066_600_75e-1, -1.421_105_6e-1, 1.999_377_3e-1, -3.333_315_3e-1;
+    of_two_f64 f64 u64, 1.224_646_799_147_353_2e-16;
+        -2.025_854_734_170_209e-5, 2.230_223_296_982_870_3e-4, -1.164_071_358_872_280_2e-3, 3.855_973_529_664_720_5e-3,
+        -9.184_556_060_465_206e-3, 1.697_803_080_615_251_4e-2, -2.582_679_092_125_331e-2, 3.406_780_589_307_824e-2,
+        -4.092_637_895_104_392e-2, 4.673_949_443_408_719_6e-2, -5.239_232_937_453_24e-2, 5.877_307_752_578_035e-2,
+        -6.665_860_359_215_127e-2, 7.692_212_929_969_444e-2, -9.090_901_235_338_891e-2, 1.111_111_067_874_569_9e-1,
+        -1.428_571_427_133_470_7e-1, 1.999_999_999_975_502e-1, -3.333_333_333_333_186e-1;
 }

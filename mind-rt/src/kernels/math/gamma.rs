@@ -4,6 +4,19 @@
 
 use super::{MultiplyAdd, horner, in_two_sums, ln};
 
+/// What is near or far, with the logarithm of x so many times.
+macro_rules! sum {
+    ($x:ident, $is_low:ident, $near:expr, $far:expr, $parts:expr, $f:ident) => {{
+        let is_far = $x >= 2.5;
+        let (whole, rest) = $parts;
+        // Beyond 2.5 it is less 1, and small where much else is taken away.
+        let log = ((whole - if is_far { 1.0 } else { 0.0 }) + $f) + rest;
+        let times = if $is_low { -1.0 } else { 0.0 };
+        let times = if is_far { $x - 0.5 } else { times };
+        A::multiply_add(times, log, if is_far { $far } else { $near })
+    }};
+}
+
 /// The logarithm of |Γ(x)| of `f32`, below 0 in `f64`.
 #[inline(always)]
 pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
@@ -18,36 +31,31 @@ pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
 /// That of a number above 0, which is 2^k · (1 + f).
 #[inline(always)]
 fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
-    let (whole, rest) = ln::parts_f32::<A>(k, f);
-    // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e.
+    // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e. Below 1.28 that of x is taken away.
     let is_low = x < 1.28;
     let e = x - if is_low { 1.0 } else { 2.0 };
     let p = horner!(e;
         -2.420_935_9e-4, -1.167_436e-4, -2.018_895_9e-4, 6.265_339e-4, -1.166_788_9e-3, 2.870_957_4e-3,
         -7.392_008_3e-3, 2.058_184_7e-2, -6.735_186e-2, 3.224_670_3e-1, 4.227_843_3e-1);
-    // About 1 it is f that is taken away of more, and nothing of it is lost.
-    let low = A::multiply_add(e, p, -f) - (rest + whole);
-    let y = if is_low { low } else { e * p };
-    // Stirling's series. The logarithm of x, less 1, is small where much else is taken away.
-    let log = ((whole - 1.0) + f) + rest;
+    // Stirling's series.
     let inverse = 1.0 / x;
-    let p = horner!(inverse * inverse; 6.362_166_6e-4, -2.762_003_8e-3, 8.333_282e-2);
-    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 4.189_385_3e-1));
-    if x >= 2.5 { far } else { y }
+    let rest = horner!(inverse * inverse; 6.362_166_6e-4, -2.762_003_8e-3, 8.333_282e-2);
+    let far = A::multiply_add(rest, inverse, 4.189_385_3e-1);
+    sum!(x, is_low, e * p, far, ln::parts_f32::<A>(k, f), f)
 }
 
 /// The logarithm of |Γ(x)| of `f64`.
 #[inline(always)]
 pub(super) fn ln_gamma_f64<A: MultiplyAdd>(x: f64) -> f64 {
     if A::IS_NEAR {
-        return above_f64::<A>(x, ln::split_normal_f64(x));
+        return above_f64::<A>(x, ln::split_normal_f64);
     }
     let size = x.abs();
     let is_negative = x.is_sign_negative();
     // Γ(-a) Γ(1 + a) is π / sin(-πa), and Γ(1 + a) is a Γ(a).
     let is_little = is_negative & (size < 0.5);
     let at = if is_little { 1.0 + size } else { size };
-    let y = above_f64::<A>(at, ln::split_f64(at));
+    let y = above_f64::<A>(at, ln::split_f64);
     let r = fraction(size);
     let factor = if is_little { 1.0 } else { size };
     let reflected = -ln::f64::<A>(factor * r.abs() * sine::<A>(r)) - y;
@@ -56,29 +64,26 @@ pub(super) fn ln_gamma_f64<A: MultiplyAdd>(x: f64) -> f64 {
     if is_pole | (size == f64::INFINITY) { f64::INFINITY } else { y }
 }
 
-/// As [`above_f32`]. The polynomials are within 2^-55 of the result, relatively.
+/// As [`above_f32`], given what splits numbers. The polynomials are within 2^-55 of the result, relatively.
 #[inline(always)]
-fn above_f64<A: MultiplyAdd>(x: f64, (k, f): (f64, f64)) -> f64 {
-    let (whole, rest) = ln::parts_f64::<A>(k, f);
-    let is_low = x < 1.3;
-    let e = x - if is_low { 1.0 } else { 2.0 };
+fn above_f64<A: MultiplyAdd>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
+    // About 2, from -0.7 to ½. Below 0.3 it is Γ(x + 2) over x (x + 1), and the logarithm of that is taken away.
+    let (is_little, is_low) = (x < 0.3, x < 1.3);
+    let (k, f) = split(if is_little { A::multiply_add(x, x, x) } else { x });
+    let whole = if is_low { 1.0 } else { 2.0 };
+    let e = x - if is_little { 0.0 } else { whole };
     let p = in_two_sums!(e;
-        (1.415_381_869_713_248_3e-7, 5.370_400_816_411_018e-7), (7.622_773_988_699_175e-7, 1.328_282_901_421_297_7e-7),
-        (-6.022_738_364_321_277e-7, -6.694_297_464_465_55e-7), (3.075_385_012_755_597_5e-7, -1.321_495_844_663_704_4e-7),
-        (1.025_632_479_073_712_6e-6, -2.120_034_212_381_605_8e-6), (4.338_701_004_716_949e-6, -9.429_177_772_286_718e-6),
-        (2.051_485_924_742_449_4e-5, -4.492_673_972_746_307e-5), (9.945_662_826_550_08e-5, -2.231_547_810_096_038_4e-4),
-        (5.096_695_829_160_704e-4, -1.192_753_908_003_579_2e-3), (2.890_510_328_672_452_3e-3, -7.385_551_028_818_708_5e-3),
-        (2.058_080_842_781_860_6e-2, -6.735_230_105_319_627e-2), (3.224_670_334_241_130_4e-1, 4.227_843_350_984_671_3e-1));
-    let low = A::multiply_add(e, p, -f) - (rest + whole);
-    let y = if is_low { low } else { e * p };
-    let log = ((whole - 1.0) + f) + rest;
+        (2.335_921_231_507_783_6e-7, 4.016_453_058_898_890_4e-8), (6.531_921_795_023_94e-8, -6.230_345_157_003_773e-7),
+        (9.893_316_542_881_242e-7, -1.956_143_543_424_757_3e-6), (4.377_886_001_995_687e-6, -9.460_557_253_325_526e-6),
+        (2.050_433_374_329_279e-5, -4.492_313_054_603_180_6e-5), (9.945_807_981_281_357e-5, -2.231_550_289_245_648e-4),
+        (5.096_694_717_955_792e-4, -1.192_753_898_292_658_7e-3), (2.890_510_333_191_617_3e-3, -7.385_551_029_014_734e-3),
+        (2.058_080_842_773_519e-2, -6.735_230_105_319_466e-2), (3.224_670_334_241_135e-1, 4.227_843_350_984_671_3e-1));
     let inverse = 1.0 / x;
-    let p = horner!(inverse * inverse;
-        5.861_941_883_417_866e-2, -7.094_682_052_995_452e-2, 4.134_391_408_912_979_6e-2, -1.627_436_466_850_430_7e-2,
-        5.371_843_272_680_226e-3, -1.856_413_419_871_694_4e-3, 8.392_020_821_579_158e-4, -5.951_673_142_889_172e-4,
-        7.936_495_933_056_47e-4, -2.777_777_767_073_375e-3, 8.333_333_333_329_77e-2);
-    let far = A::multiply_add(x - 0.5, log, A::multiply_add(p, inverse, 0.418_938_533_204_672_7));
-    if x >= 2.5 { far } else { y }
+    let rest = in_two_sums!(inverse * inverse;
+        5.861_941_883_417_866e-2, (-7.094_682_052_995_452e-2, 4.134_391_408_912_979_6e-2), (-1.627_436_466_850_430_7e-2, 5.371_843_272_680_226e-3),
+        (-1.856_413_419_871_694_4e-3, 8.392_020_821_579_158e-4), (-5.951_673_142_889_172e-4, 7.936_495_933_056_47e-4), (-2.777_777_767_073_375e-3, 8.333_333_333_329_77e-2));
+    let far = A::multiply_add(rest, inverse, 0.418_938_533_204_672_7);
+    sum!(x, is_low, e * p, far, ln::parts_f64::<A>(k, f), f)
 }
 
 /// The logarithmic derivative of the gamma function.

@@ -33,12 +33,12 @@ pub trait Ranges: Copy {
     /// The range of `lgamma`, `digamma` and `trigamma`: above 0, neither subnormal nor infinite.
     fn is_positive_normal(self) -> bool;
 
-    /// The range of `pow`, of such a number and an exponent that does not decide alone what the power is.
+    /// The range of `pow`: of such a number, where the power is ordinary too.
     fn is_ordinary_power(self, y: Self) -> bool;
 }
 
 macro_rules! of_floats {
-    ($ty:ident, $angle:expr, $exponent:expr) => {
+    ($ty:ident, $angle:expr, $is_ordinary:path) => {
         #[allow(clippy::manual_range_contains, reason = "`&&` is a branch, which keeps a loop from vectors")]
         impl Ranges for $ty {
             #[inline(always)]
@@ -53,14 +53,14 @@ macro_rules! of_floats {
 
             #[inline(always)]
             fn is_ordinary_power(self, y: Self) -> bool {
-                self.is_positive_normal() & (y.abs() <= $exponent)
+                $is_ordinary(self, y)
             }
         }
     };
 }
 
-of_floats!(f32, super::sin::LIMIT_F32, super::pow::NEAR_F32);
-of_floats!(f64, super::sin::LIMIT_F64, super::pow::NEAR_F64);
+of_floats!(f32, super::sin::LIMIT_F32, super::pow::is_ordinary_f32);
+of_floats!(f64, super::sin::LIMIT_F64, super::pow::is_ordinary_f64);
 
 macro_rules! of_integers {
     ($($ty:ident)+) => {$(

@@ -1,14 +1,28 @@
 //! A number to the power of another one: 2 to the power of the product of the exponent and the logarithm to the base 2.
 
-use super::{MultiplyAdd, exp, horner, in_two_sums, ln};
+use super::{MultiplyAdd, Ranges as _, exp, horner, in_two_sums, ln};
 
 /// Beyond such an exponent a power is 0, 1 or ∞.
 const MOST_F32: f32 = 1_099_511_627_776.0;
 const MOST_F64: f64 = 36_893_488_147_419_103_232.0;
 
-/// Up to such an exponent a logarithm times it is so small that a large constant rounds it to an integer.
-pub(super) const NEAR_F32: f32 = 4096.0;
-pub(super) const NEAR_F64: f64 = 1_099_511_627_776.0;
+/// Whether the power is a normal number far from infinity, so that adding to the bits of the exponent scales by powers of 2.
+#[inline(always)]
+pub(super) fn is_ordinary_f32(x: f32, y: f32) -> bool {
+    /// Of 2^23 in a power of 2. The logarithm is log2 e times more at most, which is 124.1.
+    const MOST: f32 = 86.0 * 8_388_608.0;
+
+    // The bits above those of 1, times 2^-23, are the logarithm where that is an integer, and run straight between such.
+    let log = (x.to_bits() as i32).wrapping_sub(1_f32.to_bits() as i32) as f32;
+    x.is_positive_normal() & ((log * y).abs() <= MOST)
+}
+
+/// Whether the exponent does not decide alone what the power is: the logarithm times it is so small that a large constant rounds
+/// it to an integer.
+#[inline(always)]
+pub(super) fn is_ordinary_f64(x: f64, y: f64) -> bool {
+    x.is_positive_normal() & (y.abs() <= 1_099_511_627_776.0)
+}
 
 /// What the exponent and special values make of the power of the absolute value.
 macro_rules! completed {
@@ -53,10 +67,13 @@ fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     const SLOPE_LOW: f32 = (2.0 * std::f64::consts::LOG2_E - SLOPE as f64) as f32;
     /// A third of it.
     const THIRD: f32 = 9.617_967e-1;
+    /// Adding it rounds to an integer, which is then in the low bits.
+    const ROUND: f32 = 12_582_912.0;
 
-    let (k, f) = if A::IS_NEAR { halves_f32::<true>(x) } else { halves_f32::<false>(x.abs()) };
+    let (k, half) = if A::IS_NEAR { halves_f32::<true>(x) } else { halves_f32::<false>(x.abs()) };
+    let f = half - 0.5;
     // (m - 1) / (m + 1) of the mantissa m, and what its denominator times it lacks.
-    let s = f / (1.0 + f);
+    let s = f / (half + 0.5);
     let rest = A::multiply_add(-s, f, f - s);
     let z = s * s;
     let z_low = A::multiply_add(s, s, -z);
@@ -70,20 +87,23 @@ fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
     // Over the denominator and times the derivative it is over 1 + s, of whose series three terms are enough.
     let low = A::multiply_add(rest, A::multiply_add(z - s, SLOPE, SLOPE), low);
 
-    let shifted = A::multiply_add(y, log, exp::ROUND_F32);
-    let n = shifted - exp::ROUND_F32;
+    let shifted = A::multiply_add(y, log, ROUND);
+    let n = shifted - ROUND;
     let r = A::multiply_add(y, low, A::multiply_add(y, log, -n));
     let r = if A::IS_NEAR || n.abs() <= 1000.0 { r } else { 0.0 };
     // As above: within 2^-28 of 2 to the power of r, relatively.
     let p = horner!(r;
         1.532_439_5e-4, 1.339_080_7e-3, 9.618_510_5e-3, 5.550_36e-2, 2.402_264_8e-1, std::f32::consts::LN_2, 1.0);
+    if A::IS_NEAR {
+        return f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23));
+    }
     // Beyond these the result is 0 or ∞ anyway.
-    let shifted = if shifted > exp::ROUND_F32 + 129.0 { exp::ROUND_F32 + 129.0 } else { shifted };
-    let shifted = if shifted < exp::ROUND_F32 - 151.0 { exp::ROUND_F32 - 151.0 } else { shifted };
-    exp::scaled_f32(shifted, p)
+    let n = if n > 129.0 { 129.0 } else { n };
+    let n = if n < -151.0 { -151.0 } else { n };
+    exp::scaled_f32(n + exp::ROUND_F32, p)
 }
 
-/// A positive number as 2^k · (1 + 2f), the factor between √½ and √2.
+/// A positive number as 2^k · 2h, the factor between √½ and √2.
 #[inline(always)]
 fn halves_f32<const IS_NORMAL: bool>(x: f32) -> (f32, f32) {
     const SQRT_HALF: i32 = 0x3f35_04f3;
@@ -94,7 +114,7 @@ fn halves_f32<const IS_NORMAL: bool>(x: f32) -> (f32, f32) {
     let bits = (x.to_bits() as i32).wrapping_sub(SQRT_HALF);
     let exponent = (bits >> 23) - if is_subnormal { 25 } else { 0 };
     let half = f32::from_bits(((bits & 0x007f_ffff) + HALF_OF_IT) as u32);
-    (exponent as f32, half - 0.5)
+    (exponent as f32, half)
 }
 
 /// The power of |x| in `f64`, which has the digits that a logarithm needs here.
@@ -144,8 +164,9 @@ fn fused_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
     const THIRD: f64 = 9.617_966_939_259_756e-1;
     const THIRD_LOW: f64 = 5.057_761_664_812_591e-17;
 
-    let (k, f) = if A::IS_NEAR { halves_f64::<true>(x) } else { halves_f64::<false>(x.abs()) };
-    let s = f / (1.0 + f);
+    let (k, half) = if A::IS_NEAR { halves_f64::<true>(x) } else { halves_f64::<false>(x.abs()) };
+    let f = half - 0.5;
+    let s = f / (half + 0.5);
     let rest = A::multiply_add(-s, f, f - s);
     let z = s * s;
     let z_low = A::multiply_add(s, s, -z);
@@ -187,7 +208,7 @@ fn halves_f64<const IS_NORMAL: bool>(x: f64) -> (f64, f64) {
     let x = if is_subnormal { x * 18_014_398_509_481_984.0 } else { x };
     let bits = x.to_bits().wrapping_sub(SQRT_HALF);
     let half = f64::from_bits((bits & 0x000f_ffff_ffff_ffff).wrapping_add(HALF_OF_IT));
-    (ln::exponent_f64(bits) - if is_subnormal { 54.0 } else { 0.0 }, half - 0.5)
+    (ln::exponent_f64(bits) - if is_subnormal { 54.0 } else { 0.0 }, half)
 }
 
 /// The power of |x|. The logarithm has two parts, as in msun's `e_pow.c` (Sun Microsystems, 1993): of factors of 26 bits the
