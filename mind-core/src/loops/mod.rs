@@ -17,7 +17,7 @@ pub use listing::listing;
 pub use lower::{
     Done, Epilogue, Finished, OfStep, Product, Whole, epilogue, is_tiny, nest, of_step, product, scratch,
 };
-pub use ranges::Ranges;
+pub use ranges::{Asked, Ranges};
 pub use size::Size;
 
 use crate::{

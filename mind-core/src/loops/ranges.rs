@@ -1,6 +1,6 @@
 //! Loops over elements with functions that are shorter of operands in range: what tells whether all elements are.
 
-use super::{Loops, Statement, Value, Var};
+use super::{Head, Loops, Statement, Value, Var};
 
 /// What is asked of each element before a loop over elements.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,40 @@ pub struct Ranges<'a> {
     pub questions: Vec<(&'static str, &'a [Value])>,
 }
 
+/// A turn of a loop that asks its elements before it has done anything.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked<'a> {
+    /// What is only named before.
+    pub before: &'a [Statement],
+    /// The loop over elements.
+    pub head: &'a Head,
+    /// Its body.
+    pub elements: &'a [Statement],
+    /// What is asked.
+    pub ranges: Ranges<'a>,
+    /// What follows.
+    pub after: &'a [Statement],
+}
+
 impl Loops {
+    /// The parts of a body that asks its elements before it does anything, so that it can begin anew after the answer.
+    pub fn asked<'a>(&self, body: &'a [Statement]) -> Option<Asked<'a>> {
+        let names = |statement: &&Statement| {
+            matches!(
+                statement,
+                Statement::Size(..)
+                    | Statement::Chunk { .. }
+                    | Statement::TakeOut { .. }
+                    | Statement::OneByOne
+            )
+        };
+        let (before, rest) = body.split_at(body.iter().take_while(names).count());
+        let (Statement::Do(head @ Head::Elements { .. }, elements), after) = rest.split_first()? else {
+            return None;
+        };
+        Some(Asked { before, head, elements, ranges: self.ranges(elements)?, after })
+    }
+
     /// What is asked of each element before a loop of this body, whose functions are all shorter then. Nothing if it has no such
     /// function, if nothing is told how to multiply and add, or if an operand takes longer to compute than the answer is worth.
     pub fn ranges<'a>(&self, body: &'a [Statement]) -> Option<Ranges<'a>> {

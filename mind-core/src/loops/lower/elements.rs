@@ -121,8 +121,12 @@ impl Lowering<'_> {
             Frame::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
             Frame::Rows(_) => None,
         };
-        let is_short = self.inner_known().is_some_and(|len| len <= PLAIN);
-        let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, PLAIN)).then_some(PLAIN));
+        // Functions that are shorter in range are long all the same. Where one register is computed at a time, their constants
+        // are read once and need no registers.
+        let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
+        let plain = ranged.map(|node| register(node.dtype)).max().unwrap_or(PLAIN);
+        let is_short = self.inner_known().is_some_and(|len| len <= plain);
+        let width = width.or_else(|| (!is_short && self.is_padded(pass, &variables, plain)).then_some(plain));
         match width {
             None => {
                 if self.inner_known().is_some_and(|len| ONE_BY_ONE < len && len <= PLAIN)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    loops::{Head, Holds, Lanes, Loops, Part, Place, Ranges, Size, Statement, Value, Var},
+    loops::{Asked, Head, Holds, Lanes, Loops, Part, Place, Ranges, Size, Statement, Value, Var},
     reduce::{Monoid, Neutral},
     ty::DType,
 };
@@ -18,7 +18,7 @@ use crate::emit::{
 };
 
 /// Names that stand in the text beside those of variables.
-const OWN: [&str; 9] = ["nest", "rows", "elements", "near", "sum", "at", "block", "product", "by"];
+const OWN: [&str; 10] = ["nest", "rows", "elements", "near", "turns", "sum", "at", "block", "product", "by"];
 
 #[derive(Clone)]
 pub(super) struct Printer<'a> {
@@ -68,16 +68,53 @@ impl<'a> Printer<'a> {
     }
 
     fn block(&self, head: &Head, body: &[Statement], text: &mut String) {
+        if let Head::For { index, from, to } = head
+            && let Some(asked) = self.loops.asked(body)
+        {
+            return self.runs((*index, from, to), asked, text);
+        }
         let _ = writeln!(text, "{}", self.head(head));
         self.statements(body, text);
         text.push_str(&self.end(head));
     }
 
+    /// Turns of which each asks whether its elements are in range: a loop over those that follow each other and are, and one
+    /// turn that is not. In one loop LLVM would read the constants of both sorts anew each turn.
+    fn runs(&self, (index, from, to): (Var, &Size, &Size), asked: Asked<'_>, text: &mut String) {
+        let Asked { before, head, elements, ranges, after } = asked;
+        let (index, from, to) = (self.name(index), self.size(from), self.size(to));
+        let turn = |by: &Self, text: &mut String| {
+            by.block(head, elements, text);
+            self.statements(after, text);
+            let _ = writeln!(text, "{index} += 1;\n}}");
+        };
+        let _ = writeln!(text, "{{ let (mut {index}, turns) = ({from}, {to});\nwhile {index} < turns {{");
+        let _ = writeln!(text, "while {index} < turns {{\nuse rt::MultiplyAdd as _;");
+        self.statements(before, text);
+        self.question(head, ranges, text);
+        text.push_str("if !near { break; }\n");
+        turn(&self.near(), text);
+        let _ = writeln!(text, "if {index} < turns {{");
+        self.statements(before, text);
+        turn(self, text);
+        text.push_str("} }\n");
+    }
+
     /// A loop over elements: two where functions are shorter of operands in range, with another that asks whether all are.
     fn elements(&self, head: &Head, body: &[Statement], text: &mut String) {
-        let Some(Ranges { numbers, questions }) = self.loops.ranges(body) else {
+        let Some(ranges) = self.loops.ranges(body) else {
             return self.block(head, body, text);
         };
+        self.question(head, ranges, text);
+        text.push_str("if near {\nuse rt::MultiplyAdd as _;\n");
+        self.near().block(head, body, text);
+        text.push_str("} else {\n");
+        self.block(head, body, text);
+        text.push_str("}\n");
+    }
+
+    /// The loop that tells whether all elements are in range.
+    fn question(&self, head: &Head, Ranges { numbers, questions }: Ranges<'_>, text: &mut String) {
         let _ = writeln!(text, "let mut near = true;\n{}", self.head(head));
         for (var, value) in numbers {
             let _ = writeln!(text, "let {} = {};", self.name(var), self.value(value));
@@ -86,11 +123,12 @@ impl<'a> Printer<'a> {
             let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
             let _ = writeln!(text, "near &= rt::Ranges::{question}({});", operands.join(", "));
         }
-        let _ = writeln!(text, "{}if near {{\nuse rt::MultiplyAdd as _;", self.end(head));
-        Self { by: "rt::Near::<by>", ..self.clone() }.block(head, body, text);
-        text.push_str("} else {\n");
-        self.block(head, body, text);
-        text.push_str("}\n");
+        text.push_str(&self.end(head));
+    }
+
+    /// What prints the same of operands in range.
+    fn near(&self) -> Self {
+        Self { by: "rt::Near::<by>", ..self.clone() }
     }
 
     fn statement(&self, statement: &Statement) -> String {
