@@ -261,11 +261,41 @@
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers, in shapes and as bounds: `x[..N]` |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |
+//! | `inspect(x, "h")` | `x`, which is [shown](#found-fast-when-wrong) as the program runs, in the order of its text |
 //! | `stop_gradient(x)` | `x`, taken as constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
 //! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
 //! indices count from the end. A literal takes its element type from what it stands beside, and so does a dimension,
 //! `sum(x) / N`, and a function of these, `x / sqrt(N)`; tensors are converted only where it is written. `inf` and `nan` are numbers.
+//!
+//! # Found fast when wrong
+//!
+//! `inspect(x, "h")` is `x`, and shows it each time that the program runs: in functions, templates, pullbacks, closures and
+//! expressions. By default type, range and elements are printed to the standard error stream; [`inspect::set`] passes them to a callback.
+//! Nothing else of the program changes, gradients pass through, and a gradient shows what its function shows once. As a
+//! statement, `inspect(x, "h");`, it shows too.
+//!
+//! ```
+//! use mind::{Elements, Tensor, inspect, mind};
+//!
+//! mind! {
+//!     fn layer(x: f32[2], w: f32[2, 2]) -> f32[2] {
+//!         relu(inspect(x @ w, "z"))
+//!     }
+//! }
+//!
+//! let guard = inspect::set(|seen| {
+//!     assert_eq!((seen.label, seen.dims), ("z", &[2][..]));
+//!     assert_eq!(seen.elements, Elements::F32(&[-1.0, 2.0]));
+//! });
+//! let h = layer(&Tensor::from([1.0, 1.0]), &Tensor::from([[-2.0, 1.0], [1.0, 1.0]]));
+//! assert_eq!(h, Tensor::from([0.0, 2.0]));
+//! drop(guard);
+//! ```
+//!
+//! Compiled with `MIND_CHECK=nan` in the environment, a program that gives NaN that it was not given panics, and names the first
+//! value that was NaN, with its file and line. [`gradcheck()`] compares gradients with difference quotients. The page
+//! [docs/debugging.md](https://docs.rs/crate/mind-dsl/latest/source/docs/debugging.md) has more.
 //!
 //! # Templates
 //!
@@ -384,11 +414,16 @@ pub use mind_rt::{
     Const, DType, Differing, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, GradientMismatch,
     Inferred, Initialiser, Leaf, MAX_RANK, Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape,
     SimdLevel, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim,
-    gradcheck, gradcheck_some, ranks, set_threads, simd_level, threads,
+    gradcheck, gradcheck_some, inspect, ranks, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]
 pub use mind_rt::private as __private;
+
+/// Its examples are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/debugging.md")]
+mod page_on_debugging {}
 
 /// Its examples are tested with the feature `ndarray`.
 #[cfg(all(doctest, feature = "ndarray"))]

@@ -31,6 +31,8 @@ mod link;
 mod report;
 #[path = "../mind-macros/src/unused.rs"]
 mod unused;
+#[path = "../mind-macros/src/watch.rs"]
+mod watch;
 
 /// Where a child process writes its expansions.
 const CHILD_WRITES: &str = "MIND_DETERMINISM_CHILD_WRITES";

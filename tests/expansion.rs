@@ -22,6 +22,8 @@ mod link;
 mod report;
 #[path = "../mind-macros/src/unused.rs"]
 mod unused;
+#[path = "../mind-macros/src/watch.rs"]
+mod watch;
 
 /// What a program becomes, as text with single spaces.
 fn expansion(source: &str) -> String {

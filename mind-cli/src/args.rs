@@ -229,6 +229,7 @@ reference: right, and slow.
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
   mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …
+  mind run net.mic --input x=x.npy --check nan             E6010 where a result is NaN
   mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more")]
 pub struct RunArguments {
     #[command(flatten)]
@@ -242,8 +243,18 @@ pub struct RunArguments {
     /// Print every element, not a summary
     #[arg(long)]
     pub full: bool,
+    /// Stop where a result is NaN, and name the first value that is
+    #[arg(long, value_name = "WHAT")]
+    pub check: Option<Check>,
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// What a run looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Check {
+    /// Values that are NaN
+    Nan,
 }
 
 /// How much memory a run may hold.

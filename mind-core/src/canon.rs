@@ -8,7 +8,7 @@
 //!   reshape or broadcast to the operand's own shape, a slice of everything.
 //! - Arithmetic on single constants is done, where the result has the bits that run time would give.
 //! - The instructions of a module stand in the place of its `Call`; a module that is held is canonical too.
-//! - What no output needs is gone; inputs stay, in order.
+//! - What no output needs is gone; inputs stay, in order, and so does what has an effect.
 //! - Values are numbered densely.
 //!
 //! One pass forward and one back: each instruction is rewritten after its operands were, so nothing is left to rewrite.
@@ -172,7 +172,7 @@ fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
 /// The backward pass: keeps inputs and what outputs need; also what each value became.
 fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
     let (insts, outputs) = module.into_parts();
-    let mut needed: Vec<bool> = insts.iter().map(|inst| inst.op.is_input()).collect();
+    let mut needed: Vec<bool> = insts.iter().map(|inst| inst.op.is_input() || inst.op.has_effect()).collect();
     for output in &outputs {
         needed[output.index()] = true;
     }

@@ -6,10 +6,12 @@
 
 mod bind;
 mod evaluate;
+mod nan;
 mod number;
 
 pub use bind::{bind, check_requirements};
 pub(crate) use evaluate::{Concrete, evaluate};
+pub use nan::{NanSearch, WentNan};
 use number::{Element, Float, Number, with_element, with_float, with_number};
 
 use std::{borrow::Cow, collections::BTreeMap};
@@ -55,6 +57,52 @@ pub fn run_with(module: &Verified, inputs: &[Value], options: &Options) -> Resul
     Run::new(module, inputs, options)?.all(module)
 }
 
+/// A value that a run has come to.
+pub struct Observed<'a> {
+    /// In how many modules that instructions hold it is.
+    pub depth: usize,
+    /// Which one of its module.
+    pub value: ValueId,
+    /// What computes it.
+    pub inst: &'a Inst,
+    /// What it is; of several results the first.
+    pub result: &'a Value,
+}
+
+/// What is done with each value as a run comes to it; an error ends the run.
+pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
+
+/// As [`run_with`], with each value observed, inputs too.
+///
+/// ```
+/// use mind_core::{build::Builder, interp::{Options, Value, run_observed}, map::Map, ir::Op, ops::Profile, ty::{DType, Type}, verify::verify};
+/// let mut b = Builder::new();
+/// let x = b.input("x", Type::scalar(DType::F32))?;
+/// let y = b.push(Op::Map(Map::Exp), &[x])?;
+/// let module = verify(b.finish([y]), Profile::CoreV1).expect("it is valid");
+/// let mut names = Vec::new();
+/// let inputs = [Value::new([], vec![0.0_f32])];
+/// run_observed(&module, &inputs, &Options::default(), &mut |seen| {
+///     names.push(seen.inst.op.info().name);
+///     Ok(())
+/// })?;
+/// assert_eq!(names, ["Input", "Exp"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`run`], and those of the observer.
+pub fn run_observed(
+    module: &Verified,
+    inputs: &[Value],
+    options: &Options,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<Value>, RunError> {
+    let mut run = Run::new(module, inputs, options)?;
+    run.observer = Some((0, observer));
+    run.all(module)
+}
+
 /// What a run computes.
 #[cfg(feature = "testing")]
 pub(crate) struct Trace {
@@ -74,7 +122,9 @@ pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunErr
 }
 
 /// A run under way.
-struct Run<'a> {
+struct Run<'a, 'o> {
+    /// With the depth of this run.
+    observer: Option<(usize, &'a mut Observer<'o>)>,
     inputs: &'a [Value],
     bindings: Bindings,
     budget: Budget,
@@ -84,7 +134,7 @@ struct Run<'a> {
     further: BTreeMap<usize, Vec<Value>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Run<'a, '_> {
     fn new(module: &Verified, inputs: &'a [Value], options: &Options) -> Result<Self, RunError> {
         let bindings = bind(module, inputs)?;
         check_requirements(&requirements(module), &bindings)?;
@@ -94,7 +144,7 @@ impl<'a> Run<'a> {
             budget.take(input.bytes()).map_err(too_large)?;
         }
         let values = Vec::with_capacity(module.insts().len());
-        Ok(Self { inputs, bindings, budget, values, further: BTreeMap::new() })
+        Ok(Self { observer: None, inputs, bindings, budget, values, further: BTreeMap::new() })
     }
 
     /// Runs every instruction and gives the results.
@@ -102,6 +152,10 @@ impl<'a> Run<'a> {
         let last_uses = last_uses(module);
         for (position, inst) in module.insts().iter().enumerate() {
             self.step(inst)?;
+            if let Some((depth, observe)) = &mut self.observer {
+                let (value, result) = (ValueId::new(position), &*self.values[position]);
+                observe(Observed { depth: *depth, value, inst, result })?;
+            }
             let done = inst.operands.iter().map(|operand| operand.index()).chain([position]);
             done.filter(|value| last_uses[*value] == Some(position)).for_each(|value| self.forget(value));
         }
@@ -162,7 +216,9 @@ impl<'a> Run<'a> {
             Nesting::Call(called) => {
                 let inputs: Vec<Value> =
                     operands.iter().map(|operand| self.result(operand.index())).collect::<Result<_, _>>()?;
+                let observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
                 let mut inner = Run {
+                    observer,
                     inputs: &inputs,
                     bindings: self.bindings.clone(),
                     budget: self.budget.clone(),

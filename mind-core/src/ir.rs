@@ -114,6 +114,8 @@ pub enum Op<A: Form = Resolved> {
     Product(Product),
     /// A filter that moves over an image, and its derivatives.
     Window(Window<A>),
+    /// The operand as it is, and something beside that is done with it.
+    Effect(Effect),
     /// One that this form alone has.
     Own(A::Own),
 }
@@ -150,8 +152,14 @@ impl<A: Form> Op<A> {
             Self::Join(op) => op,
             Self::Product(op) => op,
             Self::Window(op) => op,
+            Self::Effect(op) => op,
             Self::Own(op) => op,
         }
+    }
+
+    /// Whether something is done beside its result: it is there as often as it is written, needed or not.
+    pub const fn has_effect(&self) -> bool {
+        matches!(self, Self::Effect(_))
     }
 }
 
@@ -278,6 +286,25 @@ pub enum Window<A: Form = Resolved> {
         /// The convolution.
         convolution: Box<Convolution>,
     },
+}
+
+/// The operand as it is, and something beside that is done with it. Their rows are in `ops/effects.rs`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Whoever runs the program is shown the operand; an extension.
+    Inspect {
+        /// What it is shown as.
+        label: Arc<str>,
+    },
+}
+
+impl Effect {
+    /// What it is shown as.
+    pub const fn label(&self) -> &Arc<str> {
+        match self {
+            Self::Inspect { label } => label,
+        }
+    }
 }
 
 /// Known values in Core IR.

@@ -1,16 +1,16 @@
 //! The phases in a row: from a lowered function to its plan.
 
 use crate::{
-    canon::{canonicalise, canonicalise_mapped},
+    canon::canonicalise_mapped,
     diag::{Code, Diag, Site},
     dim::Dim,
     grad::{Cotangent, GradientOptions, differentiate},
     ir::ValueId,
     ops::Profile,
     opt::optimise,
-    plan::{Plan, Update, plan},
+    plan::{Plan, Update, Watching, plan_watching},
     stats,
-    surface::lower::{Function, GradientRequest, GradientTarget, Structure},
+    surface::lower::{Function, GradientRequest, GradientTarget, Origin, Structure, moved, of_gradient},
     text::{core_ir, mic},
     verify::{Verified, verify},
 };
@@ -28,6 +28,8 @@ pub struct Compiled {
     pub flops: Dim,
     /// For each value of the planned module the one of the lowered module that it comes from, where it is known.
     pub origins: Vec<Option<ValueId>>,
+    /// Where each value of the planned module comes from, where it is known.
+    pub sources: Vec<Option<Origin>>,
 }
 
 /// The plan of a function; nothing where a mistake in it has been reported.
@@ -35,12 +37,22 @@ pub struct Compiled {
 /// # Errors
 /// A fault of the compiler: lowering made what does not verify.
 pub fn compile(function: &Function) -> Option<Result<Compiled, Diag>> {
+    compile_watching(function, Watching::Shown)
+}
+
+/// As [`compile`], with steps that watch values.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_watching(function: &Function, watching: Watching) -> Option<Result<Compiled, Diag>> {
     let source = function.program.as_ref()?;
     let results = source.module.outputs().len() - function.updates.len();
     let updates = function.updates.iter().enumerate();
     let updates: Vec<_> =
         updates.map(|(position, input)| Update { output: results + position, input: *input }).collect();
-    Some(verified(function).map(|verified| finish(verified, &updates)))
+    let sources = (0..source.module.insts().len()).map(|value| Some(source.origin(ValueId::new(value))));
+    let sources: Vec<_> = sources.collect();
+    Some(verified(function).map(|verified| finish(verified, &updates, watching, &sources)))
 }
 
 /// The plan of the gradient that `#[grad(…)]` asks for; its result is [`gradient_result`].
@@ -48,7 +60,19 @@ pub fn compile(function: &Function) -> Option<Result<Compiled, Diag>> {
 /// # Errors
 /// Why the function has no such gradient.
 pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Option<Result<Compiled, Diag>> {
-    function.program.as_ref()?;
+    compile_gradient_watching(function, request, Watching::Shown)
+}
+
+/// As [`compile_gradient`], with steps that watch values.
+///
+/// # Errors
+/// As [`compile_gradient`].
+pub fn compile_gradient_watching(
+    function: &Function,
+    request: &GradientRequest,
+    watching: Watching,
+) -> Option<Result<Compiled, Diag>> {
+    let source = function.program.as_ref()?;
     Some(verified(function).and_then(|verified| {
         let options = GradientOptions {
             wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
@@ -59,7 +83,11 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
             },
             profile: Profile::Extended,
         };
-        let gradient = differentiate(&canonicalise(verified), &options).map_err(|error| {
+        let (canonical, became) = canonicalise_mapped(verified);
+        let primal: Vec<_> =
+            (0..became.len()).map(|value| Some(source.origin(ValueId::new(value)))).collect();
+        let primal = moved(&primal, &became);
+        let gradient = differentiate(&canonical, &options).map_err(|error| {
             GradientTarget::diag(
                 &request.targets,
                 &error,
@@ -67,7 +95,8 @@ pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Optio
                 request.site,
             )
         })?;
-        Ok(finish(gradient.module.into_verified(), &[]))
+        let sources: Vec<_> = gradient.made.iter().map(|made| of_gradient((*made)?, &primal)).collect();
+        Ok(finish(gradient.module.into_verified(), &[], watching, &sources))
     }))
 }
 
@@ -90,8 +119,19 @@ fn verified(function: &Function) -> Result<Verified, Diag> {
     })
 }
 
-fn finish(verified: Verified, updates: &[Update]) -> Compiled {
+fn finish(
+    verified: Verified,
+    updates: &[Update],
+    watching: Watching,
+    sources: &[Option<Origin>],
+) -> Compiled {
     let (canonical, map) = canonicalise_mapped(verified);
+    let mut sources = moved(sources, &map);
+    sources.resize(canonical.insts().len(), None);
+    // Of a call that was replaced by what it calls the last value is known.
+    for value in (1..sources.len()).rev() {
+        sources[value - 1] = sources[value - 1].or(sources[value]);
+    }
     let core_ir = core_ir::print(&canonical);
     let mic = mic::print(&canonical);
     let flops = stats::flops(&canonical).unwrap_or(Dim::literal(i64::MAX));
@@ -103,5 +143,7 @@ fn finish(verified: Verified, updates: &[Update]) -> Compiled {
         }
     }
     let origins = optimised.origins().iter().map(|value| origins[value.index()]).collect();
-    Compiled { plan: plan(&optimised, updates), core_ir, mic, flops, origins }
+    let sources = optimised.origins().iter().map(|value| sources[value.index()]).collect();
+    let plan = plan_watching(&optimised, updates, watching);
+    Compiled { plan, core_ir, mic, flops, origins, sources }
 }

@@ -22,7 +22,7 @@ use crate::{
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
     link::{Exports, Imports, Place, Received},
     report::compile_errors,
-    unused,
+    unused, watch,
 };
 
 /// The expansion of `mind!`: what the program means, and an error for each mistake in it.
@@ -189,7 +189,10 @@ impl Expansion {
             }
             (Some(_), Part::Forms(_)) | (None, _) => TokenStream::new(),
         };
-        let errors = report(diags.as_slice());
+        let mut errors = report(diags.as_slice());
+        if diags.is_empty() {
+            errors.extend(watch::tracking());
+        }
         let warnings = match (diags.is_empty(), &part) {
             (true, Part::All | Part::Modules) => unused::warnings(&program),
             (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
@@ -272,7 +275,8 @@ fn items(
         diags.push(diag.help("give the symbol another name, such as `N`"));
         return TokenStream::new();
     }
-    let own = pipeline::compile(function).and_then(|compiled| diags.keep(compiled));
+    let watching = watch::watching();
+    let own = pipeline::compile_watching(function, watching).and_then(|compiled| diags.keep(compiled));
     let result = function.result.clone();
     let face = Face {
         name: function.name.clone(),
@@ -283,7 +287,8 @@ fn items(
     };
     let item = emit_item(root, function, face, own.as_ref(), part);
     let Some(request) = &function.gradient else { return item };
-    let compiled = pipeline::compile_gradient(function, request).and_then(|compiled| diags.keep(compiled));
+    let compiled = pipeline::compile_gradient_watching(function, request, watching);
+    let compiled = compiled.and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
     let name = format_ident!("{}_grad", function.name);
@@ -327,6 +332,11 @@ fn emit_item(
             Site::Text { .. } | Site::Nowhere => None,
         }
     };
+    let value_said = |value: ValueId| {
+        let source = compiled.and_then(|compiled| *compiled.sources.get(value.index())?);
+        let input = plan.inputs.get(value.index()).map(|input| input.name.to_string());
+        watch::said(source.filter(|_| input.is_none()), input.or_else(|| value_name(value)))
+    };
     let parameters = function.parameters.iter().map(|parameter| Parameter {
         name: parameter.name.clone(),
         structure: parameter.structure.clone(),
@@ -343,6 +353,7 @@ fn emit_item(
         plan: &plan,
         value_name: &value_name,
         value_span: &value_span,
+        value_said: &value_said,
         constants: Constants {
             core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
             mic: compiled.map(|compiled| compiled.mic.clone()).unwrap_or_default(),

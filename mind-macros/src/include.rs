@@ -19,6 +19,7 @@ use crate::{
     link::Place,
     positions,
     report::{compile_error, compile_error_at},
+    watch::within,
 };
 
 /// How large a file may be, in bytes.
@@ -177,12 +178,14 @@ impl Source {
         }
         let facade = format_ident!("{}", Root::PLACEHOLDER);
         let (root, _) = Root::take(quote! { [#facade] });
-        let expansion = expand_with(root, tokens, place, |of_program| {
-            // Mistakes in what has been mended would be reported twice.
-            if mistakes.is_empty() {
-                mistakes.extend_from_slice(of_program);
-            }
-            head.to_token_stream()
+        let expansion = within(&self.shown, &text, || {
+            expand_with(root, tokens, place, |of_program| {
+                // Mistakes in what has been mended would be reported twice.
+                if mistakes.is_empty() {
+                    mistakes.extend_from_slice(of_program);
+                }
+                head.to_token_stream()
+            })
         });
         (expansion.to_string(), self.messages(&mistakes))
     }
@@ -216,7 +219,6 @@ impl Source {
     }
 
     /// The file as messages name it.
-    #[cfg(feature = "knossos")]
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }

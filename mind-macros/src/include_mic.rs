@@ -1,6 +1,6 @@
 //! Functions in files of MIC.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mind_core::{
     diag::{Code, Diag, Diags, Site},
@@ -18,6 +18,7 @@ use crate::{
     expand::lone_items,
     include::{Source, split_at_comma},
     report::{compile_error, compile_errors},
+    watch::within,
 };
 
 /// What `mind::include_mic!("net.mic", grad = (w, b))` becomes: the function that the file holds, and the mistakes with
@@ -45,9 +46,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     match function(document, &stem, options, span) {
         Ok(function) => {
             let mut diags = Diags::new();
-            let items = lone_items(&root, &function, &mut diags);
+            let items = within(source.shown(), text, || lone_items(&root, &function, &mut diags));
             let (errors, tracking) = (compile_errors(diags.as_slice()), source.tracking());
-            quote! { #errors #tracking #items }
+            let of_check = crate::watch::tracking();
+            quote! { #errors #tracking #of_check #items }
         }
         Err(diag) if matches!(diag.site, Site::Text { .. }) => source.errors(span, &[diag]),
         Err(diag) => compile_error(&diag),
@@ -165,7 +167,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
         updates: Vec::new(),
         gradient,
         parameters,
-        program: Some(lower::Source { module: document.module, sites, names }),
+        program: Some(lower::Source { module: document.module, sites, names, derived: BTreeMap::new() }),
     })
 }
 

@@ -27,6 +27,7 @@ mod sample;
 #[cfg(test)]
 mod unfinished;
 mod unused;
+mod watch;
 
 use std::time::Instant;
 

@@ -79,6 +79,16 @@ fn format_elements<T: Element, S: Shape>(
     format_axes(tensor.as_slice(), &extents, 0, shorten, f, element)
 }
 
+/// The elements of a tensor of these extents, none of which is 0, as [`Display`] has them.
+pub(crate) fn format_elements_of<T: Element>(
+    elements: &[T],
+    extents: &[usize],
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    let shorten = elements.len() >= MANY_ELEMENTS && !f.alternate();
+    format_axes(elements, extents, 0, shorten, f, Display::fmt)
+}
+
 /// Formats the axes left, `depth` brackets being open.
 fn format_axes<T>(
     elements: &[T],

@@ -33,6 +33,7 @@ mod external;
 mod format;
 mod gradcheck;
 mod initialise;
+pub mod inspect;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod kernels;
@@ -53,6 +54,8 @@ mod simd;
 mod support;
 mod tensor;
 mod view;
+#[doc(hidden)]
+pub mod watch;
 mod workspace;
 
 pub use bare::{Expr, Inferred, Leaf, axes::ranks};

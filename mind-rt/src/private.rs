@@ -38,6 +38,7 @@ pub use crate::simd::{Kernel, dispatch};
 pub use crate::support::{
     allocate, check_at_most, check_count, check_whole, dot, extents, same_padding, slot_len,
 };
+pub use crate::watch;
 pub use crate::workspace::{Lens, STACK_BYTES, Segments, segment_bytes, split, with_stack, with_workspace};
 pub use crate::{
     Const, DType, Dim, Dims, Element, Error, Initialiser, MAX_RANK, Parameter, ParameterMut, Parameters,

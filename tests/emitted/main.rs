@@ -267,6 +267,7 @@ fn items(case: &Case, lengths: emit::Lengths) -> String {
         plan: &case.plan,
         value_name: &|_| None,
         value_span: &|_| None,
+        value_said: &|_| emit::Said::default(),
         import: TokenStream::new(),
         arguments: emit::Arguments::OF_ITEMS,
         lengths,

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use mind_core::{
     diag::Code,
-    interp::{self, Elements, Options, Value},
-    ir::Module,
+    interp::{self, Elements, NanSearch, Observed, Options, RunError, Value},
+    ir::{Module, Op},
     memory::Budget,
     ops::Profile,
     ty::{DType, Type},
@@ -15,7 +15,7 @@ use ndarray::ArrayViewD;
 
 use super::gradient::unknown_input;
 use crate::{
-    args::RunArguments,
+    args::{Check, RunArguments},
     input::{Context, Program},
     npy, output,
     report::{Failure, Mistake, Outcome, Spot},
@@ -27,8 +27,16 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
     let options = Options { most_bytes: arguments.memory.most_bytes() };
     let inputs = inputs(&module, &context, &arguments.values, Budget::new(options.most_bytes))?;
-    let outputs = interp::run_with(&module, &inputs, &options).map_err(|error| {
-        let mistake = Mistake::new(error.code, error.message).at(&context.source, Spot::default());
+    let mut watch = Watch {
+        module: &module,
+        context: &context,
+        search: arguments.check.map(|Check::Nan| NanSearch::new(&module)),
+        full: arguments.full,
+        spot: Spot::default(),
+    };
+    let outputs = interp::run_observed(&module, &inputs, &options, &mut |seen| watch.value(&seen));
+    let outputs = outputs.map_err(|error| {
+        let mistake = Mistake::new(error.code, error.message).at(&context.source, watch.spot);
         Failure::mistake(with_help(mistake))
     })?;
     // Their memory may be needed for what is shown.
@@ -42,6 +50,50 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
         show(value, arguments.full)?;
     }
     Ok(())
+}
+
+/// What is done with values as a run comes to them.
+struct Watch<'a> {
+    module: &'a Module,
+    context: &'a Context,
+    search: Option<NanSearch>,
+    full: bool,
+    /// Where the value stands that ended the run.
+    spot: Spot,
+}
+
+impl Watch<'_> {
+    fn value(&mut self, seen: &Observed<'_>) -> Result<(), RunError> {
+        if let Op::Effect(effect) = &seen.inst.op {
+            // That nobody reads it is no reason to stop.
+            eprintln!("{}: {}", effect.label(), shown(seen.result, self.full).trim_end());
+        }
+        let Some(went) = self.search.as_mut().and_then(|search| search.value(seen)) else { return Ok(()) };
+        let inst = self.module.inst(went.value);
+        let name = self.context.names.get(went.value.index());
+        let name = name.cloned().unwrap_or_else(|| went.value.to_string());
+        let what = match inst.op.input_name() {
+            Some(input) => format!("input `{input}`"),
+            None => format!("{name} = {}", inst.op.info().name),
+        };
+        let at = if went.first.is_empty() { String::new() } else { format!(" at {:?}", went.first) };
+        if went.is_input {
+            eprintln!("{what}, {}, is NaN as it is given{at}; so is what is computed of it", inst.ty);
+            return Ok(());
+        }
+        self.spot = self.context.insts.get(went.value.index()).copied().unwrap_or_default();
+        let operands = inst.operands.iter().map(|operand| {
+            let input = self.module.inst(*operand).op.input_name().map(ToString::to_string);
+            let name = input.or_else(|| self.context.names.get(operand.index()).cloned());
+            format!("{}: {}", name.unwrap_or_else(|| operand.to_string()), self.module.ty(*operand))
+        });
+        let operands: Vec<_> = operands.collect();
+        let operands =
+            if operands.is_empty() { String::new() } else { format!(", of {}", operands.join(", ")) };
+        let (ty, count) = (&inst.ty, went.count);
+        let message = format!("{what}, {ty}, is the first value that is NaN{at}, {count} in all{operands}");
+        Err(RunError::new(Code::E6010, message))
+    }
 }
 
 /// How more memory is asked for.
@@ -164,17 +216,36 @@ fn of_type(value: &Value) -> String {
 
 /// Type, range and elements of a value; of a single number the number.
 fn show(value: &Value, full: bool) -> Outcome {
-    if value.shape.is_empty() {
-        output::print(&format!("{} = ", value.dtype()))?;
-    } else {
-        output::print(&format!("{}, {}\n", of_type(value), range(value)))?;
-    }
+    output::print(&described(value))?;
     match &value.elements {
         Elements::I32(elements) => show_array(&npy::array(value, elements), full),
         Elements::I64(elements) => show_array(&npy::array(value, elements), full),
         Elements::F32(elements) => show_array(&npy::array(value, elements), full),
         Elements::F64(elements) => show_array(&npy::array(value, elements), full),
         Elements::Bool(elements) => show_array(&npy::array(value, elements), full),
+    }
+}
+
+/// The same as a text.
+fn shown(value: &Value, full: bool) -> String {
+    fn array<T: std::fmt::Display>(array: &ArrayViewD<'_, T>, full: bool) -> String {
+        if full { format!("{array:#}") } else { format!("{array}") }
+    }
+    let elements = match &value.elements {
+        Elements::I32(elements) => array(&npy::array(value, elements), full),
+        Elements::I64(elements) => array(&npy::array(value, elements), full),
+        Elements::F32(elements) => array(&npy::array(value, elements), full),
+        Elements::F64(elements) => array(&npy::array(value, elements), full),
+        Elements::Bool(elements) => array(&npy::array(value, elements), full),
+    };
+    described(value) + &elements
+}
+
+/// What stands before the elements.
+fn described(value: &Value) -> String {
+    match value.shape.is_empty() {
+        true => format!("{} = ", value.dtype()),
+        false => format!("{}, {}\n", of_type(value), range(value)),
     }
 }
 

@@ -276,3 +276,43 @@ fn large_files_are_refused_before_they_are_read() {
         "mind: error[E6004]: x.npy: 14400000000 bytes are needed in all, more than the limit of 1073741824\n";
     assert!(said.starts_with(expected), "{said}");
 }
+
+/// The cross entropy of numbers with themselves, shown on the way.
+const ENTROPY: &str = "\
+pub fn entropy<N>(p: f32[N]) -> f32 {
+    let logs = inspect(log(p), \"logs\");
+    -sum(p * logs)
+}
+
+pub fn positive<N>(p: f32[N]) -> f32 {
+    sum(where(p > 0.0, log(p), 0.0))
+}
+";
+
+fn entropy(p: &[f32]) -> Folder {
+    Folder::new().with("entropy.mind", ENTROPY).with("p.npy", f32s(&format!("{},", p.len()), p))
+}
+
+#[test]
+fn values_are_shown_beside_the_results() {
+    let ran = entropy(&[1.0, 1.0]).mind("run entropy.mind --function entropy --input p=p.npy");
+    assert_eq!(ran.err, "logs: f32[2], from 0 to 0, mean 0\n[0, 0]\n");
+}
+
+#[test]
+fn the_first_value_that_is_nan_is_named_with_its_line() {
+    let folder = entropy(&[0.5, -1.0]);
+    let said = folder.mind("run entropy.mind --function entropy --input p=p.npy --check nan").mistakes();
+    let message = "is the first value that is NaN at [1], 1 in all, of p: f32[N]";
+    assert!(said.contains(message) && said.contains("E6010") && said.contains("entropy.mind:2:24"), "{said}");
+    // What `where` does not choose is not told, nor what nobody asks for.
+    let said = folder.mind("run entropy.mind --function positive --input p=p.npy --check nan").fine();
+    assert!(said.contains("-0.69"), "{said}");
+    folder.mind("run entropy.mind --function entropy --input p=p.npy");
+}
+
+#[test]
+fn nan_that_is_given_ends_no_run() {
+    let ran = entropy(&[f32::NAN]).mind("run entropy.mind --function entropy --input p=p.npy --check nan");
+    assert!(ran.err.contains("input `p`, f32[N], is NaN as it is given at [0]"), "{}", ran.err);
+}

@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     build::Builder,
-    canon::{Canonical, canonicalise, canonicalise_mapped},
+    canon::{Canonical, canonicalise_mapped},
     diag::Code,
-    ir::{Module, Op, ValueId},
+    ir::{Inst, Module, Op, ValueId},
     map::{Calculus, Map, formula},
     ops::{OpError, Profile},
     verify::{VerifyError, verify},
@@ -94,6 +94,17 @@ pub struct Gradient {
     /// For each primal value that was differentiated and whose gradient the outputs need, its gradient; both as they are
     /// numbered in `module`, ascending.
     pub gradients: Vec<(ValueId, ValueId)>,
+    /// What each value of `module` was made for; nothing where that is not known, as in Core v1.
+    pub made: Vec<Option<Made>>,
+}
+
+/// What a value of a gradient was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It is the copy of this value of the primal.
+    Copy(ValueId),
+    /// By the rule of this value of the primal.
+    Back(ValueId),
 }
 
 /// Why a module has no gradient.
@@ -201,7 +212,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
         }
     }
-    // The primal value whose rule made each value of the gradient.
+    // The primal value whose rule made each value of the gradient, behind the copies.
     let mut made_for: Vec<Option<ValueId>> = Vec::new();
     for (value, inst) in primal.iter().rev() {
         let is_further = further.range((value, 0)..).next().is_some_and(|((of, _), _)| *of == value);
@@ -232,7 +243,12 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let fault = |made: ValueId, fault| {
         legal::refused(&activity, made_for.get(made.index()).copied().flatten(), fault)
     };
-    finish(builder.finish(outputs), &recorded, options.profile, fault)
+    let mut made: Vec<Option<Made>> = made_for.iter().map(|value| value.map(Made::Back)).collect();
+    made.resize(builder.insts().len(), None);
+    for (value, copy) in copies.iter().enumerate() {
+        made[copy.index()].get_or_insert(Made::Copy(ValueId::new(value)));
+    }
+    finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
 }
 
 /// The sums of the contributions to further results so far, by the instruction and the position of the result.
@@ -301,7 +317,7 @@ fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> Autodiff
 /// tells of a value for which Core v1 has no operation.
 fn finish(
     module: Module,
-    gradients: &[(ValueId, ValueId)],
+    (gradients, made): (&[(ValueId, ValueId)], &[Option<Made>]),
     profile: Profile,
     refused: impl Fn(ValueId, legal::Fault) -> AutodiffError,
 ) -> Result<Gradient, AutodiffError> {
@@ -319,7 +335,12 @@ fn finish(
         verified = verify(legal, profile).map_err(|errors| unverified(&errors))?;
     }
     let mut recorded = Vec::new();
-    let unmarked = canonicalise(verified).into_verified().rewrite(|module| {
+    let (canonical, became) = canonicalise_mapped(verified);
+    let marked = match profile {
+        Profile::Extended => moved(made, &became),
+        Profile::CoreV1 => Vec::new(),
+    };
+    let unmarked = canonical.into_verified().rewrite(|module| {
         let (insts, mut outputs) = module.into_parts();
         recorded = outputs.split_off(kept);
         Module::from_parts(insts, outputs)
@@ -328,13 +349,29 @@ fn finish(
     let new = |value: ValueId| renumbered[value.index()];
     let pairs = recorded.chunks_exact(2);
     let gradients = pairs.filter_map(|pair| Some((new(pair[0])?, new(pair[1])?))).collect();
-    Ok(Gradient { module: canonicalise(unmarked), gradients })
+    let (module, became) = canonicalise_mapped(unmarked);
+    let mut made = moved(&marked, &became);
+    made.resize(module.insts().len(), None);
+    Ok(Gradient { module, gradients, made })
+}
+
+/// What is known of values, by what they became: of several that became one the first.
+fn moved(made: &[Option<Made>], became: &[Option<ValueId>]) -> Vec<Option<Made>> {
+    let count = became.iter().flatten().map(|value| value.index() + 1).max().unwrap_or_default();
+    let mut moved = vec![None; count];
+    for (made, became) in made.iter().zip(became) {
+        if let (Some(made), Some(became)) = (made, became) {
+            moved[became.index()].get_or_insert(*made);
+        }
+    }
+    moved
 }
 
 /// The number that each value of a module has after canonicalisation, which leaves out what no output needs and changes
 /// nothing else of a module that was canonical but for that.
 fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
-    let mut needed: Vec<bool> = module.insts().iter().map(|inst| inst.op.is_input()).collect();
+    let stays = |inst: &Inst| inst.op.is_input() || inst.op.has_effect();
+    let mut needed: Vec<bool> = module.insts().iter().map(stays).collect();
     for output in module.outputs() {
         needed[output.index()] = true;
     }

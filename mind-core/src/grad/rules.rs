@@ -207,6 +207,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
             })?;
             pass(on, 1, |on| on.emit(Op::Window(Window::Conv2d((**convolution).clone())), &[image, dy]))
         }
+        Op::Effect(_) => on.contribute(0, dy),
         Op::Own(own) => on.own(own),
     }
 }

@@ -83,6 +83,8 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
+        // A run shows it.
+        Op::Effect(_) => operands[0].clone(),
         Op::Own(Own::Nesting(_)) => unreachable!("a run gives what holds a module, and reads its results"),
         Op::Own(Own::External(external)) => {
             let function = external.function();

@@ -64,7 +64,7 @@ impl ByRow {
     pub fn alike(&self, program: &Program) -> BTreeSet<NodeId> {
         let same = self.steps.iter().flat_map(|step| match step {
             Step::Alike { same, .. } => &same[..],
-            Step::Fused(_) | Step::Kernel(_) | Step::ByRow(_) => &[],
+            Step::Fused(_) | Step::Kernel(_) | Step::Watch(_) | Step::ByRow(_) => &[],
         });
         let same = same.copied().filter(|node| !self.numbers.contains(node));
         same.chain(self.outputs()).chain(self.reduced(program)).collect()
@@ -97,7 +97,7 @@ impl ByRow {
 fn whole(step: &Step) -> Option<&Fused> {
     match step {
         Step::Fused(fused) | Step::Alike { fused, .. } => Some(fused),
-        Step::Kernel(_) | Step::ByRow(_) => None,
+        Step::Kernel(_) | Step::Watch(_) | Step::ByRow(_) => None,
     }
 }
 
@@ -285,7 +285,9 @@ impl Plan {
     pub fn each(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().flat_map(|step| match step {
             Step::ByRow(group) => &group.steps[..],
-            Step::Fused(_) | Step::Alike { .. } | Step::Kernel(_) => std::slice::from_ref(step),
+            Step::Fused(_) | Step::Alike { .. } | Step::Kernel(_) | Step::Watch(_) => {
+                std::slice::from_ref(step)
+            }
         })
     }
 
@@ -293,7 +295,7 @@ impl Plan {
     pub fn groups(&self) -> impl Iterator<Item = (usize, &ByRow)> {
         self.steps.iter().enumerate().filter_map(|(position, step)| match step {
             Step::ByRow(group) => Some((position, group)),
-            Step::Fused(_) | Step::Alike { .. } | Step::Kernel(_) => None,
+            Step::Fused(_) | Step::Alike { .. } | Step::Kernel(_) | Step::Watch(_) => None,
         })
     }
 }

@@ -2,8 +2,9 @@
 
 use super::classes::classes;
 use super::graph::{Graph, RawNode};
-use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Program, ShapeId, Structure};
+use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Op, Program, ShapeId, Structure};
 use crate::diag::Site;
+use crate::map::Map;
 
 /// What a program is made of.
 pub(super) struct Parts {
@@ -18,6 +19,9 @@ impl Parts {
     /// The program.
     pub(super) fn finish(self, late: bool, site: Site) -> Program {
         let Self { leaves, mut graph, mut checks, mut result, annotation } = self;
+        for node in std::mem::take(&mut graph.silent) {
+            graph.nodes[node.index()].op = Op::Map(Map::COPY);
+        }
         let passed_on = |graph: &Graph, node: NodeId| match graph.told.of(node) {
             Some(_) => graph.node(node).operands[0],
             None => node,
@@ -53,15 +57,17 @@ impl Parts {
         for ((node, shape), id) in graph.nodes.into_iter().zip(shapes).zip(&new_ids) {
             if let Some(id) = id {
                 let operands = node.operands.iter().copied().map(new).collect();
-                kept.push((*id, shape, RawNode { operands, ..node }));
+                // What it was made for has no number where nothing of it is left.
+                let derives = node.derives.and_then(|of| new_ids[of.index()]);
+                kept.push((*id, shape, RawNode { operands, derives, ..node }));
             }
         }
         kept.sort_unstable_by_key(|(id, ..)| *id);
         let (raw, shapes): (Vec<_>, Vec<_>) = kept.into_iter().map(|(_, shape, node)| (node, shape)).unzip();
         let (class_of, classes) = classes(&raw);
         let node = |((raw, class), shape)| {
-            let RawNode { op, operands, spot } = raw;
-            Node { op, operands, class, shape, spot }
+            let RawNode { op, operands, spot, derives } = raw;
+            Node { op, operands, class, shape, spot, derives }
         };
         let checks = checks.into_iter().map(|check| {
             let kind = match check.kind {
@@ -103,7 +109,8 @@ fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
 
 /// Whether each node is a leaf, written, or leads to what is.
 fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
-    let mut needed: Vec<bool> = nodes.iter().map(|node| node.spot.is_some() || node.op.is_input()).collect();
+    let mut needed: Vec<bool> =
+        nodes.iter().map(|node| node.spot.is_some() || node.op.is_input() || node.op.has_effect()).collect();
     let mut need = |node: NodeId| needed[node.index()] = true;
     result.nodes().into_iter().for_each(&mut need);
     for check in checks {

@@ -18,6 +18,7 @@ const LONGEST: usize = 128;
 enum Draft {
     Gone,
     Kernel(NodeId),
+    Watch(NodeId),
     Loop(Loop),
 }
 
@@ -81,10 +82,14 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
                 fusion.drafts.push(Draft::Kernel(id));
             }
         }
+        if needed.is_watched(id) {
+            fusion.drafts.push(Draft::Watch(id));
+        }
     }
     let drafts = fusion.drafts.iter().filter_map(|draft| match draft {
         Draft::Gone => None,
         Draft::Kernel(node) => Some(Step::Kernel(*node)),
+        Draft::Watch(node) => Some(Step::Watch(*node)),
         Draft::Loop(own) => Some(fusion.step(own)),
     });
     drafts.collect()
@@ -106,7 +111,9 @@ impl Fusion<'_> {
             Kind::Cheap | Kind::Dear => is_free || inside(*reader),
             Kind::Given | Kind::View | Kind::Free | Kind::Kernel => false,
         };
-        self.needed.is_result(node) || !self.needed.readers(node).iter().all(in_loop)
+        self.needed.is_result(node)
+            || self.needed.is_watched(node)
+            || !self.needed.readers(node).iter().all(in_loop)
     }
 
     /// Whether a node is computed in this loop, rather than standing for what is.

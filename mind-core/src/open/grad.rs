@@ -36,6 +36,11 @@ pub(super) fn differentiate(
         contribute(graph, &mut cotangents, *output, *seed);
     }
     for node in (0..count).rev().map(NodeId::new) {
+        // What passes a result on is gone from a finished program.
+        graph.deriving = Some(match graph.told.of(node) {
+            Some(_) => graph.node(node).operands[0],
+            None => node,
+        });
         if let Some(told) = graph.told.of_first(node).cloned() {
             let given: Vec<_> = told.results.iter().map(|result| cotangents[result.index()]).collect();
             if given.iter().any(Option::is_some) {
@@ -61,6 +66,7 @@ pub(super) fn differentiate(
             return Err(Fault::TooLarge);
         }
     }
+    graph.deriving = None;
     Ok(targets.iter().map(|target| cotangents[target.index()]).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Nodes as they are made: equal ones are one, and of each it is known what shape it shares.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{
     NodeId, Op, Spot,
@@ -17,6 +17,8 @@ pub(super) struct RawNode {
     pub(super) op: Op,
     pub(super) operands: Vec<NodeId>,
     pub(super) spot: Option<Spot>,
+    /// The node whose derivative it was first made for, if it was made for one.
+    pub(super) derives: Option<NodeId>,
 }
 
 /// Nodes, operands first.
@@ -29,11 +31,18 @@ pub(super) struct Graph {
     shape_of: Vec<ShapeId>,
     /// What nodes tell of their derivatives.
     pub(super) told: Tellings,
+    /// Nodes with an effect that stand in a pullback as it is written, which only a derivative has.
+    pub(super) silent: BTreeSet<NodeId>,
+    /// The node that is being differentiated.
+    pub(super) deriving: Option<NodeId>,
 }
 
 impl Graph {
-    /// The node of an operation, new or as it was made before. A spot is that of the first who wrote it.
+    /// The node of an operation, new or as it was made before; of one with an effect always new. A spot is that of the first who wrote it.
     pub(super) fn add(&mut self, op: Op, operands: &[NodeId], spot: Option<Spot>) -> NodeId {
+        if op.has_effect() {
+            return self.push(&op, operands, spot);
+        }
         let key = (op, operands.to_vec());
         if let Some(known) = self.known.get(&key) {
             let node = &mut self.nodes[known.index()];
@@ -56,7 +65,12 @@ impl Graph {
         let of_operands: Vec<_> = operands.iter().map(|operand| self.shape(*operand)).collect();
         self.shape_of.push(self.shapes.of(op, &of_operands));
         let id = NodeId::new(self.nodes.len());
-        self.nodes.push(RawNode { op: op.clone(), operands: operands.to_vec(), spot });
+        self.nodes.push(RawNode {
+            op: op.clone(),
+            operands: operands.to_vec(),
+            spot,
+            derives: self.deriving,
+        });
         id
     }
 

@@ -74,6 +74,8 @@ pub struct Node {
     /// What messages need where its rule is broken; nothing for a node that differentiation added, whose rule holds if
     /// those of the written nodes and the checks do.
     pub spot: Option<Spot>,
+    /// Of a node that differentiation added the one whose derivative it was made for, where that is known.
+    pub derives: Option<NodeId>,
 }
 
 /// What messages about a node need.

@@ -31,10 +31,10 @@ pub use ir::{
     Spot, Structure,
 };
 pub use lower::{lower, lower_with};
-pub use plan::{Fused, Place, Plan, Step, plan};
+pub use plan::{Fused, Place, Plan, Step, plan, plan_watching};
 pub use shapes::ShapeId;
 pub use typing::{check_annotated, check_truths, types};
 
-pub use crate::ir::{Arrange, Convolution, Padding, Part, Product, Reduction, Rows, Slice, Window};
+pub use crate::ir::{Arrange, Convolution, Effect, Padding, Part, Product, Reduction, Rows, Slice, Window};
 pub use crate::reduce::Reduce;
 pub use crate::written::{Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written};

@@ -1,6 +1,7 @@
 //! What a plan needs to know of each node: who reads it.
 
-use super::{NodeId, Program};
+use super::{NodeId, Op, Program};
+use crate::plan::Watching;
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -8,15 +9,17 @@ pub(super) struct Needed {
     /// Ascending.
     readers: Vec<Vec<NodeId>>,
     is_result: Vec<bool>,
+    is_watched: Vec<bool>,
 }
 
 impl Needed {
-    /// What the results of a program need.
-    pub(super) fn of(program: &Program) -> Self {
+    /// What the results of a program need, and what is shown.
+    pub(super) fn of(program: &Program, watching: Watching) -> Self {
         let count = program.nodes.len();
         let (mut is_result, mut readers) = (vec![false; count], vec![Vec::new(); count]);
         program.result.nodes().into_iter().for_each(|node| is_result[node.index()] = true);
         let mut needed = is_result.clone();
+        program.iter().for_each(|(id, node)| needed[id.index()] |= node.op.has_effect());
         for (id, _) in program.iter().rev() {
             if needed[id.index()] {
                 read_by(program, id).for_each(|operand| needed[operand.index()] = true);
@@ -30,7 +33,17 @@ impl Needed {
                 }
             }
         }
-        Self { needed, readers, is_result }
+        let is_watched = program.iter().map(|(id, node)| match watching {
+            Watching::Shown => node.op.has_effect(),
+            Watching::Nan => needed[id.index()] && !matches!(node.op, Op::Const(_)),
+        });
+        let is_watched = is_watched.collect();
+        Self { needed, readers, is_result, is_watched }
+    }
+
+    /// Whether a step watches a node.
+    pub(super) fn is_watched(&self, node: NodeId) -> bool {
+        self.is_watched[node.index()]
     }
 
     /// Whether a node's elements are read.

@@ -4,7 +4,7 @@ use super::{
     ByRow, ClassId, LeafId, NodeId, Op, Own, Program, by_row, fuse,
     needed::{Needed, read_by},
 };
-use crate::written::Kind;
+use crate::{plan::Watching, written::Kind};
 
 /// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
 /// spaces to run time.
@@ -34,6 +34,8 @@ pub enum Step {
     },
     /// An operation with a kernel of its own: the node.
     Kernel(NodeId),
+    /// A node that is watched: shown, if that is its operation, else searched for NaN.
+    Watch(NodeId),
     /// Reductions and loops, a few rows at a time if shapes turn out to be those of rows.
     ByRow(ByRow),
 }
@@ -78,7 +80,12 @@ pub enum Place {
 /// assert_eq!(plan.slots.len(), 1);
 /// ```
 pub fn plan(program: &Program) -> Plan {
-    let needed = Needed::of(program);
+    plan_watching(program, Watching::Shown)
+}
+
+/// As [`plan`], with steps that watch nodes. Each node that is watched is in memory; those of constants are not watched.
+pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
+    let needed = Needed::of(program, watching);
     let steps = by_row::group(program, fuse::steps(program, &needed));
     let results = program.result.nodes();
     let mut places: Vec<Option<Place>> = program
@@ -114,6 +121,7 @@ pub(super) fn stored(step: &Step) -> Vec<NodeId> {
         Step::Fused(fused) => fused.outputs.clone(),
         Step::Alike { apart, .. } => apart.iter().flat_map(|fused| &fused.outputs).copied().collect(),
         Step::Kernel(node) => vec![*node],
+        Step::Watch(_) => Vec::new(),
         Step::ByRow(group) => group.steps.iter().flat_map(stored).collect(),
     }
 }
@@ -126,6 +134,7 @@ pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
             [fused].into_iter().chain(apart).flat_map(|fused| &fused.inputs).copied().collect()
         }
         Step::Kernel(node) => read_by(program, *node).collect(),
+        Step::Watch(node) => vec![*node],
         Step::ByRow(group) => group.steps.iter().flat_map(|step| read(program, step)).collect(),
     }
 }

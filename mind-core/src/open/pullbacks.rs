@@ -69,6 +69,9 @@ impl Graph {
             let cotangent = cotangent.unwrap_or_else(|| self.derive(zeros, &[*result]));
             became.insert(*stand_in, cotangent);
         }
+        // The pullbacks in it are not run.
+        let nodes = told.body.clone().map(NodeId::new);
+        let within: Vec<_> = nodes.filter_map(|node| Some(self.told.of_first(node)?.body.clone())).collect();
         for node in told.body.clone().map(NodeId::new) {
             if let Some(inner) = self.told.of_first(node).cloned() {
                 self.pass_on_again(&inner, &mut became);
@@ -77,10 +80,15 @@ impl Graph {
                 continue;
             }
             let RawNode { op, operands, .. } = &self.nodes[node.index()];
-            if operands.iter().any(|operand| became.contains_key(operand)) {
+            // What has an effect has it each time.
+            if op.has_effect() || operands.iter().any(|operand| became.contains_key(operand)) {
                 let (op, operands): (Op, Vec<_>) =
                     (op.clone(), operands.iter().map(|of| now(&became, *of)).collect());
                 let made = self.derive(op, &operands);
+                if within.iter().any(|inner| inner.contains(&node.index())) && self.node(made).op.has_effect()
+                {
+                    self.silent.insert(made);
+                }
                 became.insert(node, made);
             }
         }

@@ -21,6 +21,7 @@ macro_rules! rows {
 mod constant;
 mod convolution;
 mod cumulative;
+mod effects;
 mod elementwise;
 mod error;
 mod external;
@@ -275,13 +276,14 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Join(join) => joining::row(join),
         Op::Product(product) => linear::row(product),
         Op::Window(window) => convolution::row(window),
+        Op::Effect(effect) => effects::row(effect),
         Op::Own(Own::External(external)) => external::row(external),
         Op::Own(Own::Nesting(nesting)) => nesting::row(nesting),
     }
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 12] = [
+static KINDS: [&[&OpInfo]; 13] = [
     reduction::ARGS,
     cumulative::ROWS,
     constant::ROWS,
@@ -292,6 +294,7 @@ static KINDS: [&[&OpInfo]; 12] = [
     joining::ROWS,
     linear::ROWS,
     convolution::ROWS,
+    effects::ROWS,
     external::ROWS,
     nesting::ROWS,
 ];
@@ -454,6 +457,7 @@ impl Op {
             | Self::Join(_)
             | Self::Product(_)
             | Self::Window(_)
+            | Self::Effect(_)
             | Self::Own(_) => None,
         }
     }

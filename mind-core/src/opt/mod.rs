@@ -74,6 +74,10 @@ pub fn optimise(module: &Canonical) -> Optimised {
             operands[0]
         } else if let Some(result) = seen_through(module, inst) {
             replaced[result.index()]
+        } else if inst.op.has_effect() {
+            // It passes its operand on, so that all else is as if it were not there.
+            rewriter.append(inst.op.clone(), operands.clone(), inst.ty.clone());
+            operands[0]
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
         } else {
@@ -180,11 +184,15 @@ impl Rewriter {
         let next = ValueId::new(self.insts.len());
         let value = *self.known.entry((op.clone(), operands.clone())).or_insert(next);
         if value == next {
-            self.filled.push(algebra::filling(&op, &operands, &self.filled));
-            self.insts.push(Inst { op, operands, ty });
-            self.origins.push(self.origin);
+            self.append(op, operands, ty);
         }
         value
+    }
+
+    fn append(&mut self, op: Op, operands: Operands, ty: Type) {
+        self.filled.push(algebra::filling(&op, &operands, &self.filled));
+        self.insts.push(Inst { op, operands, ty });
+        self.origins.push(self.origin);
     }
 }
 
@@ -211,6 +219,7 @@ fn live_values(module: &Module) -> Vec<bool> {
     let mut live = vec![false; module.insts().len()];
     module.outputs().iter().for_each(|output| live[output.index()] = true);
     for (value, inst) in module.iter().rev() {
+        live[value.index()] |= inst.op.has_effect();
         if live[value.index()] {
             inst.operands.iter().for_each(|operand| live[operand.index()] = true);
         }

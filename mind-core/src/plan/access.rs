@@ -54,6 +54,10 @@ impl Step {
                 Argument::Tensor(buffer, _) => visit(*buffer),
                 Argument::Scalar(..) => {}
             }),
+            Self::Watch { argument, .. } => match argument {
+                Argument::Tensor(buffer, _) => visit(*buffer),
+                Argument::Scalar(..) => {}
+            },
             Self::Update { from, .. } => visit(*from),
         }
     }
@@ -80,6 +84,7 @@ impl Step {
             | Self::UpdateScalar { .. }
             | Self::Load { .. }
             | Self::Dot { .. }
+            | Self::Watch { .. }
             | Self::Check { .. } => {}
         }
     }
@@ -109,6 +114,7 @@ impl Step {
             | Self::SliceGrad { .. }
             | Self::Conv2d(_)
             | Self::Extern(_)
+            | Self::Watch { .. }
             | Self::Update { .. }
             | Self::UpdateScalar { .. } => {}
         }
@@ -134,6 +140,10 @@ impl Step {
                 Argument::Scalar(scalar, _) => visit(scalar),
                 Argument::Tensor(..) => {}
             }),
+            Self::Watch { argument, .. } => match argument {
+                Argument::Scalar(scalar, _) => visit(scalar),
+                Argument::Tensor(..) => {}
+            },
             Self::UpdateScalar { from, .. } => visit(from),
             Self::Load { .. }
             | Self::Dot { .. }

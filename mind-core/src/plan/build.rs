@@ -4,7 +4,7 @@ use crate::{
     opt::Optimised,
     plan::{
         Argument, Buffer, BufferId, Conv2d, Extern, Integers, MatMul, Nest, Operand, Parameter, Pass, Place,
-        Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, arena,
+        Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching, arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
@@ -16,8 +16,8 @@ use crate::{
     ty::{Shape, Type},
 };
 
-pub(super) fn build(module: &Optimised, updates: &[Update]) -> Plan {
-    let graph = Graph::new(module, updates);
+pub(super) fn build(module: &Optimised, updates: &[Update], watching: Watching) -> Plan {
+    let graph = Graph::new(module, updates, watching);
     let fusion = fusion::fuse(&graph);
     let mut planner = Planner::new(&fusion);
     for cluster in fusion.partition.in_order() {
@@ -218,18 +218,17 @@ impl<'g> Planner<'g> {
                 result: self.stored(id),
             },
             Work::Extern { function, order, operands, ty } => {
-                let argument = |(read, ty): (&Read, &Type)| match ty.rank() {
-                    0 => Argument::Scalar(number(read), ty.dtype),
-                    _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
-                };
                 assert_eq!(reads.len(), operands.len(), "an argument for each operand");
                 Step::Extern(Extern {
                     function: function.clone(),
                     order: *order,
-                    arguments: reads.iter().zip(operands).map(argument).collect(),
+                    arguments: reads.iter().zip(operands).map(|(read, ty)| self.argument(read, ty)).collect(),
                     ty: ty.clone(),
                     result: self.stored(id),
                 })
+            }
+            Work::Watch { watch, ty } => {
+                Step::Watch { watch: watch.clone(), argument: self.argument(&reads[0], ty) }
             }
             Work::Concat { rows } => Step::Concat {
                 parts: reads.iter().map(|read| self.read_buffer(read)).collect(),
@@ -246,6 +245,14 @@ impl<'g> Planner<'g> {
                 unreachable!("these have a space")
             }
         })
+    }
+
+    /// A value of this type that is passed on.
+    fn argument(&self, read: &Read, ty: &Type) -> Argument {
+        match ty.rank() {
+            0 => Argument::Scalar(number(read), ty.dtype),
+            _ => Argument::Tensor(self.read_buffer(read), ty.clone()),
+        }
     }
 
     /// The elements of a view in order.

@@ -67,7 +67,7 @@ impl Count<'_> {
             Step::Conv2d(convolution) => self.convolution(convolution),
             Step::Extern(call) => self.buffers(call.buffers()),
             Step::Update { from, to } => self.buffers([*from, *to]),
-            Step::UpdateScalar { .. } => Ok(()),
+            Step::UpdateScalar { .. } | Step::Watch { .. } => Ok(()),
         }
     }
 

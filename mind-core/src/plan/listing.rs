@@ -9,7 +9,7 @@ use crate::{
     map::{Map, Notation},
     plan::{
         Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
-        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View,
+        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View, Watch,
     },
     ty::Type,
 };
@@ -136,14 +136,17 @@ impl Listing<'_> {
                 return self.finish(head, finish);
             }
             Step::Extern(call) => {
-                let arguments = call.arguments.iter().map(|argument| match argument {
-                    Argument::Tensor(buffer, _) => self.buffer(*buffer),
-                    Argument::Scalar(scalar, _) => self.scalar(scalar),
-                });
-                let arguments: Vec<_> = arguments.collect();
+                let arguments: Vec<_> =
+                    call.arguments.iter().map(|argument| self.argument(argument)).collect();
                 let derivative = "derivative of ".repeat(call.order);
                 let result = self.buffer(call.result);
                 format!("call     {result} <- {derivative}{}({})", call.function, arguments.join(", "))
+            }
+            Step::Watch { watch: Watch::Show(label), argument } => {
+                format!("show     {} as {label:?}", self.argument(argument))
+            }
+            Step::Watch { watch: Watch::Search(_), argument } => {
+                format!("search   {} for NaN", self.argument(argument))
             }
             Step::Update { from, to } => format!("update   {} <- {}", self.buffer(*to), self.buffer(*from)),
             Step::UpdateScalar { from, input } => {
@@ -151,6 +154,13 @@ impl Listing<'_> {
             }
         };
         vec![line]
+    }
+
+    fn argument(&self, argument: &Argument) -> String {
+        match argument {
+            Argument::Tensor(buffer, _) => self.buffer(*buffer),
+            Argument::Scalar(scalar, _) => self.scalar(scalar),
+        }
     }
 
     fn nest(&self, nest: &Nest) -> Vec<String> {

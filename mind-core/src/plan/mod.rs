@@ -235,6 +235,13 @@ pub enum Step {
     Conv2d(Conv2d),
     /// A call of a function that is elsewhere, which may fail.
     Extern(Extern),
+    /// A value that is watched. Such steps run in the order of the module.
+    Watch {
+        /// What is done with it.
+        watch: Watch,
+        /// The value, contiguous.
+        argument: Argument,
+    },
     /// A buffer copied into an input that the program updates.
     Update {
         /// Of the same type.
@@ -258,6 +265,35 @@ pub enum Must {
     BeBelow(Dim),
     /// They divide, so none is 0; else it is E6010.
     Divide,
+}
+
+/// What is done with a value that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Whoever runs the program is shown it under this label.
+    Show(Arc<str>),
+    /// It is searched for NaN.
+    Search(Search),
+}
+
+/// A search of a value for NaN, after the same of all that it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The value.
+    pub value: ValueId,
+    /// The values of floats that it is made of, all of which were searched; none of an input or a constant.
+    pub made_of: Vec<ValueId>,
+    /// Whether the caller gets it.
+    pub delivered: bool,
+}
+
+/// Which values a plan watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watching {
+    /// Those that the program says are to be shown.
+    Shown,
+    /// And for NaN all of floats, which are all in memory then.
+    Nan,
 }
 
 /// What an index picks of a contiguous tensor.
@@ -403,5 +439,13 @@ pub struct Update {
 /// # Panics
 /// If an update names an output or input that the module does not have, or their types differ.
 pub fn plan(module: &Optimised, updates: &[Update]) -> Plan {
-    build::build(module, updates)
+    plan_watching(module, updates, Watching::Shown)
+}
+
+/// As [`plan`], with steps that watch values.
+///
+/// # Panics
+/// As [`plan`].
+pub fn plan_watching(module: &Optimised, updates: &[Update], watching: Watching) -> Plan {
+    build::build(module, updates, watching)
 }

@@ -17,6 +17,7 @@ struct Edges {
 
 impl Edges {
     fn new(steps: &[Step], buffers: &[Buffer]) -> Self {
+        let mut watched = None;
         let mut writers: Vec<Option<usize>> = vec![None; buffers.len()];
         let mut makers = HashMap::new();
         for (position, step) in steps.iter().enumerate() {
@@ -35,6 +36,9 @@ impl Edges {
                 Scalar::Local(value) => before.push(*makers.get(value).expect(MADE)),
                 Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. } => {}
             });
+            if let Step::Watch { .. } = step {
+                before.extend(watched.replace(position));
+            }
             before.sort_unstable();
             before.dedup();
             before
@@ -147,6 +151,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::Concat { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)
+        | Step::Watch { .. }
         | Step::Update { .. }
         | Step::UpdateScalar { .. } => false,
     }

@@ -36,6 +36,7 @@ impl Body {
                 NodeKind::Unread
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
+                | NodeKind::Text(_)
                 | NodeKind::Name(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
@@ -118,6 +119,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         NodeKind::Unread
         | NodeKind::Number(_)
         | NodeKind::Bool(_)
+        | NodeKind::Text(_)
         | NodeKind::Name(_)
         | NodeKind::Rust { .. }
         | NodeKind::Pullback { .. }
@@ -141,6 +143,7 @@ impl Body {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
@@ -229,6 +232,7 @@ impl Printer {
             NodeKind::Unread => ("<unread>".to_owned(), Binding::Atom),
             NodeKind::Number(number) if number.text.starts_with('-') => (number.text.clone(), Binding::Sign),
             NodeKind::Number(number) => (number.text.clone(), Binding::Atom),
+            NodeKind::Text(text) => (format!("{text:?}"), Binding::Atom),
             NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
             NodeKind::Prefix { map, operand, .. } => {

@@ -37,6 +37,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }

@@ -6,8 +6,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Convolution, Cumulation, Join, Made, Module, Op, Padding, Part, Product, Reduction,
-        Rows, Slice, ValueId, Window,
+        Arrange, Const, Convolution, Cumulation, Effect, Join, Made, Module, Op, Padding, Part, Product,
+        Reduction, Rows, Slice, ValueId, Window,
     },
     map::{Map, Row, Shapes},
     ops::Profile,
@@ -245,6 +245,10 @@ impl Generator {
             28 if rank > 0 && self.profile == Profile::Extended && self.random.once_in(2) => {
                 let axis = self.random.below(rank) as i64;
                 (Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis }), Vec::new())
+            }
+            28 if self.profile == Profile::Extended && self.random.once_in(2) => {
+                let label = format!("seen {}", self.random.below(10)).into();
+                (Op::Effect(Effect::Inspect { label }), vec![x])
             }
             29 => self.nesting(x)?,
             _ => (self.constant(ty.dtype), Vec::new()),

@@ -198,6 +198,7 @@ impl Step<'_> {
                 vec![0.0; self.result.elements.len()]
             }
             Op::ArgReduce(..) | Op::Made(_) => unreachable!("positions are no floats"),
+            Op::Effect(_) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
             Op::Map(map) => self.function(map.row()),
             Op::Arrange(Arrange::Reshape { .. })

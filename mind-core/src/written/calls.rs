@@ -1,5 +1,7 @@
 //! Functions of the language that are one operation: what a call gives, and what it makes.
 
+use std::sync::Arc;
+
 use super::Op;
 use crate::{dim::Dim, ir::Padding, ops::Attribute, ty::DType};
 
@@ -36,6 +38,8 @@ pub(crate) enum AttributeForm {
     Axes,
     /// `f32`
     DType,
+    /// `"h"`
+    Text,
     /// `same`, `valid` or `[[1, 1], [1, 1]]`
     Padding,
 }
@@ -103,6 +107,12 @@ impl GivenAttributes {
     pub(super) fn dtype(&mut self, position: usize) -> DType {
         let Some(Attribute::DType(dtype)) = self.0[position].take() else { unreachable!("{TAKEN}") };
         dtype
+    }
+
+    /// The text, which is required.
+    pub(super) fn text(&mut self, position: usize) -> Arc<str> {
+        let Some(Attribute::Text(text)) = self.0[position].take() else { unreachable!("{TAKEN}") };
+        text
     }
 
     /// The padding, if it is given.

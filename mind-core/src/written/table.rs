@@ -15,8 +15,8 @@ use super::{
 use crate::{
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Join, Made, Padding, Part, Product, Reduction, Rows, Slice,
-        Window,
+        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction, Rows,
+        Slice, Window,
     },
     map::{Map, Shapes, Takes},
     ops::{place_of_part, position},
@@ -353,6 +353,11 @@ statements! {
             convolution: convolution.clone(),
         })),
     }
+    Op::Effect(effect) => {
+        is: Row::of(Kind::View),
+        rule: like(X),
+        core: one(ir::Op::Effect(effect.clone())),
+    }
     Op::Own(Own::At) => {
         is: Row::kernel().axes(Axes::Product),
         rule: at(X, Y),
@@ -542,6 +547,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
     })
     .with(&[AttributeForm::Integers, AttributeForm::Padding], 2),
+    Function::of("inspect", &["x", "label"], |mut given| {
+        Op::Effect(Effect::Inspect { label: given.text(0) })
+    })
+    .with(&[AttributeForm::Text], 0),
 ];
 
 /// What functions along an axis are given.

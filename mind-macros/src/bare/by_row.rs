@@ -104,7 +104,7 @@ pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, t
                 block.elements(fused, text);
             }
             Step::Kernel(node) => block.reduction(*node, text),
-            Step::ByRow(_) => unreachable!("a group is made of reductions and loops"),
+            Step::ByRow(_) | Step::Watch(_) => unreachable!("a group is made of reductions and loops"),
         }
     }
     for node in kept_numbers(group) {

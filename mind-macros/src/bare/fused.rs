@@ -29,7 +29,7 @@ fn rows_of(program: &Program, plan: &Plan, step: &str, known: &Step, text: &mut 
                 row(program, plan, &name(step, part), fused, text);
             }
         }
-        Step::Kernel(_) => {}
+        Step::Kernel(_) | Step::Watch(_) => {}
         Step::ByRow(group) => {
             for (position, inner) in group.steps.iter().enumerate() {
                 rows_of(program, plan, &format!("{step}_{position}"), inner, text);

@@ -57,6 +57,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::emit::{Root, parse};
+use crate::watch;
 use axes::Bindings;
 use values::{ResultType, Results, Values};
 
@@ -78,7 +79,9 @@ pub(crate) fn expand(
         diags.push(diag);
     }
     match program {
-        Some(program) if diags.is_empty() => self::expression(root, &program, &open::plan(&program)),
+        Some(program) if diags.is_empty() => {
+            self::expression(root, &program, &open::plan_watching(&program, watch::watching()))
+        }
         Some(_) | None => {
             let errors = report(diags.as_slice());
             // Of whatever type is needed, and without a warning that what follows is not reached.
@@ -228,8 +231,10 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
     let result_shapes: Vec<Ident> =
         values.result_shapes().into_iter().map(|entry| format_ident!("R{}", entry)).collect();
     let run = parse(&run::body(program, plan, values));
+    let tracking = watch::tracking();
     let (opaque, closure) = (opaque(program, &arguments), closure(program, &arguments));
     quote! {
+        #tracking
         #lints
         struct Types<#arguments>(::core::marker::PhantomData<fn() -> (#arguments)>);
         #lints

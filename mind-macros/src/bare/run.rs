@@ -2,8 +2,12 @@
 
 use std::{collections::BTreeSet, fmt::Write};
 
-use mind_core::open::{ByRow, NodeId, Place, Plan, Program, Step};
+use mind_core::ir::ValueId;
+use mind_core::open::{ByRow, NodeId, Op, Place, Plan, Program, Step};
+use mind_core::plan::Search;
 use mind_core::written::{Texts, kernel_text};
+
+use crate::{emit::Said, watch};
 
 use super::{
     by_row, fused,
@@ -22,6 +26,11 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
             text,
             "let elements_{position}: &[{element}] = <T{position} as rt::Datum>::cast(view_{position}.as_slice());"
         );
+    }
+    if plan.each().any(|step| matches!(step, Step::Watch(node) if !program.node(*node).op.has_effect())) {
+        let (_, place) = watch::told(program.site);
+        let _ =
+            writeln!(text, "let __watched = rt::watch::begin({:?});", format!("the expression at {place}"));
     }
     let results = program.result.nodes();
     for (position, node) in results.iter().enumerate() {
@@ -90,6 +99,7 @@ fn step(program: &Program, plan: &Plan, values: &Values<'_>, name: &str, step: &
             text.push_str(&fused::alike(program, plan, values, name, loops));
         }
         Step::Kernel(node) => kernel(program, values, *node, text),
+        Step::Watch(node) => watched(program, values, *node, text),
         Step::ByRow(group) => {
             let mut apart = String::new();
             for (position, inner) in group.steps.iter().enumerate() {
@@ -109,6 +119,8 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     };
     let kernels = plan.each().filter_map(|step| match step {
         Step::Kernel(kernel) => Some(*kernel),
+        // What is watched is read as a kernel would read it.
+        Step::Watch(node) => Some(*node),
         Step::Fused(_) | Step::Alike { .. } | Step::ByRow(_) => None,
     });
     // Views of constants are read as kernels read, also by loops and as results.
@@ -184,6 +196,55 @@ fn held_of(groups: &[(usize, &ByRow)], node: usize) -> String {
     format!(
         "match &rows_{step} {{ ::core::option::Option::Some(rows) => {by_row}, ::core::option::Option::None => {all} }}"
     )
+}
+
+/// The call that watches a node.
+fn watched(program: &Program, values: &Values<'_>, node: NodeId, text: &mut String) {
+    let (known, value) = (program.node(node), values.value(node));
+    if let Op::Effect(effect) = &known.op {
+        let _ = writeln!(text, "rt::shown({:?}, {value});", effect.label());
+        return;
+    }
+    let id = |node: NodeId| ValueId::new(node.index());
+    let mut made_of: Vec<ValueId> = read_by(program, node).map(id).collect();
+    made_of.sort_unstable();
+    made_of.dedup();
+    let delivered = program.result.nodes().contains(&node);
+    let search = Search { value: id(node), made_of, delivered };
+    let said = said(program, node);
+    let _ = writeln!(text, "rt::searched({value}, {});", said.watched(&search, known.op.is_input()));
+}
+
+/// The operands of which a node reads the elements.
+fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    let node = program.node(node);
+    let operands = node.operands.iter().enumerate();
+    operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
+}
+
+/// What is told of a node.
+fn said(program: &Program, node: NodeId) -> Said {
+    if let Some(leaf) = program.node(node).op.input_name() {
+        let leaf = &program.leaves[leaf.index()];
+        return Said { name: leaf.text.clone(), ..Said::default() };
+    }
+    // Of a derivative of a derivative what was written.
+    let mut written = node;
+    while let (None, Some(of)) = (&program.node(written).spot, program.node(written).derives) {
+        written = of;
+    }
+    let derivative = written != node;
+    let Some(spot) = &program.node(written).spot else {
+        return Said { derivative: true, ..Said::default() };
+    };
+    let operands: Vec<&str> = spot.operands.iter().map(|operand| operand.operand_text.as_str()).collect();
+    let text = match (&operands[..], spot.is_operator) {
+        ([a, b], true) => format!("{a} {} {b}", spot.label),
+        ([a], true) => format!("{}{a}", spot.label),
+        (_, _) => watch::told(spot.site).0,
+    };
+    let (_, place) = watch::told(spot.site);
+    Said { text, name: String::new(), place, derivative }
 }
 
 /// The call of a node's kernel.

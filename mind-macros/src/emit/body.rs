@@ -8,8 +8,8 @@ use mind_core::{
     ir::ValueId,
     map::{Map, Rust},
     plan::{
-        Along, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar, ScalarStep,
-        Source, Step, View,
+        Along, Argument, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar,
+        ScalarStep, Source, Step, View, Watch,
     },
     ty::{DType, Shape},
 };
@@ -20,6 +20,7 @@ use super::{
     names::Names,
     outline::{self, Emitted, Lengths},
     profile,
+    said::Said,
 };
 
 /// What one plan is called by.
@@ -28,6 +29,7 @@ pub(super) struct Body<'p> {
     /// The function, for run-time errors.
     pub(super) function: &'p str,
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
+    said: &'p dyn Fn(ValueId) -> Said,
     pub(super) names: Names,
     buffers: HashMap<BufferId, String>,
     /// The single numbers that steps have computed so far, and their element types.
@@ -48,6 +50,7 @@ pub(super) fn run(
     plan: &Plan,
     function: &str,
     wishes: &dyn Fn(ValueId) -> Option<String>,
+    said: &dyn Fn(ValueId) -> Said,
     lengths: Lengths,
 ) -> String {
     let mut names = Names::new();
@@ -61,6 +64,7 @@ pub(super) fn run(
         plan,
         function,
         wishes,
+        said,
         names,
         buffers: HashMap::new(),
         locals: HashMap::new(),
@@ -74,6 +78,10 @@ pub(super) fn run(
     body.signature();
     body.read_updated_numbers();
     body.split_workspace();
+    if plan.steps.iter().any(|step| matches!(step, Step::Watch { watch: Watch::Search(_), .. })) {
+        let run = body.names.fresh("watched");
+        let _ = writeln!(body.text, "let {run} = rt::watch::begin({:?});", format!("`{function}`"));
+    }
     let head = mem::take(&mut body.text);
     let titles = profile::wanted().then(|| profile::titles(&body));
     let mut steps = Vec::new();
@@ -261,6 +269,7 @@ impl Body<'_> {
             }
             Step::Conv2d(convolution) => super::product::conv2d(self, convolution),
             Step::Extern(call) => super::external::emit(self, call),
+            Step::Watch { watch, argument } => self.watch(watch, argument),
             Step::Update { from, to } => {
                 let (from, to) = (self.read(*from), self.write(*to));
                 let _ = writeln!(self.text, "{to}.copy_from_slice({from});");
@@ -270,6 +279,27 @@ impl Body<'_> {
                 let _ = writeln!(self.text, "*{} = {from};", new_value(&self.inputs[*input]));
             }
         }
+    }
+
+    fn watch(&mut self, watch: &Watch, argument: &Argument) {
+        let (dims, elements) = match argument {
+            Argument::Tensor(buffer, ty) => {
+                let dims: String = ty.shape.iter().map(|dim| self.extent(dim) + ", ").collect();
+                (format!("&[{dims}]"), format!("&{}[..]", self.read(*buffer)))
+            }
+            Argument::Scalar(scalar, dtype) => {
+                ("&[]".to_owned(), format!("&[{}] as &[{dtype}]", self.scalar_text(scalar)))
+            }
+        };
+        let call = match watch {
+            Watch::Show(label) => format!("show({label:?}, {dims}, {elements})"),
+            Watch::Search(search) => {
+                let is_given = search.made_of.is_empty() && search.value.index() < self.plan.inputs.len();
+                let watched = (self.said)(search.value).watched(search, is_given);
+                format!("search({dims}, {elements}, {watched})")
+            }
+        };
+        let _ = writeln!(self.text, "rt::watch::{call};");
     }
 
     fn scalar(&mut self, step: &ScalarStep) {

@@ -11,6 +11,7 @@ mod outline;
 mod product;
 mod profile;
 mod root;
+mod said;
 mod signature;
 pub mod structs;
 
@@ -28,6 +29,7 @@ use quote::{format_ident, quote};
 
 pub use outline::Lengths;
 pub use root::Root;
+pub use said::Said;
 
 use extent::{Arithmetic, extent, symbol_variable};
 use interface::Interface;
@@ -55,6 +57,8 @@ pub struct Item<'a> {
     pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
     /// Where the user writes a value of the planned module.
     pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
+    /// What is told of a value of the planned module that is watched.
+    pub value_said: &'a dyn Fn(ValueId) -> Said,
     /// The constants of the module.
     pub constants: Constants,
     /// What other blocks import the function by.
@@ -326,7 +330,8 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let (parts, public) = (parts(&item.name), public_module(item, &plan));
     let (preamble, sizes) = (preamble(item.root), sizes(item));
     let externs = external::functions(item);
-    let run = parse(&body::run(item.plan, &item.name.to_string(), item.value_name, item.lengths));
+    let run =
+        parse(&body::run(item.plan, &item.name.to_string(), item.value_name, item.value_said, item.lengths));
     let check = check(item, signature);
     let call = call(item, signature);
     let into = into(item, signature);

@@ -160,6 +160,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::Concat { .. }
             | Step::SliceGrad { .. }
             | Step::Extern(_)
+            | Step::Watch { .. }
             | Step::Update { .. }
             | Step::UpdateScalar { .. } => {}
         }

@@ -47,6 +47,7 @@ pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum, sum_like};
 pub use crate::{
     dims::Const,
     kernels::{arithmetic::Arithmetic, math::*, storage::TensorView},
+    watch,
     workspace::{carve, slot_bytes},
 };
 use std::marker::PhantomData;
@@ -90,6 +91,23 @@ pub fn count(ty: &Type) -> usize {
 #[inline(always)]
 fn extent(ty: &Type, axis: usize) -> usize {
     ty.extent(axis) as usize
+}
+
+/// Shows a value.
+pub fn shown<T: Datum>(label: &str, value: Value<'_, T>) {
+    watch::show(label, &extents_of(value.ty), value.elements);
+}
+
+/// Searches a value for NaN.
+///
+/// # Panics
+/// As [`watch::search`].
+pub fn searched<T: Datum>(value: Value<'_, T>, watched: watch::Watched) {
+    watch::search(&extents_of(value.ty), value.elements, watched);
+}
+
+fn extents_of(ty: &Type) -> Vec<usize> {
+    (0..ty.rank()).map(|axis| extent(ty, axis)).collect()
 }
 
 /// The position of an axis as written, a negative one counted from the end.

@@ -17,8 +17,8 @@ use mind_core::{
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Picked, Place, Plan, Returned, Scalar,
-        Source, Step, View,
+        Argument, Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Picked, Place, Plan, Returned,
+        Scalar, Source, Step, View,
     },
     reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape},
@@ -365,6 +365,14 @@ impl Run<'_> {
                 self.store_buffer(*result, out);
             }
             Step::Conv2d(convolution) => self.conv2d(convolution),
+            // What is watched is there.
+            Step::Watch { argument, .. } => match argument {
+                Argument::Tensor(buffer, ty) => {
+                    let count: usize = self.sizes(&ty.shape).iter().product();
+                    assert_eq!(len(&self.load_buffer(*buffer)), count, "all of a value is watched");
+                }
+                Argument::Scalar(scalar, _) => assert_eq!(len(&self.scalar(scalar)), 1, "it is one number"),
+            },
             Step::Update { from, to } => {
                 let elements = self.load_buffer(*from);
                 self.store_buffer(*to, elements);

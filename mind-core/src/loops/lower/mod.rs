@@ -72,6 +72,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::Concat { .. }
         | Step::SliceGrad { .. }
         | Step::Extern(_)
+        | Step::Watch { .. }
         | Step::Update { .. }
         | Step::UpdateScalar { .. } => None,
     }

@@ -123,6 +123,7 @@ impl Expressions for Lowering<'_> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }

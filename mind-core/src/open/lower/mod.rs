@@ -19,7 +19,7 @@ use crate::surface::lower::literals::Literals;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
-    Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value,
+    Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word,
 };
 
 mod calls;
@@ -111,6 +111,7 @@ impl Lowering<'_> {
         match &body.nodes[index].kind {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
+            NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Name(name) => self.name(name, expr),
             NodeKind::Member { base, name } => self.member(*base, name, expr),

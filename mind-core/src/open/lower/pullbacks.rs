@@ -75,6 +75,9 @@ impl Lowering<'_> {
         let (value, results, stand_ins) = passed.ok_or(Stop::Poisoned)?;
         let flows = self.flows(tail, expr, &wanted)?;
         let body = start..self.graph.nodes.len();
+        let nodes = body.clone().map(NodeId::new);
+        let effects: Vec<_> = nodes.filter(|node| self.graph.node(*node).op.has_effect()).collect();
+        self.graph.silent.extend(effects);
         self.graph.told.add(Told { results, stand_ins, flows, body });
         Ok(value)
     }

@@ -60,6 +60,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }

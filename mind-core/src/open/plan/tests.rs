@@ -28,6 +28,7 @@ fn planned(source: &str) -> String {
     };
     let tell = |step: &Step, text: &mut String, indent: &str| match step {
         Step::Kernel(node) => writeln!(text, "{indent}kernel {}", stored(node)).unwrap(),
+        Step::Watch(node) => writeln!(text, "{indent}watch {node}").unwrap(),
         Step::Fused(fused) => writeln!(text, "{indent}{}", told(fused)).unwrap(),
         Step::Alike { same, fused, apart } => {
             writeln!(text, "{indent}if {} are alike\n{indent}  {}\n{indent}else", list(same), told(fused))
@@ -121,6 +122,7 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
                 read_by(program, *node).for_each(|operand| read(operand, &slots, &written));
                 write(*node, &mut slots, &mut written);
             }
+            Step::Watch(node) => read(*node, &slots, &written),
             Step::Fused(fused) => run(fused, &mut slots, &mut written, false),
             Step::Alike { fused, apart, .. } => {
                 // What the loops apart store is the same, and more.
@@ -151,7 +153,7 @@ fn check_group(program: &Program, plan: &Plan, group: &ByRow) {
         let (nodes, inputs) = match step {
             Step::Kernel(node) => (vec![*node], vec![program.node(*node).operands[0]]),
             Step::Fused(fused) | Step::Alike { fused, .. } => (fused.nodes.clone(), fused.inputs.clone()),
-            Step::ByRow(_) => unreachable!("no group stands in another"),
+            Step::ByRow(_) | Step::Watch(_) => unreachable!("no group stands in another, and none watches"),
         };
         for input in inputs {
             assert!(!stored.contains(&input) || there.contains(&input), "{input} is read before it is there");

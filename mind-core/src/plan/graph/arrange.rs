@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
+    data::TensorData,
     dim::Dim,
     ir::{
         Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows, ValueId,
@@ -11,7 +12,10 @@ use crate::{
     },
     map::{self, Map},
     ops::{Class, Motion, position},
-    plan::{Along, BufferId, ConvKind, Must, Picked, Scalar, Source, Update, View, extents_around},
+    plan::{
+        Along, BufferId, ConvKind, Must, Picked, Scalar, Search, Source, Update, View, Watch, Watching,
+        extents_around,
+    },
     reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
 };
@@ -19,13 +23,16 @@ use crate::{
 const FIRST: &str = "the first place of a tensor is 0";
 const COUNTABLE: &str = "a part of a countable shape";
 
-pub(super) fn arrange(module: &Module, updates: &[Update]) -> Graph {
+pub(super) fn arrange(module: &Module, updates: &[Update], watching: Watching) -> Graph {
     let mut arranger = Arranger::new(module);
     for (value, inst) in module.iter() {
         let view = arranger.instruction(value, inst);
         // Every value of rank 0 is a number.
         let view = if inst.ty.rank() == 0 { arranger.loaded(value, view, inst.ty.dtype) } else { view };
         arranger.views.push(view);
+        if watching == Watching::Nan && may_be_nan(inst) {
+            arranger.search(value, inst);
+        }
     }
     arranger.finish(updates)
 }
@@ -42,6 +49,8 @@ struct Arranger<'m> {
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
     checks: HashMap<(ValueId, Must), ItemId>,
+    /// The last item so far that watches a value.
+    watched: Option<ItemId>,
 }
 
 impl<'m> Arranger<'m> {
@@ -55,6 +64,7 @@ impl<'m> Arranger<'m> {
             masks: masks(module),
             copies: HashMap::new(),
             checks: HashMap::new(),
+            watched: None,
         }
     }
 
@@ -127,6 +137,10 @@ impl<'m> Arranger<'m> {
                 let shapes = [input, shape.clone(), output];
                 self.conv2d(value, inst, ConvKind::GradFilter, convolution, shapes)
             }
+            Op::Effect(effect) => {
+                self.watch(inst.operands[0], Watch::Show(effect.label().clone()));
+                self.view(inst.operands[0])
+            }
             Op::Own(Own::External(External::Call { function, .. })) => {
                 self.external(value, inst, function, 0)
             }
@@ -135,6 +149,25 @@ impl<'m> Arranger<'m> {
             }
             Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
         }
+    }
+
+    /// Watches a value for NaN.
+    fn search(&mut self, value: ValueId, inst: &Inst) {
+        let is_float = |operand: &&ValueId| self.module.ty(**operand).dtype.is_float();
+        let mut made_of: Vec<ValueId> = inst.operands.iter().filter(is_float).copied().collect();
+        made_of.sort_unstable();
+        made_of.dedup();
+        let delivered = self.module.outputs().contains(&value);
+        self.watch(value, Watch::Search(Search { value, made_of, delivered }));
+    }
+
+    /// Watches a value, after those that are watched before it.
+    fn watch(&mut self, value: ValueId, watch: Watch) {
+        let ty = self.module.ty(value).clone();
+        let operand = if ty.rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) };
+        let number = Type::scalar(ty.dtype);
+        let item = self.push(value, Work::Watch { watch, ty }, vec![operand], number, Vec::new());
+        self.items[item].needs.extend(self.watched.replace(item));
     }
 
     /// The positions along one axis in memory, and the same at every place of the other axes.
@@ -507,6 +540,20 @@ impl<'m> Arranger<'m> {
         }
         feeds
     }
+}
+
+/// Whether a value may hold NaN.
+fn may_be_nan(inst: &Inst) -> bool {
+    let is_known = |constant: &Const| match constant.data() {
+        None => true,
+        Some(data) => match data {
+            TensorData::F32(elements) => !elements.iter().any(|element| element.get().is_nan()),
+            TensorData::F64(elements) => !elements.iter().any(|element| element.get().is_nan()),
+            TensorData::I32(_) | TensorData::I64(_) | TensorData::Bool(_) => true,
+        },
+    };
+    let is_known = matches!(&inst.op, Op::Const(constant) if is_known(constant));
+    inst.ty.dtype.is_float() && !inst.op.has_effect() && !is_known
 }
 
 /// What an operand's view is read as: without axes of extent 1 where it is in memory.

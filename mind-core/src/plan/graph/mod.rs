@@ -9,7 +9,7 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Slice, ValueId},
     map::Map,
-    plan::{Along, Must, Picked, Scalar, Update, View},
+    plan::{Along, Must, Picked, Scalar, Update, View, Watch, Watching},
     reduce::{ArgReduce, Cumulate, Monoid},
     ty::{DType, Shape, Type},
 };
@@ -106,6 +106,8 @@ pub(super) enum Work {
     Concat { rows: Dim },
     /// A tensor placed among zeros.
     SliceGrad { part: Shape, slice: Slice },
+    /// A value of this type that is watched; it makes nothing.
+    Watch { watch: Watch, ty: Type },
 }
 
 /// A convolution.
@@ -128,8 +130,8 @@ pub(super) enum Read {
 
 impl Graph {
     /// What the module computes; updates are in the order given.
-    pub(super) fn new(module: &crate::ir::Module, updates: &[Update]) -> Self {
-        arrange::arrange(module, updates)
+    pub(super) fn new(module: &crate::ir::Module, updates: &[Update], watching: Watching) -> Self {
+        arrange::arrange(module, updates, watching)
     }
 }
 
@@ -155,7 +157,8 @@ impl Work {
             | Self::ScatterAdd(_)
             | Self::Extern { .. }
             | Self::Concat { .. }
-            | Self::SliceGrad { .. } => None,
+            | Self::SliceGrad { .. }
+            | Self::Watch { .. } => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Index;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -55,6 +56,8 @@ pub enum NodeKind {
     Number(Number),
     /// `true`, `false`: the value of a named argument.
     Bool(bool),
+    /// `"h"`: an argument of `inspect`.
+    Text(Arc<str>),
     /// A variable, a symbol, a constant, or a word such as `same`.
     Name(Ident),
     /// `-a`, `!a`
@@ -258,6 +261,7 @@ impl NodeKind {
             Self::Unread
             | Self::Number(_)
             | Self::Bool(_)
+            | Self::Text(_)
             | Self::Name(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }
@@ -420,6 +424,7 @@ impl Body {
                 NodeKind::Unread
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
+                | NodeKind::Text(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
@@ -469,6 +474,7 @@ impl NodeKind {
             Self::Unread
             | Self::Number(_)
             | Self::Bool(_)
+            | Self::Text(_)
             | Self::Name(_)
             | Self::Rust { .. }
             | Self::Open => Vec::new(),

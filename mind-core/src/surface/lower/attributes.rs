@@ -1,5 +1,7 @@
 //! Arguments that are attributes: lists of integers and dimensions, axes, flags.
 
+use std::sync::Arc;
+
 use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
 use super::literals::{LiteralId, LiteralKind};
@@ -7,7 +9,7 @@ use super::values::{Lowered, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::Padding;
-use crate::surface::ast::{ConstantKind, ExprId};
+use crate::surface::ast::{ConstantKind, ExprId, NodeKind};
 use crate::ty::DType;
 
 /// Arguments of calls as attributes.
@@ -115,6 +117,14 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
+    /// `"h"`
+    fn text_attribute(&self, expr: ExprId) -> Lowered<Arc<str>> {
+        match &self.body()[expr].kind {
+            NodeKind::Text(text) => Ok(text.clone()),
+            _ => self.expected("a text as `\"h\"`", expr),
+        }
+    }
+
     /// `same`, `valid` or `[[1, 1], [1, 1]]`
     fn padding_attribute(&self, expr: ExprId) -> Lowered<Padding> {
         const PADDING: &str = "`valid`, `same` or pairs as `[[1, 1], [1, 1]]`";
@@ -126,7 +136,9 @@ pub(crate) trait Attributes: ReadLiterals {
             | Value::Tensor(_)
             | Value::Tuple(_)
             | Value::Struct(_)
-            | Value::Word(Word::DType(_) | Word::ElementsOf(_)) => return self.expected(PADDING, expr),
+            | Value::Word(Word::DType(_) | Word::ElementsOf(_) | Word::Text) => {
+                return self.expected(PADDING, expr);
+            }
         };
         let Some(pairs) = self.literals().elements(id) else { return self.expected(PADDING, expr) };
         let mut padding = Vec::new();

@@ -41,8 +41,9 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
             None
         }
     };
-    let BodyLowering { builder, made, updated, diags, mut value_names, incomplete, call_sites, .. } =
-        lowering;
+    let BodyLowering {
+        builder, made, updated, diags, mut value_names, derived, incomplete, call_sites, ..
+    } = lowering;
     if !diags.is_empty() || incomplete {
         return (None, diags);
     }
@@ -55,7 +56,11 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         let sites = made.iter().enumerate().map(site).collect();
         let names = (0..made.len()).map(|value| value_names.remove(&ValueId::new(value))).collect();
         let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
-        Compiled { source: Source { module: builder.finish(outputs), sites, names }, result, updates }
+        Compiled {
+            source: Source { module: builder.finish(outputs), sites, names, derived },
+            result,
+            updates,
+        }
     });
     (compiled, diags)
 }
@@ -148,6 +153,7 @@ impl BodyLowering<'_> {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
+            NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
             NodeKind::Name(name) => self.name(name, expr),
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
@@ -328,10 +334,13 @@ impl BodyLowering<'_> {
         Err(Diag::new(Code::E1007, self.body[value].site, message).help(help).into())
     }
 
-    /// Whether evaluating an expression updates a parameter.
+    /// Whether evaluating an expression does more than give a value: it updates a parameter, or shows something.
     fn has_effect(&self, value: ExprId) -> bool {
         match &self.body[value].kind {
-            NodeKind::Call { callee, .. } => self.table.updates(&callee.to_string()),
+            NodeKind::Call { callee, .. } => {
+                let name = callee.to_string();
+                self.table.updates(&name) || name == "inspect" && !self.is_own_function(&name)
+            }
             // What is in a block has been looked at by itself.
             NodeKind::Close { tail } => match tail {
                 None => true,
@@ -340,6 +349,7 @@ impl BodyLowering<'_> {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
@@ -366,7 +376,7 @@ impl BodyLowering<'_> {
     }
 
     fn has_effect_of_call(&self, value: ExprId) -> bool {
-        matches!(&self.body[value].kind, NodeKind::Call { callee, .. } if self.table.updates(&callee.to_string()))
+        matches!(&self.body[value].kind, NodeKind::Call { .. }) && self.has_effect(value)
     }
 
     /// The type of the result, and every output of the module.

@@ -190,6 +190,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             AttributeForm::Flag => Attribute::Flag(self.flag_attribute(argument)?),
             AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
             AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
+            AttributeForm::Text => Attribute::Text(self.text_attribute(argument)?),
             AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),
             AttributeForm::Padding => Attribute::Padding(self.padding_attribute(argument)?),
         })

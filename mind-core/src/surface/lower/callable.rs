@@ -1,15 +1,15 @@
 //! What is called: a function of a table, or one made of it by transforms.
 
-use super::lowered::GradientTarget;
+use super::lowered::{GradientTarget, Origin, Source};
 use super::signature::{Signature, SignatureParameter};
 use super::structure::Structure;
 use super::table::Entry;
 use crate::build::specialise;
-use crate::canon::{Canonical, canonicalise};
+use crate::canon::{Canonical, canonicalise_mapped};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Symbol};
-use crate::grad::{AutodiffError, GradientOptions, differentiate};
-use crate::ir::Module;
+use crate::grad::{AutodiffError, GradientOptions, Made, differentiate};
+use crate::ir::{Module, ValueId};
 use crate::ops::{OpError, Profile};
 use crate::verify::verify;
 
@@ -26,6 +26,8 @@ pub(super) struct Callable<'a> {
     /// The inputs whose final versions are outputs behind those of the result.
     pub(super) updates: Vec<usize>,
     pub(super) module: &'a Module,
+    /// What the module is of, where that is known.
+    pub(super) source: Option<&'a Source>,
     /// The transforms that make the function of the module, innermost first.
     pub(super) steps: Vec<Step>,
 }
@@ -75,6 +77,7 @@ impl Entry {
             result: compiled.result.clone(),
             updates: compiled.updates.clone(),
             module: &compiled.source.module,
+            source: Some(&compiled.source),
             steps: Vec::new(),
         })
     }
@@ -83,13 +86,24 @@ impl Entry {
 impl Callable<'_> {
     /// The module that the transforms make of the function's. Dimensions that the call makes known are put in first:
     /// a gradient of known extents is simpler.
-    pub(super) fn differentiated(&self, bindings: &Bindings) -> Result<Module, Differentiation> {
+    ///
+    /// Also where each value comes from, as far as that is known.
+    pub(super) fn differentiated(
+        &self,
+        bindings: &Bindings,
+    ) -> Result<(Module, Vec<Option<Origin>>), Differentiation> {
         let known = bindings.iter().filter(|(_, dim)| dim.as_literal().is_some());
         let known: Bindings = known.map(|(symbol, dim)| (symbol.clone(), dim.clone())).collect();
         let mut module = specialise(self.module, &known).map_err(Differentiation::Rule)?;
+        let mut origins: Vec<Option<Origin>> =
+            (0..module.insts().len()).map(|value| Some(self.source?.origin(ValueId::new(value)))).collect();
         for step in &self.steps {
-            let gradient = canonical(module).and_then(|module| differentiate(&module, &step.options));
+            let gradient = canonical(module).and_then(|(module, became)| {
+                origins = moved(&origins, &became);
+                differentiate(&module, &step.options)
+            });
             let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
+            origins = gradient.made.iter().map(|made| of_gradient((*made)?, &origins)).collect();
             let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
             module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
             // The next gradient is several times as large.
@@ -98,8 +112,28 @@ impl Callable<'_> {
                 return Err(Differentiation::Gradient(diag));
             }
         }
-        Ok(module)
+        Ok((module, origins))
     }
+}
+
+/// Where a value of a gradient comes from.
+pub(crate) fn of_gradient(made: Made, primal: &[Option<Origin>]) -> Option<Origin> {
+    match made {
+        Made::Copy(value) => primal[value.index()],
+        Made::Back(value) => primal[value.index()].map(|origin| Origin { derivative: true, ..origin }),
+    }
+}
+
+/// Where values come from, by what they became: of several that became one the first.
+pub(crate) fn moved(origins: &[Option<Origin>], became: &[Option<ValueId>]) -> Vec<Option<Origin>> {
+    let count = became.iter().flatten().map(|value| value.index() + 1).max().unwrap_or_default();
+    let mut moved = vec![None; count];
+    for (origin, became) in origins.iter().zip(became) {
+        if let (Some(origin), Some(became)) = (origin, became) {
+            moved[became.index()].get_or_insert(*origin);
+        }
+    }
+    moved
 }
 
 /// Why a function has no gradient.
@@ -111,12 +145,12 @@ pub(super) enum Differentiation {
 }
 
 /// The canonical form that differentiation takes.
-fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
+fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), AutodiffError> {
     let verified = verify(module, Profile::Extended).map_err(|errors| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
         AutodiffError::Verification(errors.join("; "))
     })?;
-    Ok(canonicalise(verified))
+    Ok(canonicalise_mapped(verified))
 }
 
 impl Step {

@@ -82,6 +82,7 @@ impl BodyLowering<'_> {
             result: Structure::UNIT,
             updates: Vec::new(),
             module: &Module::default(),
+            source: None,
             steps: Vec::new(),
         };
         let bound = self.bind(&callable, arguments, expr)?;
@@ -121,18 +122,25 @@ impl BodyLowering<'_> {
             }
             diag
         };
-        let module = match callable.steps.is_empty() {
-            true => Cow::Borrowed(callable.module),
-            false => Cow::Owned(callable.differentiated(&bound.bindings).map_err(|error| match error {
-                Differentiation::Rule(error) => broken(&error),
-                Differentiation::Gradient(diag) => diag,
-            })?),
+        let (module, origins) = match callable.steps.is_empty() {
+            true => (Cow::Borrowed(callable.module), Vec::new()),
+            false => {
+                let made = callable.differentiated(&bound.bindings).map_err(|error| match error {
+                    Differentiation::Rule(error) => broken(&error),
+                    Differentiation::Gradient(diag) => diag,
+                });
+                let (module, origins) = made?;
+                (Cow::Owned(module), origins)
+            }
         };
         let count = self.builder.insts().len().saturating_add(own_instructions(&module));
         if count > MAX_INSTRUCTIONS {
             return Err(too_many(&callable.name, count, site).into());
         }
+        let first = self.builder.insts().len();
         let inlined = self.builder.inline(&module, &bound.values, &bound.bindings);
+        let made = origins.into_iter().skip(bound.values.len()).enumerate();
+        self.derived.extend(made.filter_map(|(at, origin)| Some((ValueId::new(first + at), origin?))));
         self.made.resize(self.builder.insts().len(), Some(expr));
         let outputs = inlined.map_err(|error| broken(&error))?;
         let mut outputs = outputs.into_iter();

@@ -1,5 +1,7 @@
 //! Declared functions that are elsewhere: each is a module of one instruction, which calls inline as any other.
 
+use std::collections::BTreeMap;
+
 use super::lowered::Source;
 use super::signature::{Signature, function_signature};
 use super::structure::Structure;
@@ -71,7 +73,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     }
     let sites: Vec<Site> = signature.inputs.iter().map(|input| input.site).chain([signature.site]).collect();
     let names = vec![None; sites.len()];
-    let source = Source { module: builder.finish([value]), sites, names };
+    let source = Source { module: builder.finish([value]), sites, names, derived: BTreeMap::new() };
     Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new() })
 }
 

@@ -57,6 +57,7 @@ pub(crate) trait Foreign: Expressions {
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
+            | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }

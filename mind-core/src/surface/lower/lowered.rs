@@ -1,5 +1,6 @@
 //! What a program means: the functions with their interfaces and modules, in types that every later phase reads.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proc_macro2::{Ident, TokenStream};
@@ -159,4 +160,23 @@ pub struct Source {
     pub sites: Vec<Site>,
     /// What the program calls each value: the name that a `let` binds it to first.
     pub names: Vec<Option<String>>,
+    /// Where values of derivatives come from that are called; other values come from their place.
+    pub derived: BTreeMap<ValueId, Origin>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// What computes it; of a value that a derivative makes, what it is made for.
+    pub site: Site,
+    /// Whether a derivative makes it.
+    pub derivative: bool,
+}
+
+impl Source {
+    /// Where a value comes from.
+    pub fn origin(&self, value: ValueId) -> Origin {
+        let own = || Origin { site: self.sites[value.index()], derivative: false };
+        self.derived.get(&value).copied().unwrap_or_else(own)
+    }
 }

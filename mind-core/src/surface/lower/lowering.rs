@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::literals::{LiteralId, Literals};
+use super::lowered::Origin;
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::Scope;
@@ -43,6 +44,8 @@ pub(super) struct BodyLowering<'a> {
     pub(super) reported: BTreeSet<String>,
     /// What the program calls a value.
     pub(super) value_names: BTreeMap<ValueId, String>,
+    /// Where values of derivatives come from that are called.
+    pub(super) derived: BTreeMap<ValueId, Origin>,
     /// Whether it calls a function that has a mistake, which is told there.
     pub(super) incomplete: bool,
 }
@@ -66,6 +69,7 @@ pub(super) struct Outside {
     pub(super) made: Vec<Option<ExprId>>,
     pub(super) literals_made: BTreeMap<(LiteralId, DType), ValueId>,
     pub(super) value_names: BTreeMap<ValueId, String>,
+    pub(super) derived: BTreeMap<ValueId, Origin>,
     pub(super) names: Names,
 }
 
@@ -173,6 +177,7 @@ impl<'a> BodyLowering<'a> {
             diags: Diags::new(),
             reported: BTreeSet::new(),
             value_names: BTreeMap::new(),
+            derived: BTreeMap::new(),
             incomplete: false,
         }
     }

@@ -48,9 +48,10 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use callable::{moved, of_gradient};
 pub use library::{Foreign, ForeignBlock, ForeignItem, Library};
 pub use lowered::{
-    Constant, Function, GradientRequest, GradientTarget, Lowered, Parameter, Source, Template,
+    Constant, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Source, Template,
 };
 pub use names::nearest;
 pub use structs::{Struct, StructField};

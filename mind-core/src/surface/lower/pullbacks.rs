@@ -41,6 +41,7 @@ impl BodyLowering<'_> {
             made: mem::take(&mut self.made),
             literals_made: mem::take(&mut self.literals.made),
             value_names: mem::take(&mut self.value_names),
+            derived: mem::take(&mut self.derived),
             names: mem::take(&mut self.names),
         };
         let sound = !matches!(result, Value::Poison);
@@ -83,10 +84,10 @@ impl BodyLowering<'_> {
             Value::Poison => Err(Stop::Poisoned),
             _ => self.told(tail, expr, &wanted),
         };
-        let Outside { builder, made, literals_made, value_names, names } = outside;
+        let Outside { builder, made, literals_made, value_names, derived, names } = outside;
         let inner = mem::replace(&mut self.builder, builder);
-        (self.made, self.literals.made, self.value_names, self.names) =
-            (made, literals_made, value_names, names);
+        (self.made, self.literals.made, self.value_names, self.derived, self.names) =
+            (made, literals_made, value_names, derived, names);
         let outputs = told?;
         if outputs.is_empty() {
             return Ok(result);

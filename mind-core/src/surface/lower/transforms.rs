@@ -50,7 +50,7 @@ impl BodyLowering<'_> {
 
 /// Makes the function that a transform makes of another.
 fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Result<Callable<'a>, Diag> {
-    let Callable { name, symbols, mut formals, result, updates, module, mut steps } = callable;
+    let Callable { name, symbols, mut formals, result, updates, module, source, mut steps } = callable;
     let label = transform.kind.name();
     let parameters = formals.iter().map(|formal| (formal.name.as_str(), &formal.structure));
     let targets = gradient_targets(&transform.wrt, parameters)?;
@@ -89,7 +89,16 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         TransformKind::Grad | TransformKind::Vjp => (gradient, values),
     };
     steps.push(Step { options, dropped, label, function: name.clone(), site: transform.site, targets });
-    Ok(Callable { name: format!("{label}({name})"), symbols, formals, result, updates, module, steps })
+    Ok(Callable {
+        name: format!("{label}({name})"),
+        symbols,
+        formals,
+        result,
+        updates,
+        module,
+        source,
+        steps,
+    })
 }
 
 /// Whether a result is a tuple of which the first is differentiated, and the others are passed on.

@@ -35,6 +35,8 @@ pub(crate) enum Word {
     DType(DType),
     /// The element type of what an argument of a template is, where that is not known.
     ElementsOf(ExprId),
+    /// A text in double quotes.
+    Text,
 }
 
 impl Word {
@@ -44,6 +46,7 @@ impl Word {
             Self::Valid => "valid",
             Self::DType(dtype) => dtype.name(),
             Self::ElementsOf(_) => "an element type",
+            Self::Text => "text",
         }
     }
 }

@@ -114,7 +114,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a number; a sign just before it is its own, unless a postfix form comes between them.
+    /// Whether the arguments of a function of this name are being read.
+    fn is_in_call_of(&mut self, name: &str) -> bool {
+        match &self.level().kind {
+            LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => callee.to_string() == name,
+            LevelKind::Call(OpenCall { target: Target::Method(callee), .. }) => callee == name,
+            _ => false,
+        }
+    }
+
+    /// Reads a number, or the text that `inspect` takes; a sign just before it is its own, unless a postfix form comes between them.
     fn literal(&mut self) -> Result<Operand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
         let mut site = self.before();
@@ -129,6 +138,13 @@ impl<'a> Parser<'a> {
             site = sign.to(site);
         }
         let text = literal.to_string();
+        if !negative
+            && self.is_in_call_of("inspect")
+            && let syn::Lit::Str(text) = syn::Lit::new(literal.clone())
+            && text.suffix().is_empty()
+        {
+            return Ok(self.add(NodeKind::Text(text.value().into()), site));
+        }
         let number = match number(literal, negative) {
             Err(diag) if text.starts_with(['"', '\'']) => return Err(self.text_literal(&text, diag)),
             number => number?,

@@ -85,6 +85,7 @@ fn intern<'m>(
         let symbol = match (inst.op.input_name(), &inst.op) {
             (Some(name), _) => symbols.intern(name),
             (None, Op::Own(Own::External(external))) => symbols.intern(external.function()),
+            (None, Op::Effect(effect)) => symbols.intern(effect.label()),
             (None, _) => 0,
         };
         uses.push((symbol, types.intern(&inst.ty)));
