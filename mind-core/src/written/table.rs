@@ -687,6 +687,7 @@ impl Op {
             Self::Own(Own::Extent { number }) => vec![number],
             Self::Input { .. }
             | Self::Const(_)
+            | Self::Effect(_)
             | Self::Map(_)
             | Self::Reduce(..)
             | Self::ArgReduce(..)

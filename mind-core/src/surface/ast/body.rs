@@ -295,6 +295,7 @@ impl NodeKind {
             Self::Call { method: true, .. }
             | Self::Unread
             | Self::Number(_)
+            | Self::Text(_)
             | Self::Bool(_)
             | Self::Name(_)
             | Self::Prefix { .. }
@@ -330,6 +331,7 @@ impl NodeKind {
             | Self::Call { .. }
             | Self::Transformed { .. }
             | Self::Number(_)
+            | Self::Text(_)
             | Self::Bool(_)
             | Self::Name(_)
             | Self::Prefix { .. }
