@@ -10,18 +10,20 @@
 mod data;
 #[path = "support/differences.rs"]
 mod differences;
+#[path = "support/digits.rs"]
+mod digits;
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use data::{CLASSES, DataError, Digit, PIXELS, Random};
+use data::Random;
+use digits::{CLASSES, DataError, Digit, PIXELS};
 use mind::Tensor;
 
 mind::include_ks!("digits_ks.ks", export = [loss, answers], grad = [loss]);
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.csv.gz");
 const UNITS: usize = 64;
 const EPOCHS: usize = 40;
 const BATCH: usize = 32;
@@ -94,7 +96,7 @@ impl Batch {
 
 fn main() -> Result<(), DataError> {
     let mut random = Random(1);
-    let (mut train, test) = data::split(data::load(Path::new(DATA))?, &mut random);
+    let (mut train, test) = data::split(digits::load(Path::new(digits::SHIPPED))?, &mut random);
     let test = Batch::new(&test, |digit| digit.pixels);
     let mut net = Network::random(&mut random);
 

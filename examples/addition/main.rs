@@ -10,6 +10,8 @@
 #[path = "../support/canvas.rs"]
 mod canvas;
 mod pictures;
+#[path = "../support/program.rs"]
+mod program;
 mod report;
 mod sums;
 
@@ -17,9 +19,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use mind::{Const, Initialiser, Tensor, Xoshiro256, mind};
 
+use program::Outcome;
 use report::Mistakes;
 use sums::{ANSWER, QUESTION, Sum};
 
@@ -131,16 +133,10 @@ const ASKED: usize = 5000;
 const EVERY: usize = 200;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(run)
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
+fn run() -> Outcome {
     let mut random = Xoshiro256::new(SEED);
     let unseen: Vec<_> = (0..ASKED).map(|_| Sum::draw(&mut random, true)).collect();
     let mut net = Learner::new(&mut random);
@@ -160,8 +156,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let (first, second) = attention(&batch(&[&text], 0), &net.gpt);
     let path = Path::new(PICTURE);
     pictures::attention(path, &text, &[first.as_slice(), second.as_slice()])?;
-    let here = std::env::current_dir().unwrap_or_default();
-    println!("\nattention: {}", path.strip_prefix(here).unwrap_or(path).display());
+    println!("\nattention: {}", program::shown(path));
     Ok(())
 }
 
@@ -177,13 +172,8 @@ impl Learner {
     }
 }
 
-fn train(
-    net: &mut Learner,
-    unseen: &[Sum],
-    random: &mut Xoshiro256,
-) -> Result<Mistakes, Box<dyn std::error::Error>> {
-    let style = "learning {bar:40.blue} step {pos}/{len}, {elapsed} {msg}";
-    let bar = ProgressBar::new(STEPS as u64).with_style(ProgressStyle::with_template(style)?);
+fn train(net: &mut Learner, unseen: &[Sum], random: &mut Xoshiro256) -> Outcome<Mistakes> {
+    let bar = program::progress("learning", "step", STEPS)?;
     let mut mistakes = Mistakes::new(unseen);
     for number in 1..=STEPS {
         let sums: Vec<_> = (0..BATCH).map(|_| Sum::draw(random, false)).collect();

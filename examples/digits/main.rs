@@ -9,18 +9,25 @@
 #[path = "../support/canvas.rs"]
 mod canvas;
 mod data;
+#[path = "../support/digits.rs"]
+mod digits;
 mod pictures;
+#[path = "../support/program.rs"]
+mod program;
+#[cfg(test)]
+mod reading_tests;
 mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use mind::{Const, Tensor, mind};
 
-use data::{CLASSES, Digit, PIXELS, Random};
+use data::Random;
+use digits::{CLASSES, Digit, PIXELS};
 use pictures::History;
+use program::{Outcome, shown};
 use report::{Answer, Confusion};
 
 mind! {
@@ -50,7 +57,6 @@ mind! {
     }
 }
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.csv.gz");
 const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits");
 const SEED: u64 = 1;
 const EPOCHS: usize = 100;
@@ -59,19 +65,13 @@ const BATCH: usize = 32;
 const RATE: (f32, f32) = (0.4, 0.97);
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run(run)
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from(DATA), PathBuf::from);
+fn run() -> Outcome {
+    let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from(digits::SHIPPED), PathBuf::from);
     let mut random = Random(SEED);
-    let (training, test) = data::split(data::load(&path)?, &mut random);
+    let (training, test) = data::split(digits::load(&path)?, &mut random);
     println!("{} handwritten digits to learn from, {} to be tested on", training.len(), test.len());
 
     let mut net = Network::he_uniform(&mut random);
@@ -111,14 +111,8 @@ fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pict
     (x, y)
 }
 
-fn train(
-    net: &mut Network,
-    training: &[Digit],
-    test: &[Digit],
-    random: &mut Random,
-) -> Result<History, Box<dyn std::error::Error>> {
-    let style = "learning {bar:40.blue} epoch {pos}/{len}, {elapsed} {msg}";
-    let bar = ProgressBar::new(EPOCHS as u64).with_style(ProgressStyle::with_template(style)?);
+fn train(net: &mut Network, training: &[Digit], test: &[Digit], random: &mut Random) -> Outcome<History> {
+    let bar = program::progress("learning", "epoch", EPOCHS)?;
     let (mut digits, mut rate) = (training.to_vec(), RATE.0);
     let mut history = History::default();
     let (test_x, test_y) = batch(test, |digit| digit.pixels);
@@ -138,10 +132,4 @@ fn train(
     }
     bar.finish();
     Ok(history)
-}
-
-/// The path from where the user stands, if it is below.
-fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(here).unwrap_or(path).display().to_string()
 }

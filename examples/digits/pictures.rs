@@ -6,7 +6,7 @@ use std::path::Path;
 use noto_sans_mono_bitmap::FontWeight;
 
 use crate::canvas::{BLUE, Canvas, Colour, FAINT, GREY, INK, PAPER, blend};
-use crate::data::{Digit, PIXELS, SIDE};
+use crate::digits::{Digit, PIXELS, SIDE};
 use crate::report::Answer;
 
 const PALE_BLUE: Colour = [191, 212, 250];

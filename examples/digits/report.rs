@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::data::{CLASSES, Digit};
+use crate::digits::{CLASSES, Digit};
 
 /// What the network says of one digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +84,7 @@ impl fmt::Display for Confusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::PIXELS;
+    use crate::digits::PIXELS;
 
     #[test]
     fn the_answer_is_the_greatest_score_with_its_softmax() {

@@ -1,6 +1,8 @@
 //! A canvas that examples draw on, saved as a PNG file. Text comes from letters drawn ahead of time, so no font needs to
 //! be installed.
 
+#![allow(dead_code, reason = "each example draws with a part of it")]
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
