@@ -7,6 +7,9 @@
 //! It reads `123+456=` and writes the digits of the sum, the last one first: `9750`. The network is made of the standard
 //! library of the language (`docs/library.md`).
 
+#[cfg(test)]
+#[path = "../support/along.rs"]
+mod along;
 #[path = "../support/canvas.rs"]
 mod canvas;
 mod pictures;
@@ -234,7 +237,7 @@ fn answers(gpt: &Gpt, sums: &[Sum]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use mind::{Elements, ElementsMut, Parameters, gradcheck_some};
+    use mind::gradcheck_some;
 
     use super::*;
 
@@ -244,28 +247,6 @@ mod tests {
         (net, (0..count).map(|_| Sum::draw(&mut random, false)).collect())
     }
 
-    /// How fast the loss grows where the weights of this name move by `direction`.
-    fn slope(gpt: &mut Gpt, name: &str, direction: &[f32], loss: impl Fn(&Gpt) -> f32) -> f64 {
-        let length = direction.iter().map(|d| f64::from(*d).powi(2)).sum::<f64>().sqrt();
-        // Short enough for the quotient, long enough for the digits of a loss.
-        let far = 0.01 / length as f32;
-        let [ahead, behind] = [far, -far].map(|far| {
-            let mut moved = |far: f32| {
-                gpt.visit_mut(&mut |part| match part.elements {
-                    ElementsMut::F32(weights) if part.name == name => {
-                        weights.iter_mut().zip(direction).for_each(|(weight, by)| *weight += far * by);
-                    }
-                    _ => {}
-                });
-                f64::from(loss(gpt))
-            };
-            let there = moved(far);
-            moved(-far);
-            there
-        });
-        (ahead - behind) / (2.0 * f64::from(far))
-    }
-
     #[test]
     fn the_gradient_is_that_of_the_loss() {
         let (mut net, sums) = some(2);
@@ -273,13 +254,8 @@ mod tests {
         let (_, gradient) = loss_grad(&x, &y, &net.gpt);
         // Of single elements a loss in f32 has few digits: this finds what is far off.
         gradcheck_some(&mut net.gpt, &gradient, 3, |gpt| loss(&x, &y, gpt).0).expect("they are the same");
-        // Along the gradient of a part the slope is the sum of its squares: this finds what is wrong by a thousandth.
-        for part in gradient.parameters() {
-            let Elements::F32(slopes) = part.elements else { panic!("{} is of floats", part.name) };
-            let squares = slopes.iter().map(|slope| f64::from(*slope).powi(2)).sum::<f64>();
-            let found = slope(&mut net.gpt, &part.name, slopes, |gpt| loss(&x, &y, gpt).0);
-            assert!((found / squares - 1.0).abs() < 1e-3, "{}: {found} for {squares}", part.name);
-        }
+        // Short enough for the quotient, long enough for the digits of a loss.
+        along::check(&mut net.gpt, &gradient, 1e-2, 1e-3, |gpt| loss(&x, &y, gpt).0);
     }
 
     #[test]
