@@ -148,7 +148,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["ndtri"], formula("1.4142135623730951 * erf_inv(2.0 * {0} - 1.0)")),
     (&["gammaln", "loggamma", "lgam", "ln_gamma"], Way::Named("lgamma")),
     (&["psi"], Way::Named("digamma")),
-    (&["polygamma"], Way::Words("write `digamma(…)`, or its derivative `trigamma(…)`")),
+    (&["polygamma"], Way::Words("write `trigamma(…)`, the derivative of `digamma(…)`")),
     (&["fmod"], Way::Named("rem")),
     (&["remainder", "rem_euclid", "floormod"], formula("{0} - {1} * floor({0} / {1})")),
     (&["floor_divide", "floordiv", "div_floor"], formula("floor({0} / {1})")),
@@ -179,7 +179,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["reduce_logsumexp"], library("nn", "logsumexp")),
     (&["variance", "reduce_variance"], library("num", "var")),
     (&["stddev", "reduce_std"], library("num", "std")),
-    (&["trace"], Way::Words("multiply by the identity matrix, a parameter: `sum(… * eye)`")),
     (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
         &["cumprod", "cumulative_prod"],
@@ -214,12 +213,12 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["mse_loss", "mean_squared_error"], library("nn", "mse")),
     (&["l1_loss", "mean_absolute_error"], library("nn", "mae")),
     (
-        &["cross_entropy", "softmax_cross_entropy", "softmax_cross_entropy_with_logits"],
-        Way::Formula {
-            text: "mean(log(sum(exp({=0}), axes = [-1])) - sum({0} * {1}, axes = [-1]))",
-            when: ", for targets that are one-hot rows",
-        },
+        &["cross_entropy"],
+        Way::Words(
+            "write `nn::cross_entropy(…, …)` where targets are classes, `nn::cross_entropy_of(…, …)` where they are distributions",
+        ),
     ),
+    (&["softmax_cross_entropy", "softmax_cross_entropy_with_logits"], library("nn", "cross_entropy_of")),
     (&["binary_cross_entropy", "bce"], formula("-mean({1} * log({=0}) + (1.0 - {1}) * log(1.0 - {0}))")),
     // Selections.
     (&["where_", "cond", "if_else", "select", "choose"], Way::Named("where")),
@@ -249,8 +248,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
     (&["dstack"], formula("concat({=0}, axis = 2)")),
     (&["append"], Way::Words("write `concat([…, …])`")),
-    (&["tril"], Way::Words("of two rows and columns write `where(iota(2)[.., _] >= iota(2), …, 0.0)`")),
-    (&["triu"], Way::Words("of two rows and columns write `where(iota(2)[.., _] <= iota(2), …, 0.0)`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
         Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
@@ -264,14 +261,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Words("name the places in their order: `gather(…, [2, 1, 0])`"),
     ),
     (&["zero_pad", "zero_padding2d"], Way::Named("pad")),
-    (
-        &["diag", "diagonal", "eye", "diagflat"],
-        Way::Words(
-            "write the matrix, as `where(iota(N)[.., _] == iota(N), 1.0, 0.0)`; multiply by one of zeros and ones",
-        ),
-    ),
+    (&["diag_embed", "diagflat"], library("num", "diag")),
+    (&["eye"], Way::Words("write `num::eye_like(…)` of a matrix of its extents")),
     (&["arange", "range"], Way::Named("iota")),
-    (&["linspace"], Way::Words("make it of positions, as `0.5 + 0.25 * f32(iota(4))`")),
     (&["take_along_axis", "take_along_dim", "batch_gather"], Way::Named("take_along")),
     (&["onehot", "to_categorical"], Way::Named("one_hot")),
     (&["full_like"], formula("zeros_like({=0}) + {1}")),

@@ -6,6 +6,7 @@ mod errors;
 mod examples;
 mod knossos;
 mod library;
+mod names;
 mod ops;
 mod texts;
 
