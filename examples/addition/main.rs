@@ -4,7 +4,7 @@
 //! cargo run --release --example addition
 //! ```
 //!
-//! It reads `123+456=` and writes the digits of the sum, the last one first: `9750`. The network is made of the standard
+//! Another number of steps may be named. It reads `123+456=` and writes the digits of the sum, the last one first: `9750`. The network is made of the standard
 //! library of the language (`docs/library.md`).
 
 #[cfg(test)]
@@ -140,14 +140,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Outcome {
+    let steps = std::env::args().nth(1).map_or(Ok(STEPS), |steps| steps.parse())?;
     let mut random = Xoshiro256::new(SEED);
     let unseen: Vec<_> = (0..ASKED).map(|_| Sum::draw(&mut random, true)).collect();
     let mut net = Learner::new(&mut random);
-    println!("{STEPS} steps of {BATCH} sums, {ASKED} unseen ones to be asked");
+    println!("{steps} steps of {BATCH} sums, {ASKED} unseen ones to be asked");
 
     let start = Instant::now();
-    let mistakes = train(&mut net, &unseen, &mut random)?;
-    println!("{STEPS} steps in {:.1} s\n\n{mistakes}", start.elapsed().as_secs_f64());
+    let mistakes = train(&mut net, steps, &unseen, &mut random)?;
+    println!("{steps} steps in {:.1} s\n\n{mistakes}", start.elapsed().as_secs_f64());
     println!("test accuracy: {:.2} %", mistakes.accuracy());
     println!("{} of {} unseen sums exactly right", mistakes.right(), mistakes.total());
     for (sum, said) in wrong(&net.gpt, &unseen).take(5) {
@@ -175,13 +176,13 @@ impl Learner {
     }
 }
 
-fn train(net: &mut Learner, unseen: &[Sum], random: &mut Xoshiro256) -> Outcome<Mistakes> {
-    let bar = program::progress("learning", "step", STEPS)?;
+fn train(net: &mut Learner, steps: usize, unseen: &[Sum], random: &mut Xoshiro256) -> Outcome<Mistakes> {
+    let bar = program::progress("learning", "step", steps)?;
     let mut mistakes = Mistakes::new(unseen);
-    for number in 1..=STEPS {
+    for number in 1..=steps {
         let sums: Vec<_> = (0..BATCH).map(|_| Sum::draw(random, false)).collect();
         let (x, y) = questions(&sums);
-        let (loss, right) = step(&x, &y, net, STEPS as f32);
+        let (loss, right) = step(&x, &y, net, steps as f32);
         bar.set_message(format!("loss {loss:.4}, {:.0} % right", 100.0 * right));
         bar.inc(1);
         if number % EVERY == 0 {
