@@ -1,5 +1,7 @@
 //! From the tokens in `mind!` to Rust.
 
+use std::collections::BTreeSet;
+
 use mind_core::{
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
@@ -8,13 +10,13 @@ use mind_core::{
     plan::Plan,
     surface::{
         self,
-        ast::{Expression, Program},
-        lower::{Function, Library, Lowered, Structure, Template},
+        ast::{Expression, Number, Plain, Program},
+        lower::{ConstantValue, Function, Library, Lowered, Structure, Template},
     },
     ty::DType,
 };
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
 
 use crate::{
     bare,
@@ -97,7 +99,9 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     };
     let (program, mut diags) = surface::parse(written.clone());
     let received = Received::read(rest.collect());
-    let library = received.as_ref().and_then(Received::library);
+    let place = Place::of(&written);
+    let imports = Imports::new(program.imports(), &place);
+    let library = received.as_ref().and_then(|received| received.library(program.imports(), imports.names()));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
         return expand_expression(&root, &program, expression, library, diags, compile_errors);
     }
@@ -109,18 +113,18 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
         }
         None => {
             let site = program.imports().first().map_or(Site::Nowhere, |import| import.site);
-            let message = "the source of an imported function cannot be read, expected one of this version of the language";
+            let message =
+                "the source of an import cannot be read, expected one of this version of the language";
             diags.push(
                 Diag::new(Code::E2002, site, message).help("depend on one version of the library only"),
             );
             surface::lower(&program).0
         }
     };
-    let part = match program {
-        Program::Block(_) => Part::Modules,
+    let part = match &program {
+        Program::Block(block) => Part::Modules { late: block.late_items() },
         Program::Closure(_) | Program::Expression(_) => Part::All,
     };
-    let place = Place::of(&written);
     let exports = Exports::new(&program, &place, &written, &lowered, &received.unwrap_or_default());
     Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
 }
@@ -138,8 +142,13 @@ fn ask(
     let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
     // Signatures are worked out without the imports; what is wrong with them is told by the rest.
     block.functions.iter_mut().for_each(|function| function.body = None);
+    let late = block.late_items();
+    let is_early = |name: &Ident| !late.contains(&name.to_string());
+    block.functions.retain(|function| is_early(&function.name));
+    block.structs.retain(|item| is_early(&item.name));
+    block.constants.retain(|constant| is_early(&constant.name));
     let (lowered, _) = surface::lower(&Program::Block(block));
-    let (constants, structs) = (constants(&lowered), structs(root, &lowered));
+    let (constants, structs) = (constants(&lowered, |_| true), structs(root, &lowered, |_| true));
     let guard = |body| imports.guard(body);
     let part = Part::Forms(&guard);
     let forms = lowered.functions.iter().map(|function| {
@@ -154,8 +163,21 @@ enum Part<'a> {
     All,
     /// Those that its signature decides; their bodies go through the guard.
     Forms(&'a emit::Guard<'a>),
-    /// Those that are not among the forms.
-    Modules,
+    /// Those that are not among the forms: of what waits for imports, all.
+    Modules {
+        /// Its names.
+        late: BTreeSet<String>,
+    },
+}
+
+impl Part<'_> {
+    /// That of an item of this name.
+    fn of(&self, name: &Ident) -> &Self {
+        match self {
+            Self::Modules { late } if late.contains(&name.to_string()) => &Part::All,
+            Self::All | Self::Forms(_) | Self::Modules { .. } => self,
+        }
+    }
 }
 
 /// A program that has been lowered, on its way to Rust.
@@ -180,11 +202,11 @@ impl Expansion {
                 .as_ref()
                 .map(|exports| exports.import(&function.name, &function.visibility))
                 .unwrap_or_default();
-            items(&root, function, arguments, &part, &import, &mut diags)
+            items(&root, function, arguments, part.of(&function.name), &import, &mut diags)
         });
         let functions: TokenStream = functions.collect();
         let templates: TokenStream = match (&exports, &part) {
-            (Some(exports), Part::All | Part::Modules) => {
+            (Some(exports), Part::All | Part::Modules { .. }) => {
                 lowered.templates.iter().map(|template| module_of(template, exports)).collect()
             }
             (Some(_), Part::Forms(_)) | (None, _) => TokenStream::new(),
@@ -194,21 +216,19 @@ impl Expansion {
             errors.extend(watch::tracking());
         }
         let warnings = match (diags.is_empty(), &part) {
-            (true, Part::All | Part::Modules) => unused::warnings(&program),
+            (true, Part::All | Part::Modules { .. }) => unused::warnings(&program),
             (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
         };
         match program {
             Program::Expression(_) => errors,
             Program::Block(_) => {
-                let types = match part {
-                    Part::All | Part::Forms(_) => {
-                        let (constants, structs) = (constants(&lowered), structs(&root, &lowered));
-                        quote! { #constants #structs }
-                    }
-                    Part::Modules => TokenStream::new(),
+                let is_here = |name: &Ident| match part.of(name) {
+                    Part::All | Part::Forms(_) => true,
+                    Part::Modules { .. } => false,
                 };
-                let source = exports.map(|exports| exports.source);
-                quote! { #errors #warnings #types #source #templates #functions }
+                let (constants, structs) = (constants(&lowered, is_here), structs(&root, &lowered, is_here));
+                let (source, items) = exports.map(|exports| (exports.source, exports.items)).unzip();
+                quote! { #errors #warnings #constants #structs #items #source #templates #functions }
             }
             Program::Closure(_) => {
                 let name = lowered.functions.first().map(|function| &function.name);
@@ -231,22 +251,43 @@ fn module_of(template: &Template, exports: &Exports) -> TokenStream {
     }
 }
 
-fn structs(root: &Root, lowered: &Lowered) -> TokenStream {
-    lowered.structs.iter().map(|item| emit::structs::structure(root, item)).collect()
+fn structs(root: &Root, lowered: &Lowered, is_here: impl Fn(&Ident) -> bool) -> TokenStream {
+    let structs = lowered.structs.iter().filter(|item| is_here(&item.name));
+    structs.map(|item| emit::structs::structure(root, item)).collect()
 }
 
 /// The constants of a block as constants of Rust.
-fn constants(lowered: &Lowered) -> TokenStream {
-    let constants = lowered.constants.iter().map(|constant| {
+fn constants(lowered: &Lowered, is_here: impl Fn(&Ident) -> bool) -> TokenStream {
+    let constants = lowered.constants.iter().filter(|constant| is_here(&constant.name));
+    let constants = constants.map(|constant| {
         let (attributes, visibility, name) = (&constant.attributes, &constant.visibility, &constant.name);
-        let value = proc_macro2::Literal::i64_unsuffixed(constant.value);
+        let (ty, value) = match &constant.value {
+            ConstantValue::Dim(value) => {
+                (format_ident!("usize"), Literal::i64_unsuffixed(*value).into_token_stream())
+            }
+            ConstantValue::Plain(Plain::Truth(truth)) => (format_ident!("bool"), quote! { #truth }),
+            ConstantValue::Plain(Plain::Number(number)) => number_of_rust(number),
+        };
         quote! {
             #attributes
             #[allow(dead_code)]
-            #visibility const #name: ::core::primitive::usize = #value;
+            #visibility const #name: ::core::primitive::#ty = #value;
         }
     });
     constants.collect()
+}
+
+/// The type of a number in Rust, that of its suffix or the widest, and the number.
+fn number_of_rust(number: &Number) -> (Ident, TokenStream) {
+    let widest = if number.is_float() { DType::F64 } else { DType::I64 };
+    let ty = format_ident!("{}", number.suffix.unwrap_or(widest).name());
+    let value = match &*number.text {
+        "inf" => quote! { ::core::primitive::#ty::INFINITY },
+        "-inf" => quote! { ::core::primitive::#ty::NEG_INFINITY },
+        "nan" | "-nan" => quote! { ::core::primitive::#ty::NAN },
+        text => text.parse().expect("a number is a token"),
+    };
+    (ty, value)
 }
 
 /// The Rust items of a function that no block can import, and of the gradient it asks for.
@@ -373,7 +414,7 @@ fn emit_item(
                 (emit::forms(&item, guard), fails_anyhow.then(|| emit::try_form(&item, guard)));
             quote! { #forms #try_form }
         }
-        (Part::Modules, _) => {
+        (Part::Modules { .. }, _) => {
             let module = compiled.map_or_else(|| emit::fallback_module(&item), |_| emit::module(&item));
             let fails = compiled.is_none() || emit::is_fallible(&item);
             let try_form = (fails && !fails_anyhow).then(|| emit::try_form(&item, &|body| body));

@@ -16,6 +16,7 @@ mod folds;
 mod forms;
 mod gather;
 mod gradients;
+mod imports;
 mod indexing;
 mod into;
 mod joining;

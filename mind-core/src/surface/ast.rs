@@ -6,6 +6,7 @@
 
 mod body;
 mod callee;
+mod items;
 mod templates;
 
 pub(crate) use body::new_axes;
@@ -36,7 +37,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// The functions of other blocks that it calls.
+    /// What it names of other blocks.
     pub fn imports(&self) -> &[Import] {
         match self {
             Self::Block(block) => &block.imports,
@@ -49,7 +50,7 @@ impl Program {
 /// The items of a block, in source order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// `use crate::layers::dense;`, and paths that are called.
+    /// `use crate::layers::dense;`, and paths.
     pub imports: Vec<Import>,
     /// `use nn::softmax;`: what calls it is a call of the library.
     pub library: Vec<Import>,
@@ -76,18 +77,29 @@ pub struct Extern {
     pub function: Function,
 }
 
-/// `use crate::layers::dense as layer;`: a function of another block.
+/// `use crate::layers::dense as layer;`: a function, struct or constant of another block.
 #[derive(Clone, Debug)]
 pub struct Import {
+    /// What it is, by how the program uses it.
+    pub kind: ImportKind,
     /// `crate::layers::dense`
     pub path: TokenStream,
-    /// What it is called here: `layer`, or the last segment of the path; where it is called by a path, that.
+    /// What it is called here: `layer`, or the last segment of the path; where it is named by a path, that.
     pub name: Callee,
     /// The path from its first segment outside the braces around it, and the renaming.
     pub site: Site,
 }
 
-/// `pub const H: dim = 256;`
+/// What a program imports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportKind {
+    /// A function or template.
+    Function,
+    /// A struct or constant.
+    Item,
+}
+
+/// `pub const H: dim = 256;`, `const EPS: float = 1e-5;`
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// Doc comments and other attributes, as written.
@@ -97,7 +109,25 @@ pub struct Constant {
     /// `H`
     pub name: Ident,
     /// `256`
-    pub value: DimExpr,
+    pub value: ConstantValue,
+}
+
+/// What a constant is.
+#[derive(Clone, Debug)]
+pub enum ConstantValue {
+    /// `dim = 2 * H`
+    Dim(DimExpr),
+    /// `float = 1e-5`, `int = -1`, `bool = true`
+    Plain(Plain),
+}
+
+/// The value of a constant that is no dimension.
+#[derive(Clone, Debug)]
+pub enum Plain {
+    /// `1e-5`: a float or an integer.
+    Number(Number),
+    /// `true`
+    Truth(bool),
 }
 
 /// `pub struct Dense<I, O> { w: f32[I, O], b: f32[O] }`
@@ -167,7 +197,7 @@ impl Function {
 /// A closure.
 #[derive(Clone, Debug)]
 pub struct Closure {
-    /// `use crate::layers::dense;` before it, and paths that are called.
+    /// `use crate::layers::dense;` before it, and paths.
     pub imports: Vec<Import>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
@@ -182,7 +212,7 @@ pub struct Closure {
 /// An expression among Rust variables: `late: relu(x @ self.w) : f32[32, 256]`.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// `use crate::layers::dense;` before it, and paths that are called.
+    /// `use crate::layers::dense;` before it, and paths.
     pub imports: Vec<Import>,
     /// Whether it begins with `late:`.
     pub late: bool,
@@ -230,8 +260,8 @@ pub enum TypeKind {
     Tuple(Vec<TypeExpr>),
     /// `Mlp`, `Dense<64, N>`
     Struct {
-        /// `Dense`
-        name: Ident,
+        /// `Dense`, `layers::Dense`
+        name: Callee,
         /// `64`, `N`
         dims: Vec<DimExpr>,
     },
@@ -261,7 +291,7 @@ pub enum DimStepKind {
     /// An integer, never negative.
     Integer(i64),
     /// A symbol or a constant.
-    Name(Ident),
+    Name(Callee),
     /// Replaces the two operands before it.
     Operator(DimOperator),
 }

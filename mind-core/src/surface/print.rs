@@ -38,6 +38,7 @@ impl Body {
                 | NodeKind::Bool(_)
                 | NodeKind::Text(_)
                 | NodeKind::Name(_)
+                | NodeKind::Path(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
@@ -121,6 +122,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Bool(_)
         | NodeKind::Text(_)
         | NodeKind::Name(_)
+        | NodeKind::Path(_)
         | NodeKind::Rust { .. }
         | NodeKind::Pullback { .. }
         | NodeKind::PulledBack { .. }
@@ -145,6 +147,7 @@ impl Body {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Name(_)
+            | NodeKind::Path(_)
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose { .. }
@@ -235,6 +238,7 @@ impl Printer {
             NodeKind::Text(text) => (format!("{text:?}"), Binding::Atom),
             NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
+            NodeKind::Path(name) => (name.to_string(), Binding::Atom),
             NodeKind::Prefix { map, operand, .. } => {
                 let sign = map.row().label;
                 // Beside a literal the sign would become the literal's.

@@ -38,6 +38,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
+            | NodeKind::Path(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::TokenTree;
+use proc_macro2::{Ident, Span, TokenTree};
 
 use super::{Random, properties::shown};
 use crate::{
@@ -11,9 +11,9 @@ use crate::{
     ops::Profile,
     pipeline,
     surface::{
-        ast::{self, Import},
+        ast::{self, Import, ImportKind},
         essence, format, lex, lower,
-        lower::{Foreign, ForeignBlock, ForeignItem, Library},
+        lower::{Foreign, ForeignBlock, ForeignItem, Imported, Library},
         lower_with, parse,
     },
     ty::{DType, Shape, Type},
@@ -72,7 +72,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
     let (tokens, mut diags) = lex(text);
     let (program, more) = parse(tokens);
     diags.extend(more);
-    let (lowered, more) = lower(&program);
+    let (_, more) = lower(&program);
     diags.extend(more);
     let ast::Program::Block(block) = program else { return None };
     if !diags.is_empty() || !block.imports.is_empty() {
@@ -103,11 +103,24 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
         TokenTree::Ident(name) => Some(name.to_string()),
         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
     };
-    let imported = imports.iter().map(|import| places.get(&name(import)?).copied()).collect::<Option<_>>()?;
-    let constants =
-        lowered.constants.iter().map(|constant| (constant.name.to_string(), constant.value)).collect();
+    let imported = imports.iter().map(|import| {
+        let name = name(import)?;
+        Some(match import.kind {
+            ImportKind::Function => Imported::Function(*places.get(&name)?),
+            ImportKind::Item => {
+                let alias = Ident::new("imported", Span::call_site());
+                Imported::Item { block: 0, name, alias }
+            }
+        })
+    });
+    let imported = imported.collect::<Option<_>>()?;
     let externs = block.externs.iter().map(|external| external.function.name.to_string()).collect();
-    let blocks = vec![ForeignBlock { constants, structs: block.structs, externs }];
+    let blocks = vec![ForeignBlock {
+        imports: Vec::new(),
+        constants: block.constants,
+        structs: block.structs,
+        externs,
+    }];
     Some(Library { functions, imported, blocks })
 }
 

@@ -3,7 +3,7 @@
 
 use mind_core::surface::lower::{StructType, Structure};
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::{
     Arguments, Item, Parameter,
@@ -17,7 +17,7 @@ pub(super) struct Interface {
     pub(super) generics: TokenStream,
     /// `x: &TensorRef<…>`, `p: &Mlp`
     pub(super) parameters: Vec<TokenStream>,
-    /// What the functions of the module get: `x`, `&p.w`
+    /// What the functions of the module get: `x`, and of a struct its tensors and numbers
     pub(super) arguments: Vec<TokenStream>,
     /// The type of the result.
     pub(super) result: TokenStream,
@@ -25,7 +25,7 @@ pub(super) struct Interface {
     pub(super) out: Option<TokenStream>,
     /// What the functions of the module get for it.
     pub(super) out_argument: Option<TokenStream>,
-    /// Takes `out` apart where it is a tuple with structs in it.
+    /// Takes `out` apart where there are structs in it.
     pub(super) out_binding: Option<TokenStream>,
     /// The pattern of what a call of the module gives, and the result made of it; nothing where they are the same.
     pub(super) rebuilt: Option<(TokenStream, TokenStream)>,
@@ -33,6 +33,8 @@ pub(super) struct Interface {
     pub(super) workspace: Ident,
     /// The parameters that are tensors only once they are opened, and whether they are updated.
     pub(super) opened: Vec<(Ident, bool)>,
+    /// The structs among the parameters, taken apart.
+    taken: Vec<(TokenStream, TokenStream)>,
 }
 
 impl Interface {
@@ -40,6 +42,7 @@ impl Interface {
         let mut names = Names::default();
         let mut generics: Vec<Ident> = item.symbols.clone();
         let (mut parameters, mut arguments, mut opened) = (Vec::new(), Vec::new(), Vec::new());
+        let mut structs = Vec::new();
         for parameter in &item.parameters {
             names.fresh(&parameter.name.to_string());
             if let Some(ty) = any_type(parameter, &mut generics, item) {
@@ -50,7 +53,17 @@ impl Interface {
                 continue;
             }
             parameters.push(declaration(parameter, &mut generics, item));
-            arguments.extend(argument(parameter));
+            match &parameter.structure {
+                Structure::Value(_) | Structure::Tuple(_) => arguments.push(parameter.name.to_token_stream()),
+                Structure::Struct(_) => structs.push((arguments.len(), parameter)),
+            }
+        }
+        // Their parts have names that meet no parameter's.
+        let mut taken = Vec::new();
+        for (position, parameter) in structs.into_iter().rev() {
+            let (parts, own) = taken_apart(parameter, &mut names);
+            taken.push(parts);
+            arguments.splice(position..position, own);
         }
         let root = item.root;
         let generics = match generics.is_empty() {
@@ -68,6 +81,7 @@ impl Interface {
             rebuilt: has_struct(&item.result).then(|| rebuilt(&item.result, &mut names)),
             workspace: names::ident("workspace"),
             opened,
+            taken,
         };
         if !item.result.leaves().is_empty() {
             let out = names::ident(&names.fresh("out"));
@@ -81,10 +95,14 @@ impl Interface {
         interface
     }
 
-    /// `body`, in which the parameters that are to be opened are; `failed` is the value where one cannot be, for
-    /// `__mind_error`.
+    /// `body`, in which the parameters that are to be opened are, and the structs are taken apart; `failed` is the value where
+    /// one cannot be opened, for `__mind_error`.
     pub(super) fn opened(&self, item: &Item<'_>, body: TokenStream, failed: &TokenStream) -> TokenStream {
         let (root, function) = (item.root, item.name.to_string());
+        let body = self
+            .taken
+            .iter()
+            .fold(body, |body, (pattern, parts)| quote! { match #parts { #pattern => #body } });
         // The first is opened first, so it stands outermost.
         self.opened.iter().rev().fold(body, |body, (name, update)| {
             let text = name.to_string();
@@ -165,31 +183,30 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
 
 /// `Mlp`, `Dense<N, Const<3>>`
 fn struct_type(ty: &StructType, dims: &[TokenStream]) -> TokenStream {
-    let name = &ty.name;
+    let name = ty.rust_name();
     match dims.is_empty() {
         true => quote! { #name },
         false => quote! { #name<#(#dims),*> },
     }
 }
 
-/// What the functions of the module get of a parameter.
-fn argument(parameter: &Parameter) -> Vec<TokenStream> {
+/// The pattern of the parts of a struct with what they are of, and what the functions of the module get.
+fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
     let Parameter { name, structure, update } = parameter;
-    if let Structure::Value(_) = structure {
-        return vec![quote! { #name }];
-    }
     let leaves = structure.named_leaves();
-    let part = |leaf: &mind_core::surface::lower::Leaf<'_>| {
-        let fields = &leaf.path;
-        let place = quote! { #name #(.#fields)* };
-        match (leaf.ty.rank(), update) {
-            (0, false) => place,
-            (0, true) => quote! { &mut #place },
-            (_, false) => quote! { &*#place },
-            (_, true) => quote! { &mut *#place },
-        }
+    let parts: Vec<Ident> = leaves.iter().map(|_| names::ident(&names.fresh("__mind_part"))).collect();
+    let arguments = leaves.iter().zip(&parts).map(|(leaf, part)| match (leaf.ty.rank(), update) {
+        (0, false) => quote! { *#part },
+        (0, true) => quote! { #part },
+        (_, false) => quote! { &**#part },
+        (_, true) => quote! { &mut **#part },
+    });
+    let all = match update {
+        true => quote! { #name.__mind_parts_mut() },
+        false => quote! { #name.__mind_parts() },
     };
-    leaves.iter().map(part).collect()
+    let arguments = arguments.collect();
+    ((quote! { (#(#parts,)*) }, all), arguments)
 }
 
 fn has_struct(structure: &Structure) -> bool {
@@ -252,30 +269,48 @@ fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
 
 /// The pattern of a result with structs as tuples, and the result with structs.
 fn rebuilt(structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
-    let parts: Vec<_> = match structure {
+    match structure {
         Structure::Value(_) => {
             let name = names::ident(&names.fresh("__mind_result"));
-            return (quote! { #name }, quote! { #name });
+            (quote! { #name }, quote! { #name })
         }
-        Structure::Tuple(parts) => parts.iter().map(|part| rebuilt(part, names)).collect(),
-        Structure::Struct(ty) => ty.fields.iter().map(|field| rebuilt(field, names)).collect(),
-    };
-    let (patterns, values): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    let pattern = quote! { (#(#patterns,)*) };
-    match structure {
+        Structure::Tuple(parts) => {
+            let parts = parts.iter().map(|part| rebuilt(part, names));
+            let (patterns, values): (Vec<_>, Vec<_>) = parts.unzip();
+            (quote! { (#(#patterns,)*) }, quote! { (#(#values,)*) })
+        }
         Structure::Struct(ty) => {
-            let (name, fields) = (&ty.name, ty.field_names());
-            (pattern, quote! { #name { #(#fields: #values),* } })
+            let (name, mut parts) = (ty.rust_name(), Vec::new());
+            let pattern = parts_pattern(structure, names, &mut parts);
+            (pattern, quote! { #name::__mind_whole(#(#parts),*) })
         }
-        Structure::Value(_) | Structure::Tuple(_) => (pattern, quote! { (#(#values,)*) }),
     }
+}
+
+/// The pattern of a struct as tuples, and the names in it.
+fn parts_pattern(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident>) -> TokenStream {
+    let inner = match structure {
+        Structure::Value(_) => {
+            let name = names::ident(&names.fresh("__mind_result"));
+            parts.push(name.clone());
+            return quote! { #name };
+        }
+        Structure::Tuple(inner) => inner,
+        Structure::Struct(ty) => &ty.fields,
+    };
+    let patterns: Vec<_> = inner.iter().map(|part| parts_pattern(part, names, parts)).collect();
+    quote! { (#(#patterns,)*) }
 }
 
 /// `let (out_2, …) = out;` if that is needed, and what the functions of the module get.
 fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Option<TokenStream>, TokenStream) {
     match structure {
         _ if !has_struct(structure) => (None, quote! { #out }),
-        Structure::Struct(_) => (None, out_parts(structure, out, &[])),
+        Structure::Struct(_) => {
+            let mut parts = Vec::new();
+            let argument = out_parts(structure, names, &mut parts);
+            (Some(quote! { let (#(#parts,)*) = #out.__mind_parts_mut(); }), argument)
+        }
         Structure::Value(_) => (None, quote! { #out }),
         Structure::Tuple(parts) => {
             let elements: Vec<_> = parts.iter().map(|_| names::ident(&names.fresh("out"))).collect();
@@ -288,19 +323,21 @@ fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Optio
     }
 }
 
-/// Mutable borrows of the fields of a struct.
-fn out_parts(structure: &Structure, out: &Ident, path: &[&Ident]) -> TokenStream {
-    match structure {
-        Structure::Value(ty) if ty.rank() == 0 => quote! { &mut #out #(.#path)* },
-        Structure::Value(_) => quote! { &mut *#out #(.#path)* },
-        Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
-        Structure::Struct(ty) => {
-            let parts = ty.field_names().zip(&ty.fields).map(|(name, field)| {
-                let path: Vec<_> = path.iter().copied().chain([name]).collect();
-                out_parts(field, out, &path)
-            });
-            let parts: Vec<_> = parts.collect();
-            quote! { (#(#parts,)*) }
+/// Mutable borrows of the parts of a struct, as tuples, and the names of these.
+fn out_parts(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident>) -> TokenStream {
+    let inner = match structure {
+        Structure::Value(ty) => {
+            let name = names::ident(&names.fresh("__mind_part"));
+            parts.push(name.clone());
+            return if ty.rank() == 0 {
+                quote! { #name }
+            } else {
+                quote! { &mut **#name }
+            };
         }
-    }
+        Structure::Tuple(inner) => inner,
+        Structure::Struct(ty) => &ty.fields,
+    };
+    let inner: Vec<_> = inner.iter().map(|part| out_parts(part, names, parts)).collect();
+    quote! { (#(#inner,)*) }
 }

@@ -139,7 +139,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         out_binding,
         rebuilt,
         workspace,
-        opened: _,
+        ..
     } = &signature.interface;
     let (pattern, value) =
         rebuilt.clone().unwrap_or_else(|| (quote! { __mind_value }, quote! { __mind_value }));

@@ -2,11 +2,11 @@
 
 use mind_core::{
     dim::Dim,
-    surface::lower::{Struct, StructType, Structure},
+    surface::lower::{Leaf, Struct, Structure},
     ty::DType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::{
     Root,
@@ -33,12 +33,13 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
         quote! { #[doc(hidden)] __symbols: ::core::marker::PhantomData<(#(#symbols,)*)>, }
     });
     let constructors = constructors(root, item);
-    let visits = visits(root, item);
+    let (parts, visits) = (parts(root, item), visits(root, item));
     quote! {
         #attributes
         #[allow(dead_code)]
         #visibility struct #name #generics { #(#declared)* #unused }
         #constructors
+        #parts
         #visits
     }
 }
@@ -47,11 +48,7 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
 fn constructors(root: &Root, item: &Struct) -> TokenStream {
     let Struct { visibility, name, symbols, sound, .. } = item;
     let generics = generics(root, symbols);
-    let arguments: TokenStream = if symbols.is_empty() {
-        quote! {}
-    } else {
-        quote! { <#(#symbols),*> }
-    };
+    let arguments = arguments(symbols);
     let lints = quote! { #[allow(dead_code, unused, clippy::all, clippy::pedantic)] };
     let mut names = Names::default();
     names.fresh("random");
@@ -166,26 +163,81 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
         }
         Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
         Structure::Struct(ty) if ty.dims.is_empty() => {
-            let name = &ty.name;
+            let name = ty.rust_name();
             quote! { #name::zeros() }
         }
         Structure::Struct(ty) => {
-            let (name, dims) = (&ty.name, ty.dims.iter().map(dim));
+            let (name, dims) = (ty.rust_name(), ty.dims.iter().map(dim));
             quote! { #name::zeros_with(#(#dims),*) }
         }
     }
 }
 
+/// What generated code reaches the tensors and numbers by, wherever it stands: fields may be private there.
+fn parts(root: &Root, item: &Struct) -> TokenStream {
+    let Struct { name, symbols, fields, sound, .. } = item;
+    if !sound {
+        return TokenStream::new();
+    }
+    let (generics, arguments) = (generics(root, symbols), arguments(symbols));
+    let (mut types, mut names, mut shared, mut unique, mut whole) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let [mut bind_shared, mut bind_unique] = [TokenStream::new(), TokenStream::new()];
+    for field in fields {
+        let (field, structure) = (&field.name, field.structure.as_ref().expect("a sound struct has types"));
+        let leaves = structure.named_leaves();
+        let own: Vec<Ident> =
+            (names.len()..names.len() + leaves.len()).map(|part| format_ident!("part_{}", part)).collect();
+        types.extend(leaves.iter().map(|leaf| leaf_type(root, leaf, symbols)));
+        match structure {
+            Structure::Struct(ty) => {
+                let inner = ty.rust_name();
+                bind_shared.extend(quote! { let (#(#own,)*) = self.#field.__mind_parts(); });
+                bind_unique.extend(quote! { let (#(#own,)*) = self.#field.__mind_parts_mut(); });
+                shared.extend(own.iter().map(ToTokens::to_token_stream));
+                unique.extend(own.iter().map(ToTokens::to_token_stream));
+                whole.push(quote! { #field: #inner::__mind_whole(#(#own),*) });
+            }
+            Structure::Value(_) | Structure::Tuple(_) => {
+                shared.push(quote! { &self.#field });
+                unique.push(quote! { &mut self.#field });
+                whole.extend(own.iter().map(|part| quote! { #field: #part }));
+            }
+        }
+        names.extend(own);
+    }
+    quote! {
+        #[doc(hidden)]
+        #[allow(dead_code, unused, unreachable_pub, clippy::all, clippy::pedantic)]
+        impl #generics #name #arguments {
+            #[inline]
+            pub fn __mind_parts(&self) -> (#(&#types,)*) { #bind_shared (#(#shared,)*) }
+            #[inline]
+            pub fn __mind_parts_mut(&mut self) -> (#(&mut #types,)*) { #bind_unique (#(#unique,)*) }
+            #[inline]
+            pub fn __mind_whole(#(#names: #types),*) -> Self { Self { #(#whole),* } }
+        }
+    }
+}
+
+/// The type of a tensor or number in a struct.
+fn leaf_type(root: &Root, leaf: &Leaf<'_>, symbols: &[Ident]) -> TokenStream {
+    let dtype = dtype(leaf.ty);
+    if leaf.ty.rank() == 0 {
+        return dtype;
+    }
+    let dims = leaf.ty.shape.iter().zip(&leaf.axes).map(|(dim, axis)| match axis.typed {
+        true => dim_type(root, dim, symbols),
+        false => quote! { ::core::primitive::usize },
+    });
+    quote! { #root::Tensor<#dtype, (#(#dims,)*)> }
+}
+
 /// The implementation of `Parameters`: every tensor and number by its name, those of nested structs as `first.w`.
 fn visits(root: &Root, item: &Struct) -> TokenStream {
-    let Struct { name, symbols, fields, .. } = item;
-    let generics = generics(root, symbols);
-    let arguments = if symbols.is_empty() {
-        quote! {}
-    } else {
-        quote! { <#(#symbols),*> }
-    };
-    let (mut shared, mut unique) = (Vec::new(), Vec::new());
+    let Struct { name, symbols, fields, sound, .. } = item;
+    let (generics, arguments) = (generics(root, symbols), arguments(symbols));
+    let (mut shared, mut unique, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for field in fields {
         for leaf in field.structure.iter().flat_map(Structure::named_leaves) {
             let path: Vec<&Ident> = [&field.name].into_iter().chain(leaf.path.iter().copied()).collect();
@@ -193,23 +245,40 @@ fn visits(root: &Root, item: &Struct) -> TokenStream {
                 path.iter().map(|field| field.to_string().trim_start_matches("r#").to_owned()).collect();
             let text = text.join(".");
             let make = format_ident!("{}", if leaf.ty.rank() == 0 { "number" } else { "tensor" });
-            shared.push(quote! { visitor(#root::Parameter::#make(#text, &self #(.#path)*)); });
-            unique.push(quote! { visitor(#root::ParameterMut::#make(#text, &mut self #(.#path)*)); });
+            let part = format_ident!("part_{}", parts.len());
+            shared.push(quote! { visitor(#root::Parameter::#make(#text, #part)); });
+            unique.push(quote! { visitor(#root::ParameterMut::#make(#text, #part)); });
+            parts.push(part);
         }
     }
+    let [shared, unique] = match sound {
+        true => [
+            quote! { let (#(#parts,)*) = self.__mind_parts(); #(#shared)* },
+            quote! { let (#(#parts,)*) = self.__mind_parts_mut(); #(#unique)* },
+        ],
+        false => [TokenStream::new(), TokenStream::new()],
+    };
     quote! {
         #[allow(unused, clippy::all, clippy::pedantic)]
         impl #generics #root::Parameters for #name #arguments {
             fn visit<'a>(&'a self, visitor: &mut dyn ::core::ops::FnMut(#root::Parameter<'a>)) {
-                #(#shared)*
+                #shared
             }
             fn visit_mut<'a>(
                 &'a mut self,
                 visitor: &mut dyn ::core::ops::FnMut(#root::ParameterMut<'a>),
             ) {
-                #(#unique)*
+                #unique
             }
         }
+    }
+}
+
+/// `<I, O>`, or nothing.
+fn arguments(symbols: &[Ident]) -> TokenStream {
+    match symbols.is_empty() {
+        true => TokenStream::new(),
+        false => quote! { <#(#symbols),*> },
     }
 }
 
@@ -233,8 +302,8 @@ fn field_type(root: &Root, structure: &Structure, symbols: &[Ident]) -> TokenStr
             quote! { (#(#parts,)*) }
         }
         Structure::Struct(ty) => {
-            let StructType { name, dims, .. } = ty;
-            let dims = dims.iter().map(|dim| dim_type(root, dim, symbols));
+            let name = ty.rust_name();
+            let dims = ty.dims.iter().map(|dim| dim_type(root, dim, symbols));
             if ty.dims.is_empty() {
                 quote! { #name }
             } else {

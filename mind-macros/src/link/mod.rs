@@ -1,20 +1,22 @@
-//! Composition: how a block asks for the functions that it imports, and how it hands over its own.
+//! Composition: how a block asks for what it imports, and how it hands over its own.
 //!
 //! A proc macro sees its own tokens only, so sources travel as arguments of macros. In the module of each function `f` stand
 //! two hidden macros: `f::__mind_function` appends to its arguments which function `f` is, and `f::__mind_source` the
-//! [package] of its block; both then call the macro that their first argument lists first. A block with imports becomes a
-//! call of these macros, in turn and with its own tokens among the arguments, that ends in the macro `linked`, which has
-//! all that `mind!` has for a block without imports.
+//! [package] of its block; both then call the macro that their first argument lists first. Beside a struct or constant `S`
+//! stands a macro `S`, which a `use` of the struct brings along, and which appends which it is and what the block's structs
+//! and constants are. A block with imports becomes a call of these macros, in turn and with its own tokens among the
+//! arguments, that ends in the macro `linked`, which has all that `mind!` has for a block without imports.
 //!
 //! Where an import does not resolve, rustc says so at its path and expands nothing that goes through it, without a word.
-//! So the forms of the functions are written at once, and only their bodies go through the imports.
+//! So the forms of the functions are written at once, and only their bodies go through the imports. What has an imported
+//! struct or constant in its type waits for it.
 
 pub(crate) mod fingerprint;
 mod package;
 
 use mind_core::surface::{
-    ast::{Block, Import, Program},
-    lower::{Foreign, ForeignBlock, ForeignItem, Library, Lowered},
+    ast::{Block, Import, ImportKind, Program},
+    lower::{ConstantValue, Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library, Lowered},
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -25,8 +27,8 @@ pub(crate) use package::Received;
 
 /// The names under which a program imports, and the way to what they stand for.
 pub(crate) struct Imports {
-    /// The two macros of each import.
-    aliases: Vec<[Ident; 2]>,
+    /// The macros of each import: two of a function, one of a struct or constant, by which the program's Rust also names it.
+    aliases: Vec<Vec<Ident>>,
     uses: TokenStream,
 }
 
@@ -41,30 +43,45 @@ impl Imports {
             // import is not told again. Where it is found to be something else, rustc names it.
             let name = import.name.name.to_string();
             let name = name.trim_start_matches("r#");
-            let whole =
-                format_ident!("{name}_is_no_function_of_mind_{}", fingerprint::readable(last), span = last);
+            let (at, what) = (
+                fingerprint::readable(last),
+                match import.kind {
+                    ImportKind::Function => "function",
+                    ImportKind::Item => "struct_or_constant",
+                },
+            );
+            let whole = format_ident!("{name}_is_no_{what}_of_mind_{at}", span = last);
             let mut add = |imported: TokenStream, alias: &Ident| {
                 uses.extend(quote! {
-                    #[allow(unused_imports, unused_qualifications, non_snake_case)]
+                    #[allow(unused_imports, unused_qualifications, non_snake_case, non_camel_case_types)]
                     use #imported as #alias;
                 });
             };
             add(path.clone(), &whole);
-            ["function", "source"].map(|what| {
+            if import.kind == ImportKind::Item {
+                return vec![whole];
+            }
+            let alias = |what: &str| {
                 let alias = format_ident!("__mind_import_{place}_{position}_{what}", span = last);
                 let imported = format_ident!("__mind_{what}", span = last);
                 add(quote_spanned! { last => #whole::#imported }, &alias);
                 alias
-            })
+            };
+            ["function", "source"].map(alias).to_vec()
         };
         let aliases = imports.iter().enumerate().map(alias).collect();
         Self { aliases, uses }
     }
 
+    /// What each import is called in Rust.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
+        self.aliases.iter().map(|aliases| &aliases[0])
+    }
+
     /// Tokens that vanish where an import does not resolve, and stay as they are elsewhere.
     pub(crate) fn guard(&self, tokens: TokenStream) -> TokenStream {
-        let functions = self.aliases.iter().rev().map(|[function, _]| function);
-        functions.fold(tokens, |tokens, function| quote! { #function! { @then #tokens } })
+        let names: Vec<_> = self.names().collect();
+        names.iter().rev().fold(tokens, |tokens, name| quote! { #name! { @then #tokens } })
     }
 
     /// The `use` items, and the call that ends in `linked` for the program of these tokens.
@@ -81,12 +98,14 @@ impl Imports {
 pub(crate) struct Exports {
     /// Names the block.
     hash: Ident,
-    /// The macro with the sources.
+    /// The macro with the sources of functions and templates.
     pub(crate) source: TokenStream,
+    /// The macros of structs and constants.
+    pub(crate) items: TokenStream,
 }
 
 impl Exports {
-    /// Of a program with the tokens `written`; nothing where it has no functions to import.
+    /// Of a program with the tokens `written`; nothing where it has nothing to import.
     pub(crate) fn new(
         program: &Program,
         place: &Place,
@@ -94,12 +113,34 @@ impl Exports {
         lowered: &Lowered,
         received: &Received,
     ) -> Option<Self> {
-        let block = match program {
-            Program::Block(block) if !(lowered.functions.is_empty() && lowered.templates.is_empty()) => block,
-            Program::Block(_) | Program::Closure(_) | Program::Expression(_) => return None,
-        };
+        let Program::Block(block) = program else { return None };
+        let Lowered { constants, structs, functions, templates } = lowered;
+        let has_sources = !(functions.is_empty() && templates.is_empty());
+        if !has_sources && constants.is_empty() && structs.is_empty() {
+            return None;
+        }
         let hash = place.fingerprint(written, &received.hashes());
         let package = package::write(&hash, block, lowered, received);
+        let structs = structs.iter().map(|item| (&item.name, &item.visibility));
+        let constants = constants.iter().map(|constant| (&constant.name, &constant.visibility));
+        let named = package::write_items(&hash, block, lowered, received);
+        let others = received.named_by(block);
+        let items = structs.chain(constants).map(|(name, visibility)| {
+            let key = plain_name("item", name, &hash);
+            let answer = quote! { (#name #hash) #named #others };
+            let (exported, visibility) = match is_public(visibility) {
+                true => (Some(quote! { #[macro_export] }), quote! { pub }),
+                false => (None, visibility.clone()),
+            };
+            let answering = answering(&key, exported.as_ref(), &answer);
+            quote! {
+                #answering
+                #[doc(hidden)]
+                #[allow(unused_imports, unreachable_pub)]
+                #visibility use #key as #name;
+            }
+        });
+        let items = items.collect();
         let others = received.needed_by(block);
         let name = macro_name("block", &hash);
         let functions = lowered.functions.iter().map(|function| &function.visibility);
@@ -120,35 +161,47 @@ impl Exports {
                 };
             }
         };
-        Some(Self { hash, source })
+        Some(Self { hash, source: if has_sources { source } else { TokenStream::new() }, items })
     }
 
     /// What stands in the module of a function or template of the block.
     pub(crate) fn import(&self, name: &Ident, visibility: &TokenStream) -> TokenStream {
         let hash = &self.hash;
         // No function is called `block` here, whatever its name.
-        let key = macro_name(&format!("fn_{}", name.to_string().trim_start_matches("r#")), hash);
+        let key = plain_name("fn", name, hash);
         let source = macro_name("block", hash);
         let (exported, visibility) = match is_public(visibility) {
             true => (Some(quote! { #[macro_export] }), quote! { pub }),
             // As far as a macro that is not exported can be seen; the module around it is private where the function is.
             false => (None, quote! { pub(crate) }),
         };
+        let answering = answering(&key, exported.as_ref(), &quote! { (#name #hash) });
         quote! {
-            #[doc(hidden)]
-            #exported
-            #[allow(unused_macros, unused_macro_rules, non_local_definitions)]
-            macro_rules! #key {
-                (@then $($tokens:tt)*) => { $($tokens)* };
-                ([[$($next:tt)*] $($more:tt)*] $($rest:tt)*) => {
-                    $($next)* ! { [$($more)*] $($rest)* (#name #hash) }
-                };
-            }
+            #answering
             #[doc(hidden)]
             #[allow(unused_imports, unreachable_pub)]
             #visibility use {#key as __mind_function, #source as __mind_source};
         }
     }
+}
+
+/// A macro that answers who imports something, and lets through what the import guards.
+fn answering(key: &Ident, exported: Option<&TokenStream>, answer: &TokenStream) -> TokenStream {
+    quote! {
+        #[doc(hidden)]
+        #exported
+        #[allow(unused_macros, unused_macro_rules, non_local_definitions)]
+        macro_rules! #key {
+            (@then $($tokens:tt)*) => { $($tokens)* };
+            ([[$($next:tt)*] $($more:tt)*] $($rest:tt)*) => {
+                $($next)* ! { [$($more)*] $($rest)* #answer }
+            };
+        }
+    }
+}
+
+fn plain_name(what: &str, name: &Ident, hash: &Ident) -> Ident {
+    macro_name(&format!("{what}_{}", name.to_string().trim_start_matches("r#")), hash)
 }
 
 fn macro_name(what: &str, hash: &Ident) -> Ident {

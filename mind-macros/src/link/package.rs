@@ -1,17 +1,17 @@
 //! Packages: the functions of a block with what their names mean, as tokens.
 //!
 //! ```text
-//! { hash [WIDTH 32 …] [[gelu] gelu_tanh hash [sm] [nn::softmax] …] [struct Dense { … } …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
+//! { hash [const WIDTH: dim = 32; struct Dense { … } …] [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
-//! The lists are the constants of the block; its imports, each with the name it has in the block and the name it has where
-//! it is defined and the block that is, or its path in the library; its structs, and its `extern` functions for messages; and
-//! the functions and templates. `!` marks one with a mistake.
+//! The lists are the constants of the block, worked out, its structs, and its `extern` functions for messages; its imports,
+//! each with the name it has in the block and the name it has where it is defined and the block that is, for a struct or
+//! constant behind `type`, or its path in the library; and the functions and templates. `!` marks one with a mistake.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mind_core::surface::{
-    ast::{Body, Template},
+    ast::{Body, Plain, Template},
     parse_block, settle_library,
 };
 use proc_macro2::{Delimiter, Group, Literal};
@@ -22,20 +22,19 @@ use super::*;
 /// All that a linked block received.
 #[derive(Default)]
 pub(crate) struct Received {
-    /// The functions that its imports name, in order.
+    /// What its imports name, in order.
     requests: Vec<Key>,
-    /// The blocks, each once.
+    /// The blocks, each once; one stands behind those whose structs and constants it names.
     packages: Vec<Package>,
 }
 
-/// A function of a block: its name and the block's hash.
+/// A function, struct or constant of a block: its name and the block's hash.
 type Key = (String, String);
 
 struct Package {
     hash: Ident,
-    constants: Group,
+    items: Group,
     imports: Group,
-    structs: Group,
     functions: Vec<Packed>,
 }
 
@@ -48,22 +47,6 @@ struct Packed {
 
 /// The package of a block.
 pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &Received) -> TokenStream {
-    let constants = lowered.constants.iter().map(|constant| {
-        let (name, value) = (&constant.name, Literal::i64_unsuffixed(constant.value));
-        quote! { #name #value }
-    });
-    let imports = block.imports.iter().zip(&received.requests).map(|(import, (name, hash))| {
-        let (local, name, hash) = (local(import), ident(name), ident(hash));
-        quote! { [#local] #name #hash }
-    });
-    let library = block.library.iter().map(|import| {
-        let (local, path) = (local(import), &import.path);
-        quote! { [#local] [#path] }
-    });
-    // What is elsewhere is said for messages only.
-    let externs =
-        block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
-    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
     let functions = lowered.functions.iter().filter_map(|lowered| {
         let function = block.functions.iter().find(|function| function.name == lowered.name)?;
         Some(packed_item(&function.name, &function.source, lowered.program.is_none()))
@@ -71,7 +54,64 @@ pub(super) fn write(hash: &Ident, block: &Block, lowered: &Lowered, received: &R
     let templates = block.templates.iter().zip(&lowered.templates);
     let templates =
         templates.map(|(template, lowered)| packed_item(&template.name, &template.source, lowered.broken));
-    quote! { { #hash [#(#constants)*] [#(#imports)* #(#library)*] [#(#structs)*] [#(#functions)* #(#templates)*] } }
+    with_functions(hash, block, lowered, received, functions.chain(templates).collect())
+}
+
+/// The package of a block without its functions.
+pub(super) fn write_items(
+    hash: &Ident,
+    block: &Block,
+    lowered: &Lowered,
+    received: &Received,
+) -> TokenStream {
+    with_functions(hash, block, lowered, received, TokenStream::new())
+}
+
+fn with_functions(
+    hash: &Ident,
+    block: &Block,
+    lowered: &Lowered,
+    received: &Received,
+    functions: TokenStream,
+) -> TokenStream {
+    let imports = block.imports.iter().zip(&received.requests).map(|(import, (name, hash))| {
+        let (local, name, hash) = (local(import), ident(name), ident(hash));
+        let mark = (import.kind == ImportKind::Item).then(|| quote! { type });
+        quote! { [#local] #mark #name #hash }
+    });
+    let library = block.library.iter().map(|import| {
+        let (local, path) = (local(import), &import.path);
+        quote! { [#local] [#path] }
+    });
+    let constants = lowered.constants.iter().map(|constant| {
+        let (name, value) = (&constant.name, &constant.value);
+        let value = match value {
+            ConstantValue::Dim(value @ 0..) => {
+                let value = Literal::i64_unsuffixed(*value);
+                quote! { dim = #value }
+            }
+            ConstantValue::Dim(value) => {
+                let value = Literal::u64_unsuffixed(value.unsigned_abs());
+                quote! { dim = 0 - #value }
+            }
+            ConstantValue::Plain(Plain::Truth(truth)) => quote! { bool = #truth },
+            ConstantValue::Plain(Plain::Number(number)) => {
+                let kind = if number.is_float() {
+                    quote! { float }
+                } else {
+                    quote! { int }
+                };
+                let value: TokenStream = number.text.parse().expect("a number is a token");
+                quote! { #kind = #value }
+            }
+        };
+        quote! { const #name: #value; }
+    });
+    // What is elsewhere is said for messages only.
+    let externs =
+        block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
+    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
+    quote! { { #hash [#(#constants)* #(#structs)*] [#(#imports)* #(#library)*] [#functions] } }
 }
 
 /// What an import is called in its block.
@@ -109,15 +149,33 @@ impl Received {
                 }
                 Delimiter::Brace => {
                     let hash = name(inside.next()?)?;
-                    let [constants, imports, structs] =
-                        [list(inside.next()?)?, list(inside.next()?)?, list(inside.next()?)?];
+                    let [items, imports] = [list(inside.next()?)?, list(inside.next()?)?];
                     let functions = packed(list(inside.next()?)?)?;
-                    received.add(Package { hash, constants, imports, structs, functions });
+                    received.add(Package { hash, items, imports, functions });
                 }
                 Delimiter::Bracket | Delimiter::None => return None,
             }
         }
+        received.sort()?;
         Some(received)
+    }
+
+    /// Puts blocks behind those whose structs and constants they name. No block names one that names it: a hash is made of
+    /// those of what a block imports.
+    fn sort(&mut self) -> Option<()> {
+        let mut rest = std::mem::take(&mut self.packages);
+        while !rest.is_empty() {
+            let waiting: Vec<String> = rest.iter().map(|package| package.hash.to_string()).collect();
+            let mut ready = None;
+            for (position, package) in rest.iter().enumerate() {
+                if package.imports()?.items.values().all(|(_, hash)| !waiting.contains(hash)) {
+                    ready = Some(position);
+                    break;
+                }
+            }
+            self.packages.push(rest.remove(ready?));
+        }
+        Some(())
     }
 
     /// Adds a package, or what it has more than one of the same block: a block that imports hands on only what it needs.
@@ -138,15 +196,29 @@ impl Received {
         self.packages.iter().map(|package| package.hash.to_string()).collect()
     }
 
-    /// The functions that the imports name and those that these call, read.
-    pub(crate) fn library(&self) -> Option<Library> {
-        let sources = self.reach(self.requests.iter().cloned())?;
+    /// What the imports of a program name, and what that names, read; `names` are what the imports are called in Rust.
+    pub(crate) fn library<'a>(
+        &self,
+        imports: &[Import],
+        names: impl Iterator<Item = &'a Ident>,
+    ) -> Option<Library> {
+        if imports.len() != self.requests.len() {
+            return None;
+        }
+        let of_function = |(import, _): &(&Import, &Key)| import.kind == ImportKind::Function;
+        let requests = imports.iter().zip(&self.requests).filter(of_function);
+        let sources = self.reach(requests.map(|(_, key)| key.clone()))?;
         let mut positions: BTreeMap<Key, usize> = BTreeMap::new();
-        let blocks: Option<_> = self.packages.iter().map(Package::block).collect();
+        let blocks: Option<_> = self.packages.iter().map(|package| self.block(package)).collect();
         let mut library = Library { blocks: blocks?, ..Library::default() };
         // Callees first: a function is added once all that it calls have been.
         let mut path: Vec<(Key, usize)> = Vec::new();
-        for request in &self.requests {
+        for ((import, request), alias) in imports.iter().zip(&self.requests).zip(names) {
+            if import.kind == ImportKind::Item {
+                let (name, block) = (request.0.clone(), self.position(&request.1)?);
+                library.imported.push(Imported::Item { block, name, alias: alias.clone() });
+                continue;
+            }
             path.push((request.clone(), 0));
             while let Some((key, next)) = path.last_mut() {
                 let source = sources.get(key)?;
@@ -178,12 +250,12 @@ impl Received {
                     }
                 }
             }
-            library.imported.push(*positions.get(request)?);
+            library.imported.push(Imported::Function(*positions.get(request)?));
         }
         Some(library)
     }
 
-    /// The packages of what the functions of a block import, without the functions that they do not need.
+    /// The packages of what a block imports, without the functions that it does not need.
     pub(super) fn needed_by(&self, block: &Block) -> TokenStream {
         let called = |import: &Import| {
             let functions = block.functions.iter().flat_map(|function| function.callees());
@@ -191,17 +263,51 @@ impl Received {
             callees.any(|(callee, _)| callee.to_string() == import.name.to_string())
         };
         let imports = block.imports.iter().zip(&self.requests);
-        let needed = imports.filter(|(import, _)| called(import)).map(|(_, key)| key.clone());
-        let needed = self.reach(needed).unwrap_or_default();
+        let needed = imports.filter(|(import, _)| import.kind == ImportKind::Function && called(import));
+        let needed = self.reach(needed.map(|(_, key)| key.clone())).unwrap_or_default();
+        self.packages_with(block, needed.into_keys().collect())
+    }
+
+    /// The packages of the structs and constants that a block imports, and of those that these name.
+    pub(super) fn named_by(&self, block: &Block) -> TokenStream {
+        self.packages_with(block, BTreeSet::new())
+    }
+
+    /// The packages with these functions, and those with structs and constants that a block or one of these imports.
+    fn packages_with(&self, block: &Block, functions: BTreeSet<Key>) -> TokenStream {
+        let imports = block.imports.iter().zip(&self.requests);
+        let named = imports.filter(|(import, _)| import.kind == ImportKind::Item).map(|(_, (_, hash))| hash);
+        let mut hashes: BTreeSet<String> =
+            named.chain(functions.iter().map(|(_, hash)| hash)).cloned().collect();
+        // Each stands behind those that it names.
+        for package in self.packages.iter().rev() {
+            if hashes.contains(&package.hash.to_string()) {
+                let imported = package.imports().unwrap_or_default();
+                hashes.extend(imported.items.into_values().map(|(_, hash)| hash));
+            }
+        }
         let packages = self.packages.iter().map(|package| {
-            let Package { hash, constants, imports, structs, functions } = package;
+            let Package { hash, items, imports, functions: all } = package;
             let is_needed =
-                |packed: &&Packed| needed.contains_key(&(packed.name.to_string(), hash.to_string()));
-            let functions: Vec<_> = functions.iter().filter(is_needed).collect();
-            (!functions.is_empty())
-                .then(|| quote! { { #hash #constants #imports #structs [#(#functions)*] } })
+                |packed: &&Packed| functions.contains(&(packed.name.to_string(), hash.to_string()));
+            let functions: Vec<_> = all.iter().filter(is_needed).collect();
+            hashes.contains(&hash.to_string()).then(|| quote! { { #hash #items #imports [#(#functions)*] } })
         });
         packages.flatten().collect()
+    }
+
+    fn position(&self, hash: &str) -> Option<usize> {
+        self.packages.iter().position(|package| package.hash == hash)
+    }
+
+    fn block(&self, package: &Package) -> Option<ForeignBlock> {
+        let Block { constants, structs, externs, .. } = parse_block(package.items.stream()).0;
+        let externs = externs.iter().map(|item| item.function.name.to_string()).collect();
+        let import = |(local, (name, hash)): (String, Key)| {
+            Some(ForeignName { local, block: self.position(&hash)?, name })
+        };
+        let imports = package.imports()?.items.into_iter().map(import).collect::<Option<_>>()?;
+        Some(ForeignBlock { imports, constants, structs, externs })
     }
 
     /// Functions and all that they call, directly or not.
@@ -265,44 +371,31 @@ struct Read {
 
 /// What a block imports, under the names that it has there.
 #[derive(Default)]
-struct Imported {
-    /// Of other blocks.
+struct LocalNames {
+    /// Functions of other blocks.
     blocks: BTreeMap<String, Key>,
+    /// Structs and constants of other blocks.
+    items: BTreeMap<String, Key>,
     /// Of the library, by their paths.
     library: Vec<(String, TokenStream)>,
 }
 
 impl Package {
-    fn block(&self) -> Option<ForeignBlock> {
-        let Block { structs, externs, .. } = parse_block(self.structs.stream()).0;
-        let externs = externs.iter().map(|item| item.function.name.to_string()).collect();
-        Some(ForeignBlock { constants: self.constants()?, structs, externs })
-    }
-
-    fn constants(&self) -> Option<Vec<(String, i64)>> {
-        let tokens: Vec<_> = self.constants.stream().into_iter().collect();
-        let constant = |pair: &[TokenTree]| match pair {
-            [TokenTree::Ident(name), TokenTree::Literal(value)] => {
-                Some((name.to_string(), value.to_string().parse().ok()?))
-            }
-            _ => None,
-        };
-        tokens.chunks(2).map(constant).collect()
-    }
-
     /// What each import is: of another block, or by its path in the library.
-    fn imports(&self) -> Option<Imported> {
-        let mut imported = Imported::default();
+    fn imports(&self) -> Option<LocalNames> {
+        let mut imported = LocalNames::default();
         let mut tokens = self.imports.stream().into_iter();
         while let Some(local) = tokens.next() {
             let local = list(local)?.stream().into_iter().map(|tree| tree.to_string()).collect::<String>();
             match tokens.next()? {
                 TokenTree::Group(path) => imported.library.push((local, path.stream())),
-                name => {
-                    let (TokenTree::Ident(name), TokenTree::Ident(hash)) = (name, tokens.next()?) else {
-                        return None;
+                first => {
+                    let first = name(first)?;
+                    let (of, first) = match first == "type" {
+                        true => (&mut imported.items, name(tokens.next()?)?),
+                        false => (&mut imported.blocks, first),
                     };
-                    imported.blocks.insert(local, (name.to_string(), hash.to_string()));
+                    of.insert(local, (first.to_string(), name(tokens.next()?)?.to_string()));
                 }
             }
         }

@@ -40,6 +40,8 @@ pub(super) struct Lowering<'a> {
     pub(super) pullbacks: Vec<OpenPullback>,
     /// What imported templates see.
     pub(super) table: &'a Table,
+    /// The constants and structs that the expression imports.
+    pub(super) imported: DimNames,
     /// The extents that dims are made of: each an axis of a node, and the argument that it is.
     pub(super) extents: BTreeMap<Symbol, (NodeId, i64, ExprId)>,
     pub(super) graph: Graph,
@@ -124,6 +126,7 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
+            | NodeKind::Path(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }

@@ -17,7 +17,6 @@ use crate::surface::lower::expressions::{Bound, Expressions};
 use crate::surface::lower::library::{Library, add_library};
 use crate::surface::lower::literals::Literals;
 use crate::surface::lower::table::Table;
-use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
     Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word,
 };
@@ -76,6 +75,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         frames: Vec::new(),
         pullbacks: Vec::new(),
         table: &table,
+        imported: library.names(&expression.imports),
         extents: BTreeMap::new(),
         graph: Graph::default(),
         checks: Vec::new(),
@@ -114,6 +114,7 @@ impl Lowering<'_> {
             NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Name(name) => self.name(name, expr),
+            NodeKind::Path(path) => self.constant_by_path(path, expr),
             NodeKind::Member { base, name } => self.member(*base, name, expr),
             NodeKind::Field { base, index, field } => self.field(*base, *index, *field, expr),
             NodeKind::Rust { tokens, text } => Ok(self.rust(tokens, text, expr)),
@@ -212,7 +213,7 @@ impl Lowering<'_> {
                 Pattern::Name(name) => format!("`{name}`"),
                 Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => "`let`".to_owned(),
             };
-            let declared = DimNames::default().structure(ty).map_err(places::without_symbols);
+            let declared = self.imported.structure(ty).map_err(places::without_symbols);
             let declared = declared.and_then(|declared| self.declared(&value, &declared, &text, expr));
             value = self.value_or_poison(declared);
         }
@@ -280,7 +281,7 @@ impl Lowering<'_> {
             let structure = self.structure(&value, tail)?;
             return Ok((structure, None));
         };
-        let structure = DimNames::default().structure(ty).map_err(places::without_symbols)?;
+        let structure = self.imported.structure(ty).map_err(places::without_symbols)?;
         // The check is the macro's: the result has exactly this type.
         let checks = self.checks.len();
         let value = self.declared(&value, &structure, "the result", tail)?;

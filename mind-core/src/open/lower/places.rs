@@ -6,10 +6,9 @@ use super::lowering::Lowering;
 use super::roles::{Place, Role, key};
 use crate::diag::{Code, Diag, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
-use crate::surface::ast::{ExprId, TypeExpr};
+use crate::surface::ast::{Callee, ExprId, TypeExpr};
 use crate::surface::habits;
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 
 impl Lowering<'_> {
@@ -18,16 +17,11 @@ impl Lowering<'_> {
         if let Some(Binding::Local(value)) = self.names.get(&key) {
             return Ok(value.clone());
         }
-        if let Some(frame) = self.frames.last() {
-            if let Some(dim) = frame.dims.get(&text) {
-                return Ok(Value::Literal(self.literals.dim(dim, expr)));
-            }
-            if let Some(word) = frame.elements.get(&text) {
-                return Ok(Value::Word(*word));
-            }
-            if frame.dims.is_unread(&text) {
-                return Err(Stop::Poisoned);
-            }
+        if let Some(constant) = self.known(&text, expr) {
+            return constant;
+        }
+        if let Some(word) = self.frames.last().and_then(|frame| frame.elements.get(&text)) {
+            return Ok(Value::Word(*word));
         }
         let role = self.roles[expr.index()];
         if let (Role::Padding, Some(word)) = (role, self.padding_word(&text)) {
@@ -47,6 +41,28 @@ impl Lowering<'_> {
         }
         let place = Place { tokens: TokenTree::Ident(name.clone()).into(), text, key };
         self.place(place, expr)
+    }
+
+    /// What an extent or constant is; nothing where no such has the name.
+    fn known(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value<NodeId>>> {
+        let dims = self.frames.last().map_or(&self.imported, |frame| &frame.dims);
+        if let Some(dim) = dims.get(name) {
+            return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
+        }
+        if dims.is_unread(name) {
+            return Some(Err(Stop::Poisoned));
+        }
+        let plain = dims.plain.get(name).cloned()?;
+        Some(Ok(Value::Literal(self.literals.plain(plain, expr))))
+    }
+
+    /// `layers::EPS`, in a template.
+    pub(super) fn constant_by_path(&mut self, path: &Callee, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let text = path.to_string();
+        match self.known(&text, expr) {
+            Some(constant) => constant,
+            None => Err(Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`")).into()),
+        }
     }
 
     pub(super) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
@@ -113,7 +129,7 @@ impl Lowering<'_> {
 
     /// Gives a leaf its type.
     pub(super) fn typed(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
-        let written = DimNames::default().tensor(ty).map_err(without_symbols)?;
+        let written = self.imported.tensor(ty).map_err(without_symbols)?;
         let Value::Tensor(node) = *self.value(operand) else {
             if matches!(self.value(operand), Value::Poison) {
                 return Err(Stop::Poisoned);

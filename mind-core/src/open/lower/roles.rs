@@ -61,6 +61,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Number(_)
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
+            | NodeKind::Path(_)
             | NodeKind::Name(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }

@@ -47,6 +47,13 @@ pub struct Node {
     pub site: Site,
 }
 
+impl Number {
+    /// Whether it is a float.
+    pub fn is_float(&self) -> bool {
+        matches!(self.value, NumberValue::Float(_))
+    }
+}
+
 /// The kinds of statements and expressions.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
@@ -60,6 +67,8 @@ pub enum NodeKind {
     Text(Arc<str>),
     /// A variable, a symbol, a constant, or a word such as `same`.
     Name(Ident),
+    /// `layers::EPS`: a constant of another block.
+    Path(Callee),
     /// `-a`, `!a`
     Prefix {
         /// `-`, or `!`.
@@ -139,8 +148,8 @@ pub enum NodeKind {
     Derivative(Derivative),
     /// `Mlp { w1: a, b1, ..p }`
     Struct {
-        /// `Mlp`
-        name: Ident,
+        /// `Mlp`, `layers::Mlp`
+        name: Callee,
         /// `w1: a`, `b1`
         fields: Vec<FieldValue>,
         /// `p`: what gives the fields that are not written.
@@ -263,6 +272,7 @@ impl NodeKind {
             | Self::Bool(_)
             | Self::Text(_)
             | Self::Name(_)
+            | Self::Path(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }
             | Self::Transpose { .. }
@@ -427,6 +437,7 @@ impl Body {
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
                 | NodeKind::Text(_)
+                | NodeKind::Path(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
@@ -478,6 +489,7 @@ impl NodeKind {
             | Self::Bool(_)
             | Self::Text(_)
             | Self::Name(_)
+            | Self::Path(_)
             | Self::Rust { .. }
             | Self::Open => Vec::new(),
             Self::Prefix { operand, .. } | Self::Typed { operand, .. } => vec![operand],
@@ -750,8 +762,8 @@ pub enum Pattern {
     },
     /// `Mlp { w1, b1: b, .. }`
     Struct {
-        /// `Mlp`
-        name: Ident,
+        /// `Mlp`, `layers::Mlp`
+        name: Callee,
         /// `w1`, `b1: b`
         fields: Vec<FieldPattern>,
         /// Whether it ends with `..`: other fields are left out.

@@ -1,4 +1,4 @@
-//! What is called, by its name or by its path.
+//! What a function, struct or constant is named by: its name or its path.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use crate::diag::Site;
 
-/// What a call names: `f`, `nn::softmax`, `crate::layers::dense`.
+/// What a call, a type or a constant names: `f`, `nn::softmax`, `crate::layers::Dense`.
 #[derive(Clone, Debug)]
 pub struct Callee {
     /// What stands before the name, outermost first.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use super::body::{check_template, lower_body};
+use super::constants::{constants, path};
 use super::externs::add_externs;
 use super::inline::Templates;
 use super::library::{Library, add_library};
-use super::lowered::{Constant, Function, Lowered, Template};
+use super::lowered::{Function, Lowered, Template};
 use super::order::order;
 use super::signature::{closure_signature, function_signature, public_parameters};
 use super::structs::structs;
@@ -17,13 +18,14 @@ use super::structure::Structure;
 use super::table::{Entry, Scope, Table};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{self, DimStepKind};
+use crate::surface::ast;
 
 /// Lowers a block.
 pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Lowered, Diags) {
     let mut diags = Diags::new();
     let unread: Vec<_> = unread(&block.unread, &block.imports, library);
-    let (constants, mut dims) = constants(block, unread.clone(), &mut diags);
+    let known = imported_names(library, &block.imports, &unread);
+    let (constants, mut dims) = constants(block, known, &mut diags);
     let structs = structs(block, &mut dims, &mut diags);
     let mut table = Table::new(unread);
     // One list a function: mistakes are told in the order of the source, not in that of the calls.
@@ -80,12 +82,14 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
 /// Lowers a closure.
 pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -> (Lowered, Diags) {
     let mut diags = Diags::new();
-    let mut table = Table::new(unread(&[], &closure.imports, library));
+    let unread = unread(&[], &closure.imports, library);
+    let dims = imported_names(library, &closure.imports, &unread);
+    let mut table = Table::new(unread);
     let templates = match library {
         Some(library) => add_library(&mut table, library, &closure.imports, &mut diags),
         None => Templates::default(),
     };
-    let signature = closure_signature(closure, &mut diags);
+    let signature = closure_signature(closure, dims, &mut diags);
     let (Some(signature), Some(body)) = (signature, &closure.body) else {
         return (Lowered::default(), diags);
     };
@@ -105,6 +109,13 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
         program: Some(compiled.source),
     });
     (Lowered { functions: function.into_iter().collect(), ..Lowered::default() }, diags)
+}
+
+/// The names in dimensions and types that a program imports.
+fn imported_names(library: Option<&Library>, imports: &[ast::Import], unread: &[String]) -> DimNames {
+    let mut dims = library.map(|library| library.names(imports)).unwrap_or_default();
+    Arc::make_mut(&mut dims.unread).extend_from_slice(unread);
+    dims
 }
 
 /// The names that are known to stand for something, though not for what.
@@ -128,52 +139,6 @@ fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
         gradient: signature.gradient,
         program: entry.compiled.map(|compiled| compiled.source),
     })
-}
-
-/// Works out the constants, which may be defined in any order.
-fn constants(block: &ast::Block, unread: Vec<String>, diags: &mut Diags) -> (Vec<Constant>, DimNames) {
-    let position = |name: &Ident| block.constants.iter().position(|constant| constant.name == *name);
-    let needs = |constant: &ast::Constant| -> Vec<usize> {
-        let steps = constant.value.steps.iter();
-        let name = steps.filter_map(|step| match &step.kind {
-            DimStepKind::Name(name) => Some(name),
-            DimStepKind::Integer(_) | DimStepKind::Operator(_) => None,
-        });
-        name.filter_map(position).collect()
-    };
-    let order = order(&block.constants.iter().map(needs).collect::<Vec<_>>());
-    let mut unread = unread;
-    for cycle in &order.cycles {
-        let names: Vec<_> =
-            cycle.iter().map(|position| block.constants[*position].name.to_string()).collect();
-        let message = format!("constants are defined by each other: {}", path(&names));
-        diags.push(Diag::new(Code::E2009, block.constants[cycle[0]].value.site, message));
-        unread.extend(names);
-    }
-    let mut dims = DimNames { unread: Arc::new(unread), ..DimNames::default() };
-    let mut found: Vec<Option<i64>> = vec![None; block.constants.len()];
-    for at in order.nodes {
-        let constant = &block.constants[at];
-        match dims.dim(&constant.value) {
-            Ok(dim) => {
-                found[at] = dim.as_literal();
-                Arc::make_mut(&mut dims.constants).insert(constant.name.to_string(), dim);
-            }
-            Err(diag) => {
-                diags.extend(diag);
-                Arc::make_mut(&mut dims.unread).push(constant.name.to_string());
-            }
-        }
-    }
-    let public = |(constant, value): (&ast::Constant, Option<i64>)| {
-        Some(Constant {
-            attributes: constant.attributes.clone(),
-            visibility: constant.visibility.clone(),
-            name: constant.name.clone(),
-            value: value?,
-        })
-    };
-    (block.constants.iter().zip(found).filter_map(public).collect(), dims)
 }
 
 /// A call of a function of the block.
@@ -205,10 +170,4 @@ fn cycle_diag(functions: &[ast::Function], calls: &[Vec<Call>], cycle: &[usize])
         diag = diag.note_at(site_of_call(*from, next(i)), text);
     }
     diag.help("calls are inlined: write the recursion out")
-}
-
-/// `f -> g -> f`
-fn path(names: &[String]) -> String {
-    let names: Vec<_> = names.iter().chain(names.first()).map(|name| format!("`{name}`")).collect();
-    names.join(" -> ")
 }

@@ -20,7 +20,9 @@ use super::types::DimNames;
 use super::values::{Binding, Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
-use crate::surface::ast::{BinaryOp, Body, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr};
+use crate::surface::ast::{
+    BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr,
+};
 use crate::surface::habits;
 
 /// Lowers a body; nothing where it has a mistake.
@@ -155,6 +157,7 @@ impl BodyLowering<'_> {
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
             NodeKind::Name(name) => self.name(name, expr),
+            NodeKind::Path(path) => self.constant_by_path(path, expr),
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
             NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
@@ -215,14 +218,11 @@ impl BodyLowering<'_> {
             Some(Binding::Local(value)) => return Ok(value.clone()),
             None => {}
         }
-        if let Some(dim) = self.dims().get(&text) {
-            return Ok(Value::Literal(self.literals.dim(dim, expr)));
+        if let Some(constant) = self.constant(&text, expr) {
+            return constant;
         }
         if let Some(dtype) = self.dims().elements.get(&text) {
             return Ok(Value::Word(Word::DType(*dtype)));
-        }
-        if self.dims().is_unread(&text) {
-            return Err(Stop::Poisoned);
         }
         if let Some(word) = self.padding_word(&text).or_else(|| self.word(&text, expr)) {
             return Ok(word);
@@ -250,6 +250,32 @@ impl BodyLowering<'_> {
         let is_struct = self.dims().structs.contains_key(&text);
         let diag =
             if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
+        Err(self.once(text, || diag))
+    }
+
+    /// What a symbol or constant is; nothing where no such has the name.
+    fn constant(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value>> {
+        if let Some(dim) = self.dims().get(name) {
+            return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
+        }
+        if self.dims().is_unread(name) {
+            return Some(Err(Stop::Poisoned));
+        }
+        let plain = self.dims().plain.get(name).cloned()?;
+        Some(Ok(Value::Literal(self.literals.plain(plain, expr))))
+    }
+
+    /// `layers::EPS`
+    fn constant_by_path(&mut self, path: &Callee, expr: ExprId) -> Lowered<Value> {
+        let text = path.to_string();
+        if let Some(constant) = self.constant(&text, expr) {
+            return constant;
+        }
+        let diag = match self.dims().structs.contains_key(&text) {
+            true => Diag::new(Code::E2002, path.site(), format!("`{text}` is a struct, expected a value"))
+                .help(format!("write its fields, as `{text} {{ … }}`")),
+            false => Diag::new(Code::E2002, path.site(), format!("undefined name `{text}`")),
+        };
         Err(self.once(text, || diag))
     }
 
@@ -351,6 +377,7 @@ impl BodyLowering<'_> {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Name(_)
+            | NodeKind::Path(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }

@@ -204,7 +204,7 @@ impl BodyLowering<'_> {
             (Structure::Value(ty), Value::Tensor(value)) => {
                 (&ty.shape[..], &self.builder.ty(*value).shape[..])
             }
-            (Structure::Struct(ty), Value::Struct(record)) if ty.name == record.ty.name => {
+            (Structure::Struct(ty), Value::Struct(record)) if record.ty.is_of(&ty.definition) => {
                 (&ty.dims[..], &record.ty.dims[..])
             }
             (Structure::Value(_) | Structure::Tuple(_) | Structure::Struct(_), _) => return,

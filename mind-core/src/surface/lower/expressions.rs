@@ -1,9 +1,12 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
+use super::structure::StructType;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Body, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed};
+use crate::surface::ast::{
+    Body, Callee, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed,
+};
 use crate::ty::DType;
 use crate::written::{Op, Permutation, permuted_by};
 use proc_macro2::Ident;
@@ -117,6 +120,11 @@ pub(crate) trait Expressions {
         Err(Diag { help, ..diag }.into())
     }
 
+    /// Whether a struct is one of this name.
+    fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
+        ty.name == name.name
+    }
+
     /// What a pattern binds.
     fn bound_by<'p>(
         &self,
@@ -143,7 +151,7 @@ pub(crate) trait Expressions {
                     rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
                 }
                 (Pattern::Struct { name, fields, rest: others, site }, Value::Struct(record))
-                    if record.ty.name == *name =>
+                    if self.is_struct(&record.ty, name) =>
                 {
                     let parts = taken_apart(&record, (fields, *others), *site, &mut mistakes);
                     rest.extend(parts.into_iter().rev());

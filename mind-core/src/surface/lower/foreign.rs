@@ -59,6 +59,7 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Name(_)
+            | NodeKind::Path(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }

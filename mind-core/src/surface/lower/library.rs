@@ -1,4 +1,4 @@
-//! Functions of other blocks, as a program imports them.
+//! Functions, structs and constants of other blocks, as a program imports them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,31 +7,61 @@ use std::sync::Arc;
 use proc_macro2::Ident;
 
 use super::body::lower_body;
+use super::constants::constants as constants_of;
 use super::inline::Templates;
 use super::signature::function_signature;
-use super::structs::structs;
+use super::structs::structs as structs_of;
+use super::structure::Defined;
 use super::table::{Entry, Table};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::dim::Dim;
 use crate::surface::ast::{self, Home, Import};
 
-/// What a program calls of other blocks, and what that calls.
+/// What a program names of other blocks, and what that names.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     /// Each once; one stands behind those that it calls.
     pub functions: Vec<Foreign>,
-    /// What each import of the program names, by its place in `functions`.
-    pub imported: Vec<usize>,
-    /// The blocks that these stand in.
+    /// What each import of the program is.
+    pub imported: Vec<Imported>,
+    /// The blocks that all of it stands in; one stands behind those whose structs and constants it names.
     pub blocks: Vec<ForeignBlock>,
+}
+
+/// What an import is.
+#[derive(Clone, Debug)]
+pub enum Imported {
+    /// A function or template, by its place in [`Library::functions`].
+    Function(usize),
+    /// A struct or constant.
+    Item {
+        /// Its block, by its place in [`Library::blocks`].
+        block: usize,
+        /// Its name there.
+        name: String,
+        /// What it is called in the Rust that the program becomes.
+        alias: Ident,
+    },
+}
+
+/// A struct or constant that a block has of another.
+#[derive(Clone, Debug)]
+pub struct ForeignName {
+    /// What it is called here.
+    pub local: String,
+    /// Its block, by its place in [`Library::blocks`].
+    pub block: usize,
+    /// Its name there.
+    pub name: String,
 }
 
 /// What the functions of another block share.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignBlock {
-    /// Its constants.
-    pub constants: Vec<(String, i64)>,
+    /// Its structs and constants of other blocks.
+    pub imports: Vec<ForeignName>,
+    /// Its constants, each worked out.
+    pub constants: Vec<ast::Constant>,
     /// Its structs.
     pub structs: Vec<ast::Struct>,
     /// The names of functions that are elsewhere, which mean nothing here.
@@ -90,7 +120,7 @@ pub(crate) fn add_library(
     diags: &mut Diags,
 ) -> Templates {
     let first = table.entries.len();
-    let dims: Vec<DimNames> = library.blocks.iter().map(ForeignBlock::dims).collect();
+    let dims = library.dims();
     let mut templates: Vec<Option<Rc<ast::Template>>> = vec![None; library.functions.len()];
     for (position, foreign) in library.functions.iter().enumerate() {
         let mut own = Diags::new();
@@ -137,38 +167,86 @@ pub(crate) fn add_library(
             }
         }
         if let Some(diag) = own.into_iter().next() {
-            let import = library.imported.iter().position(|imported| library.reaches(*imported, position));
+            let import = library.imported.iter().position(|imported| library.reaches(imported, position));
             diags.push(at_import(diag, &foreign.item, import.map(|import| &imports[import])));
         }
         table.entries.push(entry);
     }
-    let mut imported = Templates::default();
-    for (import, position) in imports.iter().zip(&library.imported) {
+    let mut templates_here = Templates::default();
+    for (import, imported) in imports.iter().zip(&library.imported) {
+        let Imported::Function(position) = imported else { continue };
         match &library.functions[*position].item {
             ForeignItem::Function(_) => _ = table.own().insert(import.name.to_string(), first + position),
             ForeignItem::Template(_) => {
-                imported.import(import.name.to_string(), templates[*position].clone())
+                templates_here.import(import.name.to_string(), templates[*position].clone())
             }
         }
     }
-    imported
+    templates_here
 }
 
 impl ForeignBlock {
     /// The names in dimensions and types. Structs that make no sense have been reported where they stand.
-    fn dims(&self) -> DimNames {
-        let constants =
-            self.constants.iter().map(|(name, value)| (name.clone(), Dim::literal(*value))).collect();
-        let mut dims = DimNames { constants: Arc::new(constants), ..DimNames::default() };
-        let block = ast::Block { structs: self.structs.clone(), ..ast::Block::default() };
-        structs(&block, &mut dims, &mut Diags::new());
+    fn dims(&self, others: &[DimNames]) -> DimNames {
+        let mut known = DimNames::default();
+        for ForeignName { local, block, name } in &self.imports {
+            known.import(local.clone(), others.get(*block), name, None);
+        }
+        let (constants, structs) = (self.constants.clone(), self.structs.clone());
+        let block = ast::Block { constants, structs, ..ast::Block::default() };
+        let (_, mut dims) = constants_of(&block, known, &mut Diags::new());
+        structs_of(&block, &mut dims, &mut Diags::new());
         dims
     }
 }
 
+impl DimNames {
+    /// Adds a struct or constant of another block; where there is none, one that has been reported.
+    fn import(&mut self, local: String, from: Option<&Self>, name: &str, alias: Option<&Ident>) {
+        let defined = from.and_then(|from| from.structs.get(name)).cloned();
+        let dim = from.and_then(|from| from.constants.get(name));
+        let plain = from.and_then(|from| from.plain.get(name));
+        match (defined, dim, plain) {
+            (Some(defined), ..) => {
+                let defined = defined.map(|defined| Defined { alias: alias.cloned(), ..defined });
+                Rc::make_mut(&mut self.structs).insert(local, defined);
+            }
+            (None, Some(dim), _) => _ = Arc::make_mut(&mut self.constants).insert(local, dim.clone()),
+            (None, None, Some(plain)) => _ = Arc::make_mut(&mut self.plain).insert(local, plain.clone()),
+            (None, None, None) => Arc::make_mut(&mut self.unread).push(local),
+        }
+    }
+}
+
 impl Library {
-    /// Whether a function is another or calls it.
-    fn reaches(&self, from: usize, to: usize) -> bool {
+    /// The names in dimensions and types of each block.
+    fn dims(&self) -> Vec<DimNames> {
+        let mut all: Vec<DimNames> = Vec::new();
+        for block in &self.blocks {
+            let dims = block.dims(&all);
+            all.push(dims);
+        }
+        all
+    }
+
+    /// The structs and constants that a program imports.
+    pub(crate) fn names(&self, imports: &[Import]) -> DimNames {
+        let mut known = DimNames::default();
+        if !self.imported.iter().any(|imported| matches!(imported, Imported::Item { .. })) {
+            return known;
+        }
+        let all = self.dims();
+        for (import, imported) in imports.iter().zip(&self.imported) {
+            if let Imported::Item { block, name, alias } = imported {
+                known.import(import.name.to_string(), all.get(*block), name, Some(alias));
+            }
+        }
+        known
+    }
+
+    /// Whether what is imported is a function or calls it.
+    fn reaches(&self, from: &Imported, to: usize) -> bool {
+        let Imported::Function(from) = *from else { return false };
         let mut reached = vec![false; self.functions.len()];
         let mut rest = vec![from];
         while let Some(next) = rest.pop() {

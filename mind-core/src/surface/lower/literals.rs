@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::dim::Dim;
 use crate::ir::ValueId;
 use crate::map::{Map, Shapes};
-use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue};
+use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue, Plain};
 use crate::ty::{DType, Shape};
 
 /// A literal, by its position in the list.
@@ -146,6 +146,14 @@ impl Literals {
         let known = dim.as_literal().is_some();
         let (kind, extents) = (LiteralKind::Dim(dim), Some(Vec::new()));
         self.add(Literal { kind, expr, class: Class::Extent, dtype: None, extents, known })
+    }
+
+    /// The value of a constant that is no dimension.
+    pub(crate) fn plain(&mut self, plain: Plain, expr: ExprId) -> LiteralId {
+        match plain {
+            Plain::Number(number) => self.number(number, expr),
+            Plain::Truth(truth) => self.truth(truth, expr),
+        }
     }
 
     pub(crate) fn truth(&mut self, truth: bool, expr: ExprId) -> LiteralId {

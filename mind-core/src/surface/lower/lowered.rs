@@ -10,6 +10,7 @@ use super::structure::Structure;
 use crate::diag::{Diag, Site};
 use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
+use crate::surface::ast::Plain;
 
 /// What a program means.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,16 @@ pub struct Constant {
     /// Its name.
     pub name: Ident,
     /// Its value.
-    pub value: i64,
+    pub value: ConstantValue,
+}
+
+/// The value of a constant.
+#[derive(Clone, Debug)]
+pub enum ConstantValue {
+    /// Of a dimension.
+    Dim(i64),
+    /// Of anything else.
+    Plain(Plain),
 }
 
 /// A function: its interface, and the module that computes it.

@@ -7,7 +7,7 @@ use super::foreign::Foreign;
 use super::literals::{LiteralId, Literals};
 use super::lowered::Origin;
 use super::signature::Signature;
-use super::structure::Structure;
+use super::structure::{StructType, Structure};
 use super::table::Scope;
 use super::types::DimNames;
 use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
@@ -137,6 +137,10 @@ impl Expressions for BodyLowering<'_> {
 
     fn literals_mut(&mut self) -> &mut Literals {
         &mut self.literals
+    }
+
+    fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
+        self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition))
     }
 
     fn tensor_type(&self, tensor: ValueId) -> Option<String> {

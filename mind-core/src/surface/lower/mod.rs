@@ -17,6 +17,7 @@ pub(crate) mod builtin_calls;
 pub(crate) mod builtins;
 mod callable;
 mod calls;
+mod constants;
 pub(crate) mod expressions;
 mod externs;
 mod fields;
@@ -49,9 +50,9 @@ pub(crate) mod values;
 mod tests;
 
 pub(crate) use callable::{moved, of_gradient};
-pub use library::{Foreign, ForeignBlock, ForeignItem, Library};
+pub use library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 pub use lowered::{
-    Constant, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Source, Template,
+    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Source, Template,
 };
 pub use names::nearest;
 pub use structs::{Struct, StructField};

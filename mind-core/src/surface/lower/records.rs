@@ -13,7 +13,7 @@ use super::structure::{Definition, StructType, Structure};
 use super::values::{Binding, Lowered, Record, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::surface::ast::{BinaryOp, ExprId, FieldValue, Path};
+use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, Path};
 use crate::surface::habits;
 
 /// A part of a parameter that may be written.
@@ -73,12 +73,13 @@ impl BodyLowering<'_> {
     /// `Mlp { w1: a, b1, ..p }`
     pub(super) fn struct_expression(
         &mut self,
-        name: &Ident,
+        name: &Callee,
         written: &[FieldValue],
         base: Option<ExprId>,
         expr: ExprId,
     ) -> Lowered<Value> {
-        let definition = self.dims().definition(name)?;
+        let defined = self.dims().definition(name)?;
+        let definition = defined.definition.clone();
         let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
         for field in written {
             let position = definition.position(&field.name)?;
@@ -90,7 +91,7 @@ impl BodyLowering<'_> {
             }
             given[position] = Some(field);
         }
-        let rest = base.map(|base| self.base(name, base)).transpose()?;
+        let rest = base.map(|base| self.base(name, &definition, base)).transpose()?;
         let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
         let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
         if rest.is_none() && !missing.is_empty() {
@@ -107,7 +108,7 @@ impl BodyLowering<'_> {
         let (dims, inferred) = self.inferred(&definition, &given, rest.as_ref())?;
         let site = self.body[expr].site;
         let overflow = |overflow| Diag::new(Code::E1008, site, format!("`{name}`: {overflow}"));
-        let ty = StructType::new(name.clone(), dims, definition.clone()).map_err(overflow)?;
+        let ty = StructType::new(name.name.clone(), dims, defined).map_err(overflow)?;
         let mut fields = Vec::new();
         for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
             let Some(value) = given[position].map(|given| given.value) else {
@@ -131,10 +132,10 @@ impl BodyLowering<'_> {
     }
 
     /// The record behind `..`.
-    fn base(&mut self, name: &Ident, base: ExprId) -> Lowered<Record> {
+    fn base(&mut self, name: &Callee, definition: &Definition, base: ExprId) -> Lowered<Record> {
         match &self.values[base.index()] {
             Value::Poison => Err(Stop::Poisoned),
-            Value::Struct(record) if record.ty.name == *name => Ok(record.clone()),
+            Value::Struct(record) if record.ty.is_of(definition) => Ok(record.clone()),
             Value::Struct(_) | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
                 Err(Diag::new(Code::E2001, self.body[base].site, message).into())

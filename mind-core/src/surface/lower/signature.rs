@@ -106,8 +106,11 @@ pub(super) fn function_signature(
 }
 
 /// Works out the signature of a closure.
-pub(super) fn closure_signature(closure: &ast::Closure, diags: &mut Diags) -> Option<Signature> {
-    let mut dims = DimNames::default();
+pub(super) fn closure_signature(
+    closure: &ast::Closure,
+    mut dims: DimNames,
+    diags: &mut Diags,
+) -> Option<Signature> {
     let types = closure.parameters.iter().map(|parameter| &parameter.ty).chain(&closure.result);
     dims.report_undefined(types, Undeclared::OfClosure, diags);
     let parameters = parameters(&closure.parameters, &dims, diags);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proc_macro2::{Ident, TokenStream};
 
 use super::order::order;
-use super::structure::{Definition, Field, MAX_LEAVES, Structure};
+use super::structure::{Defined, Definition, Field, MAX_LEAVES, Structure};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Symbol;
@@ -47,7 +47,8 @@ pub struct StructField {
 
 /// Works out the structs of a block, which may be defined in any order.
 pub(super) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags) -> Vec<Struct> {
-    let position = |name: &Ident| block.structs.iter().position(|item| item.name == *name);
+    let position =
+        |name: &ast::Callee| block.structs.iter().position(|item| name.is_name() && item.name == name.name);
     let needs = |item: &ast::Struct| -> Vec<usize> {
         let name = |field: &ast::Field| match &field.ty.as_ref()?.kind {
             TypeKind::Struct { name, .. } => position(name),
@@ -62,13 +63,14 @@ pub(super) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
         cyclic.extend(cycle.iter().copied());
     }
     let names = cyclic.iter().map(|item: &usize| (block.structs[*item].name.to_string(), None));
-    dims.structs = Rc::new(names.collect());
+    Rc::make_mut(&mut dims.structs).extend(names);
     let mut found: Vec<Option<Struct>> = block.structs.iter().map(|_| None).collect();
     for at in order.nodes {
         let item = &block.structs[at];
         let (public, definition) = one(item, dims, diags);
         let definition = definition.filter(|_| !cyclic.contains(&at)).map(Rc::new);
-        Rc::make_mut(&mut dims.structs).insert(item.name.to_string(), definition);
+        let defined = definition.map(|definition| Defined { definition, alias: None });
+        Rc::make_mut(&mut dims.structs).insert(item.name.to_string(), defined);
         found[at] = Some(public);
     }
     found.into_iter().flatten().collect()
@@ -159,7 +161,7 @@ fn cycle_diag(block: &ast::Block, cycle: &[usize]) -> Diag {
         let next = &item(i + 1).name;
         let holds = |field: &&ast::Field| {
             let kind = field.ty.as_ref().map(|ty| &ty.kind);
-            matches!(kind, Some(TypeKind::Struct { name, .. }) if *name == *next)
+            matches!(kind, Some(TypeKind::Struct { name, .. }) if name.is_name() && name.name == *next)
         };
         item(i).fields.iter().find(holds).map_or(Site::Nowhere, |field| field.site)
     };

@@ -35,6 +35,8 @@ pub struct StructType {
     pub dims: Vec<Dim>,
     /// The types of the fields, with these dimensions.
     pub fields: Vec<Structure>,
+    /// What it is called in Rust where it is imported.
+    pub(super) alias: Option<Ident>,
     pub(super) definition: Rc<Definition>,
 }
 
@@ -76,8 +78,16 @@ pub struct Axis {
     pub site: Option<Site>,
 }
 
-/// The structs of a block by name; nothing where a mistake in one has been reported.
-pub(super) type Definitions = BTreeMap<String, Option<Rc<Definition>>>;
+/// The structs of a block by name or path; nothing where a mistake in one has been reported.
+pub(super) type Definitions = BTreeMap<String, Option<Defined>>;
+
+/// A struct that a program names.
+#[derive(Clone, Debug)]
+pub(super) struct Defined {
+    pub(super) definition: Rc<Definition>,
+    /// As in [`StructType::alias`].
+    pub(super) alias: Option<Ident>,
+}
 
 impl Leaf<'_> {
     /// The fields that lead to it: `hidden.w`.
@@ -114,7 +124,8 @@ impl Structure {
                 .map(Self::Tuple),
             Self::Struct(ty) => {
                 let dims = ty.dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<_, _>>()?;
-                StructType::new(ty.name.clone(), dims, ty.definition.clone()).map(Self::Struct)
+                let defined = Defined { definition: ty.definition.clone(), alias: ty.alias.clone() };
+                StructType::new(ty.name.clone(), dims, defined).map(Self::Struct)
             }
         }
     }
@@ -171,6 +182,11 @@ impl fmt::Display for Structure {
 }
 
 impl StructType {
+    /// Its name in the Rust that the program becomes.
+    pub fn rust_name(&self) -> &Ident {
+        self.alias.as_ref().unwrap_or(&self.name)
+    }
+
     /// The names of the fields, in order.
     pub fn field_names(&self) -> impl Iterator<Item = &Ident> {
         self.definition.fields.iter().map(|field| &field.name)
@@ -182,11 +198,25 @@ impl StructType {
     }
 
     /// The type with these dimensions.
-    pub(super) fn new(name: Ident, dims: Vec<Dim>, definition: Rc<Definition>) -> Result<Self, Overflow> {
+    pub(super) fn new(name: Ident, dims: Vec<Dim>, defined: Defined) -> Result<Self, Overflow> {
+        let Defined { definition, alias } = defined;
         let bindings: Bindings = definition.symbols.iter().cloned().zip(dims.iter().cloned()).collect();
         let fields = definition.fields.iter().map(|field| field.structure.substitute(&bindings));
         let fields = fields.collect::<Result<_, _>>()?;
-        Ok(Self { name, dims, fields, definition })
+        Ok(Self { name, dims, fields, alias, definition })
+    }
+
+    /// Whether it is of a definition, whatever its dimensions are.
+    pub(super) fn is_of(&self, definition: &Definition) -> bool {
+        let fields = |definition: &'_ Definition| {
+            let field = |field: &Field| (field.name.to_string(), field.structure.clone());
+            definition.fields.iter().map(field).collect::<Vec<_>>()
+        };
+        let own = &*self.definition;
+        std::ptr::eq(own, definition)
+            || own.name == definition.name
+                && own.symbols == definition.symbols
+                && fields(own) == fields(definition)
     }
 
     /// How many tensors and numbers it holds.
@@ -221,14 +251,16 @@ impl StructType {
     }
 }
 
-/// By name and dimensions: a block has one struct of a name.
-/// Of equal fields too: two blocks may have structs of one name.
+/// By the name it is declared with and dimensions. Of equal fields too: two blocks may have structs of one name.
 impl PartialEq for StructType {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-            && self.dims == other.dims
-            && (Rc::ptr_eq(&self.definition, &other.definition)
-                || self.field_names().eq(other.field_names()) && self.fields == other.fields)
+        let is_one = Rc::ptr_eq(&self.definition, &other.definition);
+        let is_alike = || {
+            self.definition.name == other.definition.name
+                && self.field_names().eq(other.field_names())
+                && self.fields == other.fields
+        };
+        self.dims == other.dims && (is_one || is_alike())
     }
 }
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use proc_macro2::Ident;
 
 use super::names::{nearest, undefined};
-use super::structure::{Definition, Definitions, MAX_LEAVES, StructType, Structure};
+use super::structure::{Defined, Definitions, MAX_LEAVES, StructType, Structure};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
-use crate::surface::ast::{DimExpr, DimOperator, DimStepKind, TypeExpr, TypeKind};
+use crate::surface::ast::{
+    Callee, DimExpr, DimOperator, DimStepKind, NumberValue, Plain, TypeExpr, TypeKind,
+};
 use crate::ty::{DType, Shape, Type};
 
 /// The names that can stand in types.
@@ -21,6 +23,8 @@ pub(crate) struct DimNames {
     pub(crate) symbols: Vec<Symbol>,
     /// The element types that variables of a template stand for.
     pub(super) elements: Arc<BTreeMap<String, DType>>,
+    /// The constants that are no dimensions.
+    pub(crate) plain: Arc<BTreeMap<String, Plain>>,
     pub(super) structs: Rc<Definitions>,
     /// Items that have been reported: they stand for nothing, and for no mistake.
     pub(crate) unread: Arc<Vec<String>>,
@@ -36,7 +40,7 @@ pub(super) enum Undeclared<'a> {
 }
 
 /// The names in the dimensions of a type.
-fn names_in(written: &TypeExpr) -> Vec<(&Ident, Site)> {
+fn names_in(written: &TypeExpr) -> Vec<(&Callee, Site)> {
     let (mut names, mut rest) = (Vec::new(), vec![written]);
     while let Some(ty) = rest.pop() {
         let dims = match &ty.kind {
@@ -93,10 +97,15 @@ impl DimNames {
         Ok(operands.pop().expect("a dimension evaluates to one value"))
     }
 
-    fn named(&self, name: &Ident, site: Site) -> Result<Dim, Unknown> {
+    fn named(&self, name: &Callee, site: Site) -> Result<Dim, Unknown> {
         let name = name.to_string();
         match self.get(&name) {
             Some(dim) => Ok(dim),
+            None if self.plain.contains_key(&name) => {
+                let message = format!("`{name}` is {}, expected a dimension", self.plain[&name].kind());
+                let help = format!("declare it as `const {name}: dim = …;`");
+                Err(Some(Diag::new(Code::E2001, site, message).help(help)))
+            }
             None if self.is_unread(&name) => Err(None),
             None => {
                 let diag = undefined("dimension", &name, site, self.all());
@@ -120,7 +129,7 @@ impl DimNames {
         let mut undefined: Vec<(String, Site)> = Vec::new();
         for (name, site) in types.flat_map(names_in) {
             let name = name.to_string();
-            let known = self.get(&name).is_some() || self.is_unread(&name);
+            let known = self.get(&name).is_some() || self.is_unread(&name) || self.plain.contains_key(&name);
             if !known && undefined.iter().all(|(first, _)| *first != name) {
                 undefined.push((name, site));
             }
@@ -199,11 +208,12 @@ impl DimNames {
     /// Works out the type `Dense<64, N>`.
     pub(super) fn struct_type(
         &self,
-        name: &Ident,
+        name: &Callee,
         dims: &[DimExpr],
         site: Site,
     ) -> Result<StructType, Unknown> {
-        let definition = self.definition(name)?;
+        let defined = self.definition(name)?;
+        let definition = &defined.definition;
         if dims.len() != definition.symbols.len() {
             let declared: Vec<_> = definition.symbols.iter().map(|symbol| symbol.to_string()).collect();
             let (count, written) = match &declared[..] {
@@ -222,7 +232,7 @@ impl DimNames {
         let dims = dims.iter().map(|dim| self.dim(dim)).collect::<Result<Vec<_>, _>>()?;
         let overflow =
             |overflow: Overflow| Some(Diag::new(Code::E1008, site, format!("`{name}`: {overflow}")));
-        let ty = StructType::new(name.clone(), dims, definition).map_err(overflow)?;
+        let ty = StructType::new(name.name.clone(), dims, defined).map_err(overflow)?;
         let structure = Structure::Struct(ty);
         for leaf in structure.named_leaves() {
             if let Err(diag) = check_tensor(leaf.ty, site) {
@@ -235,21 +245,38 @@ impl DimNames {
     }
 
     /// The struct of this name.
-    pub(super) fn definition(&self, name: &Ident) -> Result<Rc<Definition>, Unknown> {
+    pub(super) fn definition(&self, name: &Callee) -> Result<Defined, Unknown> {
         let text = name.to_string();
         match self.structs.get(&text) {
             Some(definition) => definition.clone().ok_or(None),
             None if self.is_unread(&text) => Err(None),
             None => {
                 let known = self.structs.keys().map(String::as_str).chain(["f32", "f64", "i32", "i64"]);
-                let mut diag = undefined("type", &text, Site::token(name.span()), known);
+                if self.get(&text).is_some() || self.plain.contains_key(&text) {
+                    let message = format!("`{text}` is a constant, expected a struct");
+                    return Err(Some(Diag::new(Code::E2001, name.site(), message)));
+                }
+                let mut diag = undefined("type", &text, name.site(), known);
                 diag.help.get_or_insert_with(|| {
                     format!(
-                        "dtypes are f32, f64, i32 and i64; or define `struct {text} {{ … }}` in the block"
+                        "dtypes are f32, f64, i32 and i64; or define `struct {text} {{ … }}` in the block, or import it by `use`"
                     )
                 });
                 Err(Some(diag))
             }
+        }
+    }
+}
+
+impl Plain {
+    /// What it is, as messages say it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Truth(_) => "a truth value",
+            Self::Number(number) => match number.value {
+                NumberValue::Integer(_) => "an integer",
+                NumberValue::Float(_) => "a float",
+            },
         }
     }
 }

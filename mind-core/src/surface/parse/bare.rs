@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Ident, Span};
 
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
-use super::paths::settle;
+use super::paths::settle_expression;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Body, Expression, Import, NodeKind};
 
@@ -37,9 +37,9 @@ impl Parser<'_> {
             }
             Err(_) => (None, body),
         };
-        let (mut imports, mut body) = (imports, body);
-        settle(&mut imports, [&mut body].into_iter());
-        Expression { imports, late, body, ty, site: start.to(self.before()) }
+        let mut expression = Expression { imports, late, body, ty, site: start.to(self.before()) };
+        settle_expression(&mut expression);
+        expression
     }
 
     /// Reads `late:`. A variable of that name with a type behind it is written `(late): f32`.

@@ -61,8 +61,8 @@ impl Parser<'_> {
             return Err(self.unexpected(EXPECTED).help(help));
         }
         let Some((literal, _)) = self.cursor.literal() else {
-            let name = self.name(EXPECTED)?;
-            let site = Site::token(name.span());
+            let name = self.name_or_path(EXPECTED)?;
+            let site = name.site();
             steps.push(DimStep { kind: DimStepKind::Name(name), site });
             return Ok(());
         };

@@ -49,6 +49,15 @@ impl<'a> Parser<'a> {
             let start = callee.site();
             return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
         }
+        if !self.among_rust
+            && let Some(path) = self.constant_path()
+        {
+            let site = path.site();
+            return Ok(match self.at_group(Delimiter::Brace) {
+                true => self.enter_struct(path),
+                false => State::Behind(self.add(NodeKind::Path(path), site)),
+            });
+        }
         let name = match (self.foreign_callee(), self.among_rust) {
             (Some(callee), _) => callee,
             (None, true) => self.place_name("an expression")?,
@@ -56,7 +65,7 @@ impl<'a> Parser<'a> {
         };
         let start = Site::token(name.span());
         if !self.among_rust && self.at_group(Delimiter::Brace) {
-            return Ok(self.enter_struct(name));
+            return Ok(self.enter_struct(name.into()));
         }
         if !self.at_group(Delimiter::Parenthesis) {
             return Ok(State::Behind(self.add(NodeKind::Name(name), start)));

@@ -1,11 +1,11 @@
-//! Imports: `use` items, each taken apart into the functions that it names.
+//! Imports: `use` items, each taken apart into what it names.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
 use super::machine::is_transform;
 use super::parser::{Parser, is_keyword};
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::Import;
+use crate::surface::ast::{Import, ImportKind};
 
 const PATH: &str = "the path of a function as `crate::layers::dense`";
 
@@ -48,7 +48,7 @@ impl Parser<'_> {
             if self.at("*") {
                 return Err(self
                     .unexpected(PATH)
-                    .help("name each function: what a block calls can be read in it"));
+                    .help("name each function, struct and constant: what a block names can be read in it"));
             }
             let segment = self.segment(path)?;
             path.push(TokenTree::Ident(segment));
@@ -98,7 +98,8 @@ impl Parser<'_> {
         if is_keyword(&name.to_string()) {
             return Err(Diag::new(Code::E1007, site, format!("found a path to a module, expected {PATH}")));
         }
-        Ok(Import { path: path.into_iter().collect::<TokenStream>(), name: name.into(), site })
+        let path = path.into_iter().collect::<TokenStream>();
+        Ok(Import { path, name: name.into(), site, kind: ImportKind::Function })
     }
 
     fn add_import(&mut self, imports: &mut Vec<Import>, import: Import) {
@@ -112,7 +113,7 @@ impl Parser<'_> {
         }
         match imports.iter().find(|first| first.name.name == import.name.name) {
             Some(first) => {
-                let message = format!("the function `{}` is imported twice", import.name);
+                let message = format!("`{}` is imported twice", import.name);
                 self.diags.push(
                     Diag::new(Code::E2008, site, message)
                         .note_at(first.name.site(), format!("`{}` is imported first", first.name))

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
+use super::literals::number;
 use super::machine::is_transform;
 use super::parser::{Parser, Unexpected};
-use super::paths::settle;
+use super::paths::settle_block;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{Block, Constant, DimExpr, Function, Import, Parameter, TypeExpr, TypeKind, Wrt};
+use crate::surface::ast::{
+    Block, Constant, ConstantKind, ConstantValue, Function, Import, Number, NumberValue, Parameter, Plain,
+    TypeExpr, TypeKind, Wrt,
+};
 
 const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
 
@@ -66,9 +70,7 @@ impl Parser<'_> {
             }
         }
         self.check_names(&mut block);
-        let functions = block.functions.iter_mut().map(|function| &mut function.body);
-        let templates = block.templates.iter_mut().map(|template| &mut template.body);
-        block.library = settle(&mut block.imports, functions.chain(templates).flatten());
+        settle_block(&mut block);
         if self.imports_lost {
             block.functions.iter_mut().for_each(|function| function.body = None);
         }
@@ -103,9 +105,12 @@ impl Parser<'_> {
             false
         });
         check_forms(block, &mut self.diags);
-        for name in function_names(block) {
+        let structs = block.structs.iter().map(|item| ("struct", &item.name));
+        let constants = block.constants.iter().map(|constant| ("constant", &constant.name));
+        let functions = function_names(block).map(|name| ("function", name));
+        for (what, name) in functions.chain(structs).chain(constants) {
             if let Some(import) = block.imports.iter().find(|import| import.name.name == *name) {
-                let message = format!("the function `{name}` is imported and defined");
+                let message = format!("the {what} `{name}` is imported and defined");
                 let diag = Diag::new(Code::E2008, Site::token(name.span()), message);
                 let diag = diag.note_at(import.site, "it is imported");
                 self.diags.push(diag.help("import it under another name with `as`"));
@@ -367,16 +372,48 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn constant_value(&mut self, name: &Ident) -> Result<DimExpr, Diag> {
-        let help = format!("constants are dimensions: `const {name}: dim = …;`");
+    fn constant_value(&mut self, name: &Ident) -> Result<ConstantValue, Diag> {
+        const KINDS: &str = "`dim`, `float`, `int` or `bool`";
+        let help = format!("tell what it is, as `const {name}: dim = 64;` or `const {name}: float = 0.5;`");
         self.expect(":").map_err(|diag| diag.help(&help))?;
-        if self.take_word("dim").is_none() {
-            return Err(self.unexpected("`dim`").help(&help));
+        if self.take_word("dim").is_some() {
+            self.expect("=")?;
+            let value = self.dim_expr()?;
+            self.expect(";")?;
+            return Ok(ConstantValue::Dim(value));
         }
+        let kinds = [ConstantKind::Float, ConstantKind::Int, ConstantKind::Bool];
+        let kind = kinds.into_iter().find(|kind| self.take_word(kind.name()).is_some());
+        let kind = kind.ok_or_else(|| self.unexpected(KINDS).help(&help))?;
         self.expect("=")?;
-        let value = self.dim_expr()?;
+        let start = self.here();
+        let value = self.plain_value()?;
+        let site = start.to(self.before());
         self.expect(";")?;
-        Ok(value)
+        plain_of_kind(name, kind, value, site).map(ConstantValue::Plain)
+    }
+
+    /// Reads `1e-5`, `-inf` or `true`.
+    fn plain_value(&mut self) -> Result<Plain, Diag> {
+        for (word, value) in [("true", true), ("false", false)] {
+            if self.take_word(word).is_some() {
+                return Ok(Plain::Truth(value));
+            }
+        }
+        let is_negative = self.take("-").is_some();
+        for word in ["inf", "nan"] {
+            if self.take_word(word).is_some() {
+                let text = if is_negative { format!("-{word}") } else { word.to_owned() };
+                let value = NumberValue::Float(text.clone());
+                return Ok(Plain::Number(Number { text, value, suffix: None }));
+            }
+        }
+        match self.take_literal() {
+            Some(literal) => number(literal, is_negative).map(Plain::Number),
+            None => Err(self
+                .unexpected("a number")
+                .help("a constant that is no dimension is a number, `true` or `false`: compute with it where it is used")),
+        }
     }
 
     /// Reads attributes and visibility.
@@ -458,6 +495,34 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// A value of a kind.
+fn plain_of_kind(name: &Ident, kind: ConstantKind, value: Plain, site: Site) -> Result<Plain, Diag> {
+    let is_of_kind = match (&value, kind) {
+        (Plain::Truth(_), ConstantKind::Bool) => true,
+        (Plain::Number(Number { value: NumberValue::Float(_), .. }), ConstantKind::Float) => true,
+        (Plain::Number(Number { value: NumberValue::Integer(_), .. }), ConstantKind::Int) => true,
+        (Plain::Truth(_) | Plain::Number(_), _) => false,
+    };
+    if is_of_kind {
+        return Ok(value);
+    }
+    let text = match &value {
+        Plain::Truth(truth) => truth.to_string(),
+        Plain::Number(number) => number.text.clone(),
+    };
+    let message = format!("the constant `{name}` is declared `{}`, found `{text}`", kind.name());
+    let diag = Diag::new(Code::E2001, site, message);
+    let other = match &value {
+        Plain::Truth(_) => "bool",
+        Plain::Number(Number { value: NumberValue::Float(_), .. }) => "float",
+        Plain::Number(number) if kind == ConstantKind::Float && number.suffix.is_none() => {
+            return Err(diag.help(format!("write `{text}.0`")));
+        }
+        Plain::Number(_) => "int",
+    };
+    Err(diag.help(format!("declare it as `const {name}: {other} = {text};`")))
 }
 
 /// Takes out functions with the names of others' forms, and those whose modules would hide a crate that every module sees.

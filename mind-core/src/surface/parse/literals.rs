@@ -62,7 +62,7 @@ impl Number {
             (NumberValue::Integer(value), DType::I32) => i32::try_from(*value).is_ok(),
             (NumberValue::Integer(_), DType::Bool | DType::I64 | DType::F32 | DType::F64) => true,
             // The names of what no digits are.
-            (NumberValue::Float(digits), _) if matches!(&**digits, "inf" | "nan") => true,
+            (NumberValue::Float(digits), _) if matches!(&**digits, "inf" | "nan" | "-inf" | "-nan") => true,
             (NumberValue::Float(digits), DType::F32) => digits.parse().is_ok_and(f32::is_finite),
             (NumberValue::Float(digits), DType::Bool | DType::I32 | DType::I64 | DType::F64) => {
                 digits.parse().is_ok_and(f64::is_finite)

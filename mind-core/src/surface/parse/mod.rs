@@ -8,7 +8,7 @@ use super::nesting::check_nesting;
 use crate::diag::{Diag, Diags};
 pub(super) use parser::{OPERATORS, is_keyword};
 use parser::{Parser, Unexpected};
-use paths::settle;
+use paths::settle_closure;
 pub use paths::settle_library;
 
 mod bare;
@@ -149,10 +149,10 @@ impl Parser<'_> {
 
     fn closure(&mut self, imports: Vec<Import>) -> Result<Closure, Diag> {
         let (parameters, result, site) = self.closure_signature()?;
-        let mut body = self.closure_body().filter(|_| !self.imports_lost);
-        let mut imports = imports;
-        settle(&mut imports, body.iter_mut());
-        Ok(Closure { imports, parameters, result, body, site })
+        let body = self.closure_body().filter(|_| !self.imports_lost);
+        let mut closure = Closure { imports, parameters, result, body, site };
+        settle_closure(&mut closure);
+        Ok(closure)
     }
 }
 

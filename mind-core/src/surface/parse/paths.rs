@@ -1,4 +1,4 @@
-//! Calls by a path: `nn::softmax(x)` is the library's, `crate::layers::dense(x)` imports what it names.
+//! Paths: `nn::softmax(x)` is the library's, `crate::layers::dense(x)` and `layers::Dense<2, 3>` import what they name.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,35 @@ use syn::buffer::Cursor;
 
 use super::imports::push_separator;
 use super::parser::Parser;
+use crate::diag::Diag;
 use crate::standard;
-use crate::surface::ast::{Body, Callee, Import};
+use crate::surface::ast::{Block, Body, Callee, Closure, Expression, Import, ImportKind};
 
 impl Parser<'_> {
     /// Reads a path of two segments or more before arguments.
     pub(super) fn called_path(&mut self) -> Option<Callee> {
         self.path_before(|behind| behind.group(Delimiter::Parenthesis).is_some())
+    }
+
+    /// Whether a path of two segments or more comes next.
+    pub(super) fn at_path(&self) -> bool {
+        let behind = self.cursor.ident().and_then(|(_, behind)| separator(behind));
+        behind.is_some_and(|behind| behind.ident().is_some())
+    }
+
+    /// Reads a name or a path.
+    pub(super) fn name_or_path(&mut self, expected: &str) -> Result<Callee, Diag> {
+        match self.path_before(|_| true) {
+            Some(path) => Ok(path),
+            None => self.name(expected).map(Callee::from),
+        }
+    }
+
+    /// Reads a path to a constant of another block; nothing where it is Rust's own.
+    pub(super) fn constant_path(&mut self) -> Option<Callee> {
+        let (first, _) = self.cursor.ident()?;
+        let is_rust = RUST.iter().any(|rust| first == rust);
+        if is_rust { None } else { self.path_before(|_| true) }
     }
 
     /// Reads a path of two segments or more before what the caller wants behind it.
@@ -32,6 +54,9 @@ impl Parser<'_> {
     }
 }
 
+/// Where paths begin that name Rust's own constants, as `f32::MAX`.
+const RUST: &[&str] = &["alloc", "core", "f32", "f64", "i32", "i64", "std", "usize"];
+
 /// What stands behind `::`.
 fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let (first, behind) = cursor.punct()?;
@@ -39,24 +64,104 @@ fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     (first.as_char() == ':' && second.as_char() == ':').then_some(behind)
 }
 
+/// Says of all that a block names by a path, and of every import, whose it is; see [`settle`].
+pub(super) fn settle_block(block: &mut Block) {
+    let mut items = Vec::new();
+    block.items(&mut |name| items.push(name.clone()));
+    let reads = block_bodies(block).flat_map(Body::reads).collect();
+    let mut imports = std::mem::take(&mut block.imports);
+    add_items(&mut imports, &Names { items, reads }, block_bodies(block));
+    let functions = block.functions.iter_mut().map(|function| &mut function.body);
+    let templates = block.templates.iter_mut().map(|template| &mut template.body);
+    block.library = settle(&mut imports, functions.chain(templates).flatten());
+    block.imports = imports;
+}
+
+fn block_bodies(block: &Block) -> impl Iterator<Item = &Body> {
+    let functions = block.functions.iter().filter_map(|function| function.body.as_ref());
+    functions.chain(block.templates.iter().filter_map(|template| template.body.as_ref()))
+}
+
+/// As [`settle_block`].
+pub(super) fn settle_closure(closure: &mut Closure) {
+    let mut items = Vec::new();
+    closure.items(&mut |name| items.push(name.clone()));
+    let reads = closure.body.iter().flat_map(Body::reads).collect();
+    let mut imports = std::mem::take(&mut closure.imports);
+    add_items(&mut imports, &Names { items, reads }, closure.body.iter());
+    settle(&mut imports, closure.body.iter_mut());
+    closure.imports = imports;
+}
+
+/// As [`settle_block`].
+pub(super) fn settle_expression(expression: &mut Expression) {
+    let mut items = Vec::new();
+    expression.items(&mut |name| items.push(name.clone()));
+    let reads = expression.body.reads().collect();
+    let mut imports = std::mem::take(&mut expression.imports);
+    add_items(&mut imports, &Names { items, reads }, [&expression.body].into_iter());
+    settle(&mut imports, [&mut expression.body].into_iter());
+    expression.imports = imports;
+}
+
+/// What a program names beside what it calls.
+struct Names {
+    /// The structs and constants in types, patterns and paths.
+    items: Vec<Callee>,
+    /// What stands where values do.
+    reads: BTreeSet<String>,
+}
+
+/// Says which imports are structs and constants, and adds those that are named by a path.
+///
+/// An import that is called is a function, and so is one that nothing names, unless it is written as types and constants are.
+fn add_items<'a>(imports: &mut Vec<Import>, names: &Names, bodies: impl Iterator<Item = &'a Body>) {
+    let called: BTreeSet<String> =
+        bodies.flat_map(Body::callees).map(|(callee, _)| callee.to_string()).collect();
+    for import in imports.iter_mut() {
+        let name = import.name.to_string();
+        let is_item = names.items.iter().any(|item| item.is_name() && item.name == import.name.name);
+        let is_capital = name.trim_start_matches("r#").starts_with(char::is_uppercase);
+        if is_item || !called.contains(&name) && (is_capital || names.reads.contains(&name)) {
+            import.kind = ImportKind::Item;
+        }
+    }
+    let written = imports.clone();
+    for item in names.items.iter().filter(|item| !item.is_name()) {
+        if imports.iter().any(|import| import.name.to_string() == item.to_string()) {
+            continue;
+        }
+        let (_, path) = whole_path(item, &written);
+        let (path, name, site) = (tokens(&path), item.clone(), item.site());
+        imports.push(Import { path, name, site, kind: ImportKind::Item });
+    }
+}
+
+/// The import that a path goes through, and the path with that of the import in its place.
+fn whole_path<'a>(callee: &Callee, imports: &'a [Import]) -> (Option<&'a Import>, Vec<Ident>) {
+    let module = imports.iter().find(|import| import.name.is_name() && import.name.name == callee.path[0]);
+    let first = module.map_or_else(|| vec![callee.path[0].clone()], |module| segments(&module.path));
+    let rest = callee.path[1..].iter().chain([&callee.name]).cloned();
+    (module, first.into_iter().chain(rest).collect())
+}
+
 /// Says of every call by a path, and of every import, whose function it is; gives the imports that are of the library.
 ///
 /// `nn` and the other files of the library mean these unless an import has their name. An import through which a path
 /// goes names a module, and no function. Any other path is an import of its own.
-pub(super) fn settle<'a>(
-    imports: &mut Vec<Import>,
-    bodies: impl Iterator<Item = &'a mut Body>,
-) -> Vec<Import> {
+fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Body>) -> Vec<Import> {
     let written = imports.clone();
     let import_of = |name: &Ident| written.iter().find(|import| import.name.name == *name);
     let is_hidden = |path: &[Ident]| import_of(&path[0]).is_some();
     let library: Vec<Import> = imports
         .extract_if(.., |import| {
             let path = segments(&import.path);
-            is_of_library(&path) && !is_hidden(&path)
+            import.kind == ImportKind::Function && is_of_library(&path) && !is_hidden(&path)
         })
         .collect();
-    let mut modules: BTreeSet<String> = BTreeSet::new();
+    let through = written.iter().filter(|import| !import.name.is_name());
+    let through = through.filter_map(|import| import_of(&import.name.path[0]));
+    let mut modules: BTreeSet<String> = through.map(|module| module.name.to_string()).collect();
     for callee in bodies.flat_map(Body::callees_mut) {
         if callee.is_name() {
             if let Some(import) = library.iter().find(|import| import.name.name == callee.name) {
@@ -64,15 +169,13 @@ pub(super) fn settle<'a>(
             }
             continue;
         }
-        let module = import_of(&callee.path[0]);
+        let (module, path) = whole_path(callee, &written);
         modules.extend(module.map(|module| module.name.to_string()));
-        let first = module.map_or_else(|| vec![callee.path[0].clone()], |module| segments(&module.path));
-        let rest = callee.path[1..].iter().chain([&callee.name]).cloned();
-        let path: Vec<Ident> = first.into_iter().chain(rest).collect();
         if is_of_library(&path) {
             *callee = in_library(callee, path);
         } else if imports.iter().all(|import| import.name.to_string() != callee.to_string()) {
-            imports.push(Import { path: tokens(&path), name: callee.clone(), site: callee.site() });
+            let (path, name, site) = (tokens(&path), callee.clone(), callee.site());
+            imports.push(Import { path, name, site, kind: ImportKind::Function });
         }
     }
     imports.retain(|import| !modules.contains(&import.name.to_string()));

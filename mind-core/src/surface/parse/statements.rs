@@ -192,8 +192,15 @@ impl Parser<'_> {
         if let Some(wildcard) = self.take_word("_") {
             return Ok(Pattern::Wildcard(Site::token(wildcard.span())));
         }
+        if let Some(path) = self.path_before(|behind| behind.group(Delimiter::Brace).is_some()) {
+            return self.struct_pattern(path);
+        }
         let name = self.name(PATTERN)?;
-        if self.at_group(Delimiter::Brace) { self.struct_pattern(name) } else { Ok(Pattern::Name(name)) }
+        if self.at_group(Delimiter::Brace) {
+            self.struct_pattern(name.into())
+        } else {
+            Ok(Pattern::Name(name))
+        }
     }
 
     /// Reads `w =`, `w -=` or `p.w =`.

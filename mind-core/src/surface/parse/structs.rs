@@ -7,8 +7,8 @@ use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    Block, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed,
-    TypeExpr, TypeKind,
+    Block, Callee, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct,
+    Transposed, TypeExpr, TypeKind,
 };
 use crate::ty::DType;
 
@@ -19,7 +19,7 @@ const RESERVED: &[&str] = &["Tensor", "TensorRef", "TensorView", "TensorViewMut"
 
 /// A struct expression whose fields are being read.
 pub(super) struct OpenStruct {
-    name: Ident,
+    name: Callee,
     fields: Vec<FieldValue>,
     /// What the next expression is.
     part: Part,
@@ -142,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// Enters `{ … }` behind the name of a struct.
-    pub(super) fn enter_struct(&mut self, name: Ident) -> State {
+    pub(super) fn enter_struct(&mut self, name: Callee) -> State {
         let part = Part::Base;
         let open = OpenStruct { name, fields: Vec::new(), part, base: None };
         self.enter(Delimiter::Brace, LevelKind::Struct(open))
@@ -199,7 +199,7 @@ impl Parser<'_> {
     }
 
     /// Reads `{ w1, b1: b, .. }` behind the name of a struct in a pattern.
-    pub(super) fn struct_pattern(&mut self, name: Ident) -> Result<Pattern, Diag> {
+    pub(super) fn struct_pattern(&mut self, name: Callee) -> Result<Pattern, Diag> {
         let ((fields, rest), site) = self.group(Delimiter::Brace, "`{`", |parser| {
             let mut fields = Vec::new();
             while !parser.at_end() {
@@ -217,7 +217,7 @@ impl Parser<'_> {
             }
             Ok((fields, false))
         })?;
-        let site = Site::token(name.span()).to(site);
+        let site = name.site().to(site);
         Ok(Pattern::Struct { name, fields, rest, site })
     }
 
@@ -236,7 +236,7 @@ impl OpenStruct {
     /// The node that it becomes.
     pub(super) fn close(self, braces: Site) -> (NodeKind, Site) {
         let Self { name, fields, part: _, base } = self;
-        let site = Site::token(name.span()).to(braces);
+        let site = name.site().to(braces);
         (NodeKind::Struct { name, fields, base }, site)
     }
 }

@@ -23,6 +23,9 @@ impl Parser<'_> {
         if self.at_group(Delimiter::Bracket) {
             return Err(self.unexpected(EXPECTED).help("the dtype stands first, as `f32[3]`"));
         }
+        if self.at_path() {
+            return self.struct_type();
+        }
         let here = self.here();
         let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
         let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
@@ -49,10 +52,10 @@ impl Parser<'_> {
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
     }
 
-    /// Reads `Mlp` or `Dense<64, N>`.
+    /// Reads `Mlp`, `Dense<64, N>` or `layers::Dense<64, N>`.
     fn struct_type(&mut self) -> Result<TypeExpr, Diag> {
         let here = self.here();
-        let name = self.name(EXPECTED)?;
+        let name = self.name_or_path(EXPECTED)?;
         let dims = self.type_arguments()?;
         Ok(TypeExpr { kind: TypeKind::Struct { name, dims }, site: here.to(self.before()) })
     }

@@ -5,9 +5,10 @@ use std::fmt;
 use super::{Binding, PULLBACK, Printer, join, join_tuple, within};
 use crate::map::Tightness;
 use crate::surface::ast::{
-    Block, Body, Closure, Declared, DeclaredKind, DimExpr, DimOperator, DimStepKind, ElementPattern,
-    Expression, Extern, Field, FieldPattern, Formal, Function, Import, Pack, Parameter, Path, Pattern,
-    Program, Struct, Template, TemplateParameter, TensorPattern, TypeExpr, TypeKind, Wrt,
+    Block, Body, Closure, Constant, ConstantValue, Declared, DeclaredKind, DimExpr, DimOperator, DimStepKind,
+    ElementPattern, Expression, Extern, Field, FieldPattern, Formal, Function, Import, NumberValue, Pack,
+    Parameter, Path, Pattern, Plain, Program, Struct, Template, TemplateParameter, TensorPattern, TypeExpr,
+    TypeKind, Wrt,
 };
 
 impl fmt::Display for Program {
@@ -20,6 +21,24 @@ impl fmt::Display for Program {
     }
 }
 
+/// Without attributes and visibility.
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "const {}: ", self.name)?;
+        match &self.value {
+            ConstantValue::Dim(dim) => write!(f, "dim = {dim};"),
+            ConstantValue::Plain(Plain::Truth(truth)) => write!(f, "bool = {truth};"),
+            ConstantValue::Plain(Plain::Number(number)) => {
+                let kind = match number.value {
+                    NumberValue::Integer(_) => "int",
+                    NumberValue::Float(_) => "float",
+                };
+                write!(f, "{kind} = {};", number.text)
+            }
+        }
+    }
+}
+
 /// Without attributes but `#[grad(…)]`, and without visibilities.
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,7 +46,7 @@ impl fmt::Display for Block {
             writeln!(f, "use {import};")?;
         }
         for constant in &self.constants {
-            writeln!(f, "const {}: dim = {};", constant.name, constant.value)?;
+            writeln!(f, "{constant}")?;
         }
         for item in &self.structs {
             item.fmt(f)?;

@@ -1,0 +1,217 @@
+//! The structs and constants that types and bodies name, and what follows from that some of them are imported.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+
+use super::{
+    Block, Body, Callee, Closure, Constant, ConstantValue, DimExpr, DimStepKind, Expression, Formal,
+    Function, ImportKind, NodeKind, Parameter, Pattern, Struct, Template, TypeExpr, TypeKind,
+};
+
+/// What takes each name of a struct or constant.
+type Visit<'v, 'a> = &'v mut dyn FnMut(&'a Callee);
+
+impl Block {
+    /// Names every struct and constant that something in the block names.
+    pub(crate) fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        self.structs.iter().for_each(|item| item.items(visit));
+        self.constants.iter().for_each(|item| item.items(visit));
+        let externs = self.externs.iter().map(|item| &item.function);
+        for function in self.functions.iter().chain(externs) {
+            function.interface_items(visit);
+            function.body.iter().for_each(|body| body.items(visit));
+        }
+        self.templates.iter().for_each(|template| template.items(visit));
+    }
+
+    /// The structs, constants and functions whose Rust items cannot be written before imports are known: in their types they
+    /// name what is imported, or such a struct or constant.
+    pub fn late_items(&self) -> BTreeSet<String> {
+        let imported = self.imports.iter().filter(|import| import.kind == ImportKind::Item);
+        let imported: Vec<String> = imported.map(|import| import.name.to_string()).collect();
+        let mut late: BTreeSet<String> = BTreeSet::new();
+        if imported.is_empty() {
+            return late;
+        }
+        loop {
+            let before = late.len();
+            for item in &self.structs {
+                late.extend(named(&late, &imported, &item.name, |visit| item.items(visit)));
+            }
+            for item in &self.constants {
+                late.extend(named(&late, &imported, &item.name, |visit| item.items(visit)));
+            }
+            if late.len() == before {
+                break;
+            }
+        }
+        let functions = self.functions.iter().filter_map(|function| {
+            named(&late, &imported, &function.name, |visit| function.interface_items(visit))
+        });
+        let functions: Vec<String> = functions.collect();
+        late.extend(functions);
+        late
+    }
+}
+
+/// The name of an item, if it names what is imported or late.
+fn named<'a>(
+    late: &BTreeSet<String>,
+    imported: &[String],
+    name: &Ident,
+    items: impl FnOnce(Visit<'_, 'a>),
+) -> Option<String> {
+    let mut is_late = false;
+    items(&mut |item| {
+        let item = item.to_string();
+        is_late |= imported.contains(&item) || late.contains(&item);
+    });
+    is_late.then(|| name.to_string())
+}
+
+impl Closure {
+    pub(crate) fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        interface(&self.parameters, self.result.as_ref(), visit);
+        self.body.iter().for_each(|body| body.items(visit));
+    }
+}
+
+impl Expression {
+    pub(crate) fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        self.body.items(visit);
+        self.ty.iter().for_each(|ty| ty.items(visit));
+    }
+}
+
+impl Function {
+    /// The structs and constants in the types of its parameters and its result.
+    fn interface_items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        interface(&self.parameters, self.result.as_ref(), visit);
+    }
+}
+
+fn interface<'a>(parameters: &'a [Parameter], result: Option<&'a TypeExpr>, visit: Visit<'_, 'a>) {
+    parameters.iter().map(|parameter| &parameter.ty).chain(result).for_each(|ty| ty.items(visit));
+}
+
+impl Template {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        for parameter in &self.parameters {
+            match &parameter.takes {
+                Formal::Any | Formal::Params(_) => {}
+                Formal::Tensor(pattern) => pattern.dims.iter().for_each(|dim| dim.items(visit)),
+                Formal::Constant { default, .. } => default.iter().for_each(|body| body.items(visit)),
+            }
+        }
+        self.body.iter().for_each(|body| body.items(visit));
+    }
+}
+
+impl Struct {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        self.fields.iter().filter_map(|field| field.ty.as_ref()).for_each(|ty| ty.items(visit));
+    }
+}
+
+impl Constant {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        match &self.value {
+            ConstantValue::Dim(dim) => dim.items(visit),
+            ConstantValue::Plain(_) => {}
+        }
+    }
+}
+
+impl DimExpr {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        for step in &self.steps {
+            match &step.kind {
+                DimStepKind::Name(name) => visit(name),
+                DimStepKind::Integer(_) | DimStepKind::Operator(_) => {}
+            }
+        }
+    }
+}
+
+impl TypeExpr {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        let mut rest = vec![self];
+        while let Some(ty) = rest.pop() {
+            match &ty.kind {
+                TypeKind::Tensor { dims, .. } => dims.iter().for_each(|dim| dim.items(visit)),
+                TypeKind::Tuple(elements) => rest.extend(elements.iter().rev()),
+                TypeKind::Struct { name, dims } => {
+                    visit(name);
+                    dims.iter().for_each(|dim| dim.items(visit));
+                }
+            }
+        }
+    }
+}
+
+impl Body {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        for node in &self.nodes {
+            match &node.kind {
+                NodeKind::Path(name) | NodeKind::Struct { name, .. } => visit(name),
+                NodeKind::Typed { ty, .. } => ty.items(visit),
+                NodeKind::Let { pattern, ty, .. } => {
+                    pattern.items(visit);
+                    ty.iter().for_each(|ty| ty.items(visit));
+                }
+                NodeKind::Pullback { value, cotangent, .. } => {
+                    value.items(visit);
+                    cotangent.items(visit);
+                }
+                NodeKind::Unread
+                | NodeKind::Number(_)
+                | NodeKind::Bool(_)
+                | NodeKind::Name(_)
+                | NodeKind::Prefix { .. }
+                | NodeKind::Binary { .. }
+                | NodeKind::Call { .. }
+                | NodeKind::Transformed { .. }
+                | NodeKind::Transpose { .. }
+                | NodeKind::Field { .. }
+                | NodeKind::Member { .. }
+                | NodeKind::Rust { .. }
+                | NodeKind::Derivative(_)
+                | NodeKind::Subscript { .. }
+                | NodeKind::Array(_)
+                | NodeKind::Tuple(_)
+                | NodeKind::Open
+                | NodeKind::Close { .. }
+                | NodeKind::Assign { .. }
+                | NodeKind::PulledBack { .. }
+                | NodeKind::Enter { .. }
+                | NodeKind::Leave { .. }
+                | NodeKind::Discard(_) => {}
+            }
+        }
+    }
+
+    /// The names that stand in it as values.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = String> {
+        self.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Name(name) => Some(name.to_string()),
+            _ => None,
+        })
+    }
+}
+
+impl Pattern {
+    fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
+        let mut rest = vec![self];
+        while let Some(pattern) = rest.pop() {
+            match pattern {
+                Self::Wildcard(_) | Self::Name(_) => {}
+                Self::Tuple { elements, .. } => rest.extend(elements.iter().rev()),
+                Self::Struct { name, fields, .. } => {
+                    visit(name);
+                    rest.extend(fields.iter().rev().map(|field| &field.pattern));
+                }
+            }
+        }
+    }
+}
