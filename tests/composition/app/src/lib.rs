@@ -77,6 +77,35 @@ pub mod gates_alone {
     }
 }
 
+/// Structs and constants of two crates.
+pub mod structs {
+    mind::mind! {
+        use composition_model::parameters;
+        use composition_model::parameters::{Affine, Pair, WIDER, through, total};
+
+        /// Of this crate; in the one before the name means another number.
+        const EPS: float = 100.0;
+
+        /// One step of training, in place.
+        pub fn step<B, N>(x: f32[B, 3], y: f32[B, WIDER], p: &mut Pair<N>, rate: f32) -> f32 {
+            let (l, g) = value_and_grad(loss, wrt = p)(x, y, p);
+            p -= rate * g;
+            l
+        }
+
+        fn loss<B, N>(x: f32[B, 3], y: f32[B, WIDER], p: parameters::Pair<N>) -> f32 {
+            let miss = through(x, p) - y;
+            mean(miss * miss) + total(p) * 0.0
+        }
+
+        /// The sum of all parameters, and of a layer by its name in another crate.
+        pub fn sums<N>(p: Pair<N>) -> (f32, f32) {
+            let Affine { w, b } = p.first;
+            (total(p) + EPS, sum(w) + sum(b) + parameters::EPS)
+        }
+    }
+}
+
 /// In one block.
 pub mod alone {
     use mind::mind;

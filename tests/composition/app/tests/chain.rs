@@ -1,8 +1,9 @@
 //! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
 //! computes the same bits.
 
-use composition_app::{alone, composed, function_first, function_last, gates, gates_alone};
-use mind::Tensor;
+use composition_app::{alone, composed, function_first, function_last, gates, gates_alone, structs};
+use composition_model::parameters::{self, Affine, Pair};
+use mind::{Const, Tensor};
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
 
@@ -68,4 +69,32 @@ fn imports_from_three_crates_stand_in_any_order() {
         "{}",
         function_first::deep::CORE_IR
     );
+}
+
+#[test]
+fn a_struct_is_one_type_in_three_crates() {
+    let first: Affine<Const<3>, Const<4>> = Affine {
+        w: Tensor::from_fn(|[i, j]| ((i * 4 + j) as f32 * 0.7).sin()),
+        b: Tensor::from([0.1, -0.2, 0.3, 0.0]),
+    };
+    let second: Affine<Const<4>, Const<6>> = Affine {
+        w: Tensor::from_fn(|[i, j]| ((i * 6 + j) as f32 * 1.3).cos()),
+        b: Tensor::zeros(),
+    };
+    let mut p: Pair<Const<4>> = parameters::pair(&first, &second);
+    let (all, layer) = structs::sums(&p);
+    let sum = |w: &[f32], b: &[f32]| w.iter().chain(b).sum::<f32>();
+    let of_first = sum(first.w.as_slice(), first.b.as_slice());
+    let total = of_first + sum(second.w.as_slice(), second.b.as_slice()) + 0.5 * 0.125;
+    assert!((all - total - 100.0).abs() < 1e-4 && (layer - of_first - 0.125).abs() < 1e-5, "{all} {layer}");
+    let (x, y): (_, Tensor![f32; 5, 6]) = (data().0, Tensor::full(0.5));
+    let loss = structs::step(&x, &y, &mut p, 0.05);
+    let mut last = loss;
+    for _ in 0..100 {
+        last = structs::step(&x, &y, &mut p, 0.05);
+    }
+    assert!(last < 0.5 * loss, "{last} is not below half of {loss}");
+    let computed: Tensor![f32; 5, 6] = parameters::through(&x, &p);
+    let mean = computed.iter().map(|value| (value - 0.5) * (value - 0.5)).sum::<f32>() / 30.0;
+    assert!(mean < last, "{mean} {last}");
 }

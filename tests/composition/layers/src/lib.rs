@@ -45,6 +45,9 @@ pub mod dense {
             pub b: f32[O],
         }
 
+        /// The share of the smooth part in an activation.
+        pub const SMOOTH: float = 0.5;
+
         /// The layer by way of a struct.
         pub fn structured<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> f32[N, WIDTH] {
             apply(x, Dense { w, b })

@@ -51,3 +51,42 @@ pub mod gradients {
         }
     }
 }
+
+/// A struct of another crate's, and constants that are made of another crate's.
+pub mod parameters {
+    tensor::mind! {
+        use composition_layers::dense::{Dense, SMOOTH as SHARE, WIDTH};
+
+        /// Twice the width of the other crate.
+        pub const WIDER: dim = 2 * WIDTH;
+
+        /// A small number of this crate; the name means another number in the next.
+        pub const EPS: float = 0.125;
+
+        /// Two layers, of which one is of the other crate's width.
+        pub struct Pair<N> {
+            /// The first.
+            pub first: Dense<WIDTH, N>,
+            /// The second.
+            pub second: Dense<N, WIDER>,
+            scale: f32,
+        }
+
+        /// A pair with a scale that is seen here only.
+        pub fn pair<N>(first: Dense<3, N>, second: Dense<N, WIDER>) -> Pair<N> { Pair { first, second, scale: SHARE } }
+
+        /// Both layers.
+        pub fn through<B, N>(x: f32[B, WIDTH], p: Pair<N>) -> f32[B, WIDER] {
+            (relu(x @ p.first.w + p.first.b) @ p.second.w + p.second.b) * p.scale + EPS
+        }
+
+        /// The sum of all parameters, in a template.
+        pub fn total(p) {
+            let Pair { first, second: Dense { w, b }, scale } = p;
+            sum(first.w) + sum(first.b) + sum(w) + sum(b) + scale * EPS
+        }
+    }
+
+    /// The layer of the other crate, on its way to the next.
+    pub use composition_layers::dense::Dense as Affine;
+}
