@@ -10,7 +10,7 @@ use mind_core::{
     plan::Plan,
     surface::{
         self,
-        ast::{Expression, Number, Plain, Program},
+        ast::{Block, Expression, Number, Plain, Program},
         lower::{ConstantValue, Function, Library, Lowered, Structure, Template},
     },
     ty::DType,
@@ -67,7 +67,7 @@ pub(crate) fn expand_with(
     }
     let (lowered, more) = surface::lower(&program);
     diags.extend(more);
-    let exports = Exports::new(&program, place, &written, &lowered, &Received::default());
+    let exports = Exports::new(&program, place, &written, &lowered, &Received::default(), |_| true);
     Expansion { root, program, exports, lowered, diags, part: Part::All }.tokens(report)
 }
 
@@ -125,7 +125,9 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
         Program::Block(block) => Part::Modules { late: block.late_items() },
         Program::Closure(_) | Program::Expression(_) => Part::All,
     };
-    let exports = Exports::new(&program, &place, &written, &lowered, &received.unwrap_or_default());
+    let is_late = |name: &Ident| matches!(part.of(name), Part::All);
+    let received = received.unwrap_or_default();
+    let exports = Exports::new(&program, &place, &written, &lowered, &received, is_late);
     Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
 }
 
@@ -138,7 +140,7 @@ fn ask(
     head: &TokenStream,
 ) -> TokenStream {
     let imports = Imports::new(program.imports(), place);
-    let (uses, call) = imports.ask(root, written);
+    let (uses, call) = imports.ask(root, written.clone());
     let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
     // Signatures are worked out without the imports; what is wrong with them is told by the rest.
     block.functions.iter_mut().for_each(|function| function.body = None);
@@ -147,14 +149,26 @@ fn ask(
     block.functions.retain(|function| is_early(&function.name));
     block.structs.retain(|item| is_early(&item.name));
     block.constants.retain(|constant| is_early(&constant.name));
-    let (lowered, _) = surface::lower(&Program::Block(block));
+    let (lowered, _) = surface::lower(&Program::Block(block.clone()));
+    let exported = items_at_once(block, &lowered, place, &written);
     let (constants, structs) = (constants(&lowered, |_| true), structs(root, &lowered, |_| true));
     let guard = |body| imports.guard(body);
     let part = Part::Forms(&guard);
     let forms = lowered.functions.iter().map(|function| {
         items(root, function, Arguments::OF_ITEMS, &part, &TokenStream::new(), &mut Diags::new())
     });
-    quote! { #head #uses #constants #structs #(#forms)* #call }
+    quote! { #head #uses #constants #structs #exported #(#forms)* #call }
+}
+
+/// What others import the structs and constants of a block by that name nothing imported.
+fn items_at_once(block: Block, lowered: &Lowered, place: &Place, written: &TokenStream) -> TokenStream {
+    let (functions, templates) = (Vec::new(), Vec::new());
+    let block = Block { imports: Vec::new(), library: Vec::new(), functions, templates, ..block };
+    let (constants, structs) = (lowered.constants.clone(), lowered.structs.clone());
+    let lowered = Lowered { constants, structs, ..Lowered::default() };
+    let program = Program::Block(block);
+    let exports = Exports::new(&program, place, written, &lowered, &Received::default(), |_| true);
+    exports.map(|exports| exports.items).unwrap_or_default()
 }
 
 /// Which items of a function an expansion writes.
@@ -316,6 +330,10 @@ fn items(
         diags.push(diag.help("give the symbol another name, such as `N`"));
         return TokenStream::new();
     }
+    let seen = match part {
+        Part::All | Part::Modules { .. } => emit::structs::seen(root, &function.seen),
+        Part::Forms(_) => TokenStream::new(),
+    };
     let watching = watch::watching();
     let own = pipeline::compile_watching(function, watching).and_then(|compiled| diags.keep(compiled));
     let result = function.result.clone();
@@ -327,6 +345,7 @@ fn items(
         arguments,
     };
     let item = emit_item(root, function, face, own.as_ref(), part);
+    let item = quote! { #item #seen };
     let Some(request) = &function.gradient else { return item };
     let compiled = pipeline::compile_gradient_watching(function, request, watching);
     let compiled = compiled.and_then(|compiled| diags.keep(compiled));

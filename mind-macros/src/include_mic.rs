@@ -159,6 +159,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
     let names = parameters.iter().map(|parameter| Some(parameter.name.to_string()));
     let names = names.chain(std::iter::repeat(None)).take(sites.len()).collect();
     Ok(Function {
+        seen: Vec::new(),
         attributes: docs.collect(),
         visibility: quote! { pub },
         name,

@@ -42,6 +42,25 @@ mod layers {
     }
 }
 
+/// Two blocks that import from each other.
+mod left {
+    mind::mind! {
+        use super::right::{Right, FOUR};
+        pub const TWO: dim = 2;
+        pub struct Left { pub a: f32[TWO] }
+        pub fn of_right(p: Right) -> f32 { sum(p.b) * FOUR }
+    }
+}
+
+mod right {
+    mind::mind! {
+        use super::left::{Left, TWO};
+        pub const FOUR: float = 4.0;
+        pub struct Right { pub b: f32[3] }
+        pub fn of_left(p: Left) -> f32 { sum(p.a) * TWO }
+    }
+}
+
 /// Structs of structs of another module.
 mod nets {
     mind::mind! {
@@ -157,6 +176,13 @@ fn structs_of_imported_structs_are_trained_in_place() {
     let expected = ["first.w", "first.b", "last.w", "last.b", "extra.w", "extra.scale", "wide"];
     assert_eq!(names, expected);
     assert!(loss::CORE_IR.contains("{name=\"p.first.w\"} : f32[3, M]"), "{}", loss::CORE_IR);
+}
+
+#[test]
+fn blocks_import_structs_from_each_other() {
+    let (a, b) = (Tensor::from([1.0, 2.0]), Tensor::from([1.0, 2.0, 3.0]));
+    assert_eq!(right::of_left(&left::Left { a }), 6.0);
+    assert_eq!(left::of_right(&right::Right { b }), 24.0);
 }
 
 #[test]

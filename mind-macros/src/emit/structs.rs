@@ -2,7 +2,7 @@
 
 use mind_core::{
     dim::Dim,
-    surface::lower::{Leaf, Struct, Structure},
+    surface::lower::{Leaf, Seen, Struct, Structure},
     ty::DType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -218,6 +218,19 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
             pub fn __mind_whole(#(#names: #types),*) -> Self { Self { #(#whole),* } }
         }
     }
+}
+
+/// What Rust refuses where a field of an imported struct is private, at the place where it is named.
+pub fn seen(root: &Root, seen: &[Seen]) -> TokenStream {
+    let fields = seen.iter().map(|Seen { alias, dims, field }| {
+        let symbols: Vec<Ident> = (0..*dims).map(|dim| format_ident!("N{}", dim)).collect();
+        let (generics, arguments) = (generics(root, &symbols), arguments(&symbols));
+        quote! {
+            #[allow(unused, clippy::all, clippy::pedantic)]
+            const _: () = { fn sees #generics(of: &#alias #arguments) { _ = &of.#field; } };
+        }
+    });
+    fields.collect()
 }
 
 /// The type of a tensor or number in a struct.

@@ -9,7 +9,8 @@
 //!
 //! Where an import does not resolve, rustc says so at its path and expands nothing that goes through it, without a word.
 //! So the forms of the functions are written at once, and only their bodies go through the imports. What has an imported
-//! struct or constant in its type waits for it.
+//! struct or constant in its type waits for it. Structs and constants that have not are handed over at once, so that two
+//! blocks may import them from each other.
 
 pub(crate) mod fingerprint;
 mod package;
@@ -105,13 +106,15 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Of a program with the tokens `written`; nothing where it has nothing to import.
+    /// Of a program with the tokens `written`; nothing where it has nothing to import. Of structs and constants that are not
+    /// `here` the macros are elsewhere.
     pub(crate) fn new(
         program: &Program,
         place: &Place,
         written: &TokenStream,
         lowered: &Lowered,
         received: &Received,
+        here: impl Fn(&Ident) -> bool,
     ) -> Option<Self> {
         let Program::Block(block) = program else { return None };
         let Lowered { constants, structs, functions, templates } = lowered;
@@ -125,7 +128,7 @@ impl Exports {
         let constants = constants.iter().map(|constant| (&constant.name, &constant.visibility));
         let named = package::write_items(&hash, block, lowered, received);
         let others = received.named_by(block);
-        let items = structs.chain(constants).map(|(name, visibility)| {
+        let items = structs.chain(constants).filter(|(name, _)| here(name)).map(|(name, visibility)| {
             let key = plain_name("item", name, &hash);
             let answer = quote! { (#name #hash) #named #others };
             let (exported, visibility) = match is_public(visibility) {

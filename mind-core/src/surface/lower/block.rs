@@ -105,6 +105,7 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
         parameters: public_parameters(&closure.parameters, &signature),
         result: compiled.result,
         updates: compiled.updates,
+        seen: compiled.seen,
         gradient: None,
         program: Some(compiled.source),
     });
@@ -127,7 +128,8 @@ fn unread(items: &[Ident], imports: &[ast::Import], library: Option<&Library>) -
 fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
     let signature = entry.signature?;
     let parameters = public_parameters(&function.parameters, &signature);
-    let updates = entry.compiled.as_ref().map(|compiled| compiled.updates.clone()).unwrap_or_default();
+    let compiled = entry.compiled.as_ref().map(|compiled| (compiled.updates.clone(), compiled.seen.clone()));
+    let (updates, seen) = compiled.unwrap_or_default();
     Some(Function {
         attributes: function.attributes.clone(),
         visibility: function.visibility.clone(),
@@ -136,6 +138,7 @@ fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
         parameters,
         result: signature.result.unwrap_or(Structure::UNIT),
         updates,
+        seen,
         gradient: signature.gradient,
         program: entry.compiled.map(|compiled| compiled.source),
     })

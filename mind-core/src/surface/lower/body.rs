@@ -44,7 +44,7 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         }
     };
     let BodyLowering {
-        builder, made, updated, diags, mut value_names, derived, incomplete, call_sites, ..
+        builder, made, updated, diags, mut value_names, derived, incomplete, call_sites, seen, ..
     } = lowering;
     if !diags.is_empty() || incomplete {
         return (None, diags);
@@ -62,6 +62,7 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
             source: Source { module: builder.finish(outputs), sites, names, derived },
             result,
             updates,
+            seen,
         }
     });
     (compiled, diags)
@@ -299,6 +300,7 @@ impl BodyLowering<'_> {
                 Stop::Mistake(_) | Stop::Poisoned => stop,
             }));
         }
+        self.sees_in(pattern, &value);
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {

@@ -74,7 +74,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     let sites: Vec<Site> = signature.inputs.iter().map(|input| input.site).chain([signature.site]).collect();
     let names = vec![None; sites.len()];
     let source = Source { module: builder.finish([value]), sites, names, derived: BTreeMap::new() };
-    Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new() })
+    Ok(Compiled { source, result: Structure::Value(result.clone()), updates: Vec::new(), seen: Vec::new() })
 }
 
 const PRECISION: &str =

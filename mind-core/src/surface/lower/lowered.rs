@@ -78,10 +78,23 @@ pub struct Function {
     pub result: Structure,
     /// The inputs, by position, that the function assigns to; ascending.
     pub updates: Vec<usize>,
+    /// The fields of imported structs that it names and that may be private there.
+    pub seen: Vec<Seen>,
     /// The gradient function that `#[grad(…)]` asks for.
     pub gradient: Option<GradientRequest>,
     /// What it computes; nothing where a mistake in it has been reported.
     pub program: Option<Source>,
+}
+
+/// A field of an imported struct that a function names. Rust is to say whether it may.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// What the struct is called in Rust.
+    pub alias: Ident,
+    /// How many dimensions it takes.
+    pub dims: usize,
+    /// The field, where it is named.
+    pub field: Ident,
 }
 
 /// A parameter of a function.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::literals::{LiteralId, Literals};
-use super::lowered::Origin;
+use super::lowered::{Origin, Seen};
 use super::signature::Signature;
 use super::structure::{StructType, Structure};
 use super::table::Scope;
@@ -48,6 +48,8 @@ pub(super) struct BodyLowering<'a> {
     pub(super) derived: BTreeMap<ValueId, Origin>,
     /// Whether it calls a function that has a mistake, which is told there.
     pub(super) incomplete: bool,
+    /// The fields of imported structs that it names.
+    pub(super) seen: Vec<Seen>,
 }
 
 /// A pullback whose body is being lowered, and what stands still meanwhile.
@@ -183,6 +185,7 @@ impl<'a> BodyLowering<'a> {
             value_names: BTreeMap::new(),
             derived: BTreeMap::new(),
             incomplete: false,
+            seen: Vec::new(),
         }
     }
 

@@ -32,6 +32,7 @@ mod materialise;
 pub(crate) mod names;
 mod operators;
 mod order;
+mod privacy;
 pub(crate) mod pullbacks;
 mod records;
 mod report;
@@ -52,7 +53,8 @@ mod tests;
 pub(crate) use callable::{moved, of_gradient};
 pub use library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 pub use lowered::{
-    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Source, Template,
+    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Seen, Source,
+    Template,
 };
 pub use names::nearest;
 pub use structs::{Struct, StructField};

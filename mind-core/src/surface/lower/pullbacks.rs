@@ -67,6 +67,7 @@ impl BodyLowering<'_> {
                 false => Value::Poison,
             };
             // What is wrong with a pattern is told at the result.
+            self.sees_in(pattern, &value);
             let Bound { names, mistakes } = self.bound_by(pattern, value, of.unwrap_or(expr));
             mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
             for (name, value) in names {

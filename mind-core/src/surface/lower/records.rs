@@ -38,10 +38,14 @@ impl BodyLowering<'_> {
             }
             Value::Poison => Err(Stop::Poisoned),
             Value::Struct(record) => match record.ty.position(name) {
-                Ok(position) => match &record.fields[position] {
-                    Value::Poison => Err(Stop::Poisoned),
-                    field => Ok(field.clone()),
-                },
+                Ok(position) => {
+                    let record = record.clone();
+                    self.sees(&record.ty, name);
+                    match &record.fields[position] {
+                        Value::Poison => Err(Stop::Poisoned),
+                        field => Ok(field.clone()),
+                    }
+                }
                 Err(diag) => {
                     let key = format!("{}.{name}", record.ty.name);
                     Err(self.once(key, || diag))
@@ -128,6 +132,7 @@ impl BodyLowering<'_> {
                 }
             });
         }
+        written.iter().for_each(|field| self.sees(&ty, &field.name));
         if inferred { Ok(Record::value(ty, fields)) } else { Err(Stop::Poisoned) }
     }
 

@@ -144,6 +144,7 @@ fn definition(
     let fields = item.fields.iter().zip(structures).map(|(field, structure)| Field {
         name: field.name.clone(),
         structure,
+        is_public: is_public(&field.visibility),
         site: field.site,
     });
     unused.is_empty().then(|| Definition {
@@ -153,6 +154,11 @@ fn definition(
         depth,
         leaves,
     })
+}
+
+fn is_public(visibility: &TokenStream) -> bool {
+    let mut tokens = visibility.clone().into_iter();
+    tokens.next().is_some() && tokens.next().is_none()
 }
 
 fn cycle_diag(block: &ast::Block, cycle: &[usize]) -> Diag {

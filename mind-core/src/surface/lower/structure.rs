@@ -55,6 +55,8 @@ pub(super) struct Definition {
 pub(super) struct Field {
     pub(super) name: Ident,
     pub(super) structure: Structure,
+    /// Whether it is `pub`, without a place.
+    pub(super) is_public: bool,
     pub(super) site: Site,
 }
 

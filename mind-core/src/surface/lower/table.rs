@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lowered::Source;
+use super::lowered::{Seen, Source};
 use super::signature::Signature;
 use super::structure::Structure;
 use super::types::DimNames;
@@ -40,6 +40,7 @@ pub(super) struct Compiled {
     pub(super) source: Source,
     pub(super) result: Structure,
     pub(super) updates: Vec<usize>,
+    pub(super) seen: Vec<Seen>,
 }
 
 const OWN: usize = 0;

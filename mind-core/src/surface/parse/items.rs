@@ -354,9 +354,12 @@ impl Parser<'_> {
         }
         self.take_word("const");
         let name = self.name("the name of a constant")?;
-        let value = self.constant_value(&name);
-        let value = match value {
-            Ok(value) => value,
+        let value = match self.constant_value(&name) {
+            Ok(Some(value)) => value,
+            Ok(None) => {
+                block.unread.push(name);
+                return Ok(());
+            }
             Err(diag) => {
                 block.unread.push(name);
                 return Err(diag);
@@ -372,7 +375,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn constant_value(&mut self, name: &Ident) -> Result<ConstantValue, Diag> {
+    /// Reads what stands behind the name; nothing where the value is of another kind, which has been reported.
+    fn constant_value(&mut self, name: &Ident) -> Result<Option<ConstantValue>, Diag> {
         const KINDS: &str = "`dim`, `float`, `int` or `bool`";
         let help = format!("tell what it is, as `const {name}: dim = 64;` or `const {name}: float = 0.5;`");
         self.expect(":").map_err(|diag| diag.help(&help))?;
@@ -380,7 +384,7 @@ impl Parser<'_> {
             self.expect("=")?;
             let value = self.dim_expr()?;
             self.expect(";")?;
-            return Ok(ConstantValue::Dim(value));
+            return Ok(Some(ConstantValue::Dim(value)));
         }
         let kinds = [ConstantKind::Float, ConstantKind::Int, ConstantKind::Bool];
         let kind = kinds.into_iter().find(|kind| self.take_word(kind.name()).is_some());
@@ -390,7 +394,8 @@ impl Parser<'_> {
         let value = self.plain_value()?;
         let site = start.to(self.before());
         self.expect(";")?;
-        plain_of_kind(name, kind, value, site).map(ConstantValue::Plain)
+        let value = plain_of_kind(name, kind, value, site).map(ConstantValue::Plain);
+        Ok(value.map_err(|diag| self.diags.push(diag)).ok())
     }
 
     /// Reads `1e-5`, `-inf` or `true`.

@@ -77,10 +77,8 @@ fn a_struct_is_one_type_in_three_crates() {
         w: Tensor::from_fn(|[i, j]| ((i * 4 + j) as f32 * 0.7).sin()),
         b: Tensor::from([0.1, -0.2, 0.3, 0.0]),
     };
-    let second: Affine<Const<4>, Const<6>> = Affine {
-        w: Tensor::from_fn(|[i, j]| ((i * 6 + j) as f32 * 1.3).cos()),
-        b: Tensor::zeros(),
-    };
+    let second: Affine<Const<4>, Const<6>> =
+        Affine { w: Tensor::from_fn(|[i, j]| ((i * 6 + j) as f32 * 1.3).cos()), b: Tensor::zeros() };
     let mut p: Pair<Const<4>> = parameters::pair(&first, &second);
     let (all, layer) = structs::sums(&p);
     let sum = |w: &[f32], b: &[f32]| w.iter().chain(b).sum::<f32>();
