@@ -28,6 +28,16 @@ mod layers {
 
         pub fn hidden(w: f32[WIDTH, 2]) -> Hidden { Hidden { w, scale: 2.0 } }
 
+        /// Half of what a layer gives, of any struct with its fields.
+        pub fn halved(x, p) { HALF * (x @ p.w + p.b) }
+
+        /// The same by a pattern, by way of another template.
+        pub fn halved_by_name(x, p) { apart(x, p) * HALF }
+        fn apart(x, p) {
+            let Dense { w, b } = p;
+            x @ w + b
+        }
+
         /// A template that takes a layer apart.
         pub fn norm(p) {
             let Dense { w, b } = p;
@@ -117,6 +127,17 @@ mind! {
     }
 }
 
+mind! {
+    struct Transformer<M> {
+        scale1: f32[M], bias1: f32[M], wq: f32[M, M], wk: f32[M, M], wv: f32[M, M], wo: f32[M, M],
+        scale2: f32[M], bias2: f32[M], w1: f32[M, 5], b1: f32[5], w2: f32[5, M], b2: f32[M],
+    }
+
+    fn transformed<N, S, M>(x: f32[N, S, M], p: Transformer<M>) -> f32[N, S, M] {
+        nn::transformer_block_causal(x, p, heads = 1)
+    }
+}
+
 fn dense() -> layers::Dense<Const<3>, Const<2>> {
     layers::Dense { w: Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), b: Tensor::from([0.5, -0.5]) }
 }
@@ -200,4 +221,40 @@ fn expressions_read_imported_constants() {
     let x = Tensor::from([1.0f32, 2.0, 3.0]);
     let y: Tensor![f32; 3] = mind!(use layers::{EPS, WIDTH}; (x : f32[WIDTH]) * EPS / WIDTH).into();
     assert_eq!(y[[2]], 0.25);
+}
+
+#[test]
+fn templates_read_fields_of_rust_structs_in_expressions() {
+    struct Model {
+        layer: layers::Dense<Const<3>, Const<2>>,
+        rate: f32,
+    }
+    let model = Model { layer: dense(), rate: 2.0 };
+    let x = Tensor::from([[1.0, 0.0, -1.0]]);
+    let y: Tensor![f32; 1, 2] = mind!(layers::halved(x, model.layer) * model.rate).into();
+    assert_eq!(y, layers::dense(&x, &dense()));
+    let y: Tensor![f32; 1, 2] = mind!(layers::halved_by_name(x, model.layer) * model.rate).into();
+    assert_eq!(y, layers::dense(&x, &dense()));
+    let (value, slope) = mind!(value_and_grad(sum(layers::halved(x, model.layer)), wrt = model.layer.b));
+    let slope: Tensor![f32; 2] = slope.into();
+    assert_eq!((value, slope), (-4.0, Tensor::full(0.5)));
+    let w: Tensor![f32; 2, 3] = mind!(use layers::Dense; let Dense { w, .. } = model.layer; w.T).into();
+    assert_eq!(w[[1, 0]], 2.0);
+}
+
+#[test]
+fn a_block_of_a_transformer_takes_a_rust_struct_in_expressions() {
+    let p = Transformer::<Const<2>>::zeros();
+    let x: Tensor![f32; 1, 3, 2] = Tensor::from([[[1.0, 2.0], [3.0, 5.0], [-1.0, 1.0]]]);
+    let y: Tensor![f32; 1, 3, 2] = mind!(nn::transformer_block_causal(x, p, heads = 1)).into();
+    assert_eq!(y, x);
+    let mut p = p;
+    p.visit_mut(&mut |parameter| {
+        if let Some(numbers) = parameter.into_slice::<f32>() {
+            numbers.iter_mut().enumerate().for_each(|(at, number)| *number = (at as f32 * 0.7 + 0.3).sin());
+        }
+    });
+    let y: Tensor![f32; 1, 3, 2] = mind!(nn::transformer_block_causal(x, p, heads = 1)).into();
+    assert_eq!(y, transformed(&x, &p));
+    assert_ne!(y, x);
 }

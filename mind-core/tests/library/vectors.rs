@@ -17,13 +17,6 @@ const WITHIN: [f64; 2] = [2e-14, 4e-6];
 /// How far a gradient may be from differences, of the larger of 1 and the largest of them.
 const OF_DIFFERENCES: f64 = 1e-7;
 
-/// What expressions do not take, and what they say of it: structs as arguments.
-const IN_FUNCTIONS_ONLY: [(&str, &str); 3] = [
-    ("transformer_block", "only Rust variables have fields"),
-    ("transformer_block_causal", "only Rust variables have fields"),
-    ("transformer_block_masked", "only Rust variables have fields"),
-];
-
 /// The results of the function that a call makes, and what it has to give.
 struct Entry {
     /// `softmax`
@@ -84,14 +77,9 @@ fn every_function_gives_the_same_in_expressions() {
                 .zip(&inputs)
                 .map(|(input, value)| (input.name.clone(), type_of(value)))
                 .collect();
-            let refused = IN_FUNCTIONS_ONLY.iter().find(|(function, _)| *function == entry.function);
-            match (expression(file, &entry.call, &leaves), refused) {
-                (Err(why), Some((_, known))) if why.contains(known) => {}
-                (Ok(_), Some(_)) => {
-                    writeln!(wrong, "{file}: `{}` is taken in expressions now", entry.call).expect("a string")
-                }
-                (Err(why), _) => writeln!(wrong, "{file}: `{}`: {why}", entry.call).expect("a string"),
-                (Ok((module, names)), None) => {
+            match expression(file, &entry.call, &leaves) {
+                Err(why) => writeln!(wrong, "{file}: `{}`: {why}", entry.call).expect("a string"),
+                Ok((module, names)) => {
                     let value = |name: &String| {
                         let place = entry.inputs.iter().position(|input| input.name == *name);
                         inputs[place.expect("leaves are inputs")].clone()

@@ -28,6 +28,8 @@ pub(super) struct Lowering<'a> {
     pub(super) values: Vec<Value<NodeId>>,
     /// The places of which only a field is read, until that is seen.
     pub(super) places: BTreeMap<ExprId, Place>,
+    /// The places that names of templates and patterns stand for.
+    pub(super) passed: Vec<Place>,
     pub(super) literals: Literals,
     /// What `let` has bound.
     pub(super) names: Names<NodeId>,

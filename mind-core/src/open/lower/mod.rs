@@ -68,6 +68,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         roles: roles::roles(body),
         values: Vec::with_capacity(body.nodes.len()),
         places: BTreeMap::new(),
+        passed: Vec::new(),
         literals: Literals::default(),
         names: Names::default(),
         leaves: Vec::new(),
@@ -207,6 +208,12 @@ impl Lowering<'_> {
     }
 
     fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
+        if let Some(place) = self.places.remove(&expr) {
+            let mut mistakes = Diags::new();
+            self.bind_place(pattern, place, &mut mistakes);
+            mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+            return;
+        }
         let mut value = self.value(expr).clone();
         if let Some(ty) = ty {
             let text = match pattern {

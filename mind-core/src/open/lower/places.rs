@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
 use super::lowering::Lowering;
 use super::roles::{Place, Role, key};
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
-use crate::surface::ast::{Callee, ExprId, TypeExpr};
+use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr};
 use crate::surface::habits;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
@@ -14,8 +14,13 @@ use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 impl Lowering<'_> {
     pub(super) fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
         let (text, key) = (name.to_string(), key(name));
-        if let Some(Binding::Local(value)) = self.names.get(&key) {
-            return Ok(value.clone());
+        match self.names.get(&key) {
+            Some(Binding::Local(value)) => return Ok(value.clone()),
+            Some(Binding::Parameter(passed)) => {
+                let place = self.passed[*passed].clone();
+                return self.place(place, expr);
+            }
+            None => {}
         }
         if let Some(constant) = self.known(&text, expr) {
             return constant;
@@ -73,8 +78,49 @@ impl Lowering<'_> {
             let message = format!("only Rust variables have fields, found {}", self.describe(base));
             return Err(Diag::new(Code::E2001, Site::token(name.span()), message).into());
         };
-        place.push(TokenTree::Ident(name.clone()), name.span());
+        self.push_field(&mut place, name);
         self.place(place, expr)
+    }
+
+    /// Adds a field, where the place stands if a template names it: rustc is to say there that it is missing.
+    fn push_field(&self, place: &mut Place, name: &Ident) {
+        let (mut name, last) = (name.clone(), place.tokens.clone().into_iter().last());
+        if let (false, Some(last)) = (self.frames.is_empty(), last) {
+            name.set_span(last.span());
+        }
+        let span = name.span();
+        place.push(TokenTree::Ident(name), span);
+    }
+
+    /// Binds a place to a name, or its fields to those of a pattern.
+    pub(super) fn bind_place(&mut self, pattern: &Pattern, place: Place, mistakes: &mut Diags) {
+        let mut rest = vec![(pattern, place)];
+        while let Some((pattern, place)) = rest.pop() {
+            match pattern {
+                Pattern::Wildcard(_) => {}
+                Pattern::Name(name) => {
+                    self.passed.push(place);
+                    self.names.bind(key(name), Binding::Parameter(self.passed.len() - 1));
+                }
+                Pattern::Struct { name, fields, rest: others, site } => {
+                    let dims = self.frames.last().map_or(&self.imported, |frame| &frame.dims);
+                    mistakes.extend(dims.taken_apart(name, fields, *others, *site));
+                    for field in fields.iter().rev() {
+                        let mut part = place.clone();
+                        self.push_field(&mut part, &field.name);
+                        rest.push((&field.pattern, part));
+                    }
+                }
+                Pattern::Tuple { site, .. } => {
+                    let message =
+                        format!("the pattern {pattern} takes a tuple apart, expected a name or a struct");
+                    mistakes.push(Diag::new(Code::E2001, *site, message));
+                    for name in pattern.names() {
+                        self.names.bind(key(name), Binding::Local(Value::Poison));
+                    }
+                }
+            }
+        }
     }
 
     pub(super) fn field(
@@ -96,9 +142,9 @@ impl Lowering<'_> {
 
     /// The leaf that a place is, or the place where only a field of it is read.
     fn place(&mut self, place: Place, expr: ExprId) -> Lowered<Value<NodeId>> {
-        if self.roles[expr.index()] == Role::Base {
+        if let Role::Base | Role::Passed = self.roles[expr.index()] {
             self.places.insert(expr, place);
-            // Nothing but the field looks at it, and that looks at the place.
+            // Nothing but what is around it looks at it, and that looks at the place.
             return Ok(Value::Poison);
         }
         let Place { tokens, text, key } = place;

@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
-use crate::surface::ast::{Body, NodeKind};
+use crate::surface::ast::{Body, Formal, NodeKind, Pattern};
 use crate::surface::lower::builtins;
 
 /// A Rust place on its way to being a leaf.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) tokens: TokenStream,
     /// As it is written.
@@ -36,6 +37,8 @@ pub(super) enum Role {
     Value,
     /// Only a field of it is.
     Base,
+    /// It is named anew, for a template or by a pattern, where its value or fields of it are used.
+    Passed,
     /// It may be `same` or `valid`.
     Padding,
 }
@@ -56,6 +59,18 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
                         roles[argument.value.index()] = Role::Padding;
                     }
                 }
+            }
+            // What flows back to a parameter flows to its value.
+            NodeKind::Enter { template, arguments }
+                if template.body.as_ref().is_some_and(|body| body.pullback().is_none()) =>
+            {
+                let open = template.parameters.iter().zip(arguments);
+                let open = open.filter(|(parameter, _)| matches!(parameter.takes, Formal::Any));
+                open.filter_map(|(_, argument)| *argument)
+                    .for_each(|argument| roles[argument.index()] = Role::Passed);
+            }
+            NodeKind::Let { pattern: Pattern::Struct { .. }, ty: None, value } => {
+                roles[value.index()] = Role::Passed;
             }
             NodeKind::Unread
             | NodeKind::Number(_)

@@ -57,6 +57,7 @@ impl Lowering<'_> {
     ) -> Lowered<()> {
         let (mut told, mut sound) = (Told::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
         let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
         // Literals come last, with the element types that the others tell.
@@ -64,6 +65,11 @@ impl Lowering<'_> {
             given.enumerate().partition(|(_, argument)| is_literal(*argument));
         for (position, argument) in first.into_iter().chain(last) {
             let parameter = &template.parameters[position];
+            if let Some(place) = self.places.remove(&argument) {
+                self.passed.push(place);
+                places.insert(position, self.passed.len() - 1);
+                continue;
+            }
             let value = self.passed(template, (position, parameter), argument, &mut told);
             sound &= value.is_ok();
             values[position] = self.value_or_poison(value);
@@ -80,9 +86,13 @@ impl Lowering<'_> {
             }
         }
         let (mut names, mut parameters) = (Names::default(), Vec::new());
-        for (parameter, value) in template.parameters.iter().zip(values) {
+        for (position, (parameter, value)) in template.parameters.iter().zip(values).enumerate() {
             let value = if sound { value } else { Value::Poison };
-            names.bind(key(&parameter.name), Binding::Local(value.clone()));
+            let binding = match places.get(&position) {
+                Some(place) if sound => Binding::Parameter(*place),
+                Some(_) | None => Binding::Local(value.clone()),
+            };
+            names.bind(key(&parameter.name), binding);
             parameters.push((parameter.name.clone(), value, parameter.takes.may_be_floats(template)));
         }
         let elements =

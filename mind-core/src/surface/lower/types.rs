@@ -12,7 +12,7 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
 use crate::surface::ast::{
-    Callee, DimExpr, DimOperator, DimStepKind, NumberValue, Plain, TypeExpr, TypeKind,
+    Callee, DimExpr, DimOperator, DimStepKind, FieldPattern, NumberValue, Plain, TypeExpr, TypeKind,
 };
 use crate::ty::{DType, Shape, Type};
 
@@ -242,6 +242,30 @@ impl DimNames {
         }
         let Structure::Struct(ty) = structure else { unreachable!("it was made a struct just above") };
         Ok(ty)
+    }
+
+    /// What is wrong with a pattern of a struct, whose value is known to Rust alone.
+    pub(crate) fn taken_apart(
+        &self,
+        name: &Callee,
+        fields: &[FieldPattern],
+        others: bool,
+        site: Site,
+    ) -> Vec<Diag> {
+        let definition = match self.definition(name) {
+            Ok(defined) => defined.definition,
+            Err(mistake) => return mistake.into_iter().collect(),
+        };
+        let wrong: Vec<Diag> =
+            fields.iter().filter_map(|field| definition.position(&field.name).err()).collect();
+        let is_taken = |known: &Ident| fields.iter().any(|field| field.name == *known);
+        let missing = definition.fields.iter().filter(|field| !is_taken(&field.name));
+        let missing: Vec<_> = missing.map(|field| format!("`{}`", field.name)).collect();
+        if others || missing.is_empty() || !wrong.is_empty() {
+            return wrong;
+        }
+        let message = format!("the pattern leaves out {} of `{name}`", missing.join(", "));
+        vec![Diag::new(Code::E2007, site, message).help("end the pattern with `..`")]
     }
 
     /// The struct of this name.
