@@ -39,8 +39,8 @@
 //!
 //! # What `mind!` takes
 //!
-//! Items, as above: functions that may call each other in any order, and `const H: dim = 64;` for extents. Or a closure,
-//! whose shapes are all written:
+//! Items, as above: functions that may call each other in any order, and constants: `const H: dim = 64;` for extents, and
+//! `float`, `int` and `bool`, as `const EPS: float = 1e-5;`. Or a closure, whose shapes are all written:
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -82,32 +82,40 @@
 //! that it is computed with. Where leaves are ndarray's arrays and
 //! none is a tensor, results are such arrays. A leaf can be given a type in place, `(x: f32[2, 3])`.
 //!
-//! # Functions of other blocks
+//! # Functions, structs and constants of other blocks
 //!
-//! `use` in a block, or before a closure, names functions of other blocks: of the same module, of others, of other crates.
-//! What is imported is inlined where it is called, with all that it calls itself.
+//! `use` in a block, or before a closure or an expression, names functions, structs and constants of other blocks: of the
+//! same module, of others, of other crates. A path does without: `layers::dense(x, p)`, `p: layers::Dense<4, 4>`.
 //!
 //! ```
 //! mod layers {
 //!     mind::mind! {
-//!         pub fn dense<N, I, O>(x: f32[N, I], w: f32[I, O]) -> f32[N, O] { relu(x @ w) }
+//!         pub const SLOPE: float = 0.5;
+//!         pub struct Dense<I, O> { pub w: f32[I, O], pub b: f32[O] }
+//!         pub fn dense<N, I, O>(x: f32[N, I], p: Dense<I, O>) -> f32[N, O] { relu(x @ p.w + p.b) }
 //!     }
 //! }
 //! mod model {
 //!     mind::mind! {
-//!         use super::layers::dense as layer;
-//!         pub fn two<N>(x: f32[N, 4], w: f32[4, 4]) -> f32[N, 4] { layer(layer(x, w), w) }
+//!         use super::layers::{Dense, SLOPE, dense as layer};
+//!         pub fn two<N>(x: f32[N, 4], p: Dense<4, 4>) -> f32[N, 4] { SLOPE * layer(layer(x, p), p) }
 //!     }
 //! }
 //! # fn main() {
 //! use mind::Tensor;
-//! let (x, w): (Tensor![f32; 1, 4], Tensor![f32; 4, 4]) = (Tensor::full(1.0), Tensor::full(0.5));
-//! assert_eq!(model::two(&x, &w), Tensor::full(4.0));
+//! let x: Tensor![f32; 1, 4] = Tensor::full(1.0);
+//! let p = layers::Dense { w: Tensor::full(0.5), b: Tensor::zeros() };
+//! assert_eq!(model::two(&x, &p), Tensor::full(2.0));
 //! # }
 //! ```
 //!
-//! Rust's rules say which functions a path reaches. A function configured away (`#[cfg(…)]`) cannot be imported; what an
-//! imported function calls is inlined whatever its configuration, as within a block.
+//! What is imported is inlined where it is called, with all that it calls itself. A struct is the Rust type of the block that
+//! declares it, in every block. Rust's rules say what a path reaches: `pub use` passes all three on, and a private field can be
+//! passed along with its struct but not named. A function configured away (`#[cfg(…)]`) cannot be imported; what an imported
+//! function calls is inlined whatever its configuration, as within a block.
+//!
+//! In Rust a constant is a `usize`, `f64`, `i64` or `bool`; of a number with a suffix, `0.5_f32`, it has that type, in the
+//! language too. Beside a struct or constant stands a hidden macro of its name, which `use` brings along.
 //!
 //! # Functions of Knossos programs
 //!
@@ -346,6 +354,9 @@
 //! The library of the language is made of templates: activations, softmax, norms, attention, cells and losses (`nn::`), numerics
 //! (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`). `docs/library.md` describes each with
 //! its formula, shapes and stability. `nn::softmax(x)` calls it by path, everywhere; `use nn::softmax;` in a block by name.
+//!
+//! In an expression a parameter without a type takes a struct of Rust too, of which the template reads fields:
+//! `nn::transformer_block(x, self.block, heads = 4)`.
 //!
 //! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
 //! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.

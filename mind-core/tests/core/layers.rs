@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 38] = [
+const LOWERING: [&str; 40] = [
     "names",
     "order",
     "scalars",
@@ -21,6 +21,7 @@ const LOWERING: [&str; 38] = [
     "types",
     "structs",
     "lowered",
+    "constants",
     "signature",
     "literals",
     "values",
@@ -37,6 +38,7 @@ const LOWERING: [&str; 38] = [
     "lowering",
     "advice",
     "report",
+    "privacy",
     "operators",
     "materialise",
     "records",

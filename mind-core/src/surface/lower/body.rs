@@ -232,7 +232,8 @@ impl BodyLowering<'_> {
             return Err(Stop::Poisoned);
         }
         let diag = {
-            let known = self.names.all().chain(self.dims().all());
+            let known =
+                self.names.all().chain(self.dims().all()).chain(self.dims().plain.keys().map(String::as_str));
             undefined("name", &text, Site::token(name.span()), known)
         };
         let diag = match habits::name(&text) {

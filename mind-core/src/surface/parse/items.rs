@@ -388,7 +388,15 @@ impl Parser<'_> {
         }
         let kinds = [ConstantKind::Float, ConstantKind::Int, ConstantKind::Bool];
         let kind = kinds.into_iter().find(|kind| self.take_word(kind.name()).is_some());
-        let kind = kind.ok_or_else(|| self.unexpected(KINDS).help(&help))?;
+        let kind = kind.ok_or_else(|| {
+            let found = self.cursor.ident().map(|(word, _)| word.to_string());
+            let meant = match found.as_deref() {
+                Some("usize" | "isize" | "u32" | "u64" | "i32" | "i64") => "dim",
+                Some("f32" | "f64") => "float",
+                Some(_) | None => return self.unexpected(KINDS).help(&help),
+            };
+            self.unexpected(KINDS).help(format!("declare it as `const {name}: {meant} = …;`"))
+        })?;
         self.expect("=")?;
         let start = self.here();
         let value = self.plain_value()?;
