@@ -115,7 +115,8 @@
 //! function calls is inlined whatever its configuration, as within a block.
 //!
 //! In Rust a constant is a `usize`, `f64`, `i64` or `bool`; of a number with a suffix, `0.5_f32`, it has that type, in the
-//! language too. Beside a struct or constant stands a hidden macro of its name, which `use` brings along.
+//! language too. Beside a struct or constant stands a hidden macro of its name, which `use` brings along; a name that begins with a
+//! small letter has none, and is not imported.
 //!
 //! # Functions of Knossos programs
 //!

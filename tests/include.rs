@@ -7,6 +7,29 @@ mod model {
     mind::include!("files/net.mind");
 }
 
+mod declared {
+    mind::mind! {
+        pub const EPS: float = 0.5;
+        pub const WIDTH: dim = 3;
+        pub struct Dense<I, O> { pub w: f32[I, O], pub b: f32[O] }
+    }
+}
+
+mod imports {
+    mind::include!("files/imports.mind");
+
+    pub fn doubled(first: super::declared::Dense<mind::Const<3>, mind::Const<2>>) -> Net {
+        Net { first, scale: 2.0 }
+    }
+}
+
+#[test]
+fn a_file_imports_structs_and_constants() {
+    let dense = declared::Dense { w: Tensor::full(1.0), b: Tensor::from([1.0, 2.0]) };
+    let x: Tensor![f32; 1, 3] = Tensor::from([[1.0, 2.0, 3.0]]);
+    assert_eq!(imports::net(&x, &imports::doubled(dense)), Tensor::from([[14.5, 16.5]]));
+}
+
 #[test]
 fn a_file_holds_what_a_block_holds() {
     mind::mind! {

@@ -202,9 +202,18 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
     if !diags.is_empty() {
         return Err(mistakes(&diags, source));
     }
-    let imports: &[Import] = match &program {
-        ast::Program::Block(block) => &block.imports,
-        ast::Program::Closure(closure) => &closure.imports,
+    let imports = program.imports();
+    // Of what has an imported struct or constant in its types only the name is known.
+    let missing: Vec<Named> = match &program {
+        ast::Program::Block(block) => {
+            let names = block.functions.iter().map(|function| function.name.to_string());
+            let is_known = |name: &String| lowered.functions.iter().any(|known| known.name == *name);
+            let missing = names.filter(|name| !is_known(name));
+            missing
+                .map(|name| Named { program: Err(importing(&name, imports, source)), function: Some(name) })
+                .collect()
+        }
+        ast::Program::Closure(_) => Vec::new(),
         ast::Program::Expression(_) => {
             return Err(Failure::mistake(Mistake::of_diag(&surface::expression_in_file(), source)));
         }
@@ -217,7 +226,7 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
         };
         Named { function: Some(name), program }
     });
-    Ok(functions.collect())
+    Ok(functions.chain(missing).collect())
 }
 
 fn surface_program(function: &Function, program: surface::lower::Source, source: &Rc<Source>) -> Program {
@@ -236,7 +245,7 @@ fn surface_program(function: &Function, program: surface::lower::Source, source:
     Program { module, context }
 }
 
-/// E2002 for a function that calls what its file imports.
+/// E2002 for a function that names what its file imports.
 fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure {
     let names: Vec<_> = imports.iter().map(|import| format!("`{}`", import.name)).collect();
     let message = format!(

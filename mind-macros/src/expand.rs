@@ -22,7 +22,7 @@ use crate::{
     bare,
     configured::{self, Way},
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
-    link::{Exports, Imports, Place, Received},
+    link::{Exports, Imports, Place, Received, name},
     report::compile_errors,
     unused, watch,
 };
@@ -89,7 +89,8 @@ fn expand_expression(
     }
 }
 
-/// The expansion of a program with imports, once these are known: `[] [$crate] { program } (f hash) { package } …`.
+/// The expansion of a program with imports, once these are known: `[] [$crate] { program } [names] (f hash) { package } …`,
+/// where the names are what the imports are called in Rust.
 pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let (root, rest) = Root::take(input.into_iter().skip(1).collect());
     let mut rest = rest.into_iter();
@@ -97,11 +98,14 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
         Some(TokenTree::Group(group)) => group.stream(),
         Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => TokenStream::new(),
     };
+    let names: Vec<Ident> = match rest.next() {
+        Some(TokenTree::Group(group)) => group.stream().into_iter().filter_map(name).collect(),
+        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => Vec::new(),
+    };
     let (program, mut diags) = surface::parse(written.clone());
     let received = Received::read(rest.collect());
     let place = Place::of(&written);
-    let imports = Imports::new(program.imports(), &place);
-    let library = received.as_ref().and_then(|received| received.library(program.imports(), imports.names()));
+    let library = received.as_ref().and_then(|received| received.library(program.imports(), &names));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
         return expand_expression(&root, &program, expression, library, diags, compile_errors);
     }

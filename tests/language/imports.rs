@@ -213,6 +213,10 @@ fn closures_take_imported_structs() {
         |x: f32[2, 3], p: Dense<3, 2>| -> Dense<2, 2> { Dense { w: x @ p.w * EPS, b: p.b } }
     );
     let p = f(&Tensor::full(1.0), &dense());
+    let hidden = mind!(use layers::{Hidden, hidden}; |w: f32[3, 2]| (hidden(w * 2.0), 1.0));
+    let w = Tensor::from([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+    let (hidden, _): (layers::Hidden, f32) = hidden(&w);
+    assert_eq!(hidden, layers::hidden(&w.map(|w| 2.0 * w)));
     assert_eq!((p.w[[1, 1]], p.b[[0]]), (3.0, 0.5));
 }
 

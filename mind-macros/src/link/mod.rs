@@ -24,7 +24,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::emit::Root;
 pub(crate) use fingerprint::Place;
-pub(crate) use package::Received;
+pub(crate) use package::{Received, name};
 
 /// The names under which a program imports, and the way to what they stand for.
 pub(crate) struct Imports {
@@ -87,11 +87,14 @@ impl Imports {
 
     /// The `use` items, and the call that ends in `linked` for the program of these tokens.
     pub(crate) fn ask(&self, root: &Root, program: TokenStream) -> (&TokenStream, TokenStream) {
-        let mut steps = self.aliases.iter().flatten();
+        let (mut steps, names) = (self.aliases.iter().flatten(), self.names());
         let first = steps.next();
         let macros = root.macros();
         let facade = root.prefix();
-        (&self.uses, quote! { #first! { [#([#steps])* [#macros::linked]] #facade { #program } } })
+        (
+            &self.uses,
+            quote! { #first! { [#([#steps])* [#macros::linked]] #facade { #program } [#(#names)*] } },
+        )
     }
 }
 
@@ -128,7 +131,11 @@ impl Exports {
         let constants = constants.iter().map(|constant| (&constant.name, &constant.visibility));
         let named = package::write_items(&hash, block, lowered, received);
         let others = received.named_by(block);
-        let items = structs.chain(constants).filter(|(name, _)| here(name)).map(|(name, visibility)| {
+        // Macros of Rust's own have small letters, and none is to be hidden.
+        let is_capital =
+            |name: &Ident| name.to_string().trim_start_matches("r#").starts_with(char::is_uppercase);
+        let items = structs.chain(constants).filter(|(name, _)| here(name) && is_capital(name));
+        let items = items.map(|(name, visibility)| {
             let key = plain_name("item", name, &hash);
             let answer = quote! { (#name #hash) #named #others };
             let (exported, visibility) = match is_public(visibility) {

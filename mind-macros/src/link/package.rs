@@ -197,12 +197,8 @@ impl Received {
     }
 
     /// What the imports of a program name, and what that names, read; `names` are what the imports are called in Rust.
-    pub(crate) fn library<'a>(
-        &self,
-        imports: &[Import],
-        names: impl Iterator<Item = &'a Ident>,
-    ) -> Option<Library> {
-        if imports.len() != self.requests.len() {
+    pub(crate) fn library(&self, imports: &[Import], names: &[Ident]) -> Option<Library> {
+        if imports.len() != self.requests.len() || imports.len() != names.len() {
             return None;
         }
         let of_function = |(import, _): &(&Import, &Key)| import.kind == ImportKind::Function;
@@ -423,7 +419,8 @@ fn packed(list: Group) -> Option<Vec<Packed>> {
     Some(functions)
 }
 
-fn name(tree: TokenTree) -> Option<Ident> {
+/// The name that a token is.
+pub(crate) fn name(tree: TokenTree) -> Option<Ident> {
     match tree {
         TokenTree::Ident(name) => Some(name),
         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,

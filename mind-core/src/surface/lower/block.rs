@@ -95,8 +95,14 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
     };
     let mut body = body.clone();
     templates.inline(&mut body, &mut diags);
-    let (compiled, own) = lower_body(table.scope(0), &signature, &body);
+    let (mut compiled, own) = lower_body(table.scope(0), &signature, &body);
     diags.extend(own);
+    if let Some(result) = compiled.as_mut().map(|compiled| &mut compiled.result)
+        && let Err(diag) = signature.dims.give_aliases(result, closure.site)
+    {
+        diags.push(diag);
+        compiled = None;
+    }
     let function = compiled.map(|compiled| Function {
         attributes: TokenStream::new(),
         visibility: TokenStream::new(),

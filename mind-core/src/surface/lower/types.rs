@@ -268,6 +268,30 @@ impl DimNames {
         vec![Diag::new(Code::E2007, site, message).help("end the pattern with `..`")]
     }
 
+    /// Says what the structs of a type that nobody wrote are called in Rust.
+    pub(super) fn give_aliases(&self, structure: &mut Structure, site: Site) -> Result<(), Diag> {
+        match structure {
+            Structure::Value(_) => Ok(()),
+            Structure::Tuple(elements) => {
+                elements.iter_mut().try_for_each(|element| self.give_aliases(element, site))
+            }
+            Structure::Struct(ty) => {
+                let mut known = self.structs.values().flatten();
+                match known.find(|known| ty.is_of(&known.definition)) {
+                    Some(known) => {
+                        ty.alias.clone_from(&known.alias);
+                        Ok(())
+                    }
+                    None => {
+                        let message = format!("the result is a `{ty}`, and `{}` is not imported", ty.name);
+                        Err(Diag::new(Code::E2002, site, message)
+                            .help(format!("import `{}` by `use` before the closure", ty.name)))
+                    }
+                }
+            }
+        }
+    }
+
     /// The struct of this name.
     pub(super) fn definition(&self, name: &Callee) -> Result<Defined, Unknown> {
         let text = name.to_string();
