@@ -1,8 +1,8 @@
 mod layers {
-    mind::mind! {
-        pub const WIDTH: dim = 3;
+    pub const WIDTH: usize = 3;
 
-        pub fn total(x: f32[WIDTH]) -> f32 {
+    mind::mind! {
+        pub fn total(x: f32[3]) -> f32 {
             sum(x)
         }
     }
