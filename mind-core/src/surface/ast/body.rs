@@ -308,6 +308,7 @@ impl NodeKind {
             | Self::Text(_)
             | Self::Bool(_)
             | Self::Name(_)
+            | Self::Path(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }
             | Self::Transpose { .. }
@@ -344,6 +345,7 @@ impl NodeKind {
             | Self::Text(_)
             | Self::Bool(_)
             | Self::Name(_)
+            | Self::Path(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }
             | Self::Transpose { .. }

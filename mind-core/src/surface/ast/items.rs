@@ -167,6 +167,7 @@ impl Body {
                 NodeKind::Unread
                 | NodeKind::Number(_)
                 | NodeKind::Bool(_)
+                | NodeKind::Text(_)
                 | NodeKind::Name(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }

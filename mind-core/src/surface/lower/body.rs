@@ -44,7 +44,16 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         }
     };
     let BodyLowering {
-        builder, made, updated, diags, mut value_names, derived, incomplete, call_sites, seen, ..
+        builder,
+        made,
+        updated,
+        diags,
+        mut value_names,
+        derived,
+        incomplete,
+        call_sites,
+        seen,
+        ..
     } = lowering;
     if !diags.is_empty() || incomplete {
         return (None, diags);

@@ -53,8 +53,8 @@ mod tests;
 pub(crate) use callable::{moved, of_gradient};
 pub use library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 pub use lowered::{
-    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Seen, Source,
-    Template,
+    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Seen,
+    Source, Template,
 };
 pub use names::nearest;
 pub use structs::{Struct, StructField};
