@@ -14,7 +14,7 @@ use mind_core::{
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::{Optimised, optimise, unoptimised},
-    plan::{Plan, Update, plan},
+    plan::{Limits, Plan, Step, Update, plan_by},
     testing::{Bounded, random_inputs, run_bounded},
     text::core_ir,
     ty::DType,
@@ -34,10 +34,17 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
     // What is not needed does not run, so it does not fail either.
     let canonical = canonicalise(verified);
     let expected = run_bounded(&canonical, &inputs);
-    let forms: [(&str, &dyn Fn() -> Optimised); 2] =
-        [("optimised", &|| optimise(&canonical)), ("as it is", &|| unoptimised(&canonical))];
-    for (form, program) in forms {
-        let plan = plan(&program(), updates);
+    let forms: [(&str, &dyn Fn() -> Optimised, Limits); 4] = [
+        ("optimised", &|| optimise(&canonical), Limits::default()),
+        ("as it is", &|| unoptimised(&canonical), Limits::default()),
+        ("by short strips", &|| optimise(&canonical), Limits { large: 1, larger: 0, bytes: 12 }),
+        ("by strips", &|| optimise(&canonical), Limits { large: 1, larger: 0, bytes: 64 }),
+    ];
+    for (form, program, limits) in forms {
+        let plan = plan_by(&program(), updates, &limits);
+        if limits != Limits::default() && !plan.steps.iter().any(|step| matches!(step, Step::Strips(_))) {
+            continue;
+        }
         for nests in [Nests::Defined, Nests::Lowered] {
             let outcome = execute(&plan, &inputs, &bindings(module, &inputs), nests);
             let agree = match (&expected, outcome) {

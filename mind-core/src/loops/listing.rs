@@ -20,7 +20,12 @@ use crate::{
 /// [`plan::listing`]: crate::plan::listing()
 pub fn listing(listing: &Listing<'_>) -> String {
     let mut text = String::new();
-    for (position, step) in listing.plan.steps.iter().enumerate() {
+    let numbered = listing.plan.steps.iter().enumerate().flat_map(|(position, step)| {
+        let steps =
+            if let Step::Strips(strips) = step { &strips.steps[..] } else { std::slice::from_ref(step) };
+        steps.iter().map(move |step| (position, step))
+    });
+    for (position, step) in numbered {
         if let Some(loops) = shown(listing, step) {
             let _ = write!(text, "{:>3}  ", position + 1);
             text.push_str(loops.trim_end().replace('\n', "\n     ").as_str());

@@ -25,7 +25,11 @@ impl Step {
 
     /// Calls `visit` with every buffer that the step reads.
     pub fn for_each_read(&self, mut visit: impl FnMut(BufferId)) {
-        let mut view = |view: &View| view.buffer().into_iter().for_each(&mut visit);
+        self.visit_reads(&mut visit);
+    }
+
+    fn visit_reads(&self, visit: &mut dyn FnMut(BufferId)) {
+        let mut view = |view: &View| view.buffer().into_iter().for_each(&mut *visit);
         match self {
             Self::Scalar(_) | Self::UpdateScalar { .. } | Self::Iota { .. } => {}
             Self::Load { from, .. } => view(from),
@@ -59,11 +63,21 @@ impl Step {
                 Argument::Scalar(..) => {}
             },
             Self::Update { from, .. } => visit(*from),
+            Self::Strips(strips) => {
+                strips
+                    .steps
+                    .iter()
+                    .for_each(|step| step.visit_reads(&mut |buffer| visit(strips.whole(buffer))));
+            }
         }
     }
 
     /// Calls `visit` with every buffer that the step writes.
     pub fn for_each_write(&self, mut visit: impl FnMut(BufferId)) {
+        self.visit_writes(&mut visit);
+    }
+
+    fn visit_writes(&self, visit: &mut dyn FnMut(BufferId)) {
         match self {
             Self::Nest(nest) => {
                 nest.for_each_target(|target| visit(target.buffer().expect(IN_MEMORY)));
@@ -72,6 +86,12 @@ impl Step {
                 finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
             Self::Extern(call) => visit(call.result),
+            Self::Strips(strips) => {
+                strips
+                    .steps
+                    .iter()
+                    .for_each(|step| step.visit_writes(&mut |buffer| visit(strips.whole(buffer))));
+            }
             Self::Iota { result }
             | Self::Gather { result, .. }
             | Self::ArgReduce { result, .. }
@@ -103,7 +123,9 @@ impl Step {
                     }
                 }
             }
-            Self::MatMul(_)
+            // What runs for each strip of rows makes rows only.
+            Self::Strips(_)
+            | Self::MatMul(_)
             | Self::Check { .. }
             | Self::Gather { .. }
             | Self::ArgReduce { .. }
@@ -122,13 +144,17 @@ impl Step {
 
     /// Calls `visit` with every single number that the step reads.
     pub fn for_each_scalar(&self, mut visit: impl FnMut(&Scalar)) {
+        self.visit_scalars(&mut visit);
+    }
+
+    fn visit_scalars(&self, visit: &mut dyn FnMut(&Scalar)) {
         match self {
             Self::Scalar(step) => step.operands.iter().for_each(visit),
             Self::Nest(nest) => {
-                nest.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut visit))
+                nest.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut *visit))
             }
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
-                finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut visit));
+                finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut *visit));
             }
             Self::Check { integers: indices, .. }
             | Self::Gather { indices, .. }
@@ -145,6 +171,7 @@ impl Step {
                 Argument::Tensor(..) => {}
             },
             Self::UpdateScalar { from, .. } => visit(from),
+            Self::Strips(strips) => strips.steps.iter().for_each(|step| step.visit_scalars(visit)),
             Self::Load { .. }
             | Self::Dot { .. }
             | Self::ArgReduce { .. }
@@ -153,6 +180,20 @@ impl Step {
             | Self::Concat { .. }
             | Self::SliceGrad { .. }
             | Self::Update { .. } => {}
+        }
+    }
+}
+
+impl Step {
+    /// Calls `visit` with every view of a nest or product: what is read before what is written.
+    pub(super) fn for_each_view_mut(&mut self, visit: &mut dyn FnMut(&mut View)) {
+        match self {
+            Self::Nest(nest) => nest.for_each_view_mut(visit),
+            Self::MatMul(MatMul { lhs, rhs, finish, .. }) => {
+                [lhs, rhs].into_iter().chain(&mut finish.loads).for_each(&mut *visit);
+                finish.stores.iter_mut().for_each(|store| visit(&mut store.target));
+            }
+            _ => unreachable!("only nests and products run by strips"),
         }
     }
 }
@@ -175,12 +216,27 @@ impl Nest {
     }
 
     /// Calls `visit` with every view of memory that is written.
-    pub fn for_each_target(&self, mut visit: impl FnMut(&View)) {
+    pub fn for_each_target<'n>(&'n self, mut visit: impl FnMut(&'n View)) {
         for pass in &self.passes {
             pass.stores.iter().chain(&pass.row_stores).for_each(|store| visit(&store.target));
         }
         for fold in self.folds() {
             match &fold.target {
+                Target::Memory(view) => visit(view),
+                Target::Number(_) | Target::Total(_) => {}
+            }
+        }
+    }
+
+    /// Calls `visit` with every view: loads, then targets as [`for_each_target`](Self::for_each_target) has them.
+    pub(super) fn for_each_view_mut(&mut self, visit: &mut dyn FnMut(&mut View)) {
+        self.loads.iter_mut().for_each(&mut *visit);
+        for pass in &mut self.passes {
+            let stores = pass.stores.iter_mut().chain(&mut pass.row_stores);
+            stores.for_each(|store| visit(&mut store.target));
+        }
+        for fold in self.passes.iter_mut().flat_map(|pass| pass.folds.iter_mut().chain(&mut pass.row_folds)) {
+            match &mut fold.target {
                 Target::Memory(view) => visit(view),
                 Target::Number(_) | Target::Total(_) => {}
             }

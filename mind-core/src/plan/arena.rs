@@ -6,7 +6,7 @@
 
 use crate::{
     dim::{Dim, DimResult},
-    plan::{Buffer, BufferId, Place, Step, order::may_overwrite},
+    plan::{Buffer, BufferId, Place, Step, Strips, order::may_overwrite},
     ty::DType,
 };
 
@@ -33,7 +33,20 @@ pub(super) const UNASSIGNED: Place = Place::Arena { offset: Dim::ZERO };
 /// Temporaries that live at the same time do not overlap, but that what a step stores takes the place of what it is the last
 /// to read, where it reads each element before it stores that element.
 pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
-    let tenants = tenants(buffers, steps);
+    // Of what is there for a strip of rows at a time, the longest strip takes most.
+    let mut longest = buffers.to_vec();
+    for step in steps {
+        if let Step::Strips(strips) = step {
+            let symbols = strips.longest();
+            for local in &strips.local {
+                let shape = &mut longest[local.0].ty.shape;
+                let extents =
+                    shape.iter().map(|dim| dim.substitute(&symbols).unwrap_or_else(|_| dim.clone()));
+                *shape = extents.collect();
+            }
+        }
+    }
+    let tenants = tenants(&longest, steps);
     let mut arenas = Vec::new();
     for dtype in DType::ALL {
         let of_type: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.dtype == dtype).collect();
@@ -94,17 +107,67 @@ impl Tenant {
     }
 }
 
+/// A step, or one of those that run for a strip of rows, and when what it uses has to be there: what is not the strip's alone,
+/// from the first to the last of these.
+struct Turn<'s> {
+    step: &'s Step,
+    strips: Option<&'s Strips>,
+    position: usize,
+    all: (usize, usize),
+}
+
+impl<'s> Turn<'s> {
+    fn of(steps: &'s [Step]) -> Vec<Self> {
+        let mut turns: Vec<Self> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let first = turns.len();
+            match step {
+                Step::Strips(strips) => {
+                    let all = (first, first + strips.steps.len() - 1);
+                    let inner = strips.steps.iter().enumerate();
+                    turns.extend(inner.map(|(place, step)| Self {
+                        step,
+                        strips: Some(strips),
+                        position: first + place,
+                        all,
+                    }));
+                }
+                _ => turns.push(Self { step, strips: None, position: first, all: (first, first) }),
+            }
+        }
+        turns
+    }
+
+    fn whole(&self, buffer: BufferId) -> BufferId {
+        self.strips.map_or(buffer, |strips| strips.whole(buffer))
+    }
+
+    /// When a buffer has to be there that the step uses.
+    fn life(&self, buffer: BufferId) -> (usize, usize) {
+        let is_own = self.strips.is_none_or(|strips| strips.local.contains(&buffer));
+        if is_own { (self.position, self.position) } else { self.all }
+    }
+}
+
 fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
     let is_temporary = |buffer: BufferId| matches!(buffers[buffer.0].place, Place::Arena { .. });
+    let turns = Turn::of(steps);
     let mut last_use = vec![0; buffers.len()];
-    for (position, step) in steps.iter().enumerate() {
-        step.for_each_buffer(|buffer| last_use[buffer.0] = position);
+    for turn in &turns {
+        turn.step.for_each_buffer(|buffer| {
+            let buffer = turn.whole(buffer);
+            last_use[buffer.0] = last_use[buffer.0].max(turn.life(buffer).1);
+        });
     }
     let mut tenants: Vec<Tenant> = Vec::new();
     let mut tenant_of: Vec<Option<usize>> = vec![None; buffers.len()];
-    for (position, step) in steps.iter().enumerate() {
+    for turn in &turns {
+        let (step, position) = (turn.step, turn.position);
+        // What a step writes itself is no place for another of its results.
         let mut taken: Vec<BufferId> = Vec::new();
+        step.for_each_write(|result| taken.push(turn.whole(result)));
         step.for_each_write(|result| {
+            let result = turn.whole(result);
             if !is_temporary(result) || tenant_of[result.0].is_some() {
                 return;
             }
@@ -114,6 +177,7 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
                     && buffers[operand.0].ty.dtype == buffers[result.0].ty.dtype
                     && Size::of(&buffers[operand.0]).len == Size::of(&buffers[result.0]).len
                     && last_use[operand.0] == position
+                    && [operand, result].iter().all(|buffer| turn.life(*buffer) == (position, position))
                     && !taken.contains(&operand)
                     && may_overwrite(step, result, operand);
                 if fits {
@@ -123,7 +187,8 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
             taken.extend(overwritten);
             let tenant = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
                 let (dtype, size) = (buffers[result.0].ty.dtype, Size::of(&buffers[result.0]));
-                tenants.push(Tenant { dtype, size, buffers: Vec::new(), life: (position, position) });
+                let (start, _) = turn.life(result);
+                tenants.push(Tenant { dtype, size, buffers: Vec::new(), life: (start, start) });
                 tenants.len() - 1
             });
             tenants[tenant].buffers.push(result);
@@ -131,6 +196,7 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
             tenant_of[result.0] = Some(tenant);
         });
     }
+    tenants.sort_by_key(|tenant| tenant.life.0);
     tenants
 }
 

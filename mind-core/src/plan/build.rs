@@ -3,27 +3,27 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Conv2d, Extern, Integers, MatMul, Nest, Operand, Parameter, Pass, Place,
-        Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching, arena,
+        Argument, Buffer, BufferId, Conv2d, Extern, Integers, Limits, MatMul, Nest, Operand, Parameter, Pass,
+        Place, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching, arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
         order,
         program::{self, Cluster},
         storage::{self, Storage},
-        view,
+        strips, view,
     },
     ty::{Shape, Type},
 };
 
-pub(super) fn build(module: &Optimised, updates: &[Update], watching: Watching) -> Plan {
+pub(super) fn build(module: &Optimised, updates: &[Update], watching: Watching, limits: &Limits) -> Plan {
     let graph = Graph::new(module, updates, watching);
     let fusion = fusion::fuse(&graph);
     let mut planner = Planner::new(&fusion);
     for cluster in fusion.partition.in_order() {
         planner.cluster(cluster);
     }
-    planner.finish(module)
+    planner.finish(module, limits)
 }
 
 struct Planner<'g> {
@@ -275,7 +275,7 @@ impl<'g> Planner<'g> {
     }
 
     /// Brings new values into the inputs they update, orders the steps and gives temporaries their memory.
-    fn finish(mut self, module: &Optimised) -> Plan {
+    fn finish(mut self, module: &Optimised, limits: &Limits) -> Plan {
         let mut last = Vec::new();
         let mut updated: Vec<(ItemId, usize)> = Vec::new();
         for (delivery, input) in &self.graph.updates {
@@ -292,6 +292,14 @@ impl<'g> Planner<'g> {
         let [early, updated] = [early, updated].map(|updates| {
             updates.into_iter().map(|(item, input)| (self.stored(item), input)).collect::<Vec<_>>()
         });
+        let delivered: Vec<BufferId> = early.iter().chain(&updated).map(|(from, _)| *from).collect();
+        self.steps = strips::cut(
+            &mut self.buffers,
+            self.steps,
+            &delivered,
+            &strips::Names::new(&module.symbols()),
+            limits,
+        );
         let mut copied = order::update_in_place(&mut self.buffers, &mut self.steps, &updated);
         copied.extend(early);
         for (from, input) in copied {
@@ -300,6 +308,7 @@ impl<'g> Planner<'g> {
         let mut steps = order::checks_first(self.steps);
         steps.append(&mut last);
         let arenas = arena::assign(&mut self.buffers, &steps);
+        strips::place_parts(&mut self.buffers);
         let inputs = module.inputs().enumerate().map(|(position, (name, ty))| Parameter {
             name: name.clone(),
             ty: ty.clone(),

@@ -1,6 +1,8 @@
 //! What steps need at least: arithmetic, and bytes moved.
 
-use super::{BufferId, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Target, View};
+use super::{
+    BufferId, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Strips, Target, View,
+};
 use crate::dim::{Dim, Overflow};
 use crate::map::{self, Map};
 
@@ -66,9 +68,30 @@ impl Count<'_> {
             Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
             Step::Conv2d(convolution) => self.convolution(convolution),
             Step::Extern(call) => self.buffers(call.buffers()),
+            Step::Strips(strips) => self.strips(strips),
             Step::Update { from, to } => self.buffers([*from, *to]),
             Step::UpdateScalar { .. } | Step::Watch { .. } => Ok(()),
         }
+    }
+
+    /// That of all rows at once.
+    fn strips(&mut self, strips: &Strips) -> Result<(), Overflow> {
+        let (symbols, times) = strips.all_rows();
+        let times = times?;
+        let mut of_strip = Count {
+            plan: self.plan,
+            cost: Cost { flops: Dim::ZERO, functions: Dim::ZERO, bytes: Dim::ZERO },
+        };
+        strips.steps.iter().try_for_each(|step| of_strip.step(step))?;
+        let Cost { flops, functions, bytes } = of_strip.cost;
+        for (all, own) in [
+            (&mut self.cost.flops, flops),
+            (&mut self.cost.functions, functions),
+            (&mut self.cost.bytes, bytes),
+        ] {
+            *all = all.add(&own.substitute(&symbols)?.mul(&times)?)?;
+        }
+        Ok(())
     }
 
     fn nest(&mut self, nest: &Nest) -> Result<(), Overflow> {

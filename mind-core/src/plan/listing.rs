@@ -1,6 +1,6 @@
 //! A plan as people read it: what runs, what was fused, and where everything lies.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use crate::{
     data::TensorData,
@@ -9,7 +9,8 @@ use crate::{
     map::{Map, Notation},
     plan::{
         Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
-        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Target, View, Watch,
+        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Strips, Target, View,
+        Watch,
     },
     ty::Type,
 };
@@ -135,6 +136,7 @@ impl Listing<'_> {
                 let head = format!("conv2d   {first} by {second}{kind}  (filter {})", self.extents(filter));
                 return self.finish(head, finish);
             }
+            Step::Strips(strips) => return self.strips(strips),
             Step::Extern(call) => {
                 let arguments: Vec<_> =
                     call.arguments.iter().map(|argument| self.argument(argument)).collect();
@@ -161,6 +163,18 @@ impl Listing<'_> {
             Argument::Tensor(buffer, _) => self.buffer(*buffer),
             Argument::Scalar(scalar, _) => self.scalar(scalar),
         }
+    }
+
+    fn strips(&self, strips: &Strips) -> Vec<String> {
+        let outer: String =
+            strips.outer.iter().map(|walk| format!("{} × ", self.dim(&walk.extent))).collect();
+        let mut lines =
+            vec![format!("strips   {outer}{} by {} at a time", self.dim(&strips.cut.extent), strips.most)];
+        let sums = strips.sums.iter().map(|sum| format!("    {} <- 0.0", self.buffer(*sum)));
+        lines.extend(sums);
+        let inner = strips.steps.iter().flat_map(|step| self.step(step));
+        lines.extend(inner.map(|line| format!("    {line}")));
+        lines
     }
 
     fn nest(&self, nest: &Nest) -> Vec<String> {
@@ -219,8 +233,22 @@ impl Listing<'_> {
         }
     }
 
+    /// What is there for a strip of rows at a time is shown as the longest strip has it, and without its parts of other
+    /// buffers.
     fn buffers(&self, text: &mut String) {
-        let rows: Vec<[String; 5]> = (0..self.plan.buffers.len()).map(|id| self.row(BufferId(id))).collect();
+        let strips = || {
+            self.plan.steps.iter().filter_map(|step| match step {
+                Step::Strips(strips) => Some(strips),
+                _ => None,
+            })
+        };
+        let mut bindings = self.bindings.clone();
+        strips().for_each(|strips| bindings.extend(strips.longest()));
+        let longest = Listing { bindings: &bindings, ..*self };
+        let parts: BTreeSet<BufferId> =
+            strips().flat_map(|strips| &strips.parts).map(|part| part.buffer).collect();
+        let all = (0..self.plan.buffers.len()).map(BufferId).filter(|id| !parts.contains(id));
+        let rows: Vec<[String; 5]> = all.map(|id| longest.row(id)).collect();
         let mut widths = [0; 5];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -249,6 +277,7 @@ impl Listing<'_> {
                 format!("at {}", self.dim(&bytes))
             }
             Place::Constant(data) => format!("constant {}", constant(data)),
+            Place::Part { of, .. } => format!("part of {}", self.buffer(*of)),
         };
         let shape = ty.shape.substitute(self.bindings).unwrap_or_else(|_| ty.shape.clone());
         let bytes = shape.element_count().and_then(|count| count.mul(&Dim::literal(ty.dtype.bytes() as i64)));

@@ -17,6 +17,7 @@ mod order;
 mod partition;
 mod program;
 mod storage;
+mod strips;
 mod view;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use cost::Cost;
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
+pub use strips::{Limits, Part, Strips, Walk};
 pub use view::{Source, View};
 
 use crate::{
@@ -110,6 +112,13 @@ pub enum Place {
     },
     /// Constant data of the program.
     Constant(TensorData),
+    /// A part of an input or result that [`Strips`] write, from an element on.
+    Part {
+        /// The whole.
+        of: BufferId,
+        /// The element that it begins at.
+        from: Dim,
+    },
 }
 
 /// A single number as steps name it.
@@ -242,6 +251,8 @@ pub enum Step {
         /// The value, contiguous.
         argument: Argument,
     },
+    /// Nests and products, a strip of rows at a time.
+    Strips(Strips),
     /// A buffer copied into an input that the program updates.
     Update {
         /// Of the same type.
@@ -447,5 +458,13 @@ pub fn plan(module: &Optimised, updates: &[Update]) -> Plan {
 /// # Panics
 /// As [`plan`].
 pub fn plan_watching(module: &Optimised, updates: &[Update], watching: Watching) -> Plan {
-    build::build(module, updates, watching)
+    build::build(module, updates, watching, &Limits::default())
+}
+
+/// As [`plan`], with other limits, which tests set so that what is small is large.
+///
+/// # Panics
+/// As [`plan`].
+pub fn plan_by(module: &Optimised, updates: &[Update], limits: &Limits) -> Plan {
+    build::build(module, updates, Watching::Shown, limits)
 }

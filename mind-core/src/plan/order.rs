@@ -10,13 +10,13 @@ use crate::{
 const MADE: &str = "every number that a step reads is made by one";
 
 /// The steps that each step must come after.
-struct Edges {
+pub(super) struct Edges {
     /// By step, the steps that read what it writes.
-    readers: Vec<Vec<usize>>,
+    pub(super) readers: Vec<Vec<usize>>,
 }
 
 impl Edges {
-    fn new(steps: &[Step], buffers: &[Buffer]) -> Self {
+    pub(super) fn new(steps: &[Step], buffers: &[Buffer]) -> Self {
         let mut watched = None;
         let mut writers: Vec<Option<usize>> = vec![None; buffers.len()];
         let mut makers = HashMap::new();
@@ -30,7 +30,9 @@ impl Edges {
             step.for_each_read(|buffer| match (&buffers[buffer.0].place, writers[buffer.0]) {
                 (_, Some(writer)) => before.push(writer),
                 (Place::Input(_) | Place::Constant(_), None) => {}
-                (Place::Arena { .. } | Place::Result(_), None) => panic!("no step writes what a step reads"),
+                (Place::Arena { .. } | Place::Result(_) | Place::Part { .. }, None) => {
+                    panic!("no step writes what a step reads")
+                }
             });
             step.for_each_scalar(|scalar| match scalar {
                 Scalar::Local(value) => before.push(*makers.get(value).expect(MADE)),
@@ -152,6 +154,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
         | Step::SliceGrad { .. }
         | Step::Extern(_)
         | Step::Watch { .. }
+        | Step::Strips(_)
         | Step::Update { .. }
         | Step::UpdateScalar { .. } => false,
     }
@@ -178,6 +181,13 @@ fn last_load(nest: &Nest, buffer: BufferId) -> Option<usize> {
         });
         loads
     })
+}
+
+/// The same steps, each after what it needs.
+pub(super) fn sorted(mut steps: Vec<Step>, buffers: &[Buffer]) -> Vec<Step> {
+    let edges = Edges::new(&steps, buffers);
+    sort(&mut steps, buffers, &edges);
+    steps
 }
 
 /// The same steps, each after what it must come after. Those that take no memory come as soon as they can, since what they

@@ -1,15 +1,19 @@
 //! The function that runs a plan, as Rust text: each step takes its buffers from the arenas and is a call
 //! or a loop.
 
-use std::{collections::HashMap, fmt::Write, mem};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt::Write,
+    mem,
+};
 
 use mind_core::{
-    dim::Dim,
+    dim::{Dim, Symbol},
     ir::ValueId,
     map::{Map, Rust},
     plan::{
         Along, Argument, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar,
-        ScalarStep, Source, Step, View, Watch,
+        ScalarStep, Source, Step, Strips, View, Walk, Watch,
     },
     ty::{DType, Shape},
 };
@@ -26,6 +30,8 @@ use super::{
 /// What one plan is called by.
 pub(super) struct Body<'p> {
     pub(super) plan: &'p Plan,
+    /// The symbols that `sizes` has the extents of: those of the plan, then those of the strip at hand.
+    pub(super) symbols: Vec<Symbol>,
     /// The function, for run-time errors.
     pub(super) function: &'p str,
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
@@ -54,14 +60,20 @@ pub(super) fn run(
     lengths: Lengths,
 ) -> String {
     let mut names = Names::new();
-    for symbol in &plan.symbols {
-        names.fresh(&symbol_variable(symbol));
-    }
+    let of_strips = plan.steps.iter().flat_map(|step| match step {
+        Step::Strips(strips) => strips.symbols().collect(),
+        _ => Vec::new(),
+    });
+    let mut all: Vec<&Symbol> = plan.symbols.iter().chain(of_strips).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
     let inputs: Vec<String> = plan.inputs.iter().map(|input| names.fresh(&input.name)).collect();
     inputs.iter().for_each(|input| _ = names.fresh(&new_value(input)));
     let results = (0..plan.results.len()).map(|result| names.fresh(&format!("result_{result}"))).collect();
     let mut body = Body {
         plan,
+        symbols: plan.symbols.clone(),
         function,
         wishes,
         said,
@@ -152,22 +164,22 @@ impl Body<'_> {
         }
     }
 
-    /// Takes the temporaries that a step uses from their arenas; those at one place are one variable.
-    fn take_temporaries(&mut self, step: &Step) {
+    /// Takes the temporaries that a step uses from their arenas, and the parts of results; those at one place are one variable.
+    fn take_temporaries(&mut self, used: &[BufferId]) {
         for dtype in DType::ALL {
             let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
-            step.for_each_buffer(|buffer| {
+            for buffer in used {
                 let known = &self.plan.buffers[buffer.0];
-                let Place::Arena { offset } = &known.place else { return };
+                let Place::Arena { offset } = &known.place else { continue };
                 if known.ty.dtype != dtype {
-                    return;
+                    continue;
                 }
                 match taken.iter_mut().find(|(start, _)| *start == offset) {
-                    Some((_, buffers)) if buffers.contains(&buffer) => {}
-                    Some((_, buffers)) => buffers.push(buffer),
-                    None => taken.push((offset, vec![buffer])),
+                    Some((_, buffers)) if buffers.contains(buffer) => {}
+                    Some((_, buffers)) => buffers.push(*buffer),
+                    None => taken.push((offset, vec![*buffer])),
                 }
-            });
+            }
             let Some(arena) = self.arenas.get(&dtype).filter(|_| !taken.is_empty()).cloned() else {
                 continue;
             };
@@ -185,11 +197,66 @@ impl Body<'_> {
             }
             let _ = writeln!(self.text, "let [{names}] = rt::split(&mut *{arena}, [{ranges}]);");
         }
+        self.take_parts(used);
+    }
+
+    fn take_parts(&mut self, used: &[BufferId]) {
+        let mut taken = BTreeSet::new();
+        for buffer in used {
+            let known = &self.plan.buffers[buffer.0];
+            let Place::Part { of, from } = &known.place else { continue };
+            if !taken.insert(*buffer) {
+                continue;
+            }
+            let count = known.ty.shape.element_count();
+            let count = count.expect("a verified type has a countable number of elements");
+            let name = self.names.fresh(&self.wish(known.value));
+            let (whole, from, count) =
+                (self.write(*of), grouped(&self.extent(from)), grouped(&self.extent(&count)));
+            let _ = writeln!(self.text, "let {name} = &mut {whole}[{from}..][..{count}];");
+            self.buffers.insert(*buffer, name);
+        }
+    }
+
+    /// The steps of a strip in loops over strips.
+    fn strips(&mut self, strips: &Strips) {
+        for sum in &strips.sums {
+            self.take_temporaries(&[*sum]);
+            let sum = self.write(*sum);
+            let _ = writeln!(self.text, "{sum}.fill(Default::default());");
+        }
+        let known = self.symbols.len();
+        for Walk { at, extent } in &strips.outer {
+            let (at, extent) = (symbol_variable(at), self.extent(extent));
+            let _ = writeln!(self.text, "for {at} in 0..{extent} {{");
+        }
+        let Walk { at, extent } = &strips.cut;
+        let (at, extent, most) = (symbol_variable(at), self.extent(extent), strips.most);
+        let _ = writeln!(self.text, "for {at} in (0..{extent}).step_by({most}) {{");
+        if let Some(len) = strips.len.as_symbol() {
+            let len = symbol_variable(len);
+            let _ = writeln!(self.text, "let {len} = ::core::cmp::Ord::min({most}, {extent} - {at});");
+        }
+        let sizes = (0..known).map(|position| format!("sizes.{position}, "));
+        let own = strips.symbols().map(|symbol| format!("{}, ", symbol_variable(symbol)));
+        let sizes: String = sizes.chain(own).collect();
+        let _ = writeln!(self.text, "let sizes = ({sizes});");
+        self.symbols.extend(strips.symbols().cloned());
+        strips.steps.iter().for_each(|step| self.step(step));
+        self.symbols.truncate(known);
+        strips.outer.iter().for_each(|_| self.text.push('}'));
+        self.text.push_str("}\n");
     }
 
     pub(super) fn step(&mut self, step: &Step) {
-        self.take_temporaries(step);
+        if let Step::Strips(strips) = step {
+            return self.strips(strips);
+        }
+        let mut used = Vec::new();
+        step.for_each_buffer(|buffer| used.push(buffer));
+        self.take_temporaries(&used);
         match step {
+            Step::Strips(_) => unreachable!("it has just returned"),
             Step::Scalar(step) => self.scalar(step),
             Step::Load { result, from } => {
                 let Source::Buffer(buffer) = from.source else {
@@ -395,7 +462,7 @@ impl Body<'_> {
                 let values = literal::elements(data);
                 format!("const {{ &{values} }}")
             }
-            Place::Arena { .. } => self.buffers[&buffer].clone(),
+            Place::Arena { .. } | Place::Part { .. } => self.buffers[&buffer].clone(),
         }
     }
 

@@ -90,7 +90,8 @@ impl Uses {
                 match buffer.place {
                     Place::Input(input) => _ = uses.inputs.insert(input),
                     Place::Result(result) => _ = uses.results.insert(result),
-                    Place::Arena { .. } | Place::Constant(_) => {}
+                    // Of a part the whole is told.
+                    Place::Arena { .. } | Place::Constant(_) | Place::Part { .. } => {}
                 }
             });
             step.for_each_scalar(|scalar| match scalar {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use mind_core::{
+    dim::{Bindings, Dim},
     ir::Padding,
     loops::{Epilogue, Product, epilogue, is_tiny, product, scratch as nest_scratch},
     plan::{Conv2d, ConvKind, Finish, MatMul, Plan, Step, View},
@@ -119,33 +120,56 @@ fn geometry(Conv2d { convolution, input, filter, output, .. }: &Conv2d) -> Strin
 
 /// The scratch memory that the steps of a plan need of an element type: the most that any of them does.
 pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
-    let mut most = "0".to_string();
-    let mut convolutions = 0;
-    let of_type = |finish: &Finish| element_type(plan, finish) == wanted;
-    let mut needs: Vec<String> = Vec::new();
-    for step in &plan.steps {
+    let mut scratch = Scratch { plan, wanted, convolutions: 0, needs: Vec::new() };
+    plan.steps.iter().for_each(|step| scratch.step(step, &Bindings::new()));
+    scratch.needs.dedup();
+    match &scratch.needs[..] {
+        [] => "0".to_owned(),
+        needs => format!("rt::largest(&[{}])", needs.join(", ")),
+    }
+}
+
+/// What steps need, as far as they have been gone over.
+struct Scratch<'p> {
+    plan: &'p Plan,
+    wanted: DType,
+    convolutions: usize,
+    needs: Vec<String>,
+}
+
+impl Scratch<'_> {
+    /// Adds what a step needs, where symbols of strips stand for the longest.
+    fn step(&mut self, step: &Step, longest: &Bindings) {
+        let (plan, wanted) = (self.plan, self.wanted);
+        let of_type = |finish: &Finish| element_type(plan, finish) == wanted;
+        let size = |dim: &Dim| match dim.substitute(longest) {
+            Ok(dim) => extent(&dim, Arithmetic::Saturating),
+            Err(_) => "usize::MAX".to_owned(),
+        };
         match step {
             Step::MatMul(product) if of_type(&product.finish) && !is_tiny(product) => {
-                let [m, k, n] =
-                    [0, 1, 2].map(|position| extent(&product.extents[position], Arithmetic::Saturating));
-                needs.push(format!("rt::matmul_scratch::<{wanted}>({m}, {k}, {n})"));
+                let [m, k, n] = product.extents.each_ref().map(size);
+                self.needs.push(format!("rt::matmul_scratch::<{wanted}>({m}, {k}, {n})"));
             }
             Step::Conv2d(convolution) => {
                 if of_type(&convolution.finish) {
                     let function = function(convolution.kind);
-                    let sizes = symbol_variables(plan);
-                    needs.push(format!("rt::{function}_scratch(&geometry_{convolutions}({sizes}))"));
+                    let (sizes, position) = (symbol_variables(plan), self.convolutions);
+                    self.needs.push(format!("rt::{function}_scratch(&geometry_{position}({sizes}))"));
                 }
-                convolutions += 1;
+                self.convolutions += 1;
             }
             Step::Nest(nest) => {
                 // The chains of each sum, and what it lost.
                 let sums = nest_scratch(plan, nest).into_iter().filter(|(dtype, _)| *dtype == wanted);
                 let sums = sums.map(|(_, len)| {
-                    let len = extent(&len, Arithmetic::Saturating);
-                    format!("rt::chain_scratch::<{wanted}>({len}).saturating_mul(2)")
+                    format!("rt::chain_scratch::<{wanted}>({}).saturating_mul(2)", size(&len))
                 });
-                needs.extend(sums.reduce(|all, sum| format!("{all}.saturating_add({sum})")));
+                self.needs.extend(sums.reduce(|all, sum| format!("{all}.saturating_add({sum})")));
+            }
+            Step::Strips(strips) => {
+                let longest = strips.longest();
+                strips.steps.iter().for_each(|step| self.step(step, &longest));
             }
             Step::MatMul(_)
             | Step::Scalar(_)
@@ -165,11 +189,6 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
             | Step::UpdateScalar { .. } => {}
         }
     }
-    needs.dedup();
-    if !needs.is_empty() {
-        most = format!("rt::largest(&[{}])", needs.join(", "));
-    }
-    most
 }
 
 fn symbol_variables(plan: &Plan) -> String {

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 
 use mind::__private as rt;
 use mind_core::{
-    dim::{Bindings, Dim},
+    dim::{Bindings, Dim, Symbol},
     interp::{Elements, Value},
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
         Argument, Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Picked, Place, Plan, Returned,
-        Scalar, Source, Step, View,
+        Scalar, Source, Step, Strips, View,
     },
     reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape},
@@ -62,7 +62,7 @@ pub fn execute<'p>(
     let mut run = Run {
         plan,
         nests,
-        bindings,
+        bindings: bindings.clone(),
         memory: BTreeMap::new(),
         locals: BTreeMap::new(),
         inputs: inputs.to_vec(),
@@ -91,7 +91,7 @@ pub fn execute<'p>(
 struct Run<'p> {
     plan: &'p Plan,
     nests: Nests,
-    bindings: &'p Bindings,
+    bindings: Bindings,
     /// Everything but inputs.
     memory: BTreeMap<Region, Elements>,
     locals: BTreeMap<ValueId, Elements>,
@@ -122,7 +122,7 @@ impl Run<'_> {
                 Place::Result(result) => {
                     _ = self.memory.insert(Region::Result(*result), self.empty(BufferId(id)))
                 }
-                Place::Input(_) | Place::Arena { .. } => {}
+                Place::Input(_) | Place::Arena { .. } | Place::Part { .. } => {}
             }
         }
     }
@@ -134,6 +134,7 @@ impl Run<'_> {
             Place::Constant(_) => &self.memory[&Region::Constant(id)],
             Place::Result(result) => &self.memory[&Region::Result(*result)],
             Place::Arena { .. } => &self.memory[&Region::Arena(self.buffer(id).ty.dtype)],
+            Place::Part { of, .. } => self.region(*of),
         }
     }
 
@@ -146,6 +147,7 @@ impl Run<'_> {
             Place::Constant(_) => panic!("a constant is written"),
             Place::Result(result) => Region::Result(*result),
             Place::Arena { .. } => Region::Arena(self.plan.buffers[id.0].ty.dtype),
+            Place::Part { of, .. } => return self.region_mut(*of),
         };
         self.memory.get_mut(&region).expect("allocated on entry")
     }
@@ -160,6 +162,7 @@ impl Run<'_> {
     fn range(&self, id: BufferId) -> std::ops::Range<usize> {
         let start = match &self.buffer(id).place {
             Place::Arena { offset } => self.size(offset),
+            Place::Part { from, .. } => self.size(from),
             Place::Input(_) | Place::Constant(_) | Place::Result(_) => 0,
         };
         start..start + self.len(id)
@@ -170,7 +173,7 @@ impl Run<'_> {
     }
 
     fn size(&self, dim: &Dim) -> usize {
-        let value = dim.evaluate(self.bindings).expect("every symbol is bound");
+        let value = dim.evaluate(&self.bindings).expect("every symbol is bound");
         usize::try_from(value).expect("sizes and strides are not negative")
     }
 
@@ -235,6 +238,38 @@ impl Run<'_> {
         positions
     }
 
+    /// Strips of rows, one after the other.
+    fn strips(&mut self, strips: &Strips) -> Result<(), rt::Error> {
+        for sum in &strips.sums {
+            let dtype = self.buffer(*sum).ty.dtype;
+            let zeros = vec![number::count(0, dtype); self.len(*sum)];
+            let zeros = each_type!(&zeros[0], zero => Element::wrap(vec![zero[0]; zeros.len()]));
+            self.store_buffer(*sum, zeros);
+        }
+        let outer: Vec<usize> = strips.outer.iter().map(|walk| self.size(&walk.extent)).collect();
+        let (extent, most) = (self.size(&strips.cut.extent), usize::try_from(strips.most).expect("above 0"));
+        for outer_place in 0..outer.iter().product() {
+            let mut rest: usize = outer_place;
+            for (walk, extent) in strips.outer.iter().zip(&outer).rev() {
+                self.bind(&walk.at, rest % extent);
+                rest /= extent;
+            }
+            for at in (0..extent).step_by(most) {
+                self.bind(&strips.cut.at, at);
+                if let Some(len) = strips.len.as_symbol() {
+                    self.bind(len, most.min(extent - at));
+                }
+                strips.steps.iter().try_for_each(|step| self.step(step))?;
+            }
+        }
+        strips.symbols().for_each(|symbol| _ = self.bindings.remove(symbol));
+        Ok(())
+    }
+
+    fn bind(&mut self, symbol: &Symbol, value: usize) {
+        self.bindings.insert(symbol.clone(), Dim::literal(i64::try_from(value).expect("an extent")));
+    }
+
     fn step(&mut self, step: &Step) -> Result<(), rt::Error> {
         match step {
             Step::Scalar(step) => {
@@ -269,6 +304,7 @@ impl Run<'_> {
                 });
                 self.locals.insert(*result, value);
             }
+            Step::Strips(strips) => self.strips(strips)?,
             Step::Extern(_) => panic!("programs of tests call nothing that is elsewhere"),
             Step::Check { integers, must } => {
                 let extent = if let Must::BeBelow(extent) = must { Some(self.size(extent)) } else { None };

@@ -73,6 +73,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         | Step::SliceGrad { .. }
         | Step::Extern(_)
         | Step::Watch { .. }
+        | Step::Strips(_)
         | Step::Update { .. }
         | Step::UpdateScalar { .. } => None,
     }

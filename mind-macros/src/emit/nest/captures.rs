@@ -93,7 +93,7 @@ pub(super) struct Scaffold {
 
 impl Scaffold {
     pub(super) fn new(body: &Body<'_>, fields: &[Field]) -> Self {
-        let symbols: Vec<_> = body.plan.symbols.iter().map(ToString::to_string).collect();
+        let symbols: Vec<_> = body.symbols.iter().map(ToString::to_string).collect();
         let bounds = symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
         let mut all = Self { bounds, ..Self::default() };
         if !symbols.is_empty() {

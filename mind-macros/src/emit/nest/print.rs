@@ -32,7 +32,7 @@ impl<'a> Printer<'a> {
     pub(super) fn new(body: &Body<'_>, loops: &'a Loops) -> Self {
         let mut names = Names::new();
         OWN.iter().for_each(|own| _ = names.fresh(own));
-        body.plan.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
+        body.symbols.iter().for_each(|symbol| _ = names.fresh(&symbol_variable(symbol)));
         let name = |variable: &mind_core::loops::Variable| {
             let value = variable.value.map(|value| body.wish(value));
             let wish = match (&value, &*variable.what) {

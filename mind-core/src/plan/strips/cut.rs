@@ -1,0 +1,341 @@
+//! A strip of what a group of steps does.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    dim::Dim,
+    map::Map,
+    plan::{Buffer, BufferId, Finish, MatMul, Nest, Node, Operand, Pass, Place, Step, Store, View, view},
+    ty::{Shape, Type},
+};
+
+use super::{
+    Limits, Names, Part, Strips, Walk,
+    group::Group,
+    rows::{Along, Covered, Laid, Rows},
+};
+
+/// Rows are cut at multiples of so many, where there are as many: tiles of products are whole then.
+const GRAIN: i64 = 16;
+
+/// Strips, and what then becomes of their sums.
+pub(super) struct Cut {
+    pub(super) inner: Strips,
+    pub(super) after: Vec<Step>,
+}
+
+/// The strips of a group, if there are at least two. Buffers change only then.
+pub(super) fn strips(
+    buffers: &mut Vec<Buffer>,
+    steps: &[Step],
+    group: &Group,
+    names: &Names,
+    limits: &Limits,
+) -> Option<Cut> {
+    let bytes = group.local.iter().map(|buffer| buffers[buffer.0].ty.dtype.bytes() as i64).max()?;
+    let (axis, most) = place_of_cut(&group.rows, limits.bytes / bytes)?;
+    let walk = |axis: usize| Walk { at: names.place(axis), extent: group.rows.axes[axis].clone() };
+    let extent = &group.rows.axes[axis];
+    let is_even = extent.as_literal().is_some_and(|extent| extent % most == 0);
+    let mut cutter = Cutter {
+        rows: &group.rows,
+        axis,
+        at: (0..=axis).map(|axis| Dim::symbol(names.place(axis))).collect(),
+        len: if is_even { Dim::literal(most) } else { Dim::symbol(names.len()) },
+        group,
+        buffers: buffers.clone(),
+        sums: Vec::new(),
+        parts: Vec::new(),
+        known: BTreeMap::new(),
+        after: Vec::new(),
+    };
+    for buffer in &group.local {
+        cutter.buffers[buffer.0].ty = cutter.part_type(*buffer)?;
+    }
+    let cut: Option<Vec<Step>> =
+        group.steps.iter().map(|(step, along)| cutter.step(&steps[*step], along)).collect();
+    let inner = Strips {
+        outer: (0..axis).map(walk).collect(),
+        cut: walk(axis),
+        most,
+        len: cutter.len.clone(),
+        sums: cutter.sums,
+        parts: cutter.parts,
+        local: group.local.iter().copied().collect(),
+        steps: cut?,
+    };
+    *buffers = cutter.buffers;
+    Some(Cut { inner, after: cutter.after })
+}
+
+/// Which axis of rows is cut and into how many places at a time, so that a strip of a large tensor has at most so many
+/// elements where it can; nothing if all of it has.
+fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
+    let mut axis = rows.axes.len() - 1;
+    let mut size = rows.columns.as_literal()?;
+    while axis > 0
+        && let Some(all) = rows.axes[axis].as_literal().and_then(|extent| size.checked_mul(extent))
+        && all <= elements
+    {
+        size = all;
+        axis -= 1;
+    }
+    let is_of_rows = axis == rows.axes.len() - 1;
+    let grain =
+        |most: i64| if is_of_rows && most > GRAIN { (most + GRAIN - 1) / GRAIN * GRAIN } else { most };
+    let most = (elements / size.max(1)).max(1);
+    let Some(extent) = rows.axes[axis].as_literal() else { return Some((axis, most)) };
+    // Strips of equal length.
+    let strips = extent.div_euclid(most) + i64::from(extent % most != 0);
+    let most = grain(extent.div_euclid(strips) + i64::from(extent % strips != 0));
+    (axis > 0 || most < extent).then_some((axis, most.min(extent)))
+}
+
+struct Cutter<'g> {
+    rows: &'g Rows,
+    /// The axis that is cut.
+    axis: usize,
+    /// The place at hand of each axis up to it.
+    at: Vec<Dim>,
+    len: Dim,
+    group: &'g Group,
+    buffers: Vec<Buffer>,
+    sums: Vec<BufferId>,
+    parts: Vec<Part>,
+    /// The part of each buffer that belongs to the strip.
+    known: BTreeMap<BufferId, BufferId>,
+    after: Vec<Step>,
+}
+
+impl Cutter<'_> {
+    fn step(&mut self, step: &Step, along: &Along) -> Option<Step> {
+        let laid = self.rows.laid(step, along)?;
+        match (step, along) {
+            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &laid).map(Step::Nest),
+            (Step::MatMul(product), Along::Rows(_)) => self.product(product, &laid).map(Step::MatMul),
+            (Step::MatMul(product), Along::Sums) => self.sums(product, &laid).map(Step::MatMul),
+            _ => None,
+        }
+    }
+
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[Laid<'_>]) -> Option<Nest> {
+        let mut cut = nest.clone();
+        for (extent, covered) in cut.extents.iter_mut().zip(covered) {
+            if !covered.axes.is_empty() {
+                let left = covered.axes.clone().map(|axis| self.extent(axis));
+                *extent =
+                    left.chain([covered.within.clone()]).try_fold(Dim::ONE, |all, own| all.mul(&own)).ok()?;
+            }
+        }
+        let written: Vec<BufferId> =
+            laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect();
+        let mut moved =
+            laid.iter().map(|laid| self.view(laid, &written)).collect::<Option<Vec<_>>>()?.into_iter();
+        cut.for_each_view_mut(&mut |view| *view = moved.next().expect("a view for each"));
+        let mut is_row: Vec<bool> = (0..cut.extents.len()).map(|axis| axis < cut.row_axes).collect();
+        let mut extents = std::mem::take(&mut cut.extents);
+        let mut views = Vec::new();
+        cut.for_each_view_mut(&mut |view| views.push(view.clone()));
+        view::collapse(&mut extents, &mut views.iter_mut().collect::<Vec<_>>(), &mut is_row);
+        if extents.is_empty() {
+            return None;
+        }
+        let mut views = views.into_iter();
+        cut.for_each_view_mut(&mut |view| *view = views.next().expect("a view for each"));
+        cut.row_axes = is_row.iter().filter(|is_row| **is_row).count();
+        cut.extents = extents;
+        (cut.row_axes < cut.extents.len()).then_some(cut)
+    }
+
+    /// A product of some rows of each matrix, or of some matrices.
+    fn product(&mut self, product: &MatMul, laid: &[Laid<'_>]) -> Option<MatMul> {
+        let rows = self.is_of_rows();
+        let mut cut = product.clone();
+        let written: Vec<BufferId> =
+            laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect();
+        let [lhs, rhs, others @ ..] = laid else { return None };
+        let lhs_axis = rows.then_some(0);
+        (cut.lhs, cut.rhs) = (self.operand(lhs, lhs_axis)?, self.operand(rhs, None)?);
+        (cut.batch, cut.extents[0]) =
+            (self.batch(), if rows { self.len.clone() } else { cut.extents[0].clone() });
+        cut.finish.extents[0] = self.rows_of_strip()?;
+        let mut views = others.iter().map(|laid| {
+            let view = self.view(laid, &written)?;
+            Some(View { shape: Shape::from_slice(&cut.finish.extents), ..view })
+        });
+        let (loads, stores) = (cut.finish.loads.len(), cut.finish.stores.len());
+        cut.finish.loads = views.by_ref().take(loads).collect::<Option<_>>()?;
+        let targets: Vec<View> = views.by_ref().take(stores).collect::<Option<_>>()?;
+        cut.finish.stores.iter_mut().zip(targets).for_each(|(store, target)| store.target = target);
+        Some(cut)
+    }
+
+    /// A product that adds up rows: its sums go on from strip to strip, or are of some matrices.
+    fn sums(&mut self, product: &MatMul, laid: &[Laid<'_>]) -> Option<MatMul> {
+        let rows = self.is_of_rows();
+        let [lhs, rhs, ..] = laid else { return None };
+        let mut cut = product.clone();
+        (cut.lhs, cut.rhs) = (self.operand(lhs, rows.then_some(1))?, self.operand(rhs, rows.then_some(0))?);
+        cut.batch = self.batch();
+        if rows {
+            cut.extents[1] = self.len.clone();
+        }
+        let of = self.sum_of(product)?;
+        let size = product.extents[0].mul(&product.extents[2]).ok()?;
+        let mut from = Dim::ZERO;
+        let mut step = size;
+        for axis in (0..self.rows.axes.len() - 1).rev() {
+            if let Some(at) = self.at.get(axis) {
+                from = from.add(&at.mul(&step).ok()?).ok()?;
+            }
+            step = step.mul(&self.rows.axes[axis]).ok()?;
+        }
+        let matrices = Dim::product(&cut.batch).ok()?;
+        let extents = [matrices.mul(&product.extents[0]).ok()?, product.extents[2].clone()];
+        let shape = Shape::from_slice(&extents);
+        let dtype = self.buffers[of.0].ty.dtype;
+        let part = self.part(of, from, Type::new(dtype, shape.clone()));
+        let target = View::contiguous(part, &shape);
+        cut.finish = Finish { extents, loads: Vec::new(), nodes: Vec::new(), stores: Vec::new() };
+        let operand = if rows {
+            self.sums.push(of);
+            let value = self.buffers[of.0].value;
+            let operands = vec![Operand::Load(0), Operand::Product];
+            cut.finish.loads.push(target.clone());
+            cut.finish.nodes.push(Node { op: Map::Add, operands, dtype, of: dtype, value });
+            Operand::Node(0)
+        } else {
+            Operand::Product
+        };
+        cut.finish.stores.push(Store { operand, target });
+        Some(cut)
+    }
+
+    /// Where the sums of a product go: where it stores them, or to a temporary of which becomes afterwards what was to
+    /// become of them at once.
+    fn sum_of(&mut self, product: &MatMul) -> Option<BufferId> {
+        let Finish { extents, loads, nodes, stores } = &product.finish;
+        if let ([], [], [Store { operand: Operand::Product, target }]) = (&loads[..], &nodes[..], &stores[..])
+            && target.is_contiguous()
+        {
+            return target.buffer();
+        }
+        let first = stores.first()?.target.buffer()?;
+        let Buffer { ty, value, .. } = self.buffers[first.0].clone();
+        let shape = Shape::from_slice(extents);
+        let sums = BufferId(self.buffers.len());
+        self.buffers.push(Buffer {
+            place: crate::plan::arena::UNASSIGNED,
+            ty: Type::new(ty.dtype, shape.clone()),
+            value,
+        });
+        let mut loads = loads.clone();
+        loads.push(View::contiguous(sums, &shape));
+        let of_sums = Operand::Load(loads.len() - 1);
+        let operand = |operand: &Operand| match operand {
+            Operand::Product => of_sums.clone(),
+            other => other.clone(),
+        };
+        let elements = nodes.iter().map(|node| {
+            let operands = node.operands.iter().map(operand).collect();
+            Node { operands, ..node.clone() }
+        });
+        let stored = stores.iter().map(|store| Store { operand: operand(&store.operand), ..store.clone() });
+        let pass = Pass { elements: elements.collect(), stores: stored.collect(), ..Pass::default() };
+        self.after.push(Step::Nest(Nest {
+            extents: extents.to_vec(),
+            row_axes: 1,
+            loads,
+            passes: vec![pass],
+        }));
+        Some(sums)
+    }
+
+    fn is_of_rows(&self) -> bool {
+        self.axis + 1 == self.rows.axes.len()
+    }
+
+    /// How many places of an axis are in a strip.
+    fn extent(&self, axis: usize) -> Dim {
+        match axis.cmp(&self.axis) {
+            std::cmp::Ordering::Less => Dim::ONE,
+            std::cmp::Ordering::Equal => self.len.clone(),
+            std::cmp::Ordering::Greater => self.rows.axes[axis].clone(),
+        }
+    }
+
+    fn batch(&self) -> Vec<Dim> {
+        let matrices = self.rows.axes.len() - 1;
+        (self.axis..matrices).map(|axis| self.extent(axis)).collect()
+    }
+
+    fn rows_of_strip(&self) -> Option<Dim> {
+        self.len.mul(&self.rows.behind(self.axis)?).ok()
+    }
+
+    /// How far the strip at hand is from the first one.
+    fn from(&self, along: &[Dim]) -> Option<Dim> {
+        let mut places = self.at.iter().zip(along);
+        places.try_fold(Dim::ZERO, |from, (at, step)| from.add(&at.mul(step).ok()?).ok())
+    }
+
+    /// An operand of a product: from the strip's first row on, where it has a row for each.
+    fn operand(&self, laid: &Laid<'_>, rows: Option<usize>) -> Option<View> {
+        let view = laid.view;
+        let batch = self.rows.axes.len() - 1;
+        let outer = self.axis.min(batch);
+        let mut cut = self.moved(laid)?;
+        cut.strides.drain(..outer);
+        let mut shape: Vec<Dim> = view.shape.iter().skip(outer).cloned().collect();
+        for (extent, axis) in shape.iter_mut().zip(outer..batch) {
+            *extent = self.extent(axis);
+        }
+        if let Some(own) = rows {
+            shape[batch - outer + own] = self.len.clone();
+        }
+        cut.shape = Shape::new(shape);
+        Some(cut)
+    }
+
+    /// A view of the strip at hand; what the step writes is a part of its own, from its first element on.
+    fn view(&mut self, laid: &Laid<'_>, written: &[BufferId]) -> Option<View> {
+        let Some(buffer) = laid.view.buffer().filter(|buffer| written.contains(buffer)) else {
+            return self.moved(laid);
+        };
+        if self.group.local.contains(&buffer) {
+            return Some(laid.view.clone());
+        }
+        let part = match self.known.get(&buffer) {
+            Some(part) => *part,
+            None => {
+                let (ty, from) = (self.part_type(buffer)?, self.from(&laid.along)?);
+                self.part(buffer, from, ty)
+            }
+        };
+        Some(laid.view.of(part))
+    }
+
+    fn moved(&self, laid: &Laid<'_>) -> Option<View> {
+        if laid.view.buffer().is_some_and(|buffer| self.group.local.contains(&buffer)) {
+            return Some(laid.view.clone());
+        }
+        let offset = laid.view.offset.add(&self.from(&laid.along)?).ok()?;
+        Some(View { offset, ..laid.view.clone() })
+    }
+
+    fn part(&mut self, of: BufferId, from: Dim, ty: Type) -> BufferId {
+        let part = BufferId(self.buffers.len());
+        let value = self.buffers[of.0].value;
+        self.buffers.push(Buffer { place: Place::Part { of, from }, ty, value });
+        self.parts.push(Part { buffer: part, of });
+        self.known.insert(of, part);
+        part
+    }
+
+    /// The rows of a buffer that are in a strip.
+    fn part_type(&self, buffer: BufferId) -> Option<Type> {
+        let buffer = &self.buffers[buffer.0];
+        let shape = Shape::new([self.rows_of_strip()?, self.rows.len_of_row(buffer)?]);
+        Some(Type::new(buffer.ty.dtype, shape))
+    }
+}

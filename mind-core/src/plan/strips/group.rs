@@ -1,0 +1,329 @@
+//! Which steps run together, a strip of rows at a time.
+//!
+//! From a product that is large the search goes to whatever reads or writes tensors as large as it, row by row. These steps are
+//! groups of as many as nothing else lies between. What a group reads of another one's rows it computes again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    dim::Dim,
+    plan::{Buffer, BufferId, MatMul, Nest, Place, Step, View, order::Edges},
+};
+
+use super::{
+    Limits,
+    rows::{Along, Laid, Rows},
+};
+
+/// So many steps a search may look at: planning stays near-linear in long programs.
+const FARTHEST: usize = 1024;
+
+/// Steps that go along the same rows.
+pub(super) struct Group {
+    pub(super) rows: Rows,
+    /// By place, ascending, and how each goes along the rows.
+    pub(super) steps: Vec<(usize, Along)>,
+    /// What is written by these steps and read by no other.
+    pub(super) local: BTreeSet<BufferId>,
+}
+
+/// The groups among steps, each in an order in which it can run; what computes something again comes behind all others.
+pub(super) fn find(
+    buffers: &mut Vec<Buffer>,
+    steps: &mut Vec<Step>,
+    delivered: &[BufferId],
+    limits: &Limits,
+) -> Vec<Group> {
+    let seeds: Vec<usize> =
+        (0..steps.len()).filter(|step| is_large(buffers, &steps[*step], limits)).collect();
+    if seeds.is_empty() {
+        return Vec::new();
+    }
+    let mut search = Search::new(buffers, steps);
+    for seed in seeds {
+        if search.group_of[seed].is_none() {
+            search.groups_from(seed);
+        }
+    }
+    let Search { mut groups, .. } = search;
+    let users = Users::new(steps, buffers.len());
+    for group in &mut groups {
+        group.find_local(&users, buffers, steps);
+        delivered.iter().for_each(|buffer| _ = group.local.remove(buffer));
+    }
+    groups.retain(|group| group.local.iter().any(|buffer| group.is_large(&buffers[buffer.0])));
+    groups
+}
+
+/// Whether a step makes a temporary that is much larger than what it is made of, matrix by matrix.
+fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
+    let Step::MatMul(MatMul { extents, finish, .. }) = step else { return false };
+    let is_temporary = finish.stores.iter().all(|store| {
+        store.target.buffer().is_some_and(|buffer| matches!(buffers[buffer.0].place, Place::Arena { .. }))
+    });
+    // Small matrices are better left to threads, so those are not cut of which only run time knows how large they are.
+    let [Some(m), Some(k), Some(n)] = extents.each_ref().map(Dim::as_literal) else { return false };
+    let operands = m.checked_add(n).and_then(|lines| lines.checked_mul(k)?.checked_mul(limits.larger));
+    let elements = m.checked_mul(n).zip(operands);
+    let is_large =
+        elements.is_some_and(|(elements, operands)| elements >= limits.large && elements >= operands);
+    is_temporary && is_large
+}
+
+/// Which steps write and read buffers.
+struct Users {
+    writer: Vec<Option<usize>>,
+    readers: Vec<Vec<usize>>,
+}
+
+impl Users {
+    fn new(steps: &[Step], buffers: usize) -> Self {
+        let mut users = Self { writer: vec![None; buffers], readers: vec![Vec::new(); buffers] };
+        for (position, step) in steps.iter().enumerate() {
+            step.for_each_write(|buffer| users.writer[buffer.0] = Some(position));
+            step.for_each_read(|buffer| {
+                if users.readers[buffer.0].last() != Some(&position) {
+                    users.readers[buffer.0].push(position);
+                }
+            });
+        }
+        users
+    }
+}
+
+struct Search<'s> {
+    buffers: &'s mut Vec<Buffer>,
+    steps: &'s mut Vec<Step>,
+    users: Users,
+    edges: Edges,
+    groups: Vec<Group>,
+    group_of: Vec<Option<usize>>,
+    /// The step that each is a copy of, or itself.
+    origin: Vec<usize>,
+}
+
+impl<'s> Search<'s> {
+    fn new(buffers: &'s mut Vec<Buffer>, steps: &'s mut Vec<Step>) -> Self {
+        let users = Users::new(steps, buffers.len());
+        let (edges, group_of) = (Edges::new(steps, buffers), vec![None; steps.len()]);
+        let origin = (0..steps.len()).collect();
+        Self { origin, buffers, steps, users, edges, groups: Vec::new(), group_of }
+    }
+
+    /// The groups of all steps that go along the rows of a product.
+    fn groups_from(&mut self, seed: usize) {
+        let Step::MatMul(product) = &self.steps[seed] else { return };
+        let rows = Rows::of(product);
+        let found = self.connected(&rows, seed);
+        let first = self.groups.len();
+        for (step, along) in &found {
+            let fitting = (first..self.groups.len()).rev().find(|group| self.may_join(*group, *step, along));
+            let group = fitting.unwrap_or_else(|| {
+                self.groups.push(Group { rows: rows.clone(), steps: Vec::new(), local: BTreeSet::new() });
+                self.groups.len() - 1
+            });
+            self.groups[group].steps.push((*step, along.clone()));
+            self.group_of[*step] = Some(group);
+        }
+        for group in first..self.groups.len() {
+            self.compute_again(group);
+        }
+    }
+
+    /// What reads or writes tensors as large as a product, row by row, and so on from there, ascending.
+    fn connected(&self, rows: &Rows, seed: usize) -> BTreeMap<usize, Along> {
+        let mut found = BTreeMap::new();
+        let mut next = vec![seed];
+        while let Some(step) = next.pop() {
+            if found.contains_key(&step) || self.group_of[step].is_some() || found.len() > FARTHEST {
+                continue;
+            }
+            let Some(along) = self.fitting(rows, step) else { continue };
+            found.insert(step, along);
+            let of = &self.steps[step];
+            of.for_each_write(|buffer| {
+                if rows.are_of(&self.buffers[buffer.0]) {
+                    next.extend(&self.users.readers[buffer.0]);
+                }
+            });
+            of.for_each_read(|buffer| {
+                if rows.are_of(&self.buffers[buffer.0]) {
+                    next.extend(self.users.writer[buffer.0]);
+                }
+            });
+        }
+        found
+    }
+
+    /// How a step goes along rows, where each row that it makes or reads of what is large is that row.
+    fn fitting(&self, rows: &Rows, step: usize) -> Option<Along> {
+        let step = &self.steps[step];
+        rows.along(step).into_iter().find(|along| {
+            let Some(laid) = rows.laid(step, along) else { return false };
+            let fits = |laid: &Laid<'_>| {
+                let Some(buffer) = laid.view.buffer() else { return true };
+                let buffer = &self.buffers[buffer.0];
+                let is_large = rows.are_of(buffer);
+                match (laid.is_written, along) {
+                    (true, Along::Sums) => !is_large,
+                    (true, Along::Rows(_)) => rows.is_row_of(laid, buffer),
+                    (false, _) => !is_large || rows.is_row_of(laid, buffer),
+                }
+            };
+            laid.iter().all(fits)
+        })
+    }
+
+    /// Whether a step can run in the strips of a group: it reads what these make row by row, and nothing that needs the
+    /// group has to come before it.
+    fn may_join(&self, group: usize, step: usize, along: &Along) -> bool {
+        let group_of = &self.groups[group];
+        let rows = &group_of.rows;
+        let laid = rows.laid(&self.steps[step], along).expect("it goes along the rows");
+        let reads_rows = laid.iter().filter(|laid| !laid.is_written).all(|laid| {
+            let Some(buffer) = laid.view.buffer() else { return true };
+            let writer = self.users.writer[buffer.0];
+            let writer = group_of.steps.iter().find(|(member, _)| Some(*member) == writer);
+            writer.is_none_or(|(_, along)| {
+                *along != Along::Sums && rows.is_row_of(laid, &self.buffers[buffer.0])
+            })
+        });
+        reads_rows && !self.lies_between(group, step)
+    }
+
+    /// Whether something that is not in the group comes after one of it and before one of it, the step being one.
+    fn lies_between(&self, group: usize, step: usize) -> bool {
+        let mut own: BTreeSet<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
+        own.insert(step);
+        let last = own.last().copied().unwrap_or(step);
+        let mut seen = BTreeSet::new();
+        let mut next: Vec<usize> = own
+            .iter()
+            .flat_map(|step| &self.edges.readers[*step])
+            .copied()
+            .filter(|step| !own.contains(step))
+            .collect();
+        while let Some(found) = next.pop() {
+            if own.contains(&found) {
+                return true;
+            }
+            if found > last || !seen.insert(found) {
+                continue;
+            }
+            if seen.len() > FARTHEST {
+                return true;
+            }
+            next.extend(&self.edges.readers[found]);
+            // A group runs as one step.
+            let beside = self.group_of[found].map(|group| &self.groups[group].steps[..]).unwrap_or_default();
+            next.extend(beside.iter().map(|(step, _)| *step).filter(|step| !seen.contains(step)));
+        }
+        false
+    }
+
+    /// Has a group make itself what it reads of the rows of others.
+    fn compute_again(&mut self, group: usize) {
+        let members: Vec<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
+        let rows = self.groups[group].rows.clone();
+        let mut needed: BTreeSet<BufferId> = BTreeSet::new();
+        let mut makers: BTreeSet<usize> = BTreeSet::new();
+        let mut next = members.clone();
+        while let Some(step) = next.pop() {
+            self.steps[step].for_each_read(|buffer| {
+                let maker = self.users.writer[buffer.0].filter(|maker| !members.contains(maker));
+                if let Some(maker) = maker.filter(|_| rows.are_of(&self.buffers[buffer.0])) {
+                    needed.insert(buffer);
+                    if makers.insert(maker) {
+                        next.push(maker);
+                    }
+                }
+            });
+        }
+        let is_known = |maker: &usize| self.group_of[*maker].is_some();
+        if needed.is_empty() || !makers.iter().all(is_known) {
+            return;
+        }
+        let again: BTreeMap<BufferId, BufferId> = needed
+            .iter()
+            .map(|buffer| {
+                self.buffers.push(self.buffers[buffer.0].clone());
+                self.users.writer.push(None);
+                self.users.readers.push(Vec::new());
+                (*buffer, BufferId(self.buffers.len() - 1))
+            })
+            .collect();
+        let mut copies = Vec::new();
+        let mut makers: Vec<usize> = makers.into_iter().collect();
+        makers.sort_by_key(|maker| self.origin[*maker]);
+        for maker in makers {
+            let of = self.group_of[maker].expect("it is in a group");
+            let along = self.groups[of].steps.iter().find(|(step, _)| *step == maker);
+            let along = along.expect("a group has its steps").1.clone();
+            let mut copy = self.steps[maker].clone();
+            keep_stores(&mut copy, &|view| view.buffer().is_some_and(|buffer| again.contains_key(&buffer)));
+            rename(&mut copy, &again);
+            let own = self.steps.len();
+            copy.for_each_write(|buffer| self.users.writer[buffer.0] = Some(own));
+            self.steps.push(copy);
+            self.group_of.push(Some(group));
+            self.edges.readers.push(Vec::new());
+            self.origin.push(self.origin[maker]);
+            copies.push((own, along));
+        }
+        for step in members {
+            rename(&mut self.steps[step], &again);
+        }
+        copies.append(&mut self.groups[group].steps);
+        self.groups[group].steps = copies;
+    }
+}
+
+impl Group {
+    fn is_large(&self, buffer: &Buffer) -> bool {
+        self.rows.are_of(buffer)
+    }
+
+    fn find_local(&mut self, users: &Users, buffers: &[Buffer], steps: &[Step]) {
+        let members: BTreeSet<usize> = self.steps.iter().map(|(step, _)| *step).collect();
+        for (step, along) in &self.steps {
+            if *along == Along::Sums {
+                continue;
+            }
+            steps[*step].for_each_write(|buffer| {
+                let is_temporary = matches!(buffers[buffer.0].place, Place::Arena { .. });
+                if is_temporary && users.readers[buffer.0].iter().all(|reader| members.contains(reader)) {
+                    self.local.insert(buffer);
+                }
+            });
+        }
+    }
+}
+
+/// Leaves out what a step stores elsewhere.
+fn keep_stores(step: &mut Step, keeps: &dyn Fn(&View) -> bool) {
+    match step {
+        Step::Nest(nest) => {
+            for pass in &mut nest.passes {
+                pass.stores.retain(|store| keeps(&store.target));
+                pass.row_stores.retain(|store| keeps(&store.target));
+            }
+            let is_done = |nest: &Nest| {
+                nest.passes.last().is_some_and(|pass| pass.stores.is_empty() && pass.row_stores.is_empty())
+            };
+            while nest.passes.len() > 1 && is_done(nest) {
+                nest.passes.pop();
+            }
+        }
+        Step::MatMul(product) => product.finish.stores.retain(|store| keeps(&store.target)),
+        _ => unreachable!("what goes along rows are nests and products"),
+    }
+}
+
+/// Has a step read and write other buffers.
+fn rename(step: &mut Step, names: &BTreeMap<BufferId, BufferId>) {
+    step.for_each_view_mut(&mut |view| {
+        if let Some(name) = view.buffer().and_then(|buffer| names.get(&buffer)) {
+            *view = view.of(*name);
+        }
+    });
+}

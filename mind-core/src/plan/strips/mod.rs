@@ -1,0 +1,182 @@
+//! Products that are much larger than what they are made of, a strip of rows at a time.
+//!
+//! The scores of attention are one: every query by every key. What is computed from them row by row, up to the products that
+//! add their rows up, is run for a strip of rows before the next strip, so that only a strip of them is ever in memory. What
+//! gradients need of scores again is computed again, strip by strip: that takes less time than to write all of it to memory
+//! and to read it (Dao et al., *FlashAttention*, 2022).
+//!
+//! `rows` says how a step lies along rows, `group` which steps run together, `cut` makes a strip of them.
+
+mod cut;
+mod group;
+mod rows;
+
+use std::collections::BTreeMap;
+
+use crate::{
+    dim::{Bindings, Dim, DimResult, Symbol},
+    plan::{Buffer, BufferId, Place, Step},
+};
+
+use super::order;
+use cut::Cut;
+
+/// When products run by strips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Matrices of so many elements or more are run by strips: smaller ones fit into a cache.
+    pub large: i64,
+    /// If they are so many times larger than what they are made of: to compute their elements again takes less time than
+    /// to write them and to read them.
+    pub larger: i64,
+    /// So many bytes of each large tensor are in a strip, where a row has no more: what a group of steps has at once fits
+    /// into the cache of a core.
+    pub bytes: i64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { large: 1 << 16, larger: 4, bytes: 1 << 18 }
+    }
+}
+
+/// Steps that run for a strip of rows, then for the next.
+///
+/// Rows are counted by axes: by all places of some, one after the other, then by some places at a time of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strips {
+    /// The axes whose places are gone over one by one, outermost first.
+    pub outer: Vec<Walk>,
+    /// The axis that is cut.
+    pub cut: Walk,
+    /// So many places at a time, a number that is known.
+    pub most: i64,
+    /// How many there are in the strip at hand: [`most`](Self::most), or a symbol, since the last strip may be shorter.
+    pub len: Dim,
+    /// What the steps add to, strip by strip: zeros at first.
+    pub sums: Vec<BufferId>,
+    /// Parts of other buffers that belong to the strip at hand.
+    pub parts: Vec<Part>,
+    /// What is in memory only for the strip at hand.
+    pub local: Vec<BufferId>,
+    /// What runs for each strip: nests and products.
+    pub steps: Vec<Step>,
+}
+
+/// An axis that is gone over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk {
+    /// The place at hand, from 0 on: in the steps of the strip it is a dim.
+    pub at: Symbol,
+    /// How many there are.
+    pub extent: Dim,
+}
+
+/// A buffer that is a part of another, [`Place::Part`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The part.
+    pub buffer: BufferId,
+    /// The whole.
+    pub of: BufferId,
+}
+
+impl Strips {
+    /// The symbols that stand for the strip at hand.
+    pub fn symbols(&self) -> impl Iterator<Item = &Symbol> {
+        self.outer.iter().chain([&self.cut]).map(|walk| &walk.at).chain(self.len.as_symbol())
+    }
+
+    /// The buffer that is read or written where a step of the strip reads or writes one.
+    pub fn whole(&self, buffer: BufferId) -> BufferId {
+        self.parts.iter().find(|part| part.buffer == buffer).map_or(buffer, |part| part.of)
+    }
+
+    /// The symbols of the longest strip.
+    pub fn longest(&self) -> Bindings {
+        let walks = self.outer.iter().chain([&self.cut]).map(|walk| (walk.at.clone(), Dim::ZERO));
+        walks.chain(self.len.as_symbol().map(|len| (len.clone(), Dim::literal(self.most)))).collect()
+    }
+
+    /// The symbols of a strip of all rows that the outer axes do not count, and how often there are so many.
+    ///
+    /// # Errors
+    /// If a number leaves 64 bits.
+    pub(super) fn all_rows(&self) -> (Bindings, DimResult) {
+        let mut symbols = self.longest();
+        symbols.extend(self.len.as_symbol().map(|len| (len.clone(), self.cut.extent.clone())));
+        let outer: Vec<Dim> = self.outer.iter().map(|walk| walk.extent.clone()).collect();
+        let times = Dim::product(&outer).and_then(|times| match self.len.as_symbol() {
+            Some(_) => Ok(times),
+            None => times.mul(&self.cut.extent.floor_div(self.most)?),
+        });
+        (symbols, times)
+    }
+}
+
+/// The same steps, where it pays a strip of rows at a time. Each buffer is written by one step; what is `delivered` is read
+/// after all of them.
+pub(super) fn cut(
+    buffers: &mut Vec<Buffer>,
+    mut steps: Vec<Step>,
+    delivered: &[BufferId],
+    names: &Names,
+    limits: &Limits,
+) -> Vec<Step> {
+    let groups = group::find(buffers, &mut steps, delivered, limits);
+    if groups.is_empty() {
+        return steps;
+    }
+    // Those of a group have the place of its last one that is no copy.
+    let mut cut: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
+    let mut is_in_group = vec![false; steps.len()];
+    for group in &groups {
+        let Some(Cut { inner, after }) = cut::strips(buffers, &steps, group, names, limits) else {
+            continue;
+        };
+        group.steps.iter().for_each(|(step, _)| is_in_group[*step] = true);
+        let last = group.steps.last().expect("a group has steps").0;
+        cut.insert(last, [Step::Strips(inner)].into_iter().chain(after).collect());
+    }
+    let steps = steps.into_iter().enumerate().flat_map(|(place, step)| match cut.remove(&place) {
+        Some(strips) => strips,
+        None if is_in_group[place] => Vec::new(),
+        None => vec![step],
+    });
+    let steps = steps.collect();
+    order::sorted(steps, buffers)
+}
+
+/// Names of what stands for the strip at hand, which none of a program's symbols has.
+pub(super) struct Names {
+    prefix: String,
+}
+
+impl Names {
+    pub(super) fn new(symbols: &[Symbol]) -> Self {
+        let mut prefix = "Strip".to_owned();
+        while symbols.iter().any(|symbol| symbol.starts_with(&prefix)) {
+            prefix.push('_');
+        }
+        Self { prefix }
+    }
+
+    fn place(&self, axis: usize) -> Symbol {
+        format!("{}{axis}", self.prefix).as_str().into()
+    }
+
+    fn len(&self) -> Symbol {
+        format!("{}Rows", self.prefix).as_str().into()
+    }
+}
+
+/// Where parts are, once all else has its place.
+pub(super) fn place_parts(buffers: &mut [Buffer]) {
+    for position in 0..buffers.len() {
+        let Place::Part { of, from } = &buffers[position].place else { continue };
+        if let Place::Arena { offset } = &buffers[of.0].place {
+            let offset = offset.add(from).expect("what is inside an arena has its place there");
+            buffers[position].place = Place::Arena { offset };
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! How a step lies along rows: what it reads and writes at each.
+
+use crate::{
+    dim::Dim,
+    plan::{Buffer, Finish, MatMul, Nest, Place, Step, Target, View},
+};
+
+/// What counts rows, and how long a row of what is large is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rows {
+    /// The extents of the axes, outermost first: those of a batch, then the rows of its matrices.
+    pub(super) axes: Vec<Dim>,
+    pub(super) columns: Dim,
+}
+
+/// How a step goes along rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Along {
+    /// What it makes of a row it makes of that row of what it reads. For a nest, which axes of rows each of its axes
+    /// covers.
+    Rows(Vec<Covered>),
+    /// A product that adds up the rows of each matrix.
+    Sums,
+}
+
+/// The axes of rows that an axis of a nest covers, and how often it goes on within the last of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Covered {
+    pub(super) axes: std::ops::Range<usize>,
+    pub(super) within: Dim,
+}
+
+/// A view that a step reads or writes by.
+pub(super) struct Laid<'s> {
+    pub(super) view: &'s View,
+    /// How far it moves along each axis of rows.
+    pub(super) along: Vec<Dim>,
+    /// The extents and strides within a row.
+    within: Vec<(Dim, Dim)>,
+    pub(super) is_written: bool,
+}
+
+impl Rows {
+    /// The rows of a product.
+    pub(super) fn of(product: &MatMul) -> Self {
+        let axes = product.batch.iter().chain([&product.extents[0]]).cloned().collect();
+        Self { axes, columns: product.extents[2].clone() }
+    }
+
+    /// How many rows there are behind an axis for each place of it.
+    pub(super) fn behind(&self, axis: usize) -> Option<Dim> {
+        Dim::product(&self.axes[axis + 1..]).ok()
+    }
+
+    fn count(&self) -> Option<Dim> {
+        Dim::product(&self.axes).ok()
+    }
+
+    /// How long the rows of a buffer are.
+    pub(super) fn len_of_row(&self, buffer: &Buffer) -> Option<Dim> {
+        buffer.ty.shape.element_count().ok()?.exact_div(&self.count()?).ok()?
+    }
+
+    /// How a step may go along the rows by its extents; a product of square matrices may either way.
+    pub(super) fn along(&self, step: &Step) -> Vec<Along> {
+        match step {
+            Step::Nest(nest) => self.along_nest(nest).map(Along::Rows).into_iter().collect(),
+            Step::MatMul(product) => {
+                let (last, batch) = self.axes.split_last().expect("matrices have rows");
+                let has_rows = |axis: usize| product.batch == batch && product.extents[axis] == *last;
+                let rows = has_rows(0).then(|| Along::Rows(Vec::new()));
+                rows.into_iter().chain(has_rows(1).then_some(Along::Sums)).collect()
+            }
+            Step::Scalar(_)
+            | Step::Load { .. }
+            | Step::Dot { .. }
+            | Step::Check { .. }
+            | Step::Gather { .. }
+            | Step::ArgReduce { .. }
+            | Step::Cumulate { .. }
+            | Step::Iota { .. }
+            | Step::ScatterAdd { .. }
+            | Step::Concat { .. }
+            | Step::SliceGrad { .. }
+            | Step::Conv2d(_)
+            | Step::Extern(_)
+            | Step::Strips(_)
+            | Step::Watch { .. }
+            | Step::Update { .. }
+            | Step::UpdateScalar { .. } => Vec::new(),
+        }
+    }
+
+    fn along_nest(&self, nest: &Nest) -> Option<Vec<Covered>> {
+        let mut covered = Vec::with_capacity(nest.extents.len());
+        let mut next = 0;
+        for extent in &nest.extents {
+            let (first, mut product) = (next, Dim::ONE);
+            while product != *extent && next < self.axes.len() {
+                product = product.mul(&self.axes[next]).ok()?;
+                next += 1;
+            }
+            covered.push(Covered { axes: first..next, within: extent.exact_div(&product).ok()?? });
+        }
+        let rest = &self.axes[next..];
+        if !rest.iter().all(Dim::is_one) {
+            return None;
+        }
+        let is_whole = |covered: &Covered| covered.axes.is_empty() || covered.within.is_one();
+        let rows_count_rows = covered[nest.row_axes..].iter().all(|covered| covered.axes.is_empty())
+            && covered.iter().all(is_whole);
+        let mut sums_are_of_rows = true;
+        let mut has_numbers = false;
+        for pass in &nest.passes {
+            has_numbers |= !(pass.folds.is_empty() && pass.numbers.is_empty() && pass.row_stores.is_empty());
+            sums_are_of_rows &= pass.row_folds.is_empty()
+                && pass.folds.iter().all(|fold| matches!(fold.target, Target::Number(_)));
+        }
+        (sums_are_of_rows && (rows_count_rows || !has_numbers)).then_some(covered)
+    }
+
+    /// The views of a step that goes along the rows.
+    pub(super) fn laid<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<Laid<'s>>> {
+        match (step, along) {
+            (Step::Nest(nest), Along::Rows(covered)) => {
+                let loads = nest.loads.iter().map(|view| (view, false));
+                let mut targets = Vec::new();
+                nest.for_each_target(|target| targets.push((target, true)));
+                loads
+                    .chain(targets)
+                    .map(|(view, is_written)| self.in_nest(view, covered, is_written))
+                    .collect()
+            }
+            (Step::MatMul(product), along) => self.in_product(product, along),
+            _ => None,
+        }
+    }
+
+    fn in_nest<'s>(&self, view: &'s View, covered: &[Covered], is_written: bool) -> Option<Laid<'s>> {
+        let mut laid = Laid { view, along: vec![Dim::ZERO; self.axes.len()], within: Vec::new(), is_written };
+        for ((stride, extent), covered) in view.strides.iter().zip(view.shape.iter()).zip(covered) {
+            let mut step = stride.mul(&covered.within).ok()?;
+            for axis in covered.axes.clone().rev() {
+                laid.along[axis] = step.clone();
+                step = step.mul(&self.axes[axis]).ok()?;
+            }
+            let within = if covered.axes.is_empty() { extent } else { &covered.within };
+            laid.within.push((within.clone(), stride.clone()));
+        }
+        Some(laid)
+    }
+
+    fn in_product<'s>(&self, product: &'s MatMul, along: &Along) -> Option<Vec<Laid<'s>>> {
+        let batch = product.batch.len();
+        let operand = |view: &'s View, [row, column]: [bool; 2]| {
+            let mut laid =
+                Laid { view, along: view.strides[..batch].to_vec(), within: Vec::new(), is_written: false };
+            let mut of_rows = Dim::ZERO;
+            for (axis, counts) in [(batch, row), (batch + 1, column)] {
+                if counts {
+                    of_rows = view.strides[axis].clone();
+                } else {
+                    laid.within.push((view.shape[axis].clone(), view.strides[axis].clone()));
+                }
+            }
+            laid.along.push(of_rows);
+            laid
+        };
+        let (lhs, rhs) = match along {
+            Along::Rows(_) => ([true, false], [false, false]),
+            Along::Sums => ([false, true], [true, false]),
+        };
+        let mut all = vec![operand(&product.lhs, lhs), operand(&product.rhs, rhs)];
+        let Finish { loads, stores, .. } = &product.finish;
+        let loads = loads.iter().map(|view| (view, false));
+        for (view, is_written) in loads.chain(stores.iter().map(|store| (&store.target, true))) {
+            let [row, column] = [&view.strides[0], &view.strides[1]];
+            let mut laid = Laid { view, along: Vec::new(), within: Vec::new(), is_written };
+            laid.within.push((view.shape[1].clone(), column.clone()));
+            let mut step = match along {
+                Along::Rows(_) => row.clone(),
+                Along::Sums => {
+                    laid.within.push((product.extents[0].clone(), row.clone()));
+                    laid.along.push(Dim::ZERO);
+                    row.mul(&product.extents[0]).ok()?
+                }
+            };
+            let axes = self.axes.len() - laid.along.len();
+            for axis in (0..axes).rev() {
+                laid.along.push(step.clone());
+                step = step.mul(&self.axes[axis]).ok()?;
+            }
+            laid.along.reverse();
+            all.push(laid);
+        }
+        Some(all)
+    }
+
+    /// Whether a buffer is a temporary that has rows as long as those of what is large.
+    pub(super) fn are_of(&self, buffer: &Buffer) -> bool {
+        let is_temporary = matches!(buffer.place, Place::Arena { .. });
+        is_temporary && self.len_of_row(buffer).as_ref() == Some(&self.columns)
+    }
+
+    /// Whether a view shows at each row that row of a buffer alone.
+    pub(super) fn is_row_of(&self, laid: &Laid<'_>, buffer: &Buffer) -> bool {
+        let Some(len) = self.len_of_row(buffer) else { return false };
+        let in_order = (0..self.axes.len()).all(|axis| {
+            let step = self.behind(axis).and_then(|behind| behind.mul(&len).ok());
+            self.axes[axis].is_one() || step.as_ref() == Some(&laid.along[axis])
+        });
+        laid.view.offset == Dim::ZERO && in_order && is_inside(&laid.within, &len)
+    }
+}
+
+/// Whether what is reached by these extents and strides is in the first `len` elements.
+fn is_inside(axes: &[(Dim, Dim)], len: &Dim) -> bool {
+    let mut moving: Vec<&(Dim, Dim)> =
+        axes.iter().filter(|(extent, stride)| !extent.is_one() && *stride != Dim::ZERO).collect();
+    let known = moving.iter().try_fold(0_i64, |reach, (extent, stride)| {
+        reach.checked_add((extent.as_literal()? - 1).checked_mul(stride.as_literal()?)?)
+    });
+    if let (Some(reach), Some(len)) = (known, len.as_literal()) {
+        return reach < len;
+    }
+    // In order, without gaps.
+    let mut step = Dim::ONE;
+    while let Some(position) = moving.iter().position(|(_, stride)| *stride == step) {
+        let (extent, _) = moving.remove(position);
+        let Ok(product) = step.mul(extent) else { return false };
+        step = product;
+    }
+    moving.is_empty() && (step == *len || step.is_one())
+}
