@@ -11,7 +11,7 @@ use mind_core::{
     ir::Module,
     loops::{OfStep, Run, Statement, of_step},
     opt::optimise,
-    plan::plan,
+    plan::{Limits, Step, plan, plan_by},
     surface::{lex, lower, lower::Function, parse},
     testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
     text::core_ir,
@@ -54,6 +54,51 @@ fn large_products_compute_what_the_interpreter_does() {
     for (name, module) in functions(program) {
         let gradient = gradient(&module).expect("it has a gradient");
         for module in [module, gradient] {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+        }
+    }
+}
+
+/// What goes along the rows of a product, a few rows at a time: with sums over rows, rows of one batch and of several, results
+/// among what is large, and what derivatives compute again.
+#[test]
+fn strips_of_products_compute_what_the_interpreter_does() {
+    let program = "
+        fn heads(q: f32[2, 3, 7, 2], k: f32[2, 3, 5, 2], v: f32[2, 3, 5, 4], see: bool[7, 5]) -> f32[2, 3, 7, 4] {
+            nn::attention_masked(q, k, v, see)
+        }
+        fn groups(q: f64[2, 3, 4, 2], k: f64[2, 5, 2], v: f64[2, 5, 3]) -> f64[2, 3, 4, 3] {
+            nn::attention_grouped(q, k, v)
+        }
+        fn twice(q: f64[2, 6, 2], k: f64[2, 6, 2], v: f64[2, 6, 2]) -> f64[2, 6, 2] {
+            let y = nn::attention_causal(q, k, v);
+            nn::attention(y, k * 2.0, y * sum(y))
+        }
+        fn square(x: f64[6, 2], w: f64[2, 2]) -> f64[6, 2] { tanh(x @ w @ x.T) @ x * 3.0 }
+        fn scores(q: f32[2, 7, 2], k: f32[2, 9, 2]) -> (f32[2, 7, 9], f32[2, 7]) {
+            let p = nn::softmax(q @ k.mT);
+            (p, sum(p * p, axes = [-1]))
+        }
+        fn among_results(q: f64[5, 2], k: f64[7, 2], v: f64[7, 2]) -> (f64[5, 2], f64[5, 7]) {
+            let e = exp(q @ k.T);
+            (e @ v, relu(e - 1.0))
+        }
+        fn classes(x: f32[11, 2], w: f32[2, 9], b: f32[9], y: i64[11]) -> f32 {
+            nn::cross_entropy(x @ w + b, minimum(maximum(y, 0), 8))
+        }
+        fn any_batch<B>(q: f32[B, 7, 2], k: f32[B, 5, 2], v: f32[B, 5, 2]) -> f32[B, 7, 2] {
+            nn::attention(q, k, v)
+        }
+        fn one_row(q: f64[3, 1, 2], k: f64[3, 8, 2], v: f64[3, 8, 2]) -> f64[3, 1, 2] { nn::attention(q, k, v) }
+        fn of_whole_numbers(a: i32[5, 2], b: i32[2, 9], c: i32[9, 3]) -> i32[5, 3] { (maximum(a @ b, 1)) @ c }
+    ";
+    for (name, module) in functions(program) {
+        let optimised = optimise(&canonicalise(verified(&module)));
+        let plan = plan_by(&optimised, &[], &Limits { large: 1, larger: 0, bytes: 12 });
+        assert!(plan.steps.iter().any(|step| matches!(step, Step::Strips(_))), "{name} has strips");
+        let first = gradient(&module);
+        let second = first.as_ref().and_then(gradient);
+        for module in [Some(module), first, second].into_iter().flatten() {
             compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
         }
     }

@@ -32,7 +32,7 @@ use mind_core::{
     interp::{Elements, Value},
     ops::Profile,
     opt::{optimise, unoptimised},
-    plan::{Plan, Update, plan},
+    plan::{Limits, Plan, Update, plan_by},
     surface::lower::Structure,
     testing::{Bounded, possible_updates, random_inputs, random_module, run_bounded},
     ty::{DType, Type},
@@ -150,7 +150,9 @@ fn case(seed: u64) -> Option<Case> {
     let mut outputs: Vec<_> = run_bounded(&canonical, &inputs).ok()?.into_iter().map(Some).collect();
     let updates = if seed.is_multiple_of(2) { possible_updates(&canonical) } else { Vec::new() };
     let program = if seed.is_multiple_of(3) { unoptimised(&canonical) } else { optimise(&canonical) };
-    let plan = plan(&program, &updates);
+    // Every other one runs its products by strips of a few elements.
+    let limits = if seed % 4 < 2 { Limits { large: 1, larger: 0, bytes: 16 } } else { Limits::default() };
+    let plan = plan_by(&program, &updates, &limits);
     let own: BTreeSet<_> = canonical.inputs().flat_map(|(_, ty)| ty.shape.to_vec()).collect();
     let bound = |symbol: &std::sync::Arc<str>| own.contains(&Dim::symbol(symbol.clone()));
     let mut after = |update: &Update| Some((update.input, outputs[update.output].take()?));

@@ -58,7 +58,7 @@ pub(super) fn find(
 /// Whether a step makes a temporary that is much larger than what it is made of, matrix by matrix.
 fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
     let Step::MatMul(MatMul { extents, finish, .. }) = step else { return false };
-    let is_temporary = finish.stores.iter().all(|store| {
+    let is_temporary = finish.stores.iter().any(|store| {
         store.target.buffer().is_some_and(|buffer| matches!(buffers[buffer.0].place, Place::Arena { .. }))
     });
     // Small matrices are better left to threads, so those are not cut of which only run time knows how large they are.

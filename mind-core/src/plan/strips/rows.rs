@@ -94,7 +94,13 @@ impl Rows {
     fn along_nest(&self, nest: &Nest) -> Option<Vec<Covered>> {
         let mut covered = Vec::with_capacity(nest.extents.len());
         let mut next = 0;
+        // A nest has no axes of one place.
+        let after_ones = |from: usize| {
+            let more = self.axes[from..].iter().take_while(|extent| extent.is_one()).count();
+            from + more
+        };
         for extent in &nest.extents {
+            next = after_ones(next);
             let (first, mut product) = (next, Dim::ONE);
             while product != *extent && next < self.axes.len() {
                 product = product.mul(&self.axes[next]).ok()?;
@@ -102,8 +108,7 @@ impl Rows {
             }
             covered.push(Covered { axes: first..next, within: extent.exact_div(&product).ok()?? });
         }
-        let rest = &self.axes[next..];
-        if !rest.iter().all(Dim::is_one) {
+        if after_ones(next) < self.axes.len() {
             return None;
         }
         let is_whole = |covered: &Covered| covered.axes.is_empty() || covered.within.is_one();
