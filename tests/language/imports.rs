@@ -193,7 +193,7 @@ fn structs_of_imported_structs_are_trained_in_place() {
     }
     assert!(last < 0.1 * value, "{last} {value}");
     let mut names = Vec::new();
-    p.visit(&mut |parameter| names.push(parameter.name.to_owned()));
+    p.visit(&mut |parameter| names.push(parameter.name.into_owned()));
     let expected = ["first.w", "first.b", "last.w", "last.b", "extra.w", "extra.scale", "wide"];
     assert_eq!(names, expected);
     assert!(loss::CORE_IR.contains("{name=\"p.first.w\"} : f32[3, M]"), "{}", loss::CORE_IR);
@@ -223,7 +223,7 @@ fn closures_take_imported_structs() {
 #[test]
 fn expressions_read_imported_constants() {
     let x = Tensor::from([1.0f32, 2.0, 3.0]);
-    let y: Tensor![f32; 3] = mind!(use layers::{EPS, WIDTH}; (x : f32[WIDTH]) * EPS / WIDTH).into();
+    let y: Tensor![f32; 3] = mind!(use layers::{EPS, WIDTH}; (x : f32[WIDTH]) * EPS / WIDTH);
     assert_eq!(y[[2]], 0.25);
 }
 
@@ -240,7 +240,6 @@ fn templates_read_fields_of_rust_structs_in_expressions() {
     let y: Tensor![f32; 1, 2] = mind!(layers::halved_by_name(x, model.layer) * model.rate).into();
     assert_eq!(y, layers::dense(&x, &dense()));
     let (value, slope) = mind!(value_and_grad(sum(layers::halved(x, model.layer)), wrt = model.layer.b));
-    let slope: Tensor![f32; 2] = slope.into();
     assert_eq!((value, slope), (-4.0, Tensor::full(0.5)));
     let w: Tensor![f32; 2, 3] = mind!(use layers::Dense; let Dense { w, .. } = model.layer; w.T).into();
     assert_eq!(w[[1, 0]], 2.0);

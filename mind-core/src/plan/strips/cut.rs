@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     dim::Dim,
-    map::Map,
     plan::{Buffer, BufferId, Finish, MatMul, Nest, Node, Operand, Pass, Place, Step, Store, View, view},
+    reduce::Reduce,
     ty::{Shape, Type},
 };
 
@@ -202,7 +202,13 @@ impl Cutter<'_> {
             let value = self.buffers[of.0].value;
             let operands = vec![Operand::Load(0), Operand::Product];
             cut.finish.loads.push(target.clone());
-            cut.finish.nodes.push(Node { op: Map::Add, operands, dtype, of: dtype, value });
+            cut.finish.nodes.push(Node {
+                op: Reduce::Sum.row().monoid.combine,
+                operands,
+                dtype,
+                of: dtype,
+                value,
+            });
             Operand::Node(0)
         } else {
             Operand::Product

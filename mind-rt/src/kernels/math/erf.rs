@@ -64,6 +64,7 @@ of! {
 macro_rules! whole {
     ($($ty:ident: $limit:literal $most:literal, $round:expr, $shift:literal; $($near:literal)+; $($far:tt),+; $($power:expr),+;)+) => {$(
         /// Of the type of its name.
+        #[allow(clippy::approx_constant, reason = "a coefficient near the logarithm of 2 is none of it")]
         #[inline(always)]
         pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
             /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.
