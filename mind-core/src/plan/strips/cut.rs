@@ -32,6 +32,24 @@ pub(super) fn strips(
     names: &Names,
     limits: &Limits,
 ) -> Option<Cut> {
+    let before = buffers.len();
+    let types: Vec<(BufferId, Type)> =
+        group.local.iter().map(|local| (*local, buffers[local.0].ty.clone())).collect();
+    let cut = cut(buffers, steps, group, names, limits);
+    if cut.is_none() {
+        buffers.truncate(before);
+        types.into_iter().for_each(|(local, ty)| buffers[local.0].ty = ty);
+    }
+    cut
+}
+
+fn cut(
+    buffers: &mut Vec<Buffer>,
+    steps: &[Step],
+    group: &Group,
+    names: &Names,
+    limits: &Limits,
+) -> Option<Cut> {
     let bytes = group.local.iter().map(|buffer| buffers[buffer.0].ty.dtype.bytes() as i64).max()?;
     let (axis, most) = place_of_cut(&group.rows, limits.bytes / bytes)?;
     let walk = |axis: usize| Walk { at: names.place(axis), extent: group.rows.axes[axis].clone() };
@@ -43,28 +61,27 @@ pub(super) fn strips(
         at: (0..=axis).map(|axis| Dim::symbol(names.place(axis))).collect(),
         len: if is_even { Dim::literal(most) } else { Dim::symbol(names.len()) },
         group,
-        buffers: buffers.clone(),
+        buffers,
         sums: Vec::new(),
         parts: Vec::new(),
         known: BTreeMap::new(),
         after: Vec::new(),
     };
-    for buffer in &group.local {
-        cutter.buffers[buffer.0].ty = cutter.part_type(*buffer)?;
+    for local in &group.local {
+        cutter.buffers[local.0].ty = cutter.part_type(*local)?;
     }
-    let cut: Option<Vec<Step>> =
-        group.steps.iter().map(|(step, along)| cutter.step(&steps[*step], along)).collect();
+    let steps = group.steps.iter().map(|(step, along)| cutter.step(&steps[*step], along));
+    let steps = steps.collect::<Option<_>>()?;
     let inner = Strips {
         outer: (0..axis).map(walk).collect(),
         cut: walk(axis),
         most,
-        len: cutter.len.clone(),
+        len: cutter.len,
         sums: cutter.sums,
         parts: cutter.parts,
         local: group.local.iter().copied().collect(),
-        steps: cut?,
+        steps,
     };
-    *buffers = cutter.buffers;
     Some(Cut { inner, after: cutter.after })
 }
 
@@ -99,7 +116,7 @@ struct Cutter<'g> {
     at: Vec<Dim>,
     len: Dim,
     group: &'g Group,
-    buffers: Vec<Buffer>,
+    buffers: &'g mut Vec<Buffer>,
     sums: Vec<BufferId>,
     parts: Vec<Part>,
     /// The part of each buffer that belongs to the strip.
