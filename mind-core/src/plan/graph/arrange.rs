@@ -263,8 +263,9 @@ impl<'m> Arranger<'m> {
             let mask = Some(self.masks[operand.index()]).filter(|mask| *mask < value);
             mask.filter(|_| op.row().mask == Some(position)).unwrap_or(operand)
         };
-        let operands = (0..inst.operands.len()).map(operand);
-        let reads: Vec<Read> = operands.map(|operand| read(&self.view(operand).broadcast(shape))).collect();
+        let operands: Vec<ValueId> = (0..inst.operands.len()).map(operand).collect();
+        let reads = operands.into_iter().map(|operand| read(&self.repeated(operand, shape)));
+        let reads: Vec<Read> = reads.collect();
         let check = self.check_of_divisors(value, inst, op.row());
         let view = if shape.rank() == 0 {
             self.number(value, Work::Scalar(op), reads, inst.ty.dtype, Vec::new())
@@ -275,6 +276,29 @@ impl<'m> Arranger<'m> {
         let made = self.items.last_mut().expect("an item was just made");
         made.needs.extend(check);
         view
+    }
+
+    /// A value at every index of a shape. What is made at little cost of smaller tensors, as a mask of positions is, is made at
+    /// each index rather than read from memory at most of them.
+    fn repeated(&mut self, value: ValueId, shape: &Shape) -> View {
+        let view = self.view(value).broadcast(shape);
+        let inst = self.module.inst(value);
+        let Op::Map(map) = inst.op else { return view };
+        let is_smaller = |view: &View| {
+            let mut axes = view.shape.iter().zip(&view.strides);
+            axes.any(|(extent, stride)| !extent.is_one() && *stride == Dim::ZERO)
+        };
+        let operands: Vec<View> =
+            inst.operands.iter().map(|operand| self.view(*operand).broadcast(&inst.ty.shape)).collect();
+        let is_made_here = view.buffer().is_some_and(|BufferId(item)| self.items[item].value == value);
+        let is_cheap = !map.row().cost.is_worth_keeping();
+        if !(is_made_here && is_cheap && is_smaller(&view) && operands.iter().all(is_smaller)) {
+            return view;
+        }
+        let reads = operands.iter().map(|operand| read(&operand.broadcast(shape))).collect();
+        let ty = inst.ty.with_shape(shape.clone());
+        let item = self.push(value, Work::Elementwise(map), reads, ty, without_ones(shape));
+        View::contiguous(BufferId(item), shape)
     }
 
     fn fold(&mut self, value: ValueId, inst: &Inst, reduction: &Reduction, row: &Row) -> View {
