@@ -229,16 +229,15 @@ impl Expansion {
             }
             (Some(_), Part::Forms(_)) | (None, _) => TokenStream::new(),
         };
-        let mut errors = report(diags.as_slice());
-        if diags.is_empty() {
-            errors.extend(watch::tracking());
-        }
+        let errors = report(diags.as_slice());
+        // Behind the items: rustc shows the first where a block stands in the place of an expression.
+        let tracking = diags.is_empty().then(watch::tracking);
         let warnings = match (diags.is_empty(), &part) {
             (true, Part::All | Part::Modules { .. }) => unused::warnings(&program),
             (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
         };
         match program {
-            Program::Expression(_) => errors,
+            Program::Expression(_) => quote! { #errors #tracking },
             Program::Block(_) => {
                 let is_here = |name: &Ident| match part.of(name) {
                     Part::All | Part::Forms(_) => true,
@@ -246,11 +245,11 @@ impl Expansion {
                 };
                 let (constants, structs) = (constants(&lowered, is_here), structs(&root, &lowered, is_here));
                 let (source, items) = exports.map(|exports| (exports.source, exports.items)).unzip();
-                quote! { #errors #warnings #constants #structs #items #source #templates #functions }
+                quote! { #errors #warnings #constants #structs #items #source #templates #functions #tracking }
             }
             Program::Closure(_) => {
                 let name = lowered.functions.first().map(|function| &function.name);
-                quote! {{ #errors #warnings #functions #name }}
+                quote! {{ #errors #warnings #functions #tracking #name }}
             }
         }
     }

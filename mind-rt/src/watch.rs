@@ -104,21 +104,25 @@ pub fn search<T: Datum>(dims: &[usize], elements: &[T], watched: Watched) {
     match told {
         None => {}
         Some(Told::Panic(message)) => panic!("{message}"),
-        Some(Told::Note(message)) => note(message),
+        Some(Told::Note { of, message }) => note(of, &message),
     }
 }
 
 /// What is to be told.
 enum Told {
     Panic(String),
-    Note(String),
+    /// A message, and which value of which program it is of.
+    Note {
+        of: String,
+        message: String,
+    },
 }
 
-/// Told once a process.
-fn note(message: String) {
+/// Told once a process of each value.
+fn note(of: String, message: &str) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     // No lock's poison is heeded.
-    let is_new = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone());
+    let is_new = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
     if is_new {
         eprintln!("{message}");
     }
@@ -135,14 +139,19 @@ impl Frame {
         };
         let ty = type_text(dtype, dims);
         let nan = found.map(|(first, count)| {
-            let before = watched.made_of.iter().find_map(|of| self.seen.get(of)?.nan.clone());
-            before.unwrap_or_else(|| {
+            let before = || watched.made_of.iter().filter_map(|of| self.seen.get(of)?.nan.as_ref());
+            // What the program made is told before what it was given.
+            let made = before().find(|nan| nan.from.comes != Comes::Given);
+            made.or_else(|| before().next()).cloned().unwrap_or_else(|| {
                 let message = self.message(&watched, &ty, dims, first, count);
                 Nan { from: watched, message }
             })
         });
         let told = nan.as_ref().filter(|_| watched.delivered).map(|Nan { from, message }| match from.comes {
-            Comes::Given => Told::Note(message.clone()),
+            Comes::Given => {
+                let of = format!("{}: {:?}", self.program, from.value);
+                Told::Note { of, message: message.clone() }
+            }
             Comes::Computed | Comes::Derived => {
                 let reaches = match from.value == watched.value {
                     true => String::new(),

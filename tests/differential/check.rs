@@ -14,7 +14,7 @@ use mind_core::{
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::{Optimised, optimise, unoptimised},
-    plan::{Limits, Plan, Step, Update, plan_by},
+    plan::{Limits, Plan, Update, plan_by},
     testing::{Bounded, random_inputs, run_bounded},
     text::core_ir,
     ty::DType,
@@ -42,7 +42,7 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
     ];
     for (form, program, limits) in forms {
         let plan = plan_by(&program(), updates, &limits);
-        if limits != Limits::default() && !plan.steps.iter().any(|step| matches!(step, Step::Strips(_))) {
+        if limits != Limits::default() && !plan.steps.iter().any(|step| step.strips().is_some()) {
             continue;
         }
         for nests in [Nests::Defined, Nests::Lowered] {

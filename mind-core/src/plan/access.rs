@@ -4,7 +4,7 @@ use crate::{
     ir::ValueId,
     plan::{
         Argument, Buffer, BufferId, Conv2d, Extern, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
-        Scalar, ScalarStep, Step, Target, View,
+        Scalar, ScalarStep, Step, Strips, Target, View,
     },
     ty::DType,
 };
@@ -15,6 +15,31 @@ impl Step {
     /// Whether it can fail.
     pub fn can_fail(&self) -> bool {
         matches!(self, Self::Check { .. } | Self::Extern(_))
+    }
+
+    /// What runs by strips, if the step does.
+    pub fn strips(&self) -> Option<&Strips> {
+        match self {
+            Self::Strips(strips) => Some(strips),
+            Self::Scalar(_)
+            | Self::Load { .. }
+            | Self::Nest(_)
+            | Self::MatMul(_)
+            | Self::Dot { .. }
+            | Self::Iota { .. }
+            | Self::Check { .. }
+            | Self::Gather { .. }
+            | Self::ArgReduce { .. }
+            | Self::Cumulate { .. }
+            | Self::ScatterAdd { .. }
+            | Self::Concat { .. }
+            | Self::SliceGrad { .. }
+            | Self::Conv2d(_)
+            | Self::Extern(_)
+            | Self::Watch { .. }
+            | Self::Update { .. }
+            | Self::UpdateScalar { .. } => None,
+        }
     }
 
     /// Calls `visit` with every buffer that the step reads or writes.
@@ -123,7 +148,7 @@ impl Step {
                     }
                 }
             }
-            // What runs for each strip of rows makes rows only.
+            // What runs for each strip of rows makes rows and sums of them, and no single number.
             Self::Strips(_)
             | Self::MatMul(_)
             | Self::Check { .. }

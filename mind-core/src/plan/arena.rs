@@ -36,7 +36,7 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     // Of what is there for a strip of rows at a time, the longest strip takes most.
     let mut longest = buffers.to_vec();
     for step in steps {
-        if let Step::Strips(strips) = step {
+        if let Some(strips) = step.strips() {
             let symbols = strips.longest();
             for local in &strips.local {
                 let shape = &mut longest[local.0].ty.shape;
@@ -121,8 +121,8 @@ impl<'s> Turn<'s> {
         let mut turns: Vec<Self> = Vec::with_capacity(steps.len());
         for step in steps {
             let first = turns.len();
-            match step {
-                Step::Strips(strips) => {
+            match step.strips() {
+                Some(strips) => {
                     let all = (first, first + strips.steps.len() - 1);
                     let inner = strips.steps.iter().enumerate();
                     turns.extend(inner.map(|(place, step)| Self {
@@ -132,7 +132,7 @@ impl<'s> Turn<'s> {
                         all,
                     }));
                 }
-                _ => turns.push(Self { step, strips: None, position: first, all: (first, first) }),
+                None => turns.push(Self { step, strips: None, position: first, all: (first, first) }),
             }
         }
         turns

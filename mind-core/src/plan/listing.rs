@@ -236,19 +236,19 @@ impl Listing<'_> {
     /// What is there for a strip of rows at a time is shown as the longest strip has it, and without its parts of other
     /// buffers.
     fn buffers(&self, text: &mut String) {
-        let strips = || {
-            self.plan.steps.iter().filter_map(|step| match step {
-                Step::Strips(strips) => Some(strips),
-                _ => None,
-            })
+        let strips = || self.plan.steps.iter().filter_map(Step::strips);
+        let row = |id: BufferId| match strips().find(|strips| strips.local.contains(&id)) {
+            Some(strips) => {
+                let mut bindings = self.bindings.clone();
+                bindings.extend(strips.longest());
+                Listing { bindings: &bindings, ..*self }.row(id)
+            }
+            None => self.row(id),
         };
-        let mut bindings = self.bindings.clone();
-        strips().for_each(|strips| bindings.extend(strips.longest()));
-        let longest = Listing { bindings: &bindings, ..*self };
         let parts: BTreeSet<BufferId> =
             strips().flat_map(|strips| &strips.parts).map(|part| part.buffer).collect();
         let all = (0..self.plan.buffers.len()).map(BufferId).filter(|id| !parts.contains(id));
-        let rows: Vec<[String; 5]> = all.map(|id| longest.row(id)).collect();
+        let rows: Vec<[String; 5]> = all.map(row).collect();
         let mut widths = [0; 5];
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {

@@ -224,8 +224,16 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
 /// The same steps in the same order, but those that can fail and the steps they depend on before all others, so that nothing
 /// the caller sees has been written when one fails.
 pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
+    let needed = before_checks(&steps);
+    let numbered = steps.into_iter().enumerate();
+    let (first, rest): (Vec<_>, Vec<_>) = numbered.partition(|(position, _)| needed.contains(position));
+    first.into_iter().chain(rest).map(|(_, step)| step).collect()
+}
+
+/// The steps that can fail and those that they depend on.
+pub(super) fn before_checks(steps: &[Step]) -> HashSet<usize> {
     if !steps.iter().any(Step::can_fail) {
-        return steps;
+        return HashSet::new();
     }
     let mut writers: HashMap<BufferId, usize> = HashMap::new();
     let mut makers: HashMap<ValueId, usize> = HashMap::new();
@@ -245,7 +253,5 @@ pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
             Scalar::Constant(_) | Scalar::Input(_) | Scalar::Count { .. } => {}
         });
     }
-    let numbered = steps.into_iter().enumerate();
-    let (first, rest): (Vec<_>, Vec<_>) = numbered.partition(|(position, _)| needed.contains(position));
-    first.into_iter().chain(rest).map(|(_, step)| step).collect()
+    needed
 }

@@ -219,7 +219,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["cosine_distance"], library("nn", "cosine_loss")),
     (&["Linear"], Way::Words("weights are parameters: write `nn::dense(x, w, b)`")),
     (&["Embedding"], Way::Words("weights are parameters: write `nn::embedding(i, table)`")),
-    (&["LayerNorm"], Way::Words("weights are parameters: write `nn::layer_norm(x, scale, bias)`")),
     (&["RMSNorm"], Way::Words("weights are parameters: write `nn::rms_norm(x, scale)`")),
     (&["LSTMCell"], Way::Words("weights are parameters: write `nn::lstm_cell(x, h, c, w, u, b)`")),
     (&["GRUCell"], Way::Words("weights are parameters: write `nn::gru_cell(x, h, w, u, b, d)`")),

@@ -60,10 +60,7 @@ pub(super) fn run(
     lengths: Lengths,
 ) -> String {
     let mut names = Names::new();
-    let of_strips = plan.steps.iter().flat_map(|step| match step {
-        Step::Strips(strips) => strips.symbols().collect(),
-        _ => Vec::new(),
-    });
+    let of_strips = plan.steps.iter().filter_map(Step::strips).flat_map(Strips::symbols);
     let mut all: Vec<&Symbol> = plan.symbols.iter().chain(of_strips).collect();
     all.sort_unstable();
     all.dedup();

@@ -199,6 +199,15 @@ impl Lowering<'_> {
     /// A dim over extents of nodes as one over those of operands, which come from a position on, and of which more become
     /// known.
     pub(super) fn over_operands(&self, dim: &Dim, first: usize, operands: &mut Vec<(NodeId, ExprId)>) -> Dim {
+        // Extents of one axis are one symbol, which may cancel: then the node is no operand.
+        let mut same = Bindings::new();
+        dim.for_each_symbol(&mut |symbol| {
+            let (node, axis, _) = self.extents[symbol];
+            let mut all = self.extents.iter();
+            let first = all.find(|(_, (other, along, _))| (*other, *along) == (node, axis));
+            same.insert(symbol.clone(), Dim::symbol(first.map_or(symbol, |(first, _)| first).clone()));
+        });
+        let dim = &dim.substitute(&same).unwrap_or_else(|_| dim.clone());
         let (known, mut bindings) = (operands.len(), Bindings::new());
         dim.for_each_symbol(&mut |symbol| {
             let (node, axis, argument) = self.extents[symbol];

@@ -87,7 +87,7 @@ fn cut(
 
 /// Which axis of rows is cut and into how many places at a time, so that a strip of a large tensor has at most so many
 /// elements where it can; nothing if all of it has.
-fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
+pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
     let mut axis = rows.axes.len() - 1;
     let mut size = rows.columns.as_literal()?;
     while axis > 0

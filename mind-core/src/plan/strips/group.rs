@@ -3,15 +3,19 @@
 //! From a product that is large the search goes to whatever reads or writes tensors as large as it, row by row. These steps are
 //! groups of as many as nothing else lies between. What a group reads of another one's rows it computes again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::{
     dim::Dim,
-    plan::{Buffer, BufferId, MatMul, Nest, Place, Step, View, order::Edges},
+    plan::{
+        Buffer, BufferId, MatMul, Nest, Place, Step, View,
+        order::{self, Edges},
+    },
 };
 
 use super::{
     Limits,
+    cut::place_of_cut,
     rows::{Along, Laid, Rows},
 };
 
@@ -39,7 +43,7 @@ pub(super) fn find(
     if seeds.is_empty() {
         return Vec::new();
     }
-    let mut search = Search::new(buffers, steps);
+    let mut search = Search::new(buffers, steps, limits);
     for seed in seeds {
         if search.group_of[seed].is_none() {
             search.groups_from(seed);
@@ -70,6 +74,13 @@ fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
     is_temporary && is_large
 }
 
+/// How many bytes an element of a product has.
+fn bytes_of(buffers: &[Buffer], product: &MatMul) -> i64 {
+    let buffer = product.finish.stores.iter().find_map(|store| store.target.buffer());
+    let buffer = buffer.expect("a product is stored in memory");
+    buffers[buffer.0].ty.dtype.bytes() as i64
+}
+
 /// Which steps write and read buffers.
 struct Users {
     writer: Vec<Option<usize>>,
@@ -92,28 +103,45 @@ impl Users {
 }
 
 struct Search<'s> {
+    limits: Limits,
     buffers: &'s mut Vec<Buffer>,
     steps: &'s mut Vec<Step>,
     users: Users,
     edges: Edges,
     groups: Vec<Group>,
     group_of: Vec<Option<usize>>,
+    /// The steps that run before a check, and so before anything that a caller sees is written.
+    feeds_check: HashSet<usize>,
     /// The step that each is a copy of, or itself.
     origin: Vec<usize>,
 }
 
 impl<'s> Search<'s> {
-    fn new(buffers: &'s mut Vec<Buffer>, steps: &'s mut Vec<Step>) -> Self {
+    fn new(buffers: &'s mut Vec<Buffer>, steps: &'s mut Vec<Step>, limits: &Limits) -> Self {
         let users = Users::new(steps, buffers.len());
         let (edges, group_of) = (Edges::new(steps, buffers), vec![None; steps.len()]);
         let origin = (0..steps.len()).collect();
-        Self { origin, buffers, steps, users, edges, groups: Vec::new(), group_of }
+        let feeds_check = order::before_checks(steps);
+        Self {
+            limits: *limits,
+            origin,
+            feeds_check,
+            buffers,
+            steps,
+            users,
+            edges,
+            groups: Vec::new(),
+            group_of,
+        }
     }
 
     /// The groups of all steps that go along the rows of a product.
     fn groups_from(&mut self, seed: usize) {
         let Step::MatMul(product) = &self.steps[seed] else { return };
         let rows = Rows::of(product);
+        if place_of_cut(&rows, self.limits.bytes / bytes_of(self.buffers, product)).is_none() {
+            return;
+        }
         let found = self.connected(&rows, seed);
         let first = self.groups.len();
         for (step, along) in &found {
@@ -188,14 +216,16 @@ impl<'s> Search<'s> {
                 *along != Along::Sums && rows.is_row_of(laid, &self.buffers[buffer.0])
             })
         });
-        reads_rows && !self.lies_between(group, step)
+        let feeds_check = |step: usize| self.feeds_check.contains(&self.origin[step]);
+        let are_as_early = group_of.steps.iter().all(|(member, _)| feeds_check(*member) == feeds_check(step));
+        reads_rows && are_as_early && !self.lies_between(group, step)
     }
 
     /// Whether something that is not in the group comes after one of it and before one of it, the step being one.
     fn lies_between(&self, group: usize, step: usize) -> bool {
         let mut own: BTreeSet<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
         own.insert(step);
-        let last = own.last().copied().unwrap_or(step);
+        let last = self.last_that_leads_back(step);
         let mut seen = BTreeSet::new();
         let mut next: Vec<usize> = own
             .iter()
@@ -221,6 +251,25 @@ impl<'s> Search<'s> {
         false
     }
 
+    /// The last step from which a way may lead back to a step or before it: groups run as one step, so that what comes behind
+    /// leads to their first.
+    fn last_that_leads_back(&self, step: usize) -> usize {
+        let span = |group: &Group| {
+            let originals =
+                || group.steps.iter().map(|(step, _)| *step).filter(|step| *step == self.origin[*step]);
+            originals().min().zip(originals().max())
+        };
+        let spans: Vec<(usize, usize)> = self.groups.iter().filter_map(span).collect();
+        let mut last = step;
+        loop {
+            let across = spans.iter().filter(|(first, _)| *first <= last).map(|(_, last)| *last);
+            match across.max() {
+                Some(farther) if farther > last => last = farther,
+                Some(_) | None => return last,
+            }
+        }
+    }
+
     /// Has a group make itself what it reads of the rows of others.
     fn compute_again(&mut self, group: usize) {
         let members: Vec<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
@@ -239,7 +288,8 @@ impl<'s> Search<'s> {
                 }
             });
         }
-        let is_known = |maker: &usize| self.group_of[*maker].is_some();
+        // A step goes along the rows of its group.
+        let is_known = |maker: &usize| self.group_of[*maker].is_some_and(|of| self.groups[of].rows == rows);
         if needed.is_empty() || !makers.iter().all(is_known) {
             return;
         }

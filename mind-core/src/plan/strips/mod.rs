@@ -29,7 +29,7 @@ pub struct Limits {
     /// If they are so many times larger than what they are made of: to compute their elements again takes less time than
     /// to write them and to read them.
     pub larger: i64,
-    /// So many bytes of each large tensor are in a strip, where a row has no more: what a group of steps has at once fits
+    /// About so many bytes of each large tensor are in a strip, where a row has no more: what a group of steps has at once fits
     /// into the cache of a core.
     pub bytes: i64,
 }

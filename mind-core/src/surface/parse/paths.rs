@@ -33,6 +33,9 @@ impl Parser<'_> {
 
     /// Reads a path to a constant of another block; nothing where it is Rust's own.
     pub(super) fn constant_path(&mut self) -> Option<Callee> {
+        if !self.at_path() {
+            return None;
+        }
         let (first, _) = self.cursor.ident()?;
         let is_rust = RUST.iter().any(|rust| first == rust);
         if is_rust { None } else { self.path_before(|_| true) }
@@ -68,16 +71,15 @@ fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
 pub(super) fn settle_block(block: &mut Block) {
     let mut items = Vec::new();
     block.items(&mut |name| items.push(name.clone()));
-    let reads = block_bodies(block).flat_map(Body::reads).collect();
     let mut imports = std::mem::take(&mut block.imports);
-    add_items(&mut imports, &Names { items, reads }, block_bodies(block));
+    add_items(&mut imports, &items, block_bodies(block));
     let functions = block.functions.iter_mut().map(|function| &mut function.body);
     let templates = block.templates.iter_mut().map(|template| &mut template.body);
     block.library = settle(&mut imports, functions.chain(templates).flatten());
     block.imports = imports;
 }
 
-fn block_bodies(block: &Block) -> impl Iterator<Item = &Body> {
+fn block_bodies(block: &Block) -> impl Iterator<Item = &Body> + Clone {
     let functions = block.functions.iter().filter_map(|function| function.body.as_ref());
     functions.chain(block.templates.iter().filter_map(|template| template.body.as_ref()))
 }
@@ -86,9 +88,8 @@ fn block_bodies(block: &Block) -> impl Iterator<Item = &Body> {
 pub(super) fn settle_closure(closure: &mut Closure) {
     let mut items = Vec::new();
     closure.items(&mut |name| items.push(name.clone()));
-    let reads = closure.body.iter().flat_map(Body::reads).collect();
     let mut imports = std::mem::take(&mut closure.imports);
-    add_items(&mut imports, &Names { items, reads }, closure.body.iter());
+    add_items(&mut imports, &items, closure.body.iter());
     settle(&mut imports, closure.body.iter_mut());
     closure.imports = imports;
 }
@@ -97,37 +98,36 @@ pub(super) fn settle_closure(closure: &mut Closure) {
 pub(super) fn settle_expression(expression: &mut Expression) {
     let mut items = Vec::new();
     expression.items(&mut |name| items.push(name.clone()));
-    let reads = expression.body.reads().collect();
     let mut imports = std::mem::take(&mut expression.imports);
-    add_items(&mut imports, &Names { items, reads }, [&expression.body].into_iter());
+    add_items(&mut imports, &items, [&expression.body].into_iter());
     settle(&mut imports, [&mut expression.body].into_iter());
     expression.imports = imports;
 }
 
-/// What a program names beside what it calls.
-struct Names {
-    /// The structs and constants in types, patterns and paths.
-    items: Vec<Callee>,
-    /// What stands where values do.
-    reads: BTreeSet<String>,
-}
-
 /// Says which imports are structs and constants, and adds those that are named by a path.
 ///
-/// An import that is called is a function, and so is one that nothing names, unless it is written as types and constants are.
-fn add_items<'a>(imports: &mut Vec<Import>, names: &Names, bodies: impl Iterator<Item = &'a Body>) {
+/// The items are the structs and constants in types, patterns and paths. An import that is called is a function, and so is one
+/// that nothing names, unless it is written as types and constants are.
+fn add_items<'a>(
+    imports: &mut Vec<Import>,
+    items: &[Callee],
+    bodies: impl Iterator<Item = &'a Body> + Clone,
+) {
+    // Of what has no imports, nothing is asked.
+    let bodies = || bodies.clone().filter(|_| !imports.is_empty());
     let called: BTreeSet<String> =
-        bodies.flat_map(Body::callees).map(|(callee, _)| callee.to_string()).collect();
+        bodies().flat_map(Body::callees).map(|(callee, _)| callee.to_string()).collect();
+    let reads: BTreeSet<String> = bodies().flat_map(Body::reads).collect();
     for import in imports.iter_mut() {
         let name = import.name.to_string();
-        let is_item = names.items.iter().any(|item| item.is_name() && item.name == import.name.name);
+        let is_item = items.iter().any(|item| item.is_name() && item.name == import.name.name);
         let is_capital = name.trim_start_matches("r#").starts_with(char::is_uppercase);
-        if is_item || !called.contains(&name) && (is_capital || names.reads.contains(&name)) {
+        if is_item || !called.contains(&name) && (is_capital || reads.contains(&name)) {
             import.kind = ImportKind::Item;
         }
     }
     let written = imports.clone();
-    for item in names.items.iter().filter(|item| !item.is_name()) {
+    for item in items.iter().filter(|item| !item.is_name()) {
         if imports.iter().any(|import| import.name.to_string() == item.to_string()) {
             continue;
         }

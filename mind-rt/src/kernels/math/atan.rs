@@ -53,9 +53,9 @@ macro_rules! of_two {
             let is_steep = up > along;
             // Written so that NaN passes, the one of `y` in the lesser and the one of `x` in the other.
             let (less, more) = if is_steep { (along, up) } else { (up, along) };
-            // 0 over 0 is to be 0, and ∞ over ∞ is 1.
+            // 0 over 0 is to be 0, and ∞ over ∞ is 1, which NaN is equal to neither of.
             let more = if more < $ty::from_bits(1) { $ty::from_bits(1) } else { more };
-            let t = if less == $ty::INFINITY { 1.0 } else { less / more };
+            let t = if less == more { 1.0 } else { less / more };
             // From the other side of the half plane π less the angle, from that of the diagonal π/2 less it.
             let is_left = x.is_sign_negative();
             let turn = if is_left { PI } else { 0.0 };
