@@ -1466,7 +1466,7 @@ rows! {
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `Γ'(x) / Γ(x)`: the infinity of the other sign at zeros, NaN at negative integers and negative infinity.
-    /// - **Error**: less than 1 ulp in `f32`, less than 8 ulp in `f64`, where near a result of 0 it is at most 2^-44; exact at
+    /// - **Error**: less than 1 ulp in `f32`, less than 8 ulp in `f64`, or at most 2^-44 where the result is near 0; exact at
     ///   zeros, negative integers, infinities and NaN.
     /// - **Derivative**: `dy * trigamma(x)`.
     /// - **Constraints**: 1. floats (E2005).
