@@ -113,6 +113,12 @@ fn strips_of_products_compute_what_the_interpreter_does() {
         fn before_a_check(q: f32[5, 2], k: f32[2, 9], t: f32[3, 2]) -> f32[5, 2] {
             gather(t, i64(0.0 * max(exp(q @ k), axes = [1])))
         }
+        fn kept_for_a_later_pass(x: f64[4, 5, 4, 2], c: f64) -> f64[4, 5, 1, 1] {
+            let d = cosh(x) - mean(cosh(x), axes = [2, 3], keepdims = true);
+            let r = mean(d * d, axes = [2, 3], keepdims = true) + c;
+            let m = (d * r)[2..3, 2..3, 3..4, 1..2];
+            r @ m @ m
+        }
         fn of_whole_numbers(a: i32[5, 2], b: i32[2, 9], c: i32[9, 3]) -> i32[5, 3] { (maximum(a @ b, 1)) @ c }
     ";
     for (name, module) in functions(program) {

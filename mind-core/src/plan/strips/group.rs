@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::{
     dim::Dim,
     plan::{
-        Buffer, BufferId, MatMul, Nest, Place, Step, View,
+        Buffer, BufferId, MatMul, Nest, Place, Step, View, arena,
         order::{self, Edges},
     },
 };
@@ -280,7 +280,9 @@ impl<'s> Search<'s> {
         while let Some(step) = next.pop() {
             self.steps[step].for_each_read(|buffer| {
                 let maker = self.users.writer[buffer.0].filter(|maker| !members.contains(maker));
-                if let Some(maker) = maker.filter(|_| rows.are_of(&self.buffers[buffer.0])) {
+                // What a nest keeps for its later passes in a tensor that it stores is needed too.
+                let is_needed = |maker: &usize| *maker == step || rows.are_of(&self.buffers[buffer.0]);
+                if let Some(maker) = maker.filter(is_needed) {
                     needed.insert(buffer);
                     if makers.insert(maker) {
                         next.push(maker);
@@ -296,7 +298,7 @@ impl<'s> Search<'s> {
         let again: BTreeMap<BufferId, BufferId> = needed
             .iter()
             .map(|buffer| {
-                self.buffers.push(self.buffers[buffer.0].clone());
+                self.buffers.push(Buffer { place: arena::UNASSIGNED, ..self.buffers[buffer.0].clone() });
                 self.users.writer.push(None);
                 self.users.readers.push(Vec::new());
                 (*buffer, BufferId(self.buffers.len() - 1))
@@ -320,8 +322,11 @@ impl<'s> Search<'s> {
             self.origin.push(self.origin[maker]);
             copies.push((own, along));
         }
+        // What is large is read row by row; of the rest, what a step reads may be of other rows.
+        let mut large = again;
+        large.retain(|buffer, _| rows.are_of(&self.buffers[buffer.0]));
         for step in members {
-            rename(&mut self.steps[step], &again);
+            rename(&mut self.steps[step], &large);
         }
         copies.append(&mut self.groups[group].steps);
         self.groups[group].steps = copies;
