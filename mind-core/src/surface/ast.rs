@@ -6,6 +6,7 @@
 
 mod body;
 mod callee;
+mod calls;
 mod items;
 mod templates;
 

@@ -131,7 +131,7 @@ fn page() -> Result<String, fmt::Error> {
     for row in TABLE {
         let (head, parts) = &documentation[row.name];
         let commutative = if row.commutative { "; operands commute" } else { "" };
-        writeln!(text, "\n## {}\n\n{head}\n", row.name)?;
+        writeln!(text, "\n## {}\n\n{}\n", row.name, wrapped(head))?;
         writeln!(text, "- **Kind**: {}, {}{commutative}.", profile(row), class(row))?;
         writeln!(text, "- **In the language**: {}.", surface(row))?;
         if !row.fields.is_empty() {
@@ -147,12 +147,12 @@ fn page() -> Result<String, fmt::Error> {
                     format!("`{}` ({}{how})", field.name, kind(field.kind))
                 })
                 .collect();
-            writeln!(text, "- **Attributes**: {}.", fields.join(", "))?;
+            writeln!(text, "{}", wrapped(&format!("- **Attributes**: {}.", fields.join(", "))))?;
         }
         let sample = sample(row);
         for (name, body) in parts.iter().filter(|(name, _)| name != "Example" || sample.is_none()) {
             let by = if name == "Derivative" { derivative(row) } else { "" };
-            writeln!(text, "- **{name}**: {by}{body}")?;
+            writeln!(text, "{}", wrapped(&format!("- **{name}**: {by}{body}")))?;
         }
         if let Some(module) = sample {
             let line = |text: String, prefix: &str| {
@@ -165,6 +165,31 @@ fn page() -> Result<String, fmt::Error> {
         }
     }
     Ok(text)
+}
+
+/// A paragraph or an item of a list in lines of at most 120 columns, where words allow it. No line begins as a list does.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 120;
+    let indent = if text.starts_with("- ") { "  " } else { "" };
+    let begins_a_list = |word: &str| {
+        matches!(word, "-" | "+" | "*")
+            || word.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let (mut all, mut width) = (String::new(), 0);
+    for word in text.split(' ') {
+        let len = word.chars().count();
+        if width > 0 && width + 1 + len > WIDTH && !begins_a_list(word) {
+            all.push('\n');
+            all.push_str(indent);
+            width = indent.len();
+        } else if width > 0 {
+            all.push(' ');
+            width += 1;
+        }
+        all.push_str(word);
+        width += len;
+    }
+    all
 }
 
 /// A module of a sample of the row of the highest rank.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::{Callee, Home, Template, TypeExpr};
+use super::{Callee, Template, TypeExpr};
 use crate::diag::Site;
 use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
@@ -261,120 +261,6 @@ pub struct FieldValue {
     pub value: ExprId,
 }
 
-impl NodeKind {
-    /// What it calls, if it is a call.
-    pub fn callee(&self) -> Option<&Callee> {
-        match self {
-            Self::Call { callee, .. } => Some(callee),
-            Self::Transformed { function, .. } => Some(function),
-            Self::Unread
-            | Self::Number(_)
-            | Self::Bool(_)
-            | Self::Text(_)
-            | Self::Name(_)
-            | Self::Path(_)
-            | Self::Prefix { .. }
-            | Self::Binary { .. }
-            | Self::Transpose { .. }
-            | Self::Member { .. }
-            | Self::Struct { .. }
-            | Self::Rust { .. }
-            | Self::Typed { .. }
-            | Self::Derivative(_)
-            | Self::Field { .. }
-            | Self::Subscript { .. }
-            | Self::Array(_)
-            | Self::Tuple(_)
-            | Self::Open
-            | Self::Close { .. }
-            | Self::Let { .. }
-            | Self::Assign { .. }
-            | Self::Pullback { .. }
-            | Self::PulledBack { .. }
-            | Self::Enter { .. }
-            | Self::Leave { .. }
-            | Self::Discard(_) => None,
-        }
-    }
-
-    /// What it calls by a name that is looked up: a method's is that of a function of the language.
-    fn callee_mut(&mut self) -> Option<&mut Callee> {
-        match self {
-            Self::Call { callee, method: false, .. } => Some(callee),
-            Self::Transformed { function, .. } => Some(function),
-            Self::Call { method: true, .. }
-            | Self::Unread
-            | Self::Number(_)
-            | Self::Text(_)
-            | Self::Bool(_)
-            | Self::Name(_)
-            | Self::Path(_)
-            | Self::Prefix { .. }
-            | Self::Binary { .. }
-            | Self::Transpose { .. }
-            | Self::Member { .. }
-            | Self::Struct { .. }
-            | Self::Rust { .. }
-            | Self::Typed { .. }
-            | Self::Derivative(_)
-            | Self::Field { .. }
-            | Self::Subscript { .. }
-            | Self::Array(_)
-            | Self::Tuple(_)
-            | Self::Open
-            | Self::Close { .. }
-            | Self::Let { .. }
-            | Self::Assign { .. }
-            | Self::Pullback { .. }
-            | Self::PulledBack { .. }
-            | Self::Enter { .. }
-            | Self::Leave { .. }
-            | Self::Discard(_) => None,
-        }
-    }
-
-    /// How the body of a template begins or ends there.
-    fn crossing(&self) -> Option<Crossing> {
-        match self {
-            Self::Enter { template, .. } => Some(Crossing::In(template.home)),
-            Self::Leave { .. } => Some(Crossing::Out),
-            Self::Unread
-            | Self::Call { .. }
-            | Self::Transformed { .. }
-            | Self::Number(_)
-            | Self::Text(_)
-            | Self::Bool(_)
-            | Self::Name(_)
-            | Self::Path(_)
-            | Self::Prefix { .. }
-            | Self::Binary { .. }
-            | Self::Transpose { .. }
-            | Self::Member { .. }
-            | Self::Struct { .. }
-            | Self::Rust { .. }
-            | Self::Typed { .. }
-            | Self::Derivative(_)
-            | Self::Field { .. }
-            | Self::Subscript { .. }
-            | Self::Array(_)
-            | Self::Tuple(_)
-            | Self::Open
-            | Self::Close { .. }
-            | Self::Let { .. }
-            | Self::Assign { .. }
-            | Self::Pullback { .. }
-            | Self::PulledBack { .. }
-            | Self::Discard(_) => None,
-        }
-    }
-}
-
-/// A way into the body of a template, or out of it.
-enum Crossing {
-    In(Home),
-    Out,
-}
-
 impl Body {
     /// Where the pullback of the function itself begins, if it has one.
     pub(crate) fn pullback(&self) -> Option<Site> {
@@ -396,30 +282,6 @@ impl Body {
         nodes.push(Node { kind: NodeKind::PulledBack { tail }, site });
         let tail = Some(id(nodes.len() - 1));
         Self { nodes, tail }
-    }
-
-    /// Every name that is called, built-in ones too, with the call.
-    pub(crate) fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
-        self.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)))
-    }
-
-    /// The callees that mean what they mean around the body, not those of templates of other blocks.
-    pub(crate) fn callees_here(&self) -> impl Iterator<Item = (&Callee, Site)> {
-        let mut homes = Vec::new();
-        self.nodes.iter().filter_map(move |node| {
-            match node.kind.crossing() {
-                Some(Crossing::In(home)) => homes.push(home),
-                Some(Crossing::Out) => _ = homes.pop(),
-                None => {}
-            }
-            let is_here = homes.last().is_none_or(|home| *home == Home::Here);
-            node.kind.callee().filter(|_| is_here).map(|callee| (callee, node.site))
-        })
-    }
-
-    /// Every callee but those of methods.
-    pub(crate) fn callees_mut(&mut self) -> impl Iterator<Item = &mut Callee> {
-        self.nodes.iter_mut().filter_map(|node| node.kind.callee_mut())
     }
 
     /// The name, or field of one, that an expression is.
