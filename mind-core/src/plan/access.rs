@@ -19,27 +19,7 @@ impl Step {
 
     /// What runs by strips, if the step does.
     pub fn strips(&self) -> Option<&Strips> {
-        match self {
-            Self::Strips(strips) => Some(strips),
-            Self::Scalar(_)
-            | Self::Load { .. }
-            | Self::Nest(_)
-            | Self::MatMul(_)
-            | Self::Dot { .. }
-            | Self::Iota { .. }
-            | Self::Check { .. }
-            | Self::Gather { .. }
-            | Self::ArgReduce { .. }
-            | Self::Cumulate { .. }
-            | Self::ScatterAdd { .. }
-            | Self::Concat { .. }
-            | Self::SliceGrad { .. }
-            | Self::Conv2d(_)
-            | Self::Extern(_)
-            | Self::Watch { .. }
-            | Self::Update { .. }
-            | Self::UpdateScalar { .. } => None,
-        }
+        if let Self::Strips(strips) = self { Some(strips) } else { None }
     }
 
     /// Calls `visit` with every buffer that the step reads or writes.
@@ -207,9 +187,7 @@ impl Step {
             | Self::Update { .. } => {}
         }
     }
-}
 
-impl Step {
     /// Calls `visit` with every view of a nest or product: what is read before what is written.
     pub(super) fn for_each_view_mut(&mut self, visit: &mut dyn FnMut(&mut View)) {
         match self {

@@ -1,10 +1,11 @@
 //! Items from instructions: views are followed, and what cannot be a view is copied.
 
+mod watched;
+
 use std::{collections::HashMap, sync::Arc};
 
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
-    data::TensorData,
     dim::Dim,
     ir::{
         Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows, ValueId,
@@ -13,12 +14,14 @@ use crate::{
     map::{self, Map},
     ops::{Class, Motion, position},
     plan::{
-        Along, BufferId, ConvKind, Must, Picked, Scalar, Search, Source, Update, View, Watch, Watching,
+        Along, BufferId, ConvKind, Must, Picked, Scalar, Source, Update, View, Watch, Watching,
         extents_around,
     },
     reduce::{ArgReduce, Row},
     ty::{DType, Shape, Type},
 };
+
+use watched::may_be_nan;
 
 const FIRST: &str = "the first place of a tensor is 0";
 const COUNTABLE: &str = "a part of a countable shape";
@@ -149,25 +152,6 @@ impl<'m> Arranger<'m> {
             }
             Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
         }
-    }
-
-    /// Watches a value for NaN.
-    fn search(&mut self, value: ValueId, inst: &Inst) {
-        let is_float = |operand: &&ValueId| self.module.ty(**operand).dtype.is_float();
-        let mut made_of: Vec<ValueId> = inst.operands.iter().filter(is_float).copied().collect();
-        made_of.sort_unstable();
-        made_of.dedup();
-        let delivered = self.module.outputs().contains(&value);
-        self.watch(value, Watch::Search(Search { value, made_of, delivered }));
-    }
-
-    /// Watches a value, after those that are watched before it.
-    fn watch(&mut self, value: ValueId, watch: Watch) {
-        let ty = self.module.ty(value).clone();
-        let operand = if ty.rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) };
-        let number = Type::scalar(ty.dtype);
-        let item = self.push(value, Work::Watch { watch, ty }, vec![operand], number, Vec::new());
-        self.items[item].needs.extend(self.watched.replace(item));
     }
 
     /// The positions along one axis in memory, and the same at every place of the other axes.
@@ -564,20 +548,6 @@ impl<'m> Arranger<'m> {
         }
         feeds
     }
-}
-
-/// Whether a value may hold NaN.
-fn may_be_nan(inst: &Inst) -> bool {
-    let is_known = |constant: &Const| match constant.data() {
-        None => true,
-        Some(data) => match data {
-            TensorData::F32(elements) => !elements.iter().any(|element| element.get().is_nan()),
-            TensorData::F64(elements) => !elements.iter().any(|element| element.get().is_nan()),
-            TensorData::I32(_) | TensorData::I64(_) | TensorData::Bool(_) => true,
-        },
-    };
-    let is_known = matches!(&inst.op, Op::Const(constant) if is_known(constant));
-    inst.ty.dtype.is_float() && !inst.op.has_effect() && !is_known
 }
 
 /// What an operand's view is read as: without axes of extent 1 where it is in memory.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::{
     dim::Dim,
-    plan::{Buffer, BufferId, Finish, MatMul, Nest, Node, Operand, Pass, Place, Step, Store, View, view},
+    plan::{
+        Buffer, BufferId, Finish, MatMul, Nest, Node, Operand, Pass, Place, Step, Store, View, arena, view,
+    },
     reduce::Reduce,
     ty::{Shape, Type},
 };
@@ -108,6 +110,11 @@ pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
     (axis > 0 || most < extent).then_some((axis, most.min(extent)))
 }
 
+/// What a step writes.
+fn written(laid: &[Laid<'_>]) -> Vec<BufferId> {
+    laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect()
+}
+
 struct Cutter<'g> {
     rows: &'g Rows,
     /// The axis that is cut.
@@ -144,8 +151,7 @@ impl Cutter<'_> {
                     left.chain([covered.within.clone()]).try_fold(Dim::ONE, |all, own| all.mul(&own)).ok()?;
             }
         }
-        let written: Vec<BufferId> =
-            laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect();
+        let written = written(laid);
         let mut moved =
             laid.iter().map(|laid| self.view(laid, &written)).collect::<Option<Vec<_>>>()?.into_iter();
         cut.for_each_view_mut(&mut |view| *view = moved.next().expect("a view for each"));
@@ -168,8 +174,7 @@ impl Cutter<'_> {
     fn product(&mut self, product: &MatMul, laid: &[Laid<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
         let mut cut = product.clone();
-        let written: Vec<BufferId> =
-            laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect();
+        let written = written(laid);
         let [lhs, rhs, others @ ..] = laid else { return None };
         let lhs_axis = rows.then_some(0);
         (cut.lhs, cut.rhs) = (self.operand(lhs, lhs_axis)?, self.operand(rhs, None)?);
@@ -198,15 +203,8 @@ impl Cutter<'_> {
             cut.extents[1] = self.len.clone();
         }
         let of = self.sum_of(product)?;
-        let size = product.extents[0].mul(&product.extents[2]).ok()?;
-        let mut from = Dim::ZERO;
-        let mut step = size;
-        for axis in (0..self.rows.axes.len() - 1).rev() {
-            if let Some(at) = self.at.get(axis) {
-                from = from.add(&at.mul(&step).ok()?).ok()?;
-            }
-            step = step.mul(&self.rows.axes[axis]).ok()?;
-        }
+        // Whatever it is stored to, it lies as a product's matrices do, one below the other.
+        let from = self.from(&laid.iter().find(|laid| laid.is_written)?.along)?;
         let matrices = Dim::product(&cut.batch).ok()?;
         let extents = [matrices.mul(&product.extents[0]).ok()?, product.extents[2].clone()];
         let shape = Shape::from_slice(&extents);
@@ -247,11 +245,7 @@ impl Cutter<'_> {
         let Buffer { ty, value, .. } = self.buffers[first.0].clone();
         let shape = Shape::from_slice(extents);
         let sums = BufferId(self.buffers.len());
-        self.buffers.push(Buffer {
-            place: crate::plan::arena::UNASSIGNED,
-            ty: Type::new(ty.dtype, shape.clone()),
-            value,
-        });
+        self.buffers.push(Buffer { place: arena::UNASSIGNED, ty: Type::new(ty.dtype, shape.clone()), value });
         let mut loads = loads.clone();
         loads.push(View::contiguous(sums, &shape));
         let of_sums = Operand::Load(loads.len() - 1);
