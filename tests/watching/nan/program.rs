@@ -82,5 +82,12 @@ pub fn told() -> Vec<String> {
         call(move || mind!(sum(exp(log(d - 0.5)) * 2.0))),
         call(move || mind!(grad(sqrt(sum(e * e)), wrt = e))),
         call(|| mind!(|x: f32[2]| x / x)(&Tensor::from([1.0, 0.0]))),
+        // What the program made is told, beside what it was given.
+        call(|| {
+            mind!(|x: f32[2], w: f32[2]| x + log(w))(
+                &Tensor::from([f32::NAN, 1.0]),
+                &Tensor::from([1.0, -1.0]),
+            )
+        }),
     ]
 }
