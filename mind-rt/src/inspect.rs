@@ -39,7 +39,7 @@ thread_local! {
 
 /// Passes what programs show on this thread to a callback, until the guard is dropped: then what was set before is again.
 ///
-/// What the callback itself shows is printed.
+/// What the callback itself shows is printed, and a guard that it makes ends with it: a longer one would put back none.
 ///
 /// ```
 /// use std::{cell::RefCell, rc::Rc};

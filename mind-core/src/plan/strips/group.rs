@@ -31,7 +31,7 @@ pub(super) struct Group {
     pub(super) local: BTreeSet<BufferId>,
 }
 
-/// The groups among steps, each in an order in which it can run; what computes something again comes behind all others.
+/// The groups among steps, each in an order in which it can run. Copies of steps, which compute again, are put behind all others.
 pub(super) fn find(
     buffers: &mut Vec<Buffer>,
     steps: &mut Vec<Step>,

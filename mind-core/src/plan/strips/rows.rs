@@ -5,11 +5,12 @@ use crate::{
     plan::{Buffer, Finish, MatMul, Nest, Place, Step, Target, View},
 };
 
-/// What counts rows, and how long a row of what is large is.
+/// What counts rows, and how long they are.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
     /// The extents of the axes, outermost first: those of a batch, then the rows of its matrices.
     pub(super) axes: Vec<Dim>,
+    /// How many elements of what is large a row has.
     pub(super) columns: Dim,
 }
 
