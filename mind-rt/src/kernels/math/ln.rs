@@ -96,11 +96,12 @@ pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
     A::multiply_add(k, LN2_HIGH_F64, rest + f)
 }
 
-/// As [`parts_f32`].
+/// As [`parts_f32`], with f - s (f - R) for the logarithm of 1 + f: less exact than its square apart, and shorter.
 #[inline(always)]
 pub(super) fn parts_f64<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
-    let (s, rest, half_square) = series_f64::<A>(f);
-    (k * LN2_HIGH_F64, A::multiply_add(s, rest, k * LN2_LOW_F64) - half_square)
+    let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
+    let less = A::multiply_add(-w, even, A::multiply_add(-z, odd, f));
+    (k * LN2_HIGH_F64, A::multiply_add(-s, less, k * LN2_LOW_F64))
 }
 
 /// As [`split_f32`].
@@ -136,14 +137,29 @@ pub(super) fn exponent_f64(bits: u64) -> f64 {
 /// As [`series_f32`].
 #[inline(always)]
 pub(super) fn series_f64<A: MultiplyAdd>(f: f64) -> (f64, f64, f64) {
+    let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
+    let half_square = 0.5 * f * f;
+    (s, half_square + A::multiply_add(w, even, z * odd), half_square)
+}
+
+/// The logarithm of 1 + f is f - s (f - z · odd - w · even), where s is f / (2 + f), z its square, w that of z.
+struct Quotient {
+    s: f64,
+    z: f64,
+    w: f64,
+    odd: f64,
+    even: f64,
+}
+
+#[inline(always)]
+fn quotient_f64<A: MultiplyAdd>(f: f64) -> Quotient {
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;
     let even = horner!(w; 1.531_383_769_920_937_3e-1, 2.222_219_843_214_978_4e-1, 3.999_999_999_940_942e-1);
     let odd = horner!(w;
         1.479_819_860_511_658_6e-1, 1.818_357_216_161_805e-1, 2.857_142_874_366_239e-1, 6.666_666_666_666_735e-1);
-    let half_square = 0.5 * f * f;
-    (s, half_square + A::multiply_add(w, even, z * odd), half_square)
+    Quotient { s, z, w, odd, even }
 }
 
 /// As [`of_f32`].
