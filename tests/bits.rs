@@ -290,7 +290,7 @@ fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 47 + 8 * 12 * 18);
+    assert_eq!(usual.len(), 57 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -410,7 +410,27 @@ fn computed() -> String {
         lines.tensor(&format!("means of rows of {columns}"), &means);
     }
     narrow_sums(&mut lines);
+    expressions(&mut lines);
     lines.0
+}
+
+/// Expressions over Rust variables that are worth several threads.
+fn expressions(lines: &mut Lines) {
+    let (x, y) = (uneven((301, 703)), uneven((703,)));
+    let column = uneven((301, 1));
+    lines.tensor("exp: expression", &mind!(exp(-(x * x)) * x + 0.5));
+    lines.tensor("exp: expression that broadcasts", &mind!(exp(x * y) - column));
+    lines.tensor("exp: expression of rows", &mind!(nn::log_softmax(x)));
+    let (normal, largest) = mind!((nn::layer_norm(x, y, y), max(x * column, axis = 1)));
+    lines.tensor("expression of normal rows", &normal);
+    lines.tensor("expression of the largest of rows", &largest);
+    let (all, rows, columns, most) = mind!((sum(x * 0.7), sum(x, axis = 1), mean(x, axis = 0), max(x)));
+    lines.number("expression of a total", all);
+    lines.tensor("expression of sums of rows", &rows);
+    lines.tensor("expression of means of columns", &columns);
+    lines.number("expression of the largest", most);
+    let short = uneven((70_003, 3));
+    lines.tensor("exp: expression of short rows", &mind!(nn::softmax(short)));
 }
 
 /// Numbers between -1 and 1.

@@ -74,6 +74,22 @@ pub fn run_columns<K: Split<Output = ()>>(
     cut(kernel, columns, Cut::of_columns(columns, elements_per_column, cost));
 }
 
+/// The most parts into which [`run`] cuts so many steps of a kernel that only writes.
+pub(crate) fn parts(steps: usize, elements_per_step: usize, cost: usize) -> usize {
+    steps.div_ceil(Cut::new(false, steps, elements_per_step, cost).leaf.max(1))
+}
+
+/// The steps of a part, the last one perhaps but for, that [`run_in`] cuts from so many.
+pub(crate) fn steps_in(parts: usize, steps: usize) -> usize {
+    steps.div_ceil(parts.max(1)).max(1)
+}
+
+/// [`run`] for a kernel that only writes, in so many [`parts`], each of which has scratch memory of its own.
+pub(crate) fn run_in<K: Split<Output = ()>>(parts: usize, kernel: K, steps: usize) {
+    let leaf = steps_in(parts, steps);
+    cut(kernel, steps, Cut { leaf, alone: leaf });
+}
+
 fn cut<K: Split>(kernel: K, steps: usize, plan: Cut) -> K::Output
 where
     K::Output: Combine,

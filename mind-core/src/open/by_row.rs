@@ -17,7 +17,7 @@ pub struct ByRow {
     pub steps: Vec<Step>,
     /// The axes of the reductions.
     pub axes: Vec<i64>,
-    /// Reductions, and what is computed of these and of single numbers: one number a row.
+    /// Reductions, and what is computed of these and of single numbers: one number a row, or truth value.
     pub numbers: BTreeSet<NodeId>,
     /// Results of other steps and leaves that must be single numbers.
     pub scalars: BTreeSet<NodeId>,
@@ -53,6 +53,11 @@ impl ByRow {
     pub fn class(&self, program: &Program) -> ClassId {
         let reduction = self.numbers.first().expect("a group has a reduction");
         program.node(*reduction).class
+    }
+
+    /// What an element costs, in additions; numbers of rows are left out.
+    pub fn cost(&self, program: &Program) -> usize {
+        self.loops().map(|fused| fused.cost_without(program, &self.numbers)).sum::<usize>().max(1)
     }
 
     /// Whether a step of it stores a node, be it where shapes are not those of rows.
@@ -245,9 +250,6 @@ impl<'a> Group<'a> {
     /// numbers, and beside them constants and what no reduction reduces the shape of.
     fn scalars_of(&self, node: NodeId, fused: &Fused) -> Option<Vec<NodeId>> {
         let Op::Map(_) = self.program.node(node).op else { return None };
-        if self.program.is_of_truths(node) {
-            return None;
-        }
         let (mut scalars, mut reads_number) = (Vec::new(), false);
         for operand in &self.program.node(node).operands {
             let known = self.program.node(*operand);

@@ -1,5 +1,7 @@
 //! What runs and where results lie.
 
+use std::collections::BTreeSet;
+
 use super::{
     ByRow, ClassId, LeafId, NodeId, Op, Own, Program, by_row, fuse,
     needed::{Needed, read_by},
@@ -49,6 +51,22 @@ pub struct Fused {
     pub nodes: Vec<NodeId>,
     /// Those of the nodes that are stored, ascending. All have the shape of the index space.
     pub outputs: Vec<NodeId>,
+}
+
+impl Fused {
+    /// What an element costs, in additions, without what is `apart` computed once for many.
+    pub(super) fn cost_without(&self, program: &Program, apart: &BTreeSet<NodeId>) -> usize {
+        let of = |node: &NodeId| match &program.node(*node).op {
+            Op::Map(map) => map.row().cost.additions(),
+            _ => 0,
+        };
+        self.nodes.iter().filter(|node| !apart.contains(node)).map(of).sum()
+    }
+
+    /// What an element costs, in additions.
+    pub fn cost(&self, program: &Program) -> usize {
+        self.cost_without(program, &BTreeSet::new()).max(1)
+    }
 }
 
 /// Where the elements of a node lie.

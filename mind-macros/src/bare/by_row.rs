@@ -14,7 +14,9 @@ use super::{
 pub(super) fn rows(program: &Program, plan: &Plan, step: usize, group: &ByRow) -> String {
     let [known, found] = ["P::NODES", "__nodes"].map(|nodes| rows_of(program, plan, group, nodes));
     format!(
-        "let rows_{step} = if const {{ rt::all_static(P::KNOWN) }} {{ const {{ {known} }} }} else {{ {found} }};\n"
+        "let rows_{step} = if const {{ rt::all_static(P::KNOWN) }} {{ const {{ {known} }} }} else {{ {found} }};\n\
+         let rows_{step} = rows_{step}.map(|rows| rows.shared({}));\n",
+        group.cost(program)
     )
 }
 
@@ -144,7 +146,8 @@ impl Block<'_> {
             return;
         }
         for node in &numbers {
-            let _ = writeln!(text, "let mut n{} = [T::ZERO; rt::by_row::ROWS];", node.index());
+            let none = if self.program.is_of_truths(*node) { "false" } else { "T::ZERO" };
+            let _ = writeln!(text, "let mut n{} = [{none}; rt::by_row::ROWS];", node.index());
         }
         text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
         for node in &numbers {

@@ -132,9 +132,11 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
         "#[derive(Clone, Copy)] struct {name};\n\
          #[allow(unused, clippy::all, clippy::pedantic)]\n\
          impl<T: rt::{bound}> rt::Row<T, {n}, {m}, {k}, {l}> for {name} {{\n\
+         const COST: ::core::primitive::usize = {};\n\
          #[inline(always)] fn row<A: rt::MultiplyAdd>(self, __len: ::core::primitive::usize, \
          [{slices}]: [&[T]; {n}], [{targets}]: [&mut [T]; {m}], \
-         [{truth_slices}]: [&[::core::primitive::bool]; {k}], [{mask_targets}]: [&mut [::core::primitive::bool]; {l}]) {{"
+         [{truth_slices}]: [&[::core::primitive::bool]; {k}], [{mask_targets}]: [&mut [::core::primitive::bool]; {l}]) {{",
+        fused.cost(program)
     );
     let read: Vec<NodeId> = inputs.into_iter().chain(truths).collect();
     let _ = writeln!(text, "let ({}) = ({});", list("in_", &read, ""), list("&in_", &read, "[..__len]"));

@@ -192,7 +192,7 @@ fn held_of(groups: &[(usize, &ByRow)], node: usize) -> String {
     let (all, id) = (format!("rt::count(&__nodes[{node}])"), NodeId::new(node));
     let stores = |(_, group): &&(usize, &ByRow)| group.stores(id) && !group.kept.contains(&id);
     let Some((step, group)) = groups.iter().find(stores) else { return all };
-    let by_row = if group.elements().any(|element| element == id) { "rows.block()" } else { "0" };
+    let by_row = if group.elements().any(|element| element == id) { "rows.held()" } else { "0" };
     format!(
         "match &rows_{step} {{ ::core::option::Option::Some(rows) => {by_row}, ::core::option::Option::None => {all} }}"
     )

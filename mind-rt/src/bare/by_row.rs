@@ -2,16 +2,18 @@
 //!
 //! An expansion gives a [`Block`], which computes some rows of everything: elementwise loops over them, and of each row
 //! reductions. What only it reads again is held for these rows alone and stays in the fastest cache. Bits are those of the
-//! steps one by one: the functions here are those that reduce whole tensors.
+//! steps one by one: the functions here are those that reduce whole tensors. Threads take rows, each with memory of its own
+//! for what is held.
 
 use mind_shape::Type;
 
-use super::number::Number;
+use super::{fused::halves, number::Number};
 use crate::{
     kernels::{
         limit::limit,
         math::{MultiplyAdd, Separate},
     },
+    parallel::{self, Split},
     simd::{Kernel, dispatch},
 };
 
@@ -24,7 +26,7 @@ const ELEMENTS: usize = limit(2048, 8);
 
 /// Some rows of everything that a group of steps computes, from `N` tensors and `S` single numbers: `M` tensors, and `K`
 /// times one number a row.
-pub trait Block<T, const N: usize, const S: usize, const M: usize, const K: usize>: Copy {
+pub trait Block<T, const N: usize, const S: usize, const M: usize, const K: usize>: Copy + Sync {
     /// Computes `rows` rows of `len` elements each. Row `i` of an input begins at `i` times the number beside it. To be
     /// `#[inline(always)]`.
     fn block<A: MultiplyAdd>(
@@ -47,6 +49,8 @@ pub struct Rows<const N: usize> {
     len: usize,
     /// How many are computed at a time.
     at_once: usize,
+    /// How many parts of the rows there are at most, for threads.
+    parts: usize,
     forms: [Form; N],
 }
 
@@ -106,25 +110,38 @@ impl<const N: usize> Rows<N> {
             held if held < most => held,
             _ => most,
         };
-        Some(Self { rows, len, at_once, forms })
+        Some(Self { rows, len, at_once, parts: 1, forms })
     }
 
-    /// The elements of the rows that are computed at a time.
-    pub const fn block(&self) -> usize {
-        self.at_once * self.len
+    /// The same rows for as many threads as are worth it where an element costs so many additions.
+    #[must_use]
+    pub fn shared(self, cost: usize) -> Self {
+        Self { parts: parallel::parts(self.blocks(), self.block(), cost), ..self }
+    }
+
+    /// The elements that [`run`] needs of a tensor that is held for the rows that are computed at the time.
+    pub fn held(&self) -> usize {
+        self.parts * self.block()
     }
 
     /// The elements that [`run`] needs for those tensors that it spreads along rows.
-    pub const fn spread(&self) -> usize {
-        let (mut spread, mut n) = (0, 0);
-        while n < N {
-            spread += self.spread_of(n);
-            n += 1;
-        }
-        spread
+    pub fn spread(&self) -> usize {
+        self.parts * self.spread_in_part()
     }
 
-    const fn spread_of(&self, n: usize) -> usize {
+    fn block(&self) -> usize {
+        self.at_once * self.len
+    }
+
+    fn blocks(&self) -> usize {
+        self.rows.div_ceil(self.at_once)
+    }
+
+    fn spread_in_part(&self) -> usize {
+        (0..N).map(|n| self.spread_of(n)).sum()
+    }
+
+    fn spread_of(&self, n: usize) -> usize {
         match self.forms[n] {
             Form::Number | Form::Single => self.block(),
             Form::Whole | Form::Row => 0,
@@ -177,7 +194,7 @@ const fn product(ty: &Type, from: usize) -> usize {
 pub enum Target<'a, T> {
     /// All rows.
     Whole(&'a mut [T]),
-    /// Those that are computed at the time.
+    /// Those that are computed at the time: [`Rows::held`].
     Block(&'a mut [T]),
 }
 
@@ -199,9 +216,10 @@ pub fn run<
     spread: &mut [T],
 ) {
     // All that is instantiated for the block is its loops at each SIMD level.
-    walk(rows, inputs, elements, numbers, spread, &mut |rows, len, inputs, elements, numbers| {
+    let each: Each<'_, T, N, M, K> = &|rows, len, inputs, elements, numbers| {
         dispatch(Run { block, rows, len, inputs, scalars, elements, numbers });
-    });
+    };
+    in_parts(rows, inputs, elements, numbers, spread, each);
 }
 
 struct Run<'a, T, B, const N: usize, const S: usize, const M: usize, const K: usize> {
@@ -232,53 +250,111 @@ impl<T: Number, B: Block<T, N, S, M, K>, const N: usize, const S: usize, const M
 }
 
 type Each<'f, T, const N: usize, const M: usize, const K: usize> =
-    &'f mut dyn FnMut(usize, usize, [(&[T], usize); N], [&mut [T]; M], [&mut [T]; K]);
+    &'f (dyn Fn(usize, usize, [(&[T], usize); N], [&mut [T]; M], [&mut [T]; K]) + Sync);
 
-/// Calls `each` with some rows after the other.
+/// Calls `each` with some rows after the other, and on several threads.
 #[inline(never)]
-fn walk<T: Number, const N: usize, const M: usize, const K: usize>(
+fn in_parts<T: Number, const N: usize, const M: usize, const K: usize>(
     all: &Rows<N>,
     inputs: [&[T]; N],
-    mut elements: [Target<'_, T>; M],
-    mut numbers: [&mut [T]; K],
-    mut spread: &mut [T],
+    elements: [Target<'_, T>; M],
+    numbers: [&mut [T]; K],
+    spread: &mut [T],
     each: Each<'_, T, N, M, K>,
 ) {
-    let Rows { rows, len, at_once, forms } = *all;
-    let tiles: [&mut [T]; N] =
-        std::array::from_fn(|n| spread.split_off_mut(..all.spread_of(n)).unwrap_or_default());
-    for n in (0..N).filter(|n| forms[*n] == Form::Single) {
-        T::fill(tiles[n], inputs[n][0]);
+    let part = Part { all, first: 0, rows: all.rows, inputs, elements, numbers, spread, each };
+    parallel::run_in(all.parts, part, all.blocks());
+}
+
+/// The rows that follow `first`, whole blocks or what is left.
+struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize> {
+    all: &'a Rows<N>,
+    first: usize,
+    rows: usize,
+    inputs: [&'a [T]; N],
+    /// Of this part.
+    elements: [Target<'a, T>; M],
+    numbers: [&'a mut [T]; K],
+    spread: &'a mut [T],
+    each: Each<'e, T, N, M, K>,
+}
+
+impl<T: Number, const N: usize, const M: usize, const K: usize> Kernel for Part<'_, '_, T, N, M, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // What goes over elements is dispatched by itself.
+        self.walk();
     }
-    for first in (0..rows).step_by(at_once) {
-        let count = at_once.min(rows - first);
-        for n in (0..N).filter(|n| forms[*n] == Form::Number) {
-            for (i, row) in tiles[n].chunks_exact_mut(len).take(count).enumerate() {
-                T::fill(row, inputs[n][first + i]);
+}
+
+impl<T: Number, const N: usize, const M: usize, const K: usize> Split for Part<'_, '_, T, N, M, K> {
+    fn split(self, blocks: usize) -> (Self, Self) {
+        let Self { all, first, rows, inputs, mut elements, numbers, spread, each } = self;
+        let at = blocks * all.at_once;
+        // As many parts have memory as come before.
+        let parts = blocks / parallel::steps_in(all.parts, all.blocks());
+        let own = elements.each_mut().map(|target| match target {
+            Target::Whole(rows) => Target::Whole(rows.split_off_mut(..at * all.len).unwrap_or_default()),
+            Target::Block(held) => {
+                Target::Block(held.split_off_mut(..parts * all.block()).unwrap_or_default())
             }
+        });
+        let (own_numbers, numbers) = halves(numbers, at);
+        let (own_spread, spread) = spread.split_at_mut(parts * all.spread_in_part());
+        (
+            Self {
+                all,
+                first,
+                rows: at,
+                inputs,
+                elements: own,
+                numbers: own_numbers,
+                spread: own_spread,
+                each,
+            },
+            Self { all, first: first + at, rows: rows - at, inputs, elements, numbers, spread, each },
+        )
+    }
+}
+
+impl<T: Number, const N: usize, const M: usize, const K: usize> Part<'_, '_, T, N, M, K> {
+    #[inline(never)]
+    fn walk(self) {
+        let Self { all, rows, inputs, mut elements, mut numbers, mut spread, .. } = self;
+        let Rows { len, at_once, forms, .. } = *all;
+        let tiles: [&mut [T]; N] =
+            std::array::from_fn(|n| spread.split_off_mut(..all.spread_of(n)).unwrap_or_default());
+        for n in (0..N).filter(|n| forms[*n] == Form::Single) {
+            T::fill(tiles[n], inputs[n][0]);
         }
-        let inputs = std::array::from_fn(|n| match forms[n] {
-            Form::Whole => (&inputs[n][first * len..][..count * len], len),
-            Form::Row => (&inputs[n][..len], 0),
-            Form::Number | Form::Single => (&tiles[n][..count * len], len),
-        });
-        let (mut elements, mut numbers) = (elements.iter_mut(), numbers.iter_mut());
-        let elements = std::array::from_fn(|_| match elements.next() {
-            Some(Target::Whole(all)) => &mut all[first * len..][..count * len],
-            Some(Target::Block(some)) => &mut some[..count * len],
-            None => &mut [],
-        });
-        let numbers = std::array::from_fn(|_| match numbers.next() {
-            Some(all) => &mut all[first..][..count],
-            None => &mut [],
-        });
-        each(count, len, inputs, elements, numbers);
+        for done in (0..rows).step_by(at_once) {
+            let (first, count) = (self.first + done, at_once.min(rows - done));
+            for n in (0..N).filter(|n| forms[*n] == Form::Number) {
+                for (i, row) in tiles[n].chunks_exact_mut(len).take(count).enumerate() {
+                    T::fill(row, inputs[n][first + i]);
+                }
+            }
+            let inputs = std::array::from_fn(|n| match forms[n] {
+                Form::Whole => (&inputs[n][first * len..][..count * len], len),
+                Form::Row => (&inputs[n][..len], 0),
+                Form::Number | Form::Single => (&tiles[n][..count * len], len),
+            });
+            let elements = elements.each_mut().map(|target| match target {
+                Target::Whole(all) => &mut all[done * len..][..count * len],
+                Target::Block(some) => &mut some[..count * len],
+            });
+            let numbers = numbers.each_mut().map(|all| &mut all[done..][..count]);
+            (self.each)(count, len, inputs, elements, numbers);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::tests::Threads;
     use mind_shape::DType;
 
     /// `h = x + row + number + single`, of which the sum of each row is kept, and `h` less that.
@@ -315,27 +391,45 @@ mod tests {
     #[test]
     fn blocks_see_every_row_with_what_lies_along_it() {
         for (rows, len) in [(1, 1), (1, 5), (6, 1), (3, 4), (100, 9), (65, 64), (5, ELEMENTS + 3)] {
-            let nodes = [ty(&[rows, len]), ty(&[len]), ty(&[rows, 1]), ty(&[]), ty(&[1, 1])];
-            let sizes = [rows * len, len, rows, 1, 1];
-            let data: Vec<Vec<i64>> = sizes
-                .iter()
-                .enumerate()
-                .map(|(n, size)| (0..*size as i64).map(|i| i * i % 1009 + n as i64).collect())
-                .collect();
-            let along = Rows::new(&nodes, &[-1], &[0], [0, 1, 2, 3], &[4]).expect("they lie along rows");
-            let (mut h, mut less) = (vec![-1; along.block()], vec![-1; rows * len]);
-            let (mut total, mut spread) = (vec![-1; rows], vec![-1; along.spread()]);
-            let elements = [Target::Block(&mut h), Target::Whole(&mut less)];
-            let inputs = [0, 1, 2, 3].map(|n| &data[n][..]);
-            run(Centred, &along, inputs, [data[4][0]], elements, [&mut total], &mut spread);
-            for i in 0..rows {
-                let h: Vec<i64> = (0..len)
-                    .map(|j| (data[0][i * len + j] + data[1][j] + data[2][i] + data[3][0]) * data[4][0])
-                    .collect();
-                assert_eq!(total[i], h.iter().sum::<i64>(), "row {i} of {rows}x{len}");
-                (0..len).for_each(|j| assert_eq!(less[i * len + j], h[j] - total[i], "{rows}x{len}"));
+            blocks_see(rows, len);
+        }
+    }
+
+    #[test]
+    fn threads_see_every_row_with_what_lies_along_it() {
+        for threads in [2, 7, 128] {
+            let _held = Threads::set(threads);
+            for (rows, len) in [(70_000, 1), (3001, 50), (65, 1100), (5, 15_000), (1, 70_000)] {
+                let parts = blocks_see(rows, len);
+                assert!((threads.min(rows).min(60)..=threads).contains(&parts), "{parts} of {rows}x{len}");
             }
         }
+    }
+
+    /// In how many parts they were computed.
+    fn blocks_see(rows: usize, len: usize) -> usize {
+        let nodes = [ty(&[rows, len]), ty(&[len]), ty(&[rows, 1]), ty(&[]), ty(&[1, 1])];
+        let sizes = [rows * len, len, rows, 1, 1];
+        let data: Vec<Vec<i64>> = sizes
+            .iter()
+            .enumerate()
+            .map(|(n, size)| (0..*size as i64).map(|i| i * i % 1009 + n as i64).collect())
+            .collect();
+        let along =
+            Rows::new(&nodes, &[-1], &[0], [0, 1, 2, 3], &[4]).expect("they lie along rows").shared(2);
+        let (mut h, mut less) = (vec![-1; along.held()], vec![-1; rows * len]);
+        let (mut total, mut spread) = (vec![-1; rows], vec![-1; along.spread()]);
+        let elements = [Target::Block(&mut h), Target::Whole(&mut less)];
+        let inputs = [0, 1, 2, 3].map(|n| &data[n][..]);
+        run(Centred, &along, inputs, [data[4][0]], elements, [&mut total], &mut spread);
+        for i in 0..rows {
+            let h: Vec<i64> = (0..len)
+                .map(|j| (data[0][i * len + j] + data[1][j] + data[2][i] + data[3][0]) * data[4][0])
+                .collect();
+            assert_eq!(total[i], h.iter().sum::<i64>(), "row {i} of {rows}x{len}");
+            (0..len).for_each(|j| assert_eq!(less[i * len + j], h[j] - total[i], "{rows}x{len}"));
+        }
+        along.parts
     }
 
     #[test]

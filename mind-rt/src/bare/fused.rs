@@ -1,23 +1,27 @@
 //! Elementwise loops over shapes that are values.
 //!
 //! Nothing here is instantiated for a shape. An expansion gives a [`Row`], the chain of operations along slices of one
-//! length; everything about broadcasting is done outside of it, once a row or tile, through a dynamic call.
+//! length; everything about broadcasting is done outside of it, once a row or tile, through a dynamic call. Threads take
+//! parts of the elements, wherever these begin in a row.
 
 use mind_shape::Type;
 
 use super::{Value, count, extent, number::Datum};
 use crate::{
     kernels::{
-        internal_error,
         limit::limit,
         math::{MultiplyAdd, Separate},
     },
+    parallel::{self, Split},
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
 };
 
 /// A chain of elementwise operations, `N` inputs to `M` outputs of one element type, and `K` to `L` of truth values.
-pub trait Row<T, const N: usize, const M: usize, const K: usize, const L: usize>: Copy {
+pub trait Row<T, const N: usize, const M: usize, const K: usize, const L: usize>: Copy + Sync {
+    /// What an element costs, in additions.
+    const COST: usize;
+
     /// Computes `len` elements of each output from as many of each input, products and sums of `exp` and `ln` by `A`. To
     /// be `#[inline(always)]`.
     fn row<A: MultiplyAdd>(
@@ -54,7 +58,7 @@ pub fn fused<
     masks: [&mut [bool]; L],
 ) {
     // All that is instantiated for the row is one loop a SIMD level.
-    walk(ty, (inputs, truths), (outputs, masks), &mut |len, (inputs, truths), (outputs, masks)| {
+    walk(ty, (inputs, truths), (outputs, masks), R::COST, &|len, (inputs, truths), (outputs, masks)| {
         dispatch(Run { row, len, inputs, outputs, truths, masks });
     });
 }
@@ -89,7 +93,7 @@ type Read<'a, T, const N: usize, const K: usize> = ([&'a [T]; N], [&'a [bool]; K
 /// What a row writes: outputs, and outputs of truth values.
 type Written<'a, T, const M: usize, const L: usize> = ([&'a mut [T]; M], [&'a mut [bool]; L]);
 type Each<'f, T, const N: usize, const M: usize, const K: usize, const L: usize> =
-    &'f mut dyn FnMut(usize, Read<'_, T, N, K>, Written<'_, T, M, L>);
+    &'f (dyn Fn(usize, Read<'_, T, N, K>, Written<'_, T, M, L>) + Sync);
 
 /// Axes that no input tells apart, as one.
 #[derive(Clone, Copy)]
@@ -99,28 +103,158 @@ struct Axis<const N: usize, const K: usize> {
     strides: ([usize; N], [usize; K]),
 }
 
+impl<const N: usize, const K: usize> Axis<N, K> {
+    const NONE: Self = Self { extent: 1, strides: ([0; N], [0; K]) };
+}
+
 /// Calls `each` with the rows of a shape, or with tiles of it.
 #[inline(never)]
 fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
     ty: &Type,
     inputs: ([Value<'_, T>; N], [Value<'_, bool>; K]),
     outputs: Written<'_, T, M, L>,
+    cost: usize,
     each: Each<'_, T, N, M, K, L>,
 ) {
     let len = count(ty);
     let outputs = (outputs.0.map(|output| &mut output[..len]), outputs.1.map(|output| &mut output[..len]));
     let elements = (inputs.0.map(|input| input.elements), inputs.1.map(|input| input.elements));
     // What has as many elements has the same shape, but for axes of extent 1.
-    if elements.0.iter().all(|input| input.len() == len) && elements.1.iter().all(|input| input.len() == len)
-    {
-        return each(len, elements, outputs);
+    let alike = elements.0.iter().all(|input| input.len() == len)
+        && elements.1.iter().all(|input| input.len() == len);
+    let (axes, rank) = if alike { ([Axis::NONE; MAX_RANK], 0) } else { collapse(ty, &inputs) };
+    let part = Part { axes: &axes[..rank], total: len, start: 0, len, inputs: elements, outputs, each };
+    parallel::run(part, len, 1, cost);
+}
+
+/// The elements of a shape that follow `start`.
+struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize, const L: usize> {
+    /// The axes of the shape; none if no input repeats.
+    axes: &'a [Axis<N, K>],
+    /// The elements of the shape.
+    total: usize,
+    start: usize,
+    len: usize,
+    inputs: Read<'a, T, N, K>,
+    /// Of this part.
+    outputs: Written<'a, T, M, L>,
+    each: Each<'e, T, N, M, K, L>,
+}
+
+impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Kernel
+    for Part<'_, '_, T, N, M, K, L>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // What goes over elements is dispatched by itself.
+        self.walk();
     }
-    let (axes, rank) = collapse(ty, &inputs);
-    match &axes[..rank] {
-        [outer @ .., inner] if inner.extent >= LONG => rows(outer, inner, elements, outputs, each),
-        // Clearing what is not used would cost more than all the rest.
-        axes if len <= SMALL => tiles::<T, N, M, K, L, SMALL>(axes, elements, outputs, each),
-        axes => tiles::<T, N, M, K, L, TILE>(axes, elements, outputs, each),
+}
+
+impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Split
+    for Part<'_, '_, T, N, M, K, L>
+{
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = (halves(self.outputs.0, at), halves(self.outputs.1, at));
+        let (start, len) = (self.start + at, self.len - at);
+        (
+            Self { len: at, outputs: (first.0, later.0), ..self },
+            Self { start, len, outputs: (first.1, later.1), ..self },
+        )
+    }
+}
+
+/// Both parts of each output.
+pub(super) fn halves<T, const M: usize>(
+    mut outputs: [&mut [T]; M],
+    at: usize,
+) -> ([&mut [T]; M], [&mut [T]; M]) {
+    let first = outputs.each_mut().map(|output| output.split_off_mut(..at).unwrap_or_default());
+    (first, outputs)
+}
+
+impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Part<'_, '_, T, N, M, K, L> {
+    #[inline(never)]
+    fn walk(self) {
+        match self.axes {
+            [] => {
+                let Self { start, len, inputs, outputs, .. } = self;
+                let read = (
+                    inputs.0.map(|input| &input[start..][..len]),
+                    inputs.1.map(|input| &input[start..][..len]),
+                );
+                (self.each)(len, read, outputs);
+            }
+            [outer @ .., inner] if inner.extent >= LONG => self.rows(outer, inner),
+            // Clearing what is not used would cost more than all the rest.
+            [outer @ .., inner] if self.total <= SMALL => self.tiles::<SMALL>(outer, inner),
+            [outer @ .., inner] => self.tiles::<TILE>(outer, inner),
+        }
+    }
+
+    /// Row by row; inputs that repeat along rows come as tiles of one element.
+    fn rows(self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
+        if inner.strides.0.contains(&0) || inner.strides.1.contains(&0) {
+            self.pieces::<TILE>(outer, inner, TILE);
+        } else {
+            self.pieces::<0>(outer, inner, inner.extent);
+        }
+    }
+
+    /// Pieces of rows, at most so long; what repeats is held in tiles.
+    fn pieces<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>, longest: usize) {
+        let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
+        let mut odometer = Odometer::new(outer, self.start / inner.extent);
+        // How much of the current row comes before the part, or is done.
+        let (mut done, mut to) = (self.start % inner.extent, 0);
+        while to < self.len {
+            let (at, inputs) = (odometer.at, self.inputs);
+            let end = inner.extent.min(done + self.len - to);
+            repeat(&mut tiles.0, inputs.0, at.0, inner.strides.0, longest.min(end - done));
+            repeat(&mut tiles.1, inputs.1, at.1, inner.strides.1, longest.min(end - done));
+            while done < end {
+                let len = longest.min(end - done);
+                let read = (
+                    piece(&tiles.0, inputs.0, at.0, inner.strides.0, done, len),
+                    piece(&tiles.1, inputs.1, at.1, inner.strides.1, done, len),
+                );
+                let written = (part(&mut self.outputs.0, to, len), part(&mut self.outputs.1, to, len));
+                (self.each)(len, read, written);
+                (done, to) = (done + len, to + len);
+            }
+            done = 0;
+            odometer.advance();
+        }
+    }
+
+    /// Tile by tile, over short rows; inputs that repeat anywhere are expanded.
+    fn tiles<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
+        let (inputs, total) = (self.inputs, self.total);
+        let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
+        let mut odometer = Odometer::new(outer, self.start / inner.extent);
+        // How much of the current row comes before the part, or has been expanded.
+        let mut done = self.start % inner.extent;
+        for to in (0..self.len).step_by(TILE) {
+            let (start, len) = (self.start + to, TILE.min(self.len - to));
+            let mut filled = 0;
+            while filled < len {
+                let run = (inner.extent - done).min(len - filled);
+                let (at, to) = (odometer.at, filled..filled + run);
+                expand(&mut tiles.0, inputs.0, (at.0, inner.strides.0, done), to.clone(), total);
+                expand(&mut tiles.1, inputs.1, (at.1, inner.strides.1, done), to, total);
+                (filled, done) = (filled + run, done + run);
+                if done == inner.extent {
+                    done = 0;
+                    odometer.advance();
+                }
+            }
+            let read =
+                (tile(&tiles.0, inputs.0, start, len, total), tile(&tiles.1, inputs.1, start, len, total));
+            let written = (part(&mut self.outputs.0, to, len), part(&mut self.outputs.1, to, len));
+            (self.each)(len, read, written);
+        }
     }
 }
 
@@ -129,7 +263,7 @@ fn collapse<T, const N: usize, const K: usize>(
     ty: &Type,
     inputs: &([Value<'_, T>; N], [Value<'_, bool>; K]),
 ) -> ([Axis<N, K>; MAX_RANK], usize) {
-    let (mut axes, mut rank) = ([Axis { extent: 1, strides: ([0; N], [0; K]) }; MAX_RANK], 0);
+    let (mut axes, mut rank) = ([Axis::NONE; MAX_RANK], 0);
     for axis in 0..ty.rank() {
         let strides = (
             std::array::from_fn(|n| stride(ty, axis, inputs.0[n].ty)),
@@ -171,15 +305,22 @@ struct Odometer<'a, const N: usize, const K: usize> {
 }
 
 impl<'a, const N: usize, const K: usize> Odometer<'a, N, K> {
-    fn new(axes: &'a [Axis<N, K>]) -> Self {
-        Self { axes, index: [0; MAX_RANK], at: ([0; N], [0; K]) }
+    /// At this position, as one counts to it.
+    fn new(axes: &'a [Axis<N, K>], mut position: usize) -> Self {
+        let (mut index, mut at) = ([0; MAX_RANK], ([0; N], [0; K]));
+        for (axis, index) in axes.iter().zip(&mut index).rev() {
+            (*index, position) = (position % axis.extent, position / axis.extent);
+            forward(&mut at.0, axis.strides.0, *index);
+            forward(&mut at.1, axis.strides.1, *index);
+        }
+        Self { axes, index, at }
     }
 
     fn advance(&mut self) {
         for (axis, index) in self.axes.iter().zip(&mut self.index).rev() {
             *index += 1;
-            forward(&mut self.at.0, axis.strides.0);
-            forward(&mut self.at.1, axis.strides.1);
+            forward(&mut self.at.0, axis.strides.0, 1);
+            forward(&mut self.at.1, axis.strides.1, 1);
             if *index < axis.extent {
                 return;
             }
@@ -190,96 +331,12 @@ impl<'a, const N: usize, const K: usize> Odometer<'a, N, K> {
     }
 }
 
-fn forward<const N: usize>(at: &mut [usize; N], strides: [usize; N]) {
-    at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride);
+fn forward<const N: usize>(at: &mut [usize; N], strides: [usize; N], steps: usize) {
+    at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride * steps);
 }
 
 fn back<const N: usize>(at: &mut [usize; N], strides: [usize; N], extent: usize) {
     at.iter_mut().zip(strides).for_each(|(at, stride)| *at -= stride * extent);
-}
-
-/// The rows that are computed: from one to the next, and how long they are at most.
-struct Along<'a, const N: usize, const K: usize> {
-    outer: &'a [Axis<N, K>],
-    inner: &'a Axis<N, K>,
-    longest: usize,
-}
-
-/// Row by row; inputs that repeat along rows come as tiles of one element.
-fn rows<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
-    outer: &[Axis<N, K>],
-    inner: &Axis<N, K>,
-    inputs: Read<'_, T, N, K>,
-    outputs: Written<'_, T, M, L>,
-    each: Each<'_, T, N, M, K, L>,
-) {
-    if inner.strides.0.contains(&0) || inner.strides.1.contains(&0) {
-        pieces::<T, N, M, K, L, TILE>(&Along { outer, inner, longest: TILE }, inputs, outputs, each);
-    } else {
-        pieces::<T, N, M, K, L, 0>(&Along { outer, inner, longest: inner.extent }, inputs, outputs, each);
-    }
-}
-
-/// Pieces of rows, at most so long; what repeats is held in tiles.
-fn pieces<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize, const TILE: usize>(
-    &Along { outer, inner, longest }: &Along<'_, N, K>,
-    inputs: Read<'_, T, N, K>,
-    mut outputs: Written<'_, T, M, L>,
-    each: Each<'_, T, N, M, K, L>,
-) {
-    let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
-    let mut odometer = Odometer::new(outer);
-    let rows: usize = outer.iter().map(|axis| axis.extent).product();
-    for row in 0..rows {
-        let at = odometer.at;
-        repeat(&mut tiles.0, inputs.0, at.0, inner.strides.0, inner.extent.min(longest));
-        repeat(&mut tiles.1, inputs.1, at.1, inner.strides.1, inner.extent.min(longest));
-        for start in (0..inner.extent).step_by(longest) {
-            let len = longest.min(inner.extent - start);
-            let read = (
-                piece(&tiles.0, inputs.0, at.0, inner.strides.0, start, len),
-                piece(&tiles.1, inputs.1, at.1, inner.strides.1, start, len),
-            );
-            let to = row * inner.extent + start;
-            each(len, read, (part(&mut outputs.0, to, len), part(&mut outputs.1, to, len)));
-        }
-        odometer.advance();
-    }
-}
-
-/// Tile by tile, over short rows; inputs that repeat anywhere are expanded.
-fn tiles<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize, const TILE: usize>(
-    axes: &[Axis<N, K>],
-    inputs: Read<'_, T, N, K>,
-    mut outputs: Written<'_, T, M, L>,
-    each: Each<'_, T, N, M, K, L>,
-) {
-    let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
-    let (outer, inner) = match axes {
-        [outer @ .., inner] => (outer, *inner),
-        [] => internal_error("a single element does not broadcast"),
-    };
-    let total = axes.iter().map(|axis| axis.extent).product();
-    let mut odometer = Odometer::new(outer);
-    // How much of the current row has been expanded.
-    let mut done = 0;
-    for start in (0..total).step_by(TILE) {
-        let len = TILE.min(total - start);
-        let mut filled = 0;
-        while filled < len {
-            let run = (inner.extent - done).min(len - filled);
-            let (at, to) = (odometer.at, filled..filled + run);
-            expand(&mut tiles.0, inputs.0, (at.0, inner.strides.0, done), to.clone(), total);
-            expand(&mut tiles.1, inputs.1, (at.1, inner.strides.1, done), to, total);
-            (filled, done) = (filled + run, done + run);
-            if done == inner.extent {
-                done = 0;
-                odometer.advance();
-            }
-        }
-        let read = (tile(&tiles.0, inputs.0, start, len, total), tile(&tiles.1, inputs.1, start, len, total));
-        each(len, read, (part(&mut outputs.0, start, len), part(&mut outputs.1, start, len)));
-    }
 }
 
 /// Fills the tiles of those inputs that repeat along a row with what they have there.
@@ -351,6 +408,7 @@ fn part<'a, T, const M: usize>(outputs: &'a mut [&mut [T]; M], start: usize, len
 mod tests {
     use super::*;
     use crate::bare::Number;
+    use crate::parallel::tests::Threads;
     use mind_shape::DType;
 
     /// `out = a + 10 b`, and `a` itself; and of the parity of either whether both have it.
@@ -358,6 +416,8 @@ mod tests {
     struct Both;
 
     impl<T: Number> Row<T, 2, 2, 2, 1> for Both {
+        const COST: usize = 2;
+
         #[inline(always)]
         fn row<A: MultiplyAdd>(
             self,
@@ -437,6 +497,22 @@ mod tests {
                 let leading = b.iter().take_while(|extent| **extent == 1).count();
                 check([&a, &b], &out);
                 check([&a, &b[leading..]], &out);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_for_threads_begin_anywhere() {
+        for threads in [1, 3, 128] {
+            let _held = Threads::set(threads);
+            // Rows that are long and short, of which each pattern of axes repeats.
+            for full in [[3, 11, 2100], [3, 700, 33], [1, 1, 70_000], [70_000, 1, 1]] {
+                for pattern in 0..8_u32 {
+                    let kept = |axis: usize| pattern >> axis & 1 == 1;
+                    let side: Vec<usize> =
+                        (0..3).map(|axis| if kept(axis) { full[axis] } else { 1 }).collect();
+                    check([&side, &full], &full);
+                }
             }
         }
     }
