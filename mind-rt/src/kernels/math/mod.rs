@@ -14,7 +14,7 @@
 //! | `exp` of `f64` | 2 | | |
 //! | `ln` of `f64` | 2 | | |
 //!
-//! Of the others the larger error of both forms, in `f32` of all floats (`ci/ulp`; of `lgamma`, `erf`, `erfc`, `asin` and `acos`
+//! Of the others the larger error of both forms, in `f32` of all floats (`ci/ulp`; of `lgamma`, `erfc`, `asin` and `acos`
 //! beside their `f64`), but of `digamma` and `lgamma` of one in 64 (`ci/ulp --every 64`), of `pow` of 477 million pairs
 //! beside `powf` of `f64`, of `atan2` of 60 million beside its own; in `f64` of 3000 numbers of each function (`ci/exact 3000 >
 //! TABLE`, `ci/ulp --table TABLE`), of `pow` of 40,000, of `erf` and `atan2` of 6000 and of `lgamma` of 5000:
