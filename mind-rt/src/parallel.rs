@@ -79,7 +79,7 @@ pub(crate) fn parts(steps: usize, elements_per_step: usize, cost: usize) -> usiz
     steps.div_ceil(Cut::new(false, steps, elements_per_step, cost).leaf.max(1))
 }
 
-/// The steps of a part, the last one perhaps but for, that [`run_in`] cuts from so many.
+/// The steps of each part that [`run_in`] makes of so many; the last part may have fewer.
 pub(crate) fn steps_in(parts: usize, steps: usize) -> usize {
     steps.div_ceil(parts.max(1)).max(1)
 }

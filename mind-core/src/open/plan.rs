@@ -56,9 +56,9 @@ pub struct Fused {
 impl Fused {
     /// What an element costs, in additions, without what is `apart` computed once for many.
     pub(super) fn cost_without(&self, program: &Program, apart: &BTreeSet<NodeId>) -> usize {
-        let of = |node: &NodeId| match &program.node(*node).op {
-            Op::Map(map) => map.row().cost.additions(),
-            _ => 0,
+        let of = |node: &NodeId| {
+            let Op::Map(map) = &program.node(*node).op else { return 0 };
+            map.row().cost.additions()
         };
         self.nodes.iter().filter(|node| !apart.contains(node)).map(of).sum()
     }

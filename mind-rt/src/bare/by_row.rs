@@ -7,7 +7,10 @@
 
 use mind_shape::Type;
 
-use super::{fused::halves, number::Number};
+use super::{
+    fused::{first_of, halves},
+    number::Number,
+};
 use crate::{
     kernels::{
         limit::limit,
@@ -296,10 +299,8 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Split for Part<'
         // As many parts have memory as come before.
         let parts = blocks / parallel::steps_in(all.parts, all.blocks());
         let own = elements.each_mut().map(|target| match target {
-            Target::Whole(rows) => Target::Whole(rows.split_off_mut(..at * all.len).unwrap_or_default()),
-            Target::Block(held) => {
-                Target::Block(held.split_off_mut(..parts * all.block()).unwrap_or_default())
-            }
+            Target::Whole(rows) => Target::Whole(first_of(rows, at * all.len)),
+            Target::Block(held) => Target::Block(first_of(held, parts * all.block())),
         });
         let (own_numbers, numbers) = halves(numbers, at);
         let (own_spread, spread) = spread.split_at_mut(parts * all.spread_in_part());
@@ -324,8 +325,7 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Part<'_, '_, T, 
     fn walk(self) {
         let Self { all, rows, inputs, mut elements, mut numbers, mut spread, .. } = self;
         let Rows { len, at_once, forms, .. } = *all;
-        let tiles: [&mut [T]; N] =
-            std::array::from_fn(|n| spread.split_off_mut(..all.spread_of(n)).unwrap_or_default());
+        let tiles: [&mut [T]; N] = std::array::from_fn(|n| first_of(&mut spread, all.spread_of(n)));
         for n in (0..N).filter(|n| forms[*n] == Form::Single) {
             T::fill(tiles[n], inputs[n][0]);
         }

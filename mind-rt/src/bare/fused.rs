@@ -171,8 +171,13 @@ pub(super) fn halves<T, const M: usize>(
     mut outputs: [&mut [T]; M],
     at: usize,
 ) -> ([&mut [T]; M], [&mut [T]; M]) {
-    let first = outputs.each_mut().map(|output| output.split_off_mut(..at).unwrap_or_default());
+    let first = outputs.each_mut().map(|output| first_of(output, at));
     (first, outputs)
+}
+
+/// The first `len` elements, taken off.
+pub(super) fn first_of<'a, T>(elements: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+    elements.split_off_mut(..len).expect("a part ends within what it is cut from")
 }
 
 impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> Part<'_, '_, T, N, M, K, L> {

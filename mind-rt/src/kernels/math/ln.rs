@@ -96,7 +96,7 @@ pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
     A::multiply_add(k, LN2_HIGH_F64, rest + f)
 }
 
-/// As [`parts_f32`], with f - s (f - R) for the logarithm of 1 + f: less exact than its square apart, and shorter.
+/// As [`parts_f32`], by the formula of [`Quotient`]: less exact than [`series_f64`], which keeps f² / 2 apart, and shorter.
 #[inline(always)]
 pub(super) fn parts_f64<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
     let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
