@@ -1443,8 +1443,8 @@ rows! {
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `ln |Γ(x)|`: positive infinity at 0, negative integers and infinities.
-    /// - **Error**: less than 4 ulp, where below 0 near a result of 0 of `f64` it is at most 2^-44; exact at 1, 2, zeros, negative
-    ///   integers, infinities and NaN.
+    /// - **Error**: less than 4 ulp in `f32`, less than 6 ulp in `f64`, where below 0 near a result of 0 it is at most 2^-44; exact
+    ///   at 1, 2, zeros, negative integers, infinities and NaN.
     /// - **Derivative**: `dy * digamma(x)`.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Lgamma (%0) : f32[2, 3]`.
