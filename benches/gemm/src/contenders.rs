@@ -7,7 +7,7 @@ use std::fmt;
 use std::hint::black_box;
 
 use gemm::Parallelism;
-use mind_rt::__private::Arithmetic;
+use mind_rt::private::Arithmetic;
 use mind_rt::private::{MatRef, matmul_into, matmul_scratch};
 
 use crate::clock::Clock;

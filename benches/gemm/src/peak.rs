@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 
-use mind_rt::__private::Arithmetic;
+use mind_rt::private::Arithmetic;
 use mind_rt::{SimdLevel, simd_level};
 
 use crate::clock::Clock;
