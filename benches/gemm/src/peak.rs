@@ -20,6 +20,9 @@ pub fn seconds_per_flop<T: Arithmetic>() -> f64 {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         SimdLevel::Avx2 => unsafe { x86::avx2(ROUNDS) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above; SSE2 is what every one of them has.
+        SimdLevel::Portable => unsafe { x86::sse2(ROUNDS) },
         _ => return 0.0,
     };
     let flops = f64::from(ROUNDS) * f64::from(lanes) / size_of::<T>() as f64 * 4.0 * 2.0;
@@ -28,7 +31,10 @@ pub fn seconds_per_flop<T: Arithmetic>() -> f64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
+    use std::arch::x86_64::{
+        __m128, _mm_add_ps, _mm_mul_ps, _mm_set1_ps, _mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps,
+        _mm512_set1_ps,
+    };
 
     use super::black_box;
 
@@ -50,6 +56,12 @@ mod x86 {
         };
     }
 
+    #[target_feature(enable = "sse2")]
+    fn multiply_add(x: __m128, y: __m128, z: __m128) -> __m128 {
+        _mm_add_ps(_mm_mul_ps(x, y), z)
+    }
+
+    peak!(sse2, "sse2", 12, 4, _mm_set1_ps, multiply_add);
     peak!(avx512, "avx512f", 16, 16, _mm512_set1_ps, _mm512_fmadd_ps);
     peak!(avx2, "avx2,fma", 12, 8, _mm256_set1_ps, _mm256_fmadd_ps);
 }

@@ -23,7 +23,7 @@ use super::shares::{
     DEPTH, FETCHED, FETCHED_ROWS, LeftRoom, PACKED_STACK_BYTES, RIGHT_BYTES, Shares, WAITING_ROWS, bytes,
     left_pays, packed_len,
 };
-use super::spans::{Span, next_part, spans};
+use super::spans::{Span, chunks, next_part, spans};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
 use crate::kernels::limit::limit;
@@ -47,8 +47,14 @@ const SHALLOW: usize = limit(32, 4);
 /// Bytes of a result that is not in cache when it is written, as a rule.
 const FAR_BYTES: usize = limit(1 << 20, 1 << 10);
 
-/// With more rows, a right operand is read so often that it counts where its rows lie.
-const READ_OFTEN: usize = limit(8, 2) * MAX_ROWS;
+/// Bytes of a right operand that stays in the cache next to the processor.
+const NEAR_BYTES: usize = limit(16 << 10, 256);
+
+/// From so many tiles of rows on, a right operand is read so often that it counts where its rows lie.
+const READ_OFTEN: usize = limit(8, 2);
+
+/// Bytes of a right operand that is not in cache when it is read, as a rule.
+const FAR_RIGHT_BYTES: usize = limit(3 << 20, 1 << 10);
 
 /// One product, no extent of it 0.
 pub fn multiply<T: Arithmetic + Tiles>(
@@ -71,13 +77,13 @@ pub fn multiply<T: Arithmetic + Tiles>(
         }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
-    if fetches_right(product) {
+    if fetches_right(micro, product) {
         let (left, right) = (None, None);
         let [most_depth, most_columns] = [FETCHED; 2];
         let blocks = Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: true };
         return blocks.multiply(scratch, sink);
     }
-    if packs_left(product) || packs_right(product) {
+    if packs_left(product) || packs_right(micro, product) {
         let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
         return if small {
             packed::<T, SMALL_STACK_BYTES>(micro, product, scratch, sink)
@@ -155,7 +161,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     if !packs_left(product) {
         shares.left = 0;
     }
-    if !packs_right(product) {
+    if !packs_right(micro, product) {
         shares.right = 0;
     }
     if k <= DEPTH || matches!(sink, Sink::Store(_)) {
@@ -171,26 +177,29 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     }
     let [left, right, waiting] = shares.cut(scratch);
     let left = LeftRoom::new(left, m, depth);
-    let right = packs_right(product).then_some(if right.len > 0 { right } else { stack });
+    let right = packs_right(micro, product).then_some(if right.len > 0 { right } else { stack });
     let room = right.map_or(RIGHT_BYTES / size_of::<T>(), |right| right.len);
     let [most_depth, most_columns] = right_block(micro, k, room);
     Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
         .multiply(waiting, sink);
 }
 
-/// Whether the right operand is copied to where its rows are contiguous: where they are not, where so many of them begin in
-/// the same set of a cache that they push each other out, and where it takes much memory and is read often.
-fn packs_right<T>(&Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    let large = size_of::<T>() == 8 && m > limit(32, 3) * MAX_ROWS && bytes::<T>(k, n) > WHOLE_BYTES;
-    n > 1 && rhs.col_stride != 1 || m > READ_OFTEN && k > MAX_ROWS && (rhs.rows_share_sets() || large)
+/// Whether the right operand is copied to where its rows are contiguous: where they are not, and where it is read so often that this
+/// takes less time than to read a line here and a line there, each from a page of its own as a rule, which no processor
+/// fetches by itself. What is far away is read often from the second time on, unless [`fetches_right`].
+fn packs_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
+    let read_often = if bytes::<T>(k, n) > FAR_RIGHT_BYTES { 1 } else { READ_OFTEN };
+    n > 1 && rhs.col_stride != 1
+        || m > read_often * micro.rows && k > MAX_ROWS && bytes::<T>(k, n) > NEAR_BYTES
 }
 
 /// Whether blocks of the right operand are fetched ahead, where they lie: where rows are too few to make up for what the first
-/// ones wait.
-fn fetches_right<T>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
+/// ones wait. Where a panel is a line wide, so many are fetched one by one that it pays for rows of a single tile alone.
+fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
     // Fewer rows have less to wait for while the right operand is in L3, and more sums to load and store again.
-    let far = if m > READ_OFTEN { limit(3 << 20, 1 << 10) } else { limit(8 << 20, 2 << 10) };
+    let far = if m > READ_OFTEN * MAX_ROWS { FAR_RIGHT_BYTES } else { limit(8 << 20, 2 << 10) };
     (2..=FETCHED_ROWS).contains(&m)
+        && (m <= micro.rows || micro.columns() * size_of::<T>() > LINE)
         && lhs.col_stride == 1
         && rhs.col_stride == 1
         && k.min(n) > FETCHED
@@ -340,8 +349,7 @@ impl<T: Arithmetic> Blocks<'_, T> {
         self.left.map_or(usize::MAX, |left| left.rows)
     }
 
-    /// The block of the left operand, packed if there is room for that: in groups of as many rows as fill a line of a
-    /// cache, one behind the other.
+    /// The block of the left operand, packed if there is room for that: in groups of rows, one behind the other.
     fn left(&self, rows: Span, depth: Span) -> Left<T> {
         let lhs = self.product.lhs;
         // SAFETY: the element is one of the operand.
@@ -354,15 +362,21 @@ impl<T: Arithmetic> Blocks<'_, T> {
                 group: usize::MAX,
             };
         };
-        let group = LINE / size_of::<T>();
+        let group = self.group();
         assert!(panel_start(depth.len, rows.len) <= room.len);
         // SAFETY: the block is inside the operand, and the room has place for it.
         unsafe {
             let strides = [lhs.col_stride, lhs.row_stride];
-            let groups = spans(rows.len, group, MAX_ROWS);
+            let groups = chunks(rows.len, group);
             pack_panels(self.micro, from, strides, depth.len, groups, 1, room.data);
         }
         Left { data: room.data, row_stride: 1, col_stride: 0, group }
+    }
+
+    /// The rows of a packed group: as many of the tallest tiles as fill a line of a cache, or one.
+    fn group(&self) -> usize {
+        let rows = self.micro.rows;
+        (LINE / size_of::<T>() / rows).max(1) * rows
     }
 
     /// The block of the right operand, packed if there is room for that; the block after it begins in row and column `next`.
@@ -399,7 +413,7 @@ impl<T: Arithmetic> Blocks<'_, T> {
         right: Right<T>,
         sums: Sums<T>,
     ) {
-        for group in spans(rows.len, left.group, MAX_ROWS) {
+        for group in chunks(rows.len, left.group) {
             let packed = left.group < usize::MAX;
             // SAFETY: the groups are inside the block, and packed ones lie one behind the other.
             let left = unsafe {

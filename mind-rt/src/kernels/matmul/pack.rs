@@ -46,7 +46,7 @@ pub const fn panel_start(depth: usize, first: usize) -> usize {
     first * apart
 }
 
-/// Panels of contiguous rows: a row at a time, in all panels, since memory is read fastest in long stretches.
+/// Panels of contiguous rows: a few rows at a time, in all panels, since memory is read fastest in long stretches.
 struct Panels<T, P> {
     from: *const T,
     row_stride: usize,
@@ -61,18 +61,21 @@ impl<T: Arithmetic, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
 
     #[inline(always)]
     fn run(self) {
-        /// Rows are in pages of their own as a rule, so that no processor fetches the next ones by itself.
-        const ROWS_AHEAD: usize = 8;
+        /// So many rows are copied while the next ones are fetched: rows are in pages of their own as a rule, so that no
+        /// processor fetches them by itself.
+        const ROWS: usize = 8;
         let Self { from, row_stride, rows, panels, multiple, to } = self;
-        for i in 0..rows {
-            let ahead = from.wrapping_add((i + ROWS_AHEAD).min(rows - 1) * row_stride);
+        for first in (0..rows).step_by(ROWS) {
+            let end = rows.min(first + ROWS);
             for panel in panels.clone() {
-                for column in (0..panel.len).step_by(LINE / size_of::<T>()) {
-                    prefetch(ahead.wrapping_add(panel.start + column));
+                let width = panel.len.next_multiple_of(multiple);
+                let mut at = panel_start(rows, panel.start) + first * width;
+                for i in first..end {
+                    let row = from.wrapping_add(i * row_stride + panel.start);
+                    // SAFETY: whoever packs vouches for every element of both.
+                    unsafe { copy(row, to.add(at), panel.len) };
+                    at += width;
                 }
-                let at = panel_start(rows, panel.start) + i * panel.len.next_multiple_of(multiple);
-                // SAFETY: whoever packs vouches for every element of both.
-                unsafe { copy(from.add(i * row_stride + panel.start), to.add(at), panel.len) };
             }
         }
     }

@@ -34,7 +34,13 @@ pub fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = S
     })
 }
 
-/// The first of these parts of what is left.
+/// Cuts `0..len` into parts of `most`, the last one of what is left.
+#[inline(always)]
+pub fn chunks(len: usize, most: usize) -> impl Iterator<Item = Span> + Clone {
+    (0..len).step_by(most).map(move |start| Span { start, len: most.min(len - start) })
+}
+
+/// The first of the parts of [`spans`] of what is left.
 #[inline(always)]
 pub fn next_part(left: usize, most: usize, multiple: usize) -> usize {
     if left <= most {

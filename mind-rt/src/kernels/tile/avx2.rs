@@ -1,4 +1,4 @@
-//! Tiles of up to 4 rows by 3 vectors of 256 bits: 12 sums, 3 vectors of the right operand, and a factor.
+//! Tiles of up to 6 rows by 2 vectors of 256 bits: 12 sums, 2 vectors of the right operand, and a factor.
 
 use std::arch::x86_64::{
     __m256, __m256d, __m256i, _MM_HINT_ET0, _mm_add_pd, _mm_add_ps, _mm_add_sd, _mm_add_ss, _mm_cvtsd_f64,
@@ -117,9 +117,9 @@ pub unsafe fn sum_f64(x: __m256d) -> f64 {
     }
 }
 
-micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4] by [1 2 3],
+micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4 5 6] by [1 2],
     scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((8, transpose_f32)));
-micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4] by [1 2 3],
+micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4 5 6] by [1 2],
     scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((4, transpose_f64)));
 
 macro_rules! transpose {
