@@ -27,6 +27,9 @@ use std::thread::{self, Thread};
 /// How often a thread looks for work before it sleeps, at 10 to 40 ns each.
 const SPINS: u32 = if cfg!(miri) { 50 } else { 5000 };
 
+/// Entries that the queue has room for from the first on: a tree of halves has as many at a time as it is deep.
+const ROOM: usize = 256;
+
 /// Runs both halves and returns when both have ended.
 pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     let half = Half {
@@ -169,6 +172,10 @@ impl Pool {
 
     fn push(&'static self, entry: Entry) {
         let mut state = self.lock();
+        // Made once: a call that folds allocates nothing, however many others do at the same time.
+        if state.queue.capacity() == 0 {
+            state.queue.reserve(ROOM);
+        }
         state.queue.push_back(entry);
         self.len.store(state.queue.len(), Ordering::Relaxed);
         let wanted = crate::parallel::threads() - 1;
