@@ -290,7 +290,7 @@ fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
 #[test]
 fn results_do_not_depend_on_threads_and_but_for_products_not_on_the_level() {
     let usual = results("avx512", "2");
-    assert_eq!(usual.len(), 57 + 8 * 12 * 18);
+    assert_eq!(usual.len(), 59 + 8 * 12 * 18);
     assert_eq!(usual, results("avx512", "2"), "from run to run");
     for threads in ["1", "3"] {
         assert_eq!(usual, results("avx512", threads), "{threads} threads");
@@ -431,6 +431,9 @@ fn expressions(lines: &mut Lines) {
     lines.number("expression of the largest", most);
     let short = uneven((70_003, 3));
     lines.tensor("exp: expression of short rows", &mind!(nn::softmax(short)));
+    let long = uneven((1, 270_001));
+    lines.tensor("exp: expression of one long row", &mind!(nn::softmax(long)));
+    lines.number("expression of its mean square", mind!(mean(long * long)));
 }
 
 /// Numbers between -1 and 1.

@@ -1,6 +1,9 @@
 //! What generic loops ask of an element type.
 
-use super::{Value, reduce::Over};
+use super::{
+    Value,
+    reduce::{Over, Reduced},
+};
 use crate::{
     element::{DType, Element},
     kernels::{
@@ -9,7 +12,6 @@ use crate::{
         internal_error,
         math::{Bits, Convert, Functions},
     },
-    shape::MAX_RANK,
 };
 
 /// What values of expressions hold: every element type of the language, with the operations that all of them have.
@@ -114,11 +116,7 @@ pub trait Number: Functions + Datum {
 
     /// What the elements along `reduced` axes are as one.
     #[doc(hidden)]
-    fn fold<'a, M: Over>(
-        x: Value<'_, Self>,
-        reduced: [bool; MAX_RANK],
-        out: &'a mut [Self],
-    ) -> &'a mut [Self];
+    fn fold<'a, M: Over>(x: Value<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self];
 }
 
 #[cold]
@@ -173,11 +171,7 @@ data! {
 macro_rules! shared {
     ($of:ident) => {
         #[inline(always)]
-        fn fold<'a, M: Over>(
-            x: Value<'_, Self>,
-            reduced: [bool; MAX_RANK],
-            out: &'a mut [Self],
-        ) -> &'a mut [Self] {
+        fn fold<'a, M: Over>(x: Value<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self] {
             M::$of(x, reduced, out)
         }
 

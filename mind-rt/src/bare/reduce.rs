@@ -12,9 +12,10 @@ use crate::{
     kernels::{
         arg,
         limit::limit,
-        monoid::{Folds, Max, Min, Monoid, Product, Sum},
+        monoid::{Folded, Folds, Max, Min, Monoid, Product, Sum},
         reduce::{self, combine_row, settle},
     },
+    parallel::{self, Split},
     shape::MAX_RANK,
     simd::{Kernel, dispatch},
 };
@@ -63,9 +64,10 @@ folds! {
 
 /// The arithmetic mean over `axes`, or over every axis.
 pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
-    let axes = reduced(x.ty, axes);
-    let out = T::fold::<Sum>(x, axes, out);
-    let things = T::count((0..x.ty.rank()).filter(|axis| axes[*axis]).map(|axis| x.extent(axis)).product());
+    let reduced = reduced(x.ty, axes);
+    let out = T::fold::<Sum>(x, reduced, out);
+    let axes = (0..x.ty.rank()).filter(|axis| reduced.axes[*axis]);
+    let things = T::count(axes.map(|axis| x.extent(axis)).product());
     out.iter_mut().for_each(|sum| *sum = sum.over(things));
 }
 
@@ -75,19 +77,19 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
     let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
     let mut axes = [false; MAX_RANK];
     (0..x.ty.rank()).for_each(|axis| axes[axis] = stretched(axis));
-    T::fold::<Sum>(x, axes, out);
+    T::fold::<Sum>(x, Reduced { axes, whole: count(like) == 1 }, out);
 }
 
 /// Where the largest elements over `axes` are, or the largest of all, counted row by row along these axes.
 pub fn argmax<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
-    arg::argmax(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+    arg::argmax(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
 }
 
 /// Where the smallest elements over `axes` are, or the smallest of all, counted row by row along these axes.
 pub fn argmin<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
-    arg::argmin(&dims[..x.ty.rank()], &reduced[..x.ty.rank()], x.elements, out);
+    arg::argmin(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
 }
 
 fn extents(ty: &Type) -> [usize; MAX_RANK] {
@@ -106,7 +108,7 @@ pub fn all<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
 
 /// Whether all elements are true, or any, each of which is one of `out`.
 fn truths<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
-    let (rank, reduced) = (x.ty.rank(), reduced(x.ty, axes));
+    let (rank, reduced) = (x.ty.rank(), reduced(x.ty, axes).axes);
     // From one position to the next in `out`; 0 where positions are one there.
     let (mut strides, mut count) = ([0; MAX_RANK], 1);
     for axis in (0..rank).rev().filter(|axis| !reduced[*axis]) {
@@ -138,10 +140,18 @@ fn truths<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all
     }
 }
 
-fn reduced(ty: &Type, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
-    let mut reduced = [axes.is_none(); MAX_RANK];
+/// What is reduced.
+#[derive(Clone, Copy)]
+pub struct Reduced {
+    axes: [bool; MAX_RANK],
+    /// Whether that is everything, whatever the shape: no group has it as a row, so that threads may share it.
+    whole: bool,
+}
+
+fn reduced(ty: &Type, axes: Option<&[i64]>) -> Reduced {
+    let mut reduced = Reduced { axes: [axes.is_none(); MAX_RANK], whole: axes.is_none() };
     for axis in axes.unwrap_or_default() {
-        reduced[axis_of(*axis, ty.rank())] = true;
+        reduced.axes[axis_of(*axis, ty.rank())] = true;
     }
     reduced
 }
@@ -158,16 +168,16 @@ struct Axis {
 /// A monoid on every element type. Sums are compiled with this crate, as `Compiled` is.
 pub trait Over {
     #[doc(hidden)]
-    fn of_f32<'a>(x: Value<'_, f32>, reduced: [bool; MAX_RANK], out: &'a mut [f32]) -> &'a mut [f32];
+    fn of_f32<'a>(x: Value<'_, f32>, reduced: Reduced, out: &'a mut [f32]) -> &'a mut [f32];
 
     #[doc(hidden)]
-    fn of_f64<'a>(x: Value<'_, f64>, reduced: [bool; MAX_RANK], out: &'a mut [f64]) -> &'a mut [f64];
+    fn of_f64<'a>(x: Value<'_, f64>, reduced: Reduced, out: &'a mut [f64]) -> &'a mut [f64];
 
     #[doc(hidden)]
-    fn of_i32<'a>(x: Value<'_, i32>, reduced: [bool; MAX_RANK], out: &'a mut [i32]) -> &'a mut [i32];
+    fn of_i32<'a>(x: Value<'_, i32>, reduced: Reduced, out: &'a mut [i32]) -> &'a mut [i32];
 
     #[doc(hidden)]
-    fn of_i64<'a>(x: Value<'_, i64>, reduced: [bool; MAX_RANK], out: &'a mut [i64]) -> &'a mut [i64];
+    fn of_i64<'a>(x: Value<'_, i64>, reduced: Reduced, out: &'a mut [i64]) -> &'a mut [i64];
 }
 
 macro_rules! over {
@@ -177,7 +187,7 @@ macro_rules! over {
     ($monoid:ident $inline:meta: $($ty:ident $of:ident),+) => {
         impl Over for $monoid {
             $(#[$inline]
-            fn $of<'a>(x: Value<'_, $ty>, reduced: [bool; MAX_RANK], out: &'a mut [$ty]) -> &'a mut [$ty] {
+            fn $of<'a>(x: Value<'_, $ty>, reduced: Reduced, out: &'a mut [$ty]) -> &'a mut [$ty] {
                 fold::<Self, $ty>(x, reduced, out)
             })+
         }
@@ -187,14 +197,10 @@ macro_rules! over {
 // Of the others most programs have none: all of them would be an eighth of what a small program takes to build.
 over!(Sum inline(never), Max inline, Min inline, Product inline);
 
-fn fold<'a, M: Folds<T>, T: Number>(
-    x: Value<'_, T>,
-    reduced: [bool; MAX_RANK],
-    out: &'a mut [T],
-) -> &'a mut [T] {
+fn fold<'a, M: Folds<T>, T: Number>(x: Value<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T] {
     let (mut axes, mut rank) = ([Axis::default(); MAX_RANK], 0);
-    for (axis, reduced) in reduced.iter().enumerate().take(x.ty.rank()) {
-        let next = Axis { extent: x.extent(axis), reduced: *reduced, stride: 0 };
+    for axis in 0..x.ty.rank() {
+        let next = Axis { extent: x.extent(axis), reduced: reduced.axes[axis], stride: 0 };
         match axes[..rank].last_mut() {
             _ if next.extent == 1 => {}
             Some(last) if last.reduced == next.reduced => last.extent *= next.extent,
@@ -213,27 +219,68 @@ fn fold<'a, M: Folds<T>, T: Number>(
     let out = &mut out[..kept.product()];
     match &axes[..rank] {
         [] => out.copy_from_slice(x.elements),
+        [only] if only.reduced && reduced.whole => {
+            out[0] = parallel::run(All::<M, T>(x.elements, PhantomData), only.extent, 1, 1).value;
+        }
         [only] if only.reduced => out[0] = reduce::all::<M, T>(x.elements),
         [_] => out.copy_from_slice(x.elements),
-        [_, inner] if inner.reduced => M::rows(x.elements, inner.extent, out),
+        [outer, inner] if inner.reduced => {
+            let rows = Each { x: x.elements, len: inner.extent, out: &mut *out, by: PhantomData::<M> };
+            parallel::run(rows, outer.extent, inner.extent, 1);
+        }
         [outer @ .., inner] => {
-            let width = if inner.reduced { 1 } else { inner.extent };
-            let rows = Rows { x: x.elements, outer, inner, out: &mut *out, by: PhantomData::<M> };
-            if !M::SETTLES {
-                dispatch(InTurn(rows));
-                return out;
-            }
-            // Clearing what is not used would cost more than a small sum.
-            match width {
-                0..=32 => dispatch(InChains { rows, chain: &mut [T::ZERO; 32], lost: &mut [T::ZERO; 32] }),
-                33..=256 => {
-                    dispatch(InChains { rows, chain: &mut [T::ZERO; 256], lost: &mut [T::ZERO; 256] })
-                }
-                _ => dispatch(InChains { rows, chain: &mut [T::ZERO; WIDEST], lost: &mut [T::ZERO; WIDEST] }),
+            let rows = Rows { x: x.elements, outer, inner: *inner, out: &mut *out, by: PhantomData::<M> };
+            match outer {
+                [axis] => parallel::run_columns(rows, inner.extent, axis.extent, 1),
+                _ => rows.over_outer(),
             }
         }
     }
     out
+}
+
+/// All elements as one.
+struct All<'a, M, T>(&'a [T], PhantomData<M>);
+
+impl<M: Monoid<T>, T: Number> Kernel for All<'_, M, T> {
+    type Output = Folded<M, T>;
+
+    #[inline(always)]
+    fn run(self) -> Folded<M, T> {
+        Folded::new(T::lane_fold::<M>(self.0))
+    }
+}
+
+impl<M: Monoid<T>, T: Number> Split for All<'_, M, T> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = self.0.split_at(at);
+        (Self(first, PhantomData), Self(later, PhantomData))
+    }
+}
+
+/// Each row as one.
+struct Each<'a, M, T> {
+    x: &'a [T],
+    len: usize,
+    out: &'a mut [T],
+    by: PhantomData<M>,
+}
+
+impl<M: Folds<T>, T: Number> Kernel for Each<'_, M, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // It is dispatched by itself.
+        M::rows(self.x, self.len, self.out);
+    }
+}
+
+impl<M: Folds<T>, T: Number> Split for Each<'_, M, T> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (x, out) = (self.x.split_at(at * self.len), self.out.split_at_mut(at));
+        (Self { x: x.0, out: out.0, ..self }, Self { x: x.1, out: out.1, ..self })
+    }
 }
 
 /// The most columns that are summed at a time: their sums stay in the fastest cache.
@@ -243,7 +290,7 @@ const WIDEST: usize = limit(1024, 16);
 struct Rows<'a, M, T> {
     x: &'a [T],
     outer: &'a [Axis],
-    inner: &'a Axis,
+    inner: Axis,
     out: &'a mut [T],
     by: PhantomData<M>,
 }
@@ -263,12 +310,50 @@ impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
 
     /// Puts the row that begins here together with others.
     #[inline(always)]
-    fn combine(x: &[T], inner: &Axis, all: &mut [T]) {
+    fn combine(x: &[T], inner: Axis, all: &mut [T]) {
         if inner.reduced {
             all[0] = M::combine(all[0], T::lane_fold::<M>(&x[..inner.extent]));
         } else {
             combine_row::<M, T>(all, x);
         }
+    }
+}
+
+impl<M: Monoid<T>, T: Number> Rows<'_, M, T> {
+    #[inline(never)]
+    fn over_outer(self) {
+        if !M::SETTLES {
+            return dispatch(InTurn(self));
+        }
+        let (width, rows) = (self.width(), self);
+        // Clearing what is not used would cost more than a small sum.
+        match width {
+            0..=32 => dispatch(InChains { rows, chain: &mut [T::ZERO; 32], lost: &mut [T::ZERO; 32] }),
+            33..=256 => dispatch(InChains { rows, chain: &mut [T::ZERO; 256], lost: &mut [T::ZERO; 256] }),
+            _ => dispatch(InChains { rows, chain: &mut [T::ZERO; WIDEST], lost: &mut [T::ZERO; WIDEST] }),
+        }
+    }
+}
+
+impl<M: Monoid<T>, T: Number> Kernel for Rows<'_, M, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // What goes over elements is dispatched by itself.
+        self.over_outer();
+    }
+}
+
+/// Columns of rows that are folded over one axis.
+impl<M: Monoid<T>, T: Number> Split for Rows<'_, M, T> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = self.out.split_at_mut(at);
+        let inner = |extent| Axis { extent, ..self.inner };
+        (
+            Self { out: first, inner: inner(at), ..self },
+            Self { x: &self.x[at..], out: later, inner: inner(self.inner.extent - at), ..self },
+        )
     }
 }
 
@@ -382,6 +467,7 @@ pub(super) fn count_reduced(ty: &Type, axes: Option<&[i64]>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::tests::Threads;
     use mind_shape::DType;
 
     /// The sum over the axes in `reduced`, element by element.
@@ -427,6 +513,41 @@ mod tests {
                     .collect();
                 sum_like(Value::new(&elements, &ty), &Type::new(DType::I64, &kept), &mut out);
                 assert_eq!(out, expected, "{dims:?} like {kept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn threads_fold_every_element_once_and_in_one_order() {
+        let bits = |out: &[f32]| out.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        for (dims, axes) in [
+            (&[270_001][..], None),
+            (&[270_001], Some(&[0][..])),
+            (&[600, 501], Some(&[1])),
+            (&[600, 501], Some(&[0])),
+            (&[3, 90_001], Some(&[0])),
+            (&[90_001, 3], Some(&[1])),
+            (&[90_001, 3], Some(&[0])),
+            (&[20, 30, 501], Some(&[0, 2])),
+        ] {
+            let extents: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+            let len: usize = dims.iter().product();
+            let kept: Vec<bool> =
+                (0..dims.len()).map(|axis| axes.is_none_or(|axes| axes.contains(&(axis as i64)))).collect();
+            let whole: Vec<i64> = (0..len as i64).map(|i| i * i % 1009).collect();
+            let broken: Vec<f32> = (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.137 - 30.0).collect();
+            let expected = by_definition(dims, &whole, &kept);
+            let (ty, of_floats) = (Type::new(DType::I64, &extents), Type::new(DType::F32, &extents));
+            let mut alone = None;
+            for threads in [1, 2, 5, 128] {
+                let _held = Threads::set(threads);
+                let (mut out, mut sums) = (vec![-1; expected.len()], vec![-1.0; expected.len()]);
+                sum(Value::new(&whole, &ty), axes, &mut out);
+                assert_eq!(out, expected, "{dims:?} over {axes:?} by {threads}");
+                sum(Value::new(&broken, &of_floats), axes, &mut sums);
+                assert_eq!(bits(&sums), *alone.get_or_insert(bits(&sums)), "{dims:?} by {threads}");
+                max(Value::new(&whole, &ty), axes, &mut out);
+                assert!(out.iter().all(|x| *x <= 1008) && out.contains(&1008), "{dims:?} by {threads}");
             }
         }
     }
