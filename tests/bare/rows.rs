@@ -19,11 +19,13 @@ fn same<S: Shape, R: Shape>(found: &Tensor<f32, S>, expected: &Tensor<f32, R>, c
     }
 }
 
-/// Extents on both sides of what is computed at a time: rows, elements, and lanes of a sum.
+/// Extents on both sides of what is computed at a time: rows, elements, lanes and chains of a sum, and leaves of that
+/// of a whole tensor.
 fn shapes() -> impl Iterator<Item = (usize, usize)> {
     let rows = [1, 2, 3, 7, 31, 32, 33, 65];
-    let columns = [1, 2, 5, 8, 16, 31, 33, 64, 100, 300, 2047, 2050];
-    rows.into_iter().flat_map(move |rows| columns.map(|columns| (rows, columns)))
+    let columns = [1, 2, 5, 8, 16, 31, 33, 64, 100, 127, 128, 300, 2047, 4500];
+    let each = rows.into_iter().flat_map(move |rows| columns.map(|columns| (rows, columns)));
+    each.chain([(1, 20_000), (2, 20_000)])
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::needed::read_by;
 use super::plan::{Plan, read, stored};
 use super::{ClassId, Fused, NodeId, Op, Program, Reduction, ShapeId, Step};
 use crate::written::Kind;
@@ -25,6 +26,8 @@ pub struct ByRow {
     pub kept: BTreeSet<NodeId>,
     /// What loops compute again, each for itself, since that is as fast as reading it.
     pub repeated: BTreeSet<NodeId>,
+    /// What reductions of long rows compute as they fold it.
+    pub folded: BTreeSet<NodeId>,
 }
 
 impl ByRow {
@@ -44,9 +47,45 @@ impl ByRow {
         self.outputs().filter(|node| !self.repeated.contains(node))
     }
 
+    /// Those of [`elements`](Self::elements) that a loop stores.
+    pub fn stored(&self, fused: &Fused) -> Vec<NodeId> {
+        self.elements().filter(|node| fused.outputs.contains(node)).collect()
+    }
+
+    /// The loop that computes what a reduction folds.
+    pub fn feeding(&self, folded: NodeId) -> Option<&Fused> {
+        self.loops().find(|fused| fused.outputs.contains(&folded))
+    }
+
+    /// What a loop computes of each element for some of its nodes, where others are in memory by then.
+    pub fn computed(
+        &self,
+        program: &Program,
+        fused: &Fused,
+        nodes: &[NodeId],
+        in_memory: &[NodeId],
+    ) -> BTreeSet<NodeId> {
+        let mut computed: BTreeSet<NodeId> = nodes.iter().copied().collect();
+        let mut unseen = nodes.to_vec();
+        while let Some(node) = unseen.pop() {
+            let inside = |operand: &NodeId| {
+                fused.nodes.contains(operand)
+                    && !self.numbers.contains(operand)
+                    && !in_memory.contains(operand)
+            };
+            unseen.extend(read_by(program, node).filter(inside).filter(|operand| computed.insert(*operand)));
+        }
+        computed
+    }
+
     /// What is stored of elements where the steps run one by one.
     fn outputs(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.loops().flat_map(|fused| &fused.outputs).copied().filter(|node| !self.numbers.contains(node))
+    }
+
+    /// The lanes of folds over elements of so many bytes.
+    pub const fn lanes(bytes: usize) -> usize {
+        mind_shape::loops::lanes_of(bytes)
     }
 
     /// The element type of all of it.
@@ -94,6 +133,29 @@ impl ByRow {
         };
         self.outputs()
             .filter(|node| !self.kept.contains(node) && !is_reduced(node) && is_quick(node))
+            .collect()
+    }
+}
+
+impl ByRow {
+    /// What one reduction reads and nothing else, if that computes nothing slow twice and is one loop.
+    fn folded(&self, program: &Program) -> BTreeSet<NodeId> {
+        let is_read_once = |node: &NodeId| {
+            self.reduced(program).filter(|reduced| reduced == node).count() == 1
+                && self.loops().all(|fused| !fused.inputs.contains(node))
+        };
+        let is_alone = |node: &NodeId| {
+            let Some(fused) = self.feeding(*node) else { return false };
+            let others: Vec<NodeId> = self.stored(fused).into_iter().filter(|other| other != node).collect();
+            let may_stand_there = |node: NodeId| {
+                let Op::Map(map) = &program.node(node).op else { return true };
+                map.row().range.is_none() && (others.is_empty() || !map.row().cost.is_worth_keeping())
+            };
+            self.computed(program, fused, &[*node], &others).into_iter().all(may_stand_there)
+        };
+        self.outputs()
+            .filter(|node| !self.kept.contains(node) && !self.repeated.contains(node))
+            .filter(|node| is_read_once(node) && is_alone(node))
             .collect()
     }
 }
@@ -149,6 +211,7 @@ fn keep(program: &Program, steps: &mut [Step]) {
             let outside = read_at.iter().filter(|(reader, _)| *reader != Some(position));
             group.kept = outside.map(|(_, node)| *node).filter(|node| stored.contains(node)).collect();
             group.repeated = group.repeated(program);
+            group.folded = group.folded(program);
         }
     }
 }
@@ -276,6 +339,7 @@ impl<'a> Group<'a> {
                 scalars: self.scalars,
                 kept: BTreeSet::new(),
                 repeated: BTreeSet::new(),
+                folded: BTreeSet::new(),
             })],
             Some(_) | None => self.steps,
         }

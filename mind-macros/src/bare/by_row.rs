@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::open::{ByRow, Fused, NodeId, Op, Plan, Program, Step};
+use mind_core::reduce;
 
 use super::{
     elements::Elements,
@@ -98,6 +99,9 @@ pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, t
         let element = if program.is_of_truths(literal) { "bool" } else { "T" };
         let _ = writeln!(text, "let c{} = {}[0];", literal.index(), constant(program, literal, element));
     }
+    if !group.folded.is_empty() {
+        text.push_str("let __are_long = rt::by_row::are_long::<T>(__len);\n");
+    }
     let block = Block { program, plan, group, inputs: &inputs };
     for step in &group.steps {
         match step {
@@ -113,6 +117,16 @@ pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, t
         let _ = writeln!(text, "kept_{0}.copy_from_slice(&n{0}[..__rows]);", node.index());
     }
     text.push_str("}\n}\n");
+}
+
+/// What the elements of a row are computed of.
+struct Along {
+    name: String,
+    ty: &'static str,
+    /// Whether it is a row, or else one number.
+    is_row: bool,
+    /// What finds it for a row.
+    found: String,
 }
 
 struct Block<'a> {
@@ -131,12 +145,19 @@ impl Block<'_> {
         let (index, from) = (node.index(), operand.index());
         let rows =
             if self.inputs.contains(&operand) { format!("in_{from}.0") } else { format!("out_{from}") };
-        let _ = writeln!(
-            text,
-            "let mut n{index} = [T::ZERO; rt::by_row::ROWS];\n\
-             rt::by_row::{}(&{rows}[..__rows * __len], __len, &mut n{index}[..__rows]);",
+        let in_memory = format!(
+            "rt::by_row::{}(&{rows}[..__rows * __len], __len, &mut n{index}[..__rows]);\n",
             reduce.row().function
         );
+        let _ = writeln!(text, "let mut n{index} = [T::ZERO; rt::by_row::ROWS];");
+        match self.group.feeding(operand).filter(|_| self.group.folded.contains(&operand)) {
+            Some(fused) => {
+                text.push_str("if __are_long {\n");
+                self.fold(node, reduce.row(), fused, text);
+                let _ = writeln!(text, "}} else {{\n{in_memory}}}");
+            }
+            None => text.push_str(&in_memory),
+        }
     }
 
     /// The numbers of rows that a loop computes, for each row.
@@ -164,46 +185,137 @@ impl Block<'_> {
         text.push_str("__i += 1;\n}\n");
     }
 
-    /// The loop over elements that is left, row after row.
+    /// The loop over elements that is left.
     fn elements(&self, fused: &Fused, text: &mut String) {
-        let mut nodes: BTreeSet<NodeId> = self.of(fused, false).into_iter().collect();
-        let stored: Vec<NodeId> = self.group.elements().filter(|node| fused.outputs.contains(node)).collect();
+        let (folded, stored) = self.stored(fused);
+        self.over_rows(fused, &stored, &[], text);
+        if !folded.is_empty() {
+            text.push_str("if !__are_long {\n");
+            self.over_rows(fused, &folded, &stored, text);
+            text.push_str("}\n");
+        }
+    }
+
+    /// What a loop stores: of what reductions may compute themselves, and of the rest.
+    fn stored(&self, fused: &Fused) -> (Vec<NodeId>, Vec<NodeId>) {
+        self.group.stored(fused).into_iter().partition(|node| self.group.folded.contains(node))
+    }
+
+    /// A loop that stores nodes, row after row.
+    fn over_rows(&self, fused: &Fused, stored: &[NodeId], in_memory: &[NodeId], text: &mut String) {
         if stored.is_empty() {
             return;
         }
-        let read_by = |nodes: &BTreeSet<NodeId>| -> BTreeSet<NodeId> {
-            nodes.iter().flat_map(|node| self.read(*node)).collect()
-        };
-        nodes.extend(read_by(&nodes).intersection(&self.group.repeated));
-        let read = read_by(&nodes);
+        let nodes = self.with_repeated(self.group.computed(self.program, fused, stored, in_memory));
         text.push_str("let mut __i = 0;\nwhile __i < __rows {\n");
-        for node in read.iter().filter(|node| !nodes.contains(node) && self.uniform(**node).is_none()) {
-            let index = node.index();
-            let _ = if self.group.numbers.contains(node) {
-                writeln!(text, "let v{index} = n{index}[__i];")
-            } else if self.inputs.contains(node) {
-                writeln!(text, "let r{index} = &in_{index}.0[__i * in_{index}.1..][..__len];")
-            } else {
-                writeln!(text, "let r{index} = &out_{index}[__i * __len..][..__len];")
-            };
-        }
-        for node in &stored {
+        self.along(&nodes).into_iter().for_each(|along| text.push_str(&along.found));
+        for node in stored {
             let _ = writeln!(text, "let w{0} = &mut out_{0}[__i * __len..][..__len];", node.index());
         }
-        let operand = |node: NodeId, position: usize| {
-            let operand = self.program.node(node).operands[position];
-            let index = operand.index();
-            self.uniform(operand).unwrap_or_else(|| {
-                match nodes.contains(&operand) || self.group.numbers.contains(&operand) {
-                    true => format!("v{index}"),
-                    false => format!("r{index}[__j]"),
-                }
-            })
-        };
+        let operand = |node: NodeId, position: usize| self.operand(&nodes, node, position);
         let place = |node: NodeId| stored.contains(&node).then(|| format!("w{}[__j]", node.index()));
         let in_order: Vec<NodeId> = nodes.iter().copied().collect();
         let elements = Elements { program: self.program, nodes: &in_order, operand: &operand, place: &place };
         let _ = writeln!(text, "{}__i += 1;\n}}", elements.text());
+    }
+
+    /// A reduction of what it computes of each element: a function of a row, which knows the lanes of its type.
+    fn fold(&self, node: NodeId, reduce: &reduce::Row, fused: &Fused, text: &mut String) {
+        let (index, folded) = (node.index(), self.program.node(node).operands[0]);
+        let (_, stored) = self.stored(fused);
+        let nodes = self.with_repeated(self.group.computed(self.program, fused, &[folded], &stored));
+        let along = self.along(&nodes);
+        let listed = |part: &dyn Fn(&Along) -> String| along.iter().map(part).collect::<String>();
+        let operand = |node: NodeId, position: usize| self.operand(&nodes, node, position);
+        let computed: String = nodes
+            .iter()
+            .map(|node| {
+                let value = expression(self.program, *node, "A", |position| operand(*node, position));
+                format!("let v{} = {value};\n", node.index())
+            })
+            .collect();
+        let monoid = format!("rt::by_row::{}", reduce.monoid.rust);
+        let over = |end: &str| {
+            format!(
+                "let mut __j = 0;\nwhile __j < {end} {{\n{computed}\
+                 __lanes[__j] = <{monoid} as rt::by_row::Monoid<T>>::combine(__lanes[__j], v{});\n__j += 1;\n}}\n",
+                folded.index()
+            )
+        };
+        let rows = |text: &dyn Fn(&str) -> String| {
+            listed(&|along| if along.is_row { text(&along.name) } else { String::new() })
+        };
+        let call = |bytes: usize| {
+            let lanes = ByRow::lanes(bytes);
+            format!("fold_{index}::<T, A, {lanes}>(__len, {})", listed(&|along| format!("{}, ", along.name)))
+        };
+        let divided = if reduce.divides { ".over(T::count(__len))" } else { "" };
+        let _ = writeln!(
+            text,
+            "#[inline(always)] fn fold_{index}<T: rt::Number, A: rt::MultiplyAdd, const L: ::core::primitive::usize>(\
+             __len: ::core::primitive::usize, {parameters}) -> T {{\n{chunks}\
+             let (mut __chains, mut __at) = (rt::by_row::Chains::<{monoid}, T, L>::new(), 0);\n\
+             while __at < __len / L {{\n\
+             let __end = __chains.begin(__at, __len / L);\n\
+             let mut __lanes = [<{monoid} as rt::by_row::Monoid<T>>::NEUTRAL; L];\n\
+             while __at < __end {{\n{block}{whole}__at += 1;\n}}\n\
+             __chains.end(__lanes);\n}}\n\
+             let (mut __lanes, __len) = (__chains.last(), __len % L);\n{last}{rest}\
+             __chains.fold(__lanes)\n}}\n\
+             let mut __i = 0;\nwhile __i < __rows {{\n{found}\
+             n{index}[__i] = if const {{ ::core::mem::size_of::<T>() == 4 }} {{ {short} }} else {{ {long} }}{divided};\n\
+             __i += 1;\n}}",
+            parameters = listed(&|along| format!("{}: {}, ", along.name, along.ty)),
+            chunks = rows(&|row| format!("let {row} = {row}.as_chunks::<L>();\n")),
+            block = rows(&|row| format!("let {row} = &{row}.0[__at];\n")),
+            whole = over("L"),
+            last = rows(&|row| format!("let {row} = &{row}.1[..__len];\n")),
+            rest = over("__len"),
+            found = listed(&|along| along.found.clone()),
+            short = call(4),
+            long = call(8),
+        );
+    }
+
+    /// Nodes with those that they read which are computed again.
+    fn with_repeated(&self, mut nodes: BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        let read: BTreeSet<NodeId> = nodes.iter().flat_map(|node| self.read(*node)).collect();
+        nodes.extend(read.intersection(&self.group.repeated));
+        nodes
+    }
+
+    /// What nodes read beside each other.
+    fn along(&self, nodes: &BTreeSet<NodeId>) -> Vec<Along> {
+        let read: BTreeSet<NodeId> = nodes.iter().flat_map(|node| self.read(*node)).collect();
+        let each = read.into_iter().filter(|node| !nodes.contains(node)).map(|node| {
+            let index = node.index();
+            let single = if self.program.is_of_truths(node) { "::core::primitive::bool" } else { "T" };
+            if let Some(name) = self.uniform(node) {
+                return Along { name, ty: single, is_row: false, found: String::new() };
+            }
+            if self.group.numbers.contains(&node) {
+                let found = format!("let v{index} = n{index}[__i];\n");
+                return Along { name: format!("v{index}"), ty: single, is_row: false, found };
+            }
+            let found = match self.inputs.contains(&node) {
+                true => format!("let r{index} = &in_{index}.0[__i * in_{index}.1..][..__len];\n"),
+                false => format!("let r{index} = &out_{index}[__i * __len..][..__len];\n"),
+            };
+            Along { name: format!("r{index}"), ty: "&[T]", is_row: true, found }
+        });
+        each.collect()
+    }
+
+    /// What an operand is called where these nodes are computed.
+    fn operand(&self, nodes: &BTreeSet<NodeId>, node: NodeId, position: usize) -> String {
+        let operand = self.program.node(node).operands[position];
+        let index = operand.index();
+        self.uniform(operand).unwrap_or_else(|| {
+            match nodes.contains(&operand) || self.group.numbers.contains(&operand) {
+                true => format!("v{index}"),
+                false => format!("r{index}[__j]"),
+            }
+        })
     }
 
     /// The nodes of a loop that are numbers of rows, or those that are not.

@@ -21,11 +21,25 @@ use crate::{
 };
 
 pub use super::reduce::rows::*;
+pub use crate::kernels::{
+    monoid::{Max, Min, Monoid, Product, Sum},
+    reduce::Chains,
+};
 
 /// The most rows at a time.
 pub const ROWS: usize = limit(32, 3);
 /// The elements of so many rows, unless one has more.
 const ELEMENTS: usize = limit(2048, 8);
+
+/// Rows of fewer bytes are folded several at once, by [`sum`] and its like.
+const LONG: usize = limit(512, 64);
+
+/// Whether rows of so many elements are folded as they are computed, rather than in memory.
+#[inline(always)]
+#[must_use]
+pub const fn are_long<T>(len: usize) -> bool {
+    len >= LONG / size_of::<T>()
+}
 
 /// Some rows of everything that a group of steps computes, from `N` tensors and `S` single numbers: `M` tensors, and `K`
 /// times one number a row.

@@ -292,6 +292,75 @@ fn by_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(elements: &[T]) -> [T; 
     settled::<M, T, L>(sums, lost, with_rest::<M, T, L>(last, rest))
 }
 
+/// The lanes of [`Reduce::lane_fold`] where elements are made as they are folded, by a loop that generated code has in
+/// itself: a closure would be compiled for no SIMD level. What few rows are long enough for is compiled once a type.
+pub struct Chains<M, T, const L: usize> {
+    sums: [T; L],
+    lost: [T; L],
+    last: [T; L],
+    /// Whether a chain has been settled.
+    are_several: bool,
+    by: PhantomData<M>,
+}
+
+impl<M: Monoid<T>, T: Arithmetic, const L: usize> Chains<M, T, L> {
+    /// Of no elements.
+    #[inline(always)]
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "for generated code")]
+    pub fn new() -> Self {
+        let (sums, lost, last) = ([T::ZERO; L], [T::ZERO; L], [M::NEUTRAL; L]);
+        Self { sums, lost, last, are_several: false, by: PhantomData }
+    }
+
+    /// The block before which the chain that begins at block `at` of so many ends. What is to be folded of it goes to
+    /// lanes of its own, which begin as [`Monoid::NEUTRAL`].
+    #[inline(always)]
+    pub fn begin(&mut self, at: usize, blocks: usize) -> usize {
+        if !M::SETTLES {
+            return blocks;
+        }
+        if at > 0 {
+            settle_apart::<M, T>(&mut self.sums, &mut self.lost, &self.last);
+            self.are_several = true;
+        }
+        blocks.min(at + CHAIN_IN_LANES)
+    }
+
+    /// Takes the lanes of the chain that [`begin`](Self::begin) began.
+    #[inline(always)]
+    pub fn end(&mut self, lanes: [T; L]) {
+        self.last = lanes;
+    }
+
+    /// The lanes that the elements after the last block are put together with.
+    #[inline(always)]
+    pub fn last(&self) -> [T; L] {
+        self.last
+    }
+
+    /// All as one, of which these are the last lanes.
+    #[inline(always)]
+    pub fn fold(&self, mut last: [T; L]) -> T {
+        if self.are_several {
+            settled_apart::<M, T>(&self.sums, &self.lost, &mut last);
+        }
+        reduce_lanes::<M, _, _>(last)
+    }
+}
+
+#[inline(never)]
+fn settle_apart<M: Monoid<T>, T: Arithmetic>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+    settle::<M, T>(sums, lost, chains);
+}
+
+#[inline(never)]
+fn settled_apart<M: Monoid<T>, T: Arithmetic>(sums: &[T], lost: &[T], chains: &mut [T]) {
+    for ((sum, lost), chain) in sums.iter().zip(lost).zip(chains) {
+        *chain = M::settled(*sum, *lost, *chain);
+    }
+}
+
 #[inline(always)]
 fn with_rest<M: Monoid<T>, T: Arithmetic, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
     for (lane, element) in lanes.iter_mut().zip(rest) {
@@ -370,6 +439,34 @@ mod tests {
         for len in (0..100).chain([1000, 2048, 2079, 2080, 4099, 10_000]) {
             let elements = uneven(len);
             assert_eq!(sum(&elements).to_bits(), by_definition(&elements).to_bits(), "{len}");
+        }
+    }
+
+    /// What generated code makes of a loop whose elements are summed.
+    fn as_they_are_made(elements: &[f32]) -> f32 {
+        let (blocks, rest) = elements.as_chunks::<LANES>();
+        let (mut chains, mut at) = (Chains::<Sum, f32, LANES>::new(), 0);
+        while at < blocks.len() {
+            let end = chains.begin(at, blocks.len());
+            let mut lanes = [0.0; LANES];
+            for block in &blocks[at..end] {
+                lanes.iter_mut().zip(block).for_each(|(lane, element)| *lane += element);
+            }
+            at = end;
+            chains.end(lanes);
+        }
+        let mut last = chains.last();
+        last.iter_mut().zip(rest).for_each(|(lane, element)| *lane += element);
+        chains.fold(last)
+    }
+
+    #[test]
+    fn elements_are_summed_as_they_are_made_in_the_documented_order() {
+        for len in (0..100).chain([1000, 2047, 2048, 2079, 2080, 4096, 4099, 10_000]) {
+            // Of both signs: a sum as large as its chains would not show where they end.
+            let elements: Vec<f32> =
+                (0..len).map(|i| ((i * i % 10_007 * 79 % 10_007) as f32 - 5003.0) / 3.0).collect();
+            assert_eq!(as_they_are_made(&elements).to_bits(), by_definition(&elements).to_bits(), "{len}");
         }
     }
 

@@ -42,12 +42,12 @@ fn planned(source: &str) -> String {
             tell(step, &mut text, "");
             continue;
         };
-        let ByRow { axes, numbers, scalars, kept, repeated, steps } = group;
-        let [numbers, scalars, kept, repeated] =
-            [numbers, scalars, kept, repeated].map(|nodes| list(&Vec::from_iter(nodes.iter().copied())));
+        let ByRow { axes, numbers, scalars, kept, repeated, folded, steps } = group;
+        let [numbers, scalars, kept, repeated, folded] = [numbers, scalars, kept, repeated, folded]
+            .map(|nodes| list(&Vec::from_iter(nodes.iter().copied())));
         writeln!(
             text,
-            "by row of {axes:?}, numbers {numbers}; scalars {scalars}; kept {kept}; repeated {repeated}"
+            "by row of {axes:?}, numbers {numbers}; scalars {scalars}; kept {kept}; repeated {repeated}; folded {folded}"
         )
         .unwrap();
         steps.iter().for_each(|step| tell(step, &mut text, "  "));
