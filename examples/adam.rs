@@ -11,6 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use mind::optim::Adam;
 use mind::{DType, Elements, ElementsMut, Parameters, Tensor, Xoshiro256, mind};
 
 mind! {
@@ -32,13 +33,12 @@ mind! {
     /// Mean squared error of the curve.
     fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 { nn::mse(curve(x, p), y) }
 
-    /// The step of Adam with this number, from 1, in place: the parameters, and the means of gradients and of their squares.
-    fn step<N>(x: f32[N, 1], y: f32[N, 1], p: &mut Curve, m: &mut Curve, v: &mut Curve, number: f32, rate: f32) -> f32 {
+    /// One step of Adam, in place: the parameters, and what Adam remembers of their gradients.
+    fn step<N>(x: f32[N, 1], y: f32[N, 1], p: &mut Curve, state: &mut optim::Adam<Curve>, rate: f32) -> f32 {
         let (e, gradient) = value_and_grad(error, wrt = p)(x, y, p);
-        let (new, means, squares) = optim::adam(p, gradient, m, v, number, rate);
+        let (new, next) = optim::adam_step(p, gradient, state, rate);
         p = new;
-        m = means;
-        v = squares;
+        state = next;
         e
     }
 }
@@ -124,20 +124,25 @@ fn main() -> io::Result<()> {
     let y = x.map(|x| (4.0 * x).sin());
 
     let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
-    let (mut m, mut v) = (Curve::zeros(), Curve::zeros());
+    let mut state = Adam::zeros_like(&p);
     println!("{} numbers in {} parameters", p.element_count(), p.parameters().len());
-    for number in 1..=1001 {
-        let error = step(&x, &y, &mut p, &mut m, &mut v, number as f32, 0.01);
-        if number % 250 == 1 {
-            println!("step {number:>4}: error {error:.6}");
+    for _ in 0..=1000 {
+        let error = step(&x, &y, &mut p, &mut state, 0.01);
+        if state.steps % 250 == 1 {
+            println!("step {:>4}: error {error:.6}", state.steps);
         }
     }
 
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/target/adam"));
+    let of_state = folder.join("state");
     save(folder, &p)?;
+    save(&of_state, &state)?;
     let mut loaded = Curve::zeros();
+    let mut remembered = Adam::zeros_like(&loaded);
     load(folder, &mut loaded)?;
-    println!("saved and loaded: {}", if loaded == p { "the same" } else { "something else" });
+    load(&of_state, &mut remembered)?;
+    let is_same = loaded == p && remembered == state;
+    println!("saved and loaded: {}", if is_same { "the same" } else { "something else" });
     Ok(())
 }
 
@@ -150,10 +155,10 @@ mod tests {
         let x = Tensor::from_fn_with((32, mind::Const), |[i, _]| i as f32 / 16.0 - 1.0);
         let y = x.map(|x| (4.0 * x).sin());
         let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
-        let (mut m, mut v) = (Curve::zeros(), Curve::zeros());
+        let mut state = Adam::zeros_like(&p);
         let before = error(&x, &y, &p);
-        for number in 1..=200 {
-            step(&x, &y, &mut p, &mut m, &mut v, number as f32, 0.01);
+        for _ in 0..200 {
+            step(&x, &y, &mut p, &mut state, 0.01);
         }
         assert!(error(&x, &y, &p) < 0.05 * before, "{} of {before}", error(&x, &y, &p));
     }
@@ -166,7 +171,7 @@ mod tests {
         );
         let mut p = Curve::he_normal(&mut Xoshiro256::new(1));
         let before = p.clone();
-        step(&x, &y, &mut p, &mut Curve::zeros(), &mut Curve::zeros(), 1.0, 0.5);
+        step(&x, &y, &mut p, &mut Adam::zeros_like(&before), 0.5);
         let length = (p.last.b[[0]] - before.last.b[[0]]).abs();
         assert!((length - 0.5).abs() < 1e-5, "{length}");
     }
@@ -179,6 +184,11 @@ mod tests {
         let mut q = Curve::zeros();
         load(&folder, &mut q).expect("it was saved");
         assert_eq!(p, q);
+        let state = Adam { mean: p.clone(), square: q.clone(), steps: 7 };
+        save(&folder.join("state"), &state).expect("the folder can be written");
+        let mut remembered = Adam::zeros_like(&p);
+        load(&folder.join("state"), &mut remembered).expect("it was saved");
+        assert_eq!(state, remembered);
         let mut other = Dense::zeros_with(3, 3);
         assert!(load(&folder, &mut other).is_err(), "there is no file `w.npy`");
         fs::copy(folder.join("last.b.npy"), folder.join("first.b.npy")).expect("both are files");

@@ -366,6 +366,53 @@
 //! is written for one tensor updates any struct of parameters. Functions of elements do the same, and `sum(p * p)` is that
 //! of all fields.
 //!
+//! # Optimisers
+//!
+//! What an optimiser remembers between steps is a struct of the library over the struct that it updates:
+//! `optim::Adam<Net>` in the language, [`optim::Adam`]`<Net>` in Rust. `adam_step` and the like take one and give its
+//! successor, so the whole step is one program in place:
+//!
+//! ```
+//! use mind::{Parameters, Tensor, mind, optim::Adam};
+//!
+//! mind! {
+//!     #[derive(Clone, Debug)]
+//!     struct Net { w: f32[3, 2], b: f32[2] }
+//!
+//!     fn loss<N>(x: f32[N, 3], y: f32[N, 2], net: Net) -> f32 { nn::mse(nn::dense(x, net.w, net.b), y) }
+//!
+//!     fn step<N>(x: f32[N, 3], y: f32[N, 2], net: &mut Net, state: &mut optim::Adam<Net>, rate: f32) -> f32 {
+//!         let (l, g) = value_and_grad(loss, wrt = net)(x, y, net);
+//!         let (new, next) = optim::adam_step(net, optim::clip_by_global_norm(g, 1.0), state, rate);
+//!         net = new;
+//!         state = next;
+//!         l
+//!     }
+//! }
+//!
+//! let (x, y) = (Tensor::from([[1.0, 0.5, -1.0], [0.0, 1.0, 1.0]]), Tensor::from([[1.0, 0.0], [0.0, 1.0]]));
+//! let mut net = Net::zeros();
+//! let mut state = Adam::zeros_like(&net);
+//! let first = step(&x, &y, &mut net, &mut state, 0.1);
+//! assert!(step(&x, &y, &mut net, &mut state, 0.1) < first);
+//! assert_eq!(state.steps, 2);
+//! let names: Vec<_> = state.parameters().into_iter().map(|part| part.name).collect();
+//! assert_eq!(names, ["mean.w", "mean.b", "square.w", "square.b", "steps"]);
+//! ```
+//!
+//! | state | steps |
+//! | --- | --- |
+//! | [`optim::Momentum`] | `momentum_step`, `nesterov_step`, `muon_step` |
+//! | [`optim::Adam`] | `adam_step`, `adamw_step` |
+//! | [`optim::RmsProp`] | `rmsprop_step` |
+//! | [`optim::AdaGrad`] | `adagrad_step` |
+//! | [`optim::Lion`] | `lion_step` |
+//!
+//! `zeros_like` makes one of parameters that are `Clone`. Fields are public, and the whole is [`Parameters`]: it is saved
+//! and loaded like a network. It may be a field of a struct, a result, and what a template takes as
+//! `state: optim::Adam<P>` beside `<P: params>`. In functions it is read and made like any struct. It is over structs of
+//! floats, by name or with dimensions as `optim::Adam<Dense<64, N>>`.
+//!
 //! # Checking gradients
 //!
 //! [`gradcheck`] compares a gradient with difference quotients of the function, of tensors and of structs of them:
@@ -426,7 +473,7 @@ pub use mind_rt::{
     Const, DType, Differing, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, GradientMismatch,
     Inferred, Initialiser, Leaf, MAX_RANK, Nested, Parameter, ParameterMut, Parameters, Rank, Rng, Shape,
     SimdLevel, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim,
-    gradcheck, gradcheck_some, inspect, ranks, set_threads, simd_level, threads,
+    gradcheck, gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]

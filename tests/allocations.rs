@@ -2,7 +2,7 @@
 //!
 //! A binary of its own, since it counts allocations.
 
-use mind::{Const, Tensor, Workspace, Xoshiro256, mind};
+use mind::{Const, Tensor, Workspace, Xoshiro256, mind, optim::Adam};
 use ndarray::{Array1, Array2};
 
 /// Whether large products of floats are the crate `matrixmultiply`'s, which allocates what it packs operands into.
@@ -54,6 +54,7 @@ mind! {
         sum(transpose(batched, [2, 0, 1])[1..;2] * 0.5) + sum(x[0.., 0, .., 1]) + sum(log(exp(picked) + 1.0))
     }
 
+    #[derive(Clone)]
     struct Layer { w: f32[20, 30], b: f32[30], scale: f32 }
 
     #[grad(p)]
@@ -62,6 +63,15 @@ mind! {
     fn descend(p: &mut Layer, rate: f32) -> f32 {
         let (l, g) = value_and_grad(norm, wrt = p)(p);
         p -= rate * g;
+        l
+    }
+
+    /// With a step of Adam, its state and the gradient cut.
+    fn adam(p: &mut Layer, state: &mut optim::Adam<Layer>, rate: f32) -> f32 {
+        let (l, g) = value_and_grad(norm, wrt = p)(p);
+        let (new, next) = optim::adam_step(p, optim::clip_by_global_norm(g, 1.0), state, rate);
+        p = new;
+        state = next;
         l
     }
 
@@ -129,13 +139,18 @@ fn every_other_kernel_and_dtype_allocates_nothing() {
 #[test]
 fn structs_into_the_callers_own_allocate_nothing() {
     let (mut p, mut g, mut value) = (Layer::he_normal(&mut Xoshiro256::new(1)), Layer::zeros(), 0.0);
-    let needed = [norm_grad::PEAK_BYTES, descend::PEAK_BYTES].into_iter().max();
-    let mut workspace = Workspace::with_bytes(needed.expect("two programs"));
+    let needed = [norm_grad::PEAK_BYTES, descend::PEAK_BYTES, adam::PEAK_BYTES].into_iter().max();
+    let mut workspace = Workspace::with_bytes(needed.expect("three programs"));
     let (count, result) = allocations(|| norm_grad_into(&p, (&mut value, &mut g), &mut workspace));
     assert_eq!((count, result), (0, Ok(())));
     assert_eq!(g.w[[3, 4]], 2.0 * p.w[[3, 4]]);
     let (count, result) = allocations(|| descend_into(&mut p, 0.1, &mut value, &mut workspace));
     assert_eq!((count, result), (0, Ok(())));
+    let mut state = Adam::zeros_like(&p);
+    for steps in 1..3 {
+        let (count, result) = allocations(|| adam_into(&mut p, &mut state, 0.1, &mut value, &mut workspace));
+        assert_eq!((count, result, state.steps), (0, Ok(()), steps));
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use mind::{Const, Initialiser, Tensor, Xoshiro256, mind};
+use mind::optim::Adam;
+use mind::{Const, Tensor, Xoshiro256, mind};
 
 use program::Outcome;
 use report::Mistakes;
@@ -43,6 +44,7 @@ mind! {
     const INNER: dim = 256;
 
     /// A block of a transformer, as `nn::transformer_block_causal` takes it.
+    #[derive(Clone)]
     struct Block {
         scale1: f32[WIDTH],
         bias1: f32[WIDTH],
@@ -59,6 +61,7 @@ mind! {
     }
 
     /// What symbols and places mean, two blocks, and how features become scores of symbols.
+    #[derive(Clone)]
     struct Gpt {
         symbols: f32[SYMBOLS, WIDTH],
         places: f32[PLACES, WIDTH],
@@ -67,14 +70,6 @@ mind! {
         scale: f32[WIDTH],
         bias: f32[WIDTH],
         head: f32[WIDTH, SYMBOLS],
-    }
-
-    /// A network that learns: its weights, what AdamW remembers of their gradients and squares, and its steps so far.
-    struct Learner {
-        gpt: Gpt,
-        mean: Gpt,
-        square: Gpt,
-        steps: f32,
     }
 
     fn embed<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, PLACES, WIDTH] {
@@ -102,13 +97,14 @@ mind! {
     }
 
     /// One step of AdamW of `steps`, in place: forward, backward, clipping and update are one program.
-    fn step<N>(x: i64[N, PLACES], y: i64[N, DIGITS], net: &mut Learner, steps: f32) -> (f32, f32) {
-        let ((l, right), g) = value_and_grad(loss, wrt = gpt)(x, y, net.gpt);
-        let g = g * optim::clip_factor(sum(g * g), 1.0);
-        let t = net.steps + 1.0;
-        let rate = optim::warmup_cosine(t, 3e-3, 50.0, steps);
-        let (gpt, mean, square) = optim::adamw(net.gpt, g, net.mean, net.square, t, rate, b2 = 0.98);
-        net = Learner { gpt: gpt, mean: mean, square: square, steps: t };
+    fn step<N>(
+        x: i64[N, PLACES], y: i64[N, DIGITS], gpt: &mut Gpt, state: &mut optim::Adam<Gpt>, steps: f32
+    ) -> (f32, f32) {
+        let ((l, right), g) = value_and_grad(loss, wrt = gpt)(x, y, gpt);
+        let rate = optim::warmup_cosine(f32(state.steps + 1), 3e-3, 50.0, steps);
+        let (new, next) = optim::adamw_step(gpt, optim::clip_by_global_norm(g, 1.0), state, rate, b2 = 0.98);
+        gpt = new;
+        state = next;
         (l, right)
     }
 
@@ -143,50 +139,50 @@ fn run() -> Outcome {
     let steps = std::env::args().nth(1).map_or(Ok(STEPS), |steps| steps.parse())?;
     let mut random = Xoshiro256::new(SEED);
     let unseen: Vec<_> = (0..ASKED).map(|_| Sum::draw(&mut random, true)).collect();
-    let mut net = Learner::new(&mut random);
+    let mut gpt = Gpt::new(&mut random);
     println!("{steps} steps of {BATCH} sums, {ASKED} unseen ones to be asked");
 
     let start = Instant::now();
-    let mistakes = train(&mut net, steps, &unseen, &mut random)?;
+    let mistakes = train(&mut gpt, steps, &unseen, &mut random)?;
     println!("{steps} steps in {:.1} s\n\n{mistakes}", start.elapsed().as_secs_f64());
     println!("test accuracy: {:.2} %", mistakes.accuracy());
     println!("{} of {} unseen sums exactly right", mistakes.right(), mistakes.total());
-    for (sum, said) in wrong(&net.gpt, &unseen).take(5) {
+    for (sum, said) in wrong(&gpt, &unseen).take(5) {
         println!("{}{}, not {}", sum.question(), sums::reversed(&said), sum.0 + sum.1);
     }
 
     let shown = Sum(657, 368);
     let text = (shown.question() + &shown.answer())[..QUESTION + ANSWER - 1].to_owned();
-    let (first, second) = attention(&batch(&[&text], 0), &net.gpt);
+    let (first, second) = attention(&batch(&[&text], 0), &gpt);
     let path = Path::new(PICTURE);
     pictures::attention(path, &text, &[first.as_slice(), second.as_slice()])?;
     println!("\nattention: {}", program::shown(path));
     Ok(())
 }
 
-impl Learner {
+impl Gpt {
     fn new(random: &mut Xoshiro256) -> Self {
-        let mut net = Self::zeros();
-        Initialiser::GlorotUniform.fill(&mut net.gpt, random);
-        let Gpt { first, second, scale, .. } = &mut net.gpt;
+        let mut gpt = Self::glorot_uniform(random);
+        let Self { first, second, scale, .. } = &mut gpt;
         for scale in [&mut first.scale1, &mut first.scale2, &mut second.scale1, &mut second.scale2, scale] {
             *scale = Tensor::full(1.0);
         }
-        net
+        gpt
     }
 }
 
-fn train(net: &mut Learner, steps: usize, unseen: &[Sum], random: &mut Xoshiro256) -> Outcome<Mistakes> {
+fn train(gpt: &mut Gpt, steps: usize, unseen: &[Sum], random: &mut Xoshiro256) -> Outcome<Mistakes> {
     let bar = program::progress("learning", "step", steps)?;
     let mut mistakes = Mistakes::new(unseen);
+    let mut state = Adam::zeros_like(gpt);
     for number in 1..=steps {
         let sums: Vec<_> = (0..BATCH).map(|_| Sum::draw(random, false)).collect();
         let (x, y) = questions(&sums);
-        let (loss, right) = step(&x, &y, net, steps as f32);
+        let (loss, right) = step(&x, &y, gpt, &mut state, steps as f32);
         bar.set_message(format!("loss {loss:.4}, {:.0} % right", 100.0 * right));
         bar.inc(1);
         if number % EVERY == 0 {
-            mistakes.count(number, wrong(&net.gpt, unseen).map(|(sum, _)| sum));
+            mistakes.count(number, wrong(gpt, unseen).map(|(sum, _)| sum));
         }
     }
     bar.finish();
@@ -242,55 +238,53 @@ mod tests {
 
     use super::*;
 
-    fn some(count: usize) -> (Learner, Vec<Sum>) {
+    fn some(count: usize) -> (Gpt, Vec<Sum>) {
         let mut random = Xoshiro256::new(7);
-        let net = Learner::new(&mut random);
-        (net, (0..count).map(|_| Sum::draw(&mut random, false)).collect())
+        let gpt = Gpt::new(&mut random);
+        (gpt, (0..count).map(|_| Sum::draw(&mut random, false)).collect())
     }
 
     #[test]
     fn the_gradient_is_that_of_the_loss() {
-        let (mut net, sums) = some(2);
+        let (mut gpt, sums) = some(2);
         let (x, y) = questions(&sums);
-        let (_, gradient) = loss_grad(&x, &y, &net.gpt);
+        let (_, gradient) = loss_grad(&x, &y, &gpt);
         // Of single elements a loss in f32 has few digits: this finds what is far off.
-        gradcheck_some(&mut net.gpt, &gradient, 3, |gpt| loss(&x, &y, gpt).0).expect("they are the same");
+        gradcheck_some(&mut gpt, &gradient, 3, |gpt| loss(&x, &y, gpt).0).expect("they are the same");
         // Short enough for the quotient, long enough for the digits of a loss.
-        along::check(&mut net.gpt, &gradient, 1e-2, 1e-3, |gpt| loss(&x, &y, gpt).0);
+        along::check(&mut gpt, &gradient, 1e-2, 1e-3, |gpt| loss(&x, &y, gpt).0);
     }
 
     #[test]
     fn a_few_steps_lower_the_loss_and_the_same_seed_gives_the_same_weights() {
         let learn = || {
-            let (mut net, sums) = some(16);
+            let (mut gpt, sums) = some(16);
+            let mut state = Adam::zeros_like(&gpt);
             let (x, y) = questions(&sums);
-            let losses: Vec<_> = (0..20).map(|_| step(&x, &y, &mut net, 40.0).0).collect();
-            (net, losses)
+            let losses: Vec<_> = (0..20).map(|_| step(&x, &y, &mut gpt, &mut state, 40.0).0).collect();
+            (gpt, state, losses)
         };
-        let (net, losses) = learn();
-        assert_eq!(net.steps, 20.0);
+        let (gpt, state, losses) = learn();
+        assert_eq!(state.steps, 20);
         assert!(losses[19] < 0.7 * losses[0], "{losses:?}");
-        let (again, same) = learn();
-        assert_eq!(
-            (losses, net.gpt.head, net.square.first.w1),
-            (same, again.gpt.head, again.square.first.w1)
-        );
+        let (again, remembered, same) = learn();
+        assert_eq!((losses, gpt.head, state.square.first.w1), (same, again.head, remembered.square.first.w1));
     }
 
     #[test]
     fn what_is_said_is_what_fits_best_behind_what_was_said() {
-        let (net, sums) = some(3);
-        for (sum, said) in sums.iter().zip(answers(&net.gpt, &sums)) {
+        let (gpt, sums) = some(3);
+        for (sum, said) in sums.iter().zip(answers(&gpt, &sums)) {
             let text = [sum.question() + &said];
-            let best = next(&batch(&text, 0), &net.gpt);
+            let best = next(&batch(&text, 0), &gpt);
             assert_eq!(best, batch(&text, QUESTION));
         }
     }
 
     #[test]
     fn each_place_looks_at_itself_and_those_before_it() {
-        let (net, sums) = some(2);
-        let (first, second) = attention(&questions(&sums).0, &net.gpt);
+        let (gpt, sums) = some(2);
+        let (first, second) = attention(&questions(&sums).0, &gpt);
         for weights in [first, second] {
             for (row, looks) in weights.as_slice().chunks(QUESTION + ANSWER - 1).enumerate() {
                 let place = row % looks.len();

@@ -39,6 +39,7 @@ mod interop;
 mod kernels;
 #[doc(hidden)]
 pub mod knossos;
+pub mod optim;
 mod parallel;
 mod parameters;
 #[doc(hidden)]

@@ -166,6 +166,19 @@ impl ElementsMut<'_> {
     }
 }
 
+impl ElementsMut<'_> {
+    /// Makes each zero, or false.
+    pub(crate) fn clear(self) {
+        match self {
+            Self::F32(elements) => elements.fill(0.0),
+            Self::F64(elements) => elements.fill(0.0),
+            Self::I32(elements) => elements.fill(0),
+            Self::I64(elements) => elements.fill(0),
+            Self::Bool(elements) => elements.fill(false),
+        }
+    }
+}
+
 impl<'a> Parameter<'a> {
     /// A tensor.
     #[must_use]

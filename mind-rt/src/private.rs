@@ -31,6 +31,7 @@ pub use crate::kernels::reduce::{
 };
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};
 pub use crate::knossos;
+pub use crate::optim;
 pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;
 pub use crate::shape::sealed::ShapeMarker;

@@ -30,6 +30,7 @@ mod pullbacks;
 mod ranges;
 mod rearranging;
 mod reductions;
+mod states;
 mod strips;
 mod structs;
 mod support;

@@ -142,6 +142,8 @@ pub struct Struct {
     pub name: Ident,
     /// The dimensions declared in `<I, O>`.
     pub symbols: Vec<Ident>,
+    /// `P` of `<P: params>`: what a struct of the library is over.
+    pub over: Option<Ident>,
     /// The fields in order; never empty.
     pub fields: Vec<Field>,
     /// From `struct` to the end of the fields, as written.
@@ -259,12 +261,14 @@ pub enum TypeKind {
     },
     /// `(f32, (f32[3], f32))`, `()`
     Tuple(Vec<TypeExpr>),
-    /// `Mlp`, `Dense<64, N>`
+    /// `Mlp`, `Dense<64, N>`, `optim::Adam<Mlp>`
     Struct {
         /// `Dense`, `layers::Dense`
         name: Callee,
-        /// `64`, `N`
+        /// `64`, `N`; a name alone may be that of a struct.
         dims: Vec<DimExpr>,
+        /// `Dense<64, N>` of `optim::Adam<Dense<64, N>>`, which no dimension is written as.
+        over: Option<Box<TypeExpr>>,
     },
 }
 

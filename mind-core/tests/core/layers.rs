@@ -13,11 +13,12 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 40] = [
+const LOWERING: [&str; 41] = [
     "names",
     "order",
     "scalars",
     "structure",
+    "states",
     "types",
     "structs",
     "lowered",

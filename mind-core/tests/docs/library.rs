@@ -45,6 +45,8 @@ fn functions(text: &str) -> Vec<Function> {
         if let Some(comment) = line.strip_prefix("///") {
             words.push_str(comment.strip_prefix(' ').unwrap_or(comment));
             words.push('\n');
+        } else if line.starts_with("pub struct ") {
+            words.clear();
         } else if let Some(begun) = line.strip_prefix("pub fn ") {
             signature = Some(String::new());
             extend(&mut signature, begun);
@@ -71,6 +73,33 @@ fn extend(signature: &mut Option<String>, more: &str) {
     }
 }
 
+/// The structs of a file as they are written, and what is said of each.
+fn structs(text: &str) -> String {
+    let (mut page, mut words, mut code) = (String::new(), String::new(), None::<String>);
+    for line in text.lines() {
+        if let Some(code) = &mut code {
+            let _ = writeln!(code, "{line}");
+        } else if let Some(comment) = line.strip_prefix("///") {
+            let _ = writeln!(words, "{}", comment.strip_prefix(' ').unwrap_or(comment));
+        } else if let Some(begun) = line.strip_prefix("pub struct ") {
+            code = Some(format!("struct {begun}\n"));
+        } else {
+            words.clear();
+        }
+        if line == "}"
+            && let Some(code) = code.take()
+        {
+            let _ = write!(
+                page,
+                "\n```text\n{}```\n\n{}",
+                code.replace("    pub ", "    "),
+                std::mem::take(&mut words)
+            );
+        }
+    }
+    page
+}
+
 #[test]
 fn the_page_of_the_library_lists_its_functions() {
     let mut page = HEAD.to_owned();
@@ -80,7 +109,12 @@ fn the_page_of_the_library_lists_its_functions() {
         let head =
             text.lines().map_while(|line| line.strip_prefix("//").filter(|line| !line.starts_with('/')));
         let head: Vec<_> = head.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-        let _ = write!(page, "\n## `{file}`\n\n{}\n\n| function | |\n| --- | --- |\n", head.join("\n"));
+        let _ = write!(
+            page,
+            "\n## `{file}`\n\n{}\n{}\n| function | |\n| --- | --- |\n",
+            head.join("\n"),
+            structs(text)
+        );
         for function in &functions {
             let sentence = function.first_sentence();
             let sentence = sentence.trim_end_matches('.').replace('|', "\\|");

@@ -10,7 +10,7 @@ use mind_core::{
     ops::Profile,
     standard::{FILES, function},
     surface::{
-        ast::{Program, Template},
+        ast::{Block, Program, Struct, Template},
         lex, lower, parse,
     },
     testing::{leaf_types, open_program},
@@ -29,12 +29,21 @@ pub fn library(file: &str) -> &'static str {
 
 /// The functions of a file of the library.
 pub fn templates(file: &str) -> Vec<Template> {
+    block(file).templates
+}
+
+/// Its structs.
+pub fn structs(file: &str) -> Vec<Struct> {
+    block(file).structs
+}
+
+fn block(file: &str) -> Block {
     let (tokens, mut mistakes) = lex(library(file));
     let (program, more) = parse(tokens);
     mistakes.extend(more);
     assert!(mistakes.is_empty(), "standard/{file}.mind: {}", listed(&mistakes));
     match program {
-        Program::Block(block) => block.templates,
+        Program::Block(block) => block,
         Program::Closure(_) | Program::Expression(_) => {
             panic!("standard/{file}.mind is no list of functions")
         }

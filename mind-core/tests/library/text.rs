@@ -16,11 +16,13 @@ const PARTS: [(&str, bool); 6] = [
     ("Source", false),
 ];
 
-/// What `p` is where an example has one `of zeros`: the parameters of a block of a transformer.
-const BLOCK: &str = "struct Block {
+/// What examples name: what `p` is where one has it `of zeros`, and parameters of optimisers.
+const STRUCTS: &str = "struct Block {
     scale1: f32[2], bias1: f32[2], wq: f32[2, 2], wk: f32[2, 2], wv: f32[2, 2], wo: f32[2, 2],
     scale2: f32[2], bias2: f32[2], w1: f32[2, 3], b1: f32[3], w2: f32[3, 2], b2: f32[2],
-}";
+}
+struct Net { w: f32[1] }
+struct Mat { w: f32[1, 1] }";
 
 /// The most columns of a line: of code as of the project's Rust, of comments as of its Markdown.
 const COLUMNS: [usize; 2] = [110, 120];
@@ -160,7 +162,7 @@ fn holds(file: &str, name: &str, example: &str) -> Result<(), String> {
     });
     let conditions: Vec<String> = conditions.collect();
     let program = format!(
-        "{BLOCK} fn example({parameter}) -> bool {{ let found = {call}; {} }}",
+        "{STRUCTS} fn example({parameter}) -> bool {{ let found = {call}; {} }}",
         conditions.join(" && ")
     );
     let module = compiled(file, &program);

@@ -6,9 +6,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::{
-    Arguments, Item, Parameter,
+    Arguments, Item, Parameter, Root,
     names::{self, Names},
     signature::{ParameterDim, dim_type, dtype, parameter_dims, parameter_type, shape_type},
+    structs::{self, Borrow},
 };
 
 /// The pieces of the functions that the user calls.
@@ -78,7 +79,7 @@ impl Interface {
             out: None,
             out_argument: None,
             out_binding: None,
-            rebuilt: has_struct(&item.result).then(|| rebuilt(&item.result, &mut names)),
+            rebuilt: has_struct(&item.result).then(|| rebuilt(root, &item.result, &mut names)),
             workspace: names::ident("workspace"),
             opened,
             taken,
@@ -165,7 +166,7 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
                 })
             });
             let dims: Vec<_> = dims.collect();
-            struct_type(ty, &dims)
+            structs::struct_type(item.root, ty, &dims)
         }
         Structure::Value(_) | Structure::Tuple(_) => {
             let leaves = structure.named_leaves();
@@ -181,15 +182,6 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
     }
 }
 
-/// `Mlp`, `Dense<N, Const<3>>`
-fn struct_type(ty: &StructType, dims: &[TokenStream]) -> TokenStream {
-    let name = ty.rust_name();
-    match dims.is_empty() {
-        true => quote! { #name },
-        false => quote! { #name<#(#dims),*> },
-    }
-}
-
 /// The pattern of the parts of a struct with what they are of, and what the functions of the module get.
 fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
     let Parameter { name, structure, update } = parameter;
@@ -201,12 +193,10 @@ fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, Token
         (_, false) => quote! { &**#part },
         (_, true) => quote! { &mut **#part },
     });
-    let all = match update {
-        true => quote! { #name.__mind_parts_mut() },
-        false => quote! { #name.__mind_parts() },
-    };
     let arguments = arguments.collect();
-    ((quote! { (#(#parts,)*) }, all), arguments)
+    let Structure::Struct(ty) = structure else { unreachable!("the caller has seen the struct") };
+    let borrow = if *update { Borrow::Unique } else { Borrow::Shared };
+    (structs::taken(ty, &name.to_token_stream(), borrow, &mut parts.iter()), arguments)
 }
 
 fn has_struct(structure: &Structure) -> bool {
@@ -241,7 +231,7 @@ fn result_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
 fn result_struct(ty: &StructType, item: &Item<'_>) -> TokenStream {
     let dims = ty.dims.iter();
     let dims = dims.map(|dim| dim_type(dim, item).unwrap_or_else(|| quote! { ::core::primitive::usize }));
-    struct_type(ty, &dims.collect::<Vec<_>>())
+    structs::struct_type(item.root, ty, &dims.collect::<Vec<_>>())
 }
 
 fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
@@ -268,21 +258,21 @@ fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
 }
 
 /// The pattern of a result with structs as tuples, and the result with structs.
-fn rebuilt(structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
+fn rebuilt(root: &Root, structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
     match structure {
         Structure::Value(_) => {
             let name = names::ident(&names.fresh("__mind_result"));
             (quote! { #name }, quote! { #name })
         }
         Structure::Tuple(parts) => {
-            let parts = parts.iter().map(|part| rebuilt(part, names));
+            let parts = parts.iter().map(|part| rebuilt(root, part, names));
             let (patterns, values): (Vec<_>, Vec<_>) = parts.unzip();
             (quote! { (#(#patterns,)*) }, quote! { (#(#values,)*) })
         }
         Structure::Struct(ty) => {
-            let (name, mut parts) = (ty.rust_name(), Vec::new());
+            let mut parts = Vec::new();
             let pattern = parts_pattern(structure, names, &mut parts);
-            (pattern, quote! { #name::__mind_whole(#(#parts),*) })
+            (pattern, structs::whole_of(root, ty, &mut parts.iter()))
         }
     }
 }
@@ -306,10 +296,12 @@ fn parts_pattern(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident
 fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Option<TokenStream>, TokenStream) {
     match structure {
         _ if !has_struct(structure) => (None, quote! { #out }),
-        Structure::Struct(_) => {
+        Structure::Struct(ty) => {
             let mut parts = Vec::new();
             let argument = out_parts(structure, names, &mut parts);
-            (Some(quote! { let (#(#parts,)*) = #out.__mind_parts_mut(); }), argument)
+            let (pattern, value) =
+                structs::taken(ty, &out.to_token_stream(), Borrow::Unique, &mut parts.iter());
+            (Some(quote! { let #pattern = #value; }), argument)
         }
         Structure::Value(_) => (None, quote! { #out }),
         Structure::Tuple(parts) => {

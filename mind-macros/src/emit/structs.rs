@@ -2,7 +2,7 @@
 
 use mind_core::{
     dim::Dim,
-    surface::lower::{Leaf, Seen, Struct, Structure},
+    surface::lower::{Leaf, Seen, Struct, StructType, Structure},
     ty::DType,
 };
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -162,6 +162,14 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
             quote! { #root::Tensor::zeros_with((#(#dims,)*)) }
         }
         Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
+        Structure::Struct(ty) if ty.over().is_some() => {
+            let name = struct_name(root, ty);
+            let fields = ty.field_names().zip(&ty.fields).map(|(field, structure)| {
+                let value = zeros(root, structure, symbols, dims);
+                quote! { #field: #value }
+            });
+            quote! { #name { #(#fields),* } }
+        }
         Structure::Struct(ty) if ty.dims.is_empty() => {
             let name = ty.rust_name();
             quote! { #name::zeros() }
@@ -191,12 +199,14 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
         types.extend(leaves.iter().map(|leaf| leaf_type(root, leaf, symbols)));
         match structure {
             Structure::Struct(ty) => {
-                let inner = ty.rust_name();
-                bind_shared.extend(quote! { let (#(#own,)*) = self.#field.__mind_parts(); });
-                bind_unique.extend(quote! { let (#(#own,)*) = self.#field.__mind_parts_mut(); });
+                let inner = whole_of(root, ty, &mut own.iter());
+                let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Shared, &mut own.iter());
+                bind_shared.extend(quote! { let #pattern = #value; });
+                let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Unique, &mut own.iter());
+                bind_unique.extend(quote! { let #pattern = #value; });
                 shared.extend(own.iter().map(ToTokens::to_token_stream));
                 unique.extend(own.iter().map(ToTokens::to_token_stream));
-                whole.push(quote! { #field: #inner::__mind_whole(#(#own),*) });
+                whole.push(quote! { #field: #inner });
             }
             Structure::Value(_) | Structure::Tuple(_) => {
                 shared.push(quote! { &self.#field });
@@ -217,6 +227,89 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
             #[inline]
             pub fn __mind_whole(#(#names: #types),*) -> Self { Self { #(#whole),* } }
         }
+    }
+}
+
+/// How parts of a struct are reached.
+#[derive(Clone, Copy)]
+pub(super) enum Borrow {
+    Shared,
+    Unique,
+}
+
+/// The pattern that takes a value of a struct apart into parts of these names, and what it is matched with. A struct of the
+/// library is taken apart by its fields, which are public: it knows nothing of the parts of what it is over.
+pub(super) fn taken(
+    ty: &StructType,
+    value: &TokenStream,
+    borrow: Borrow,
+    names: &mut dyn Iterator<Item = &Ident>,
+) -> (TokenStream, TokenStream) {
+    let all = match borrow {
+        Borrow::Shared => quote! { #value.__mind_parts() },
+        Borrow::Unique => quote! { #value.__mind_parts_mut() },
+    };
+    if ty.over().is_none() {
+        let own = (&mut *names).take(Structure::Struct(ty.clone()).leaves().len());
+        return (quote! { (#(#own,)*) }, all);
+    }
+    let fields = ty.field_names().zip(&ty.fields).map(|(field, structure)| match structure {
+        Structure::Struct(inner) => taken(inner, &quote! { #value.#field }, borrow, names),
+        Structure::Value(_) | Structure::Tuple(_) => {
+            let name = names.next().expect("there is a name for each part");
+            let part = match borrow {
+                Borrow::Shared => quote! { &#value.#field },
+                Borrow::Unique => quote! { &mut #value.#field },
+            };
+            (quote! { #name }, part)
+        }
+    });
+    let (patterns, parts): (Vec<_>, Vec<_>) = fields.unzip();
+    (quote! { (#(#patterns,)*) }, quote! { (#(#parts,)*) })
+}
+
+/// The struct that has parts of these names.
+pub(super) fn whole_of(root: &Root, ty: &StructType, names: &mut dyn Iterator<Item = &Ident>) -> TokenStream {
+    let name = struct_name(root, ty);
+    if ty.over().is_none() {
+        let own = (&mut *names).take(Structure::Struct(ty.clone()).leaves().len());
+        return quote! { #name::__mind_whole(#(#own),*) };
+    }
+    let fields = ty.field_names().zip(&ty.fields).map(|(field, structure)| {
+        let value = match structure {
+            Structure::Struct(inner) => whole_of(root, inner, names),
+            Structure::Value(_) | Structure::Tuple(_) => {
+                names.next().expect("there is a name for each part").to_token_stream()
+            }
+        };
+        quote! { #field: #value }
+    });
+    quote! { #name { #(#fields),* } }
+}
+
+/// The name of a struct in Rust, without what stands in `<…>`.
+fn struct_name(root: &Root, ty: &StructType) -> TokenStream {
+    let name = ty.rust_name();
+    match ty.over() {
+        Some((file, _)) => {
+            let file = format_ident!("{file}");
+            quote! { #root::#file::#name }
+        }
+        None => quote! { #name },
+    }
+}
+
+/// `Mlp`, `Dense<N, Const<3>>`, `optim::Adam<Mlp>`
+pub(super) fn struct_type(root: &Root, ty: &StructType, dims: &[TokenStream]) -> TokenStream {
+    let name = struct_name(root, ty);
+    match ty.over() {
+        // Its dims are those of what it is over.
+        Some((_, over)) => {
+            let over = struct_type(root, over, dims);
+            quote! { #name<#over> }
+        }
+        None if dims.is_empty() => quote! { #name },
+        None => quote! { #name<#(#dims),*> },
     }
 }
 
@@ -315,13 +408,8 @@ fn field_type(root: &Root, structure: &Structure, symbols: &[Ident]) -> TokenStr
             quote! { (#(#parts,)*) }
         }
         Structure::Struct(ty) => {
-            let name = ty.rust_name();
-            let dims = ty.dims.iter().map(|dim| dim_type(root, dim, symbols));
-            if ty.dims.is_empty() {
-                quote! { #name }
-            } else {
-                quote! { #name<#(#dims),*> }
-            }
+            let dims: Vec<_> = ty.dims.iter().map(|dim| dim_type(root, dim, symbols)).collect();
+            struct_type(root, ty, &dims)
         }
     }
 }

@@ -170,6 +170,11 @@ impl Lowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::Leave { tail, .. } => Ok(self.leave_template(*tail)),
+            NodeKind::Struct { fields, .. }
+                if fields.iter().any(|field| matches!(self.value(field.value), Value::Poison)) =>
+            {
+                Err(Stop::Poisoned)
+            }
             NodeKind::Struct { name, .. } => {
                 let message = format!("found a `{name}`, which can be written in a `mind!` block only");
                 Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())

@@ -176,7 +176,7 @@ impl Lowering<'_> {
                 self.demand(template, (position, parameter), pattern, giver, told);
                 Ok(Value::Tensor(node))
             }
-            (Formal::Params(_), _) => {
+            (Formal::Params(_) | Formal::State { .. }, _) => {
                 let message = format!(
                     "{}: expected a struct of tensors, found {}",
                     label(template, parameter),

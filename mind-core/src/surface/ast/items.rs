@@ -100,6 +100,7 @@ impl Template {
         for parameter in &self.parameters {
             match &parameter.takes {
                 Formal::Any | Formal::Params(_) => {}
+                Formal::State { name, .. } => visit(name),
                 Formal::Tensor(pattern) => pattern.dims.iter().for_each(|dim| dim.items(visit)),
                 Formal::Constant { default, .. } => default.iter().for_each(|body| body.items(visit)),
             }
@@ -141,9 +142,10 @@ impl TypeExpr {
             match &ty.kind {
                 TypeKind::Tensor { dims, .. } => dims.iter().for_each(|dim| dim.items(visit)),
                 TypeKind::Tuple(elements) => rest.extend(elements.iter().rev()),
-                TypeKind::Struct { name, dims } => {
+                TypeKind::Struct { name, dims, over } => {
                     visit(name);
                     dims.iter().for_each(|dim| dim.items(visit));
+                    rest.extend(over.as_deref());
                 }
             }
         }

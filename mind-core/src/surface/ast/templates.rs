@@ -97,6 +97,13 @@ pub enum Formal {
     Tensor(TensorPattern),
     /// `p: P`, declared as `P: params`.
     Params(Ident),
+    /// `state: optim::Adam<P>`: a struct of the library over these parameters.
+    State {
+        /// `optim::Adam`
+        name: Callee,
+        /// `P`
+        over: Ident,
+    },
     /// `const axis: axis = -1`
     Constant {
         /// `axis`

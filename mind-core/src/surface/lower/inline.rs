@@ -128,7 +128,18 @@ impl Templates {
         let mut template = template.expect("a function of the library is a template");
         template.home = Home::Library(file);
         let body = template.body.as_mut().expect("the library has no mistakes");
-        // Functions of a file call each other by their names.
+        // Functions of a file name its structs and call each other by their names.
+        let formals = template.parameters.iter_mut().filter_map(|parameter| match &mut parameter.takes {
+            Formal::State { name, .. } => Some(name),
+            Formal::Any | Formal::Params(_) | Formal::Tensor(_) | Formal::Constant { .. } => None,
+        });
+        let made = body.nodes.iter_mut().filter_map(|node| match &mut node.kind {
+            NodeKind::Struct { name, .. } => Some(name),
+            _ => None,
+        });
+        for name in formals.chain(made) {
+            name.path = vec![Ident::new(file, name.name.span())];
+        }
         for callee in body.callees_mut().filter(|callee| callee.is_name()) {
             let name = callee.name.to_string();
             if template.name != name && standard::function(file, &name).is_some() {
@@ -219,7 +230,7 @@ impl Inlining {
         let bound = template.parameters.iter().zip(given).map(|(parameter, given)| {
             given.or_else(|| match &parameter.takes {
                 Formal::Constant { default, .. } => self.append(default.as_ref()?),
-                Formal::Any | Formal::Params(_) | Formal::Tensor(_) => None,
+                Formal::Any | Formal::Params(_) | Formal::State { .. } | Formal::Tensor(_) => None,
             })
         });
         let bound = bound.collect();

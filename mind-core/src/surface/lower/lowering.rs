@@ -142,7 +142,10 @@ impl Expressions for BodyLowering<'_> {
     }
 
     fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
-        self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition))
+        match self.dims().state(name) {
+            Some(state) => state.is(ty),
+            None => self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition)),
+        }
     }
 
     fn tensor_type(&self, tensor: ValueId) -> Option<String> {

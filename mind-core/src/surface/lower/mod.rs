@@ -38,6 +38,7 @@ mod records;
 mod report;
 mod scalars;
 mod signature;
+mod states;
 mod structs;
 mod structure;
 mod subscripts;

@@ -1,19 +1,18 @@
 //! The structs of a block: what their definitions mean.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream};
 
 use super::order::order;
-use super::structure::{Defined, Definition, Field, MAX_LEAVES, Structure};
+use super::states;
+use super::structure::{Defined, Definition, Field, Structure, measured};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Symbol;
 use crate::surface::ast::{self, TypeKind};
-
-/// How deep structs may nest.
-const MAX_DEPTH: usize = 32;
 
 /// A struct of a block.
 #[derive(Clone, Debug)]
@@ -50,11 +49,8 @@ pub(super) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     let position =
         |name: &ast::Callee| block.structs.iter().position(|item| name.is_name() && item.name == name.name);
     let needs = |item: &ast::Struct| -> Vec<usize> {
-        let name = |field: &ast::Field| match &field.ty.as_ref()?.kind {
-            TypeKind::Struct { name, .. } => position(name),
-            TypeKind::Tensor { .. } | TypeKind::Tuple(_) => None,
-        };
-        item.fields.iter().filter_map(name).collect()
+        let held = item.fields.iter().filter_map(|field| held(field.ty.as_ref()?));
+        held.filter_map(|name| position(&name)).collect()
     };
     let order = order(&block.structs.iter().map(needs).collect::<Vec<_>>());
     let mut cyclic = BTreeSet::new();
@@ -66,14 +62,36 @@ pub(super) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     Rc::make_mut(&mut dims.structs).extend(names);
     let mut found: Vec<Option<Struct>> = block.structs.iter().map(|_| None).collect();
     for at in order.nodes {
-        let item = &block.structs[at];
-        let (public, definition) = one(item, dims, diags);
+        let mut item = Cow::Borrowed(&block.structs[at]);
+        if let Some(over) = &block.structs[at].over {
+            let message =
+                format!("`{}` is over any parameters, which only structs of the library are", item.name);
+            let help = format!("name the struct that `{over}` is to be, as in `mean: Net`");
+            diags.push(Diag::new(Code::E1007, Site::token(over.span()), message).help(help));
+            // What its fields are is not known then.
+            item.to_mut().fields.iter_mut().for_each(|field| field.ty = None);
+        }
+        let (public, definition) = one(&item, dims, diags);
         let definition = definition.filter(|_| !cyclic.contains(&at)).map(Rc::new);
         let defined = definition.map(|definition| Defined { definition, alias: None });
         Rc::make_mut(&mut dims.structs).insert(item.name.to_string(), defined);
         found[at] = Some(public);
     }
     found.into_iter().flatten().collect()
+}
+
+/// The struct that a field of this type holds; of one of the library, that which it is over.
+fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
+    match &ty.kind {
+        TypeKind::Struct { name, dims, over } => match states::over(name, dims, over.as_deref()) {
+            Some(over) => match over.kind {
+                TypeKind::Struct { name, .. } => Some(name),
+                TypeKind::Tensor { .. } | TypeKind::Tuple(_) => None,
+            },
+            None => Some(name.clone()),
+        },
+        TypeKind::Tensor { .. } | TypeKind::Tuple(_) => None,
+    }
 }
 
 /// Works out a struct whose parts are known.
@@ -112,18 +130,8 @@ fn definition(
 ) -> Option<Definition> {
     let structures = structures.into_iter().collect::<Option<Vec<_>>>()?;
     let site = Site::token(item.name.span());
-    let depth = structures.iter().map(|structure| match structure {
-        Structure::Value(_) | Structure::Tuple(_) => 1,
-        Structure::Struct(ty) => ty.definition.depth + 1,
-    });
-    let depth = depth.max().unwrap_or(1);
-    let leaves: usize = structures.iter().map(|structure| structure.leaves().len()).sum();
-    if depth > MAX_DEPTH || leaves > MAX_LEAVES {
-        let message =
-            format!("`{}` exceeds the limit of {MAX_DEPTH} levels and {MAX_LEAVES} values in all", item.name);
-        diags.push(Diag::new(Code::E1008, site, message));
-        return None;
-    }
+    let measured = measured(&item.name, site, &structures);
+    let (depth, leaves) = measured.map_err(|diag| diags.push(diag)).ok()?;
     let gives = |symbol: &Symbol| {
         structures.iter().flat_map(Structure::named_leaves).any(|leaf| {
             leaf.ty
@@ -153,6 +161,7 @@ fn definition(
         fields: fields.collect(),
         depth,
         leaves,
+        library: None,
     })
 }
 
@@ -166,8 +175,8 @@ fn cycle_diag(block: &ast::Block, cycle: &[usize]) -> Diag {
     let site = |i: usize| {
         let next = &item(i + 1).name;
         let holds = |field: &&ast::Field| {
-            let kind = field.ty.as_ref().map(|ty| &ty.kind);
-            matches!(kind, Some(TypeKind::Struct { name, .. }) if name.is_name() && name.name == *next)
+            let held = field.ty.as_ref().and_then(held);
+            held.is_some_and(|name| name.is_name() && name.name == *next)
         };
         item(i).fields.iter().find(holds).map_or(Site::Nowhere, |field| field.site)
     };

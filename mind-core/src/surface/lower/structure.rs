@@ -12,6 +12,9 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Overflow, Symbol};
 use crate::ty::Type;
 
+/// How deep structs may nest.
+const MAX_DEPTH: usize = 32;
+
 /// How many tensors and numbers a type may hold in all.
 pub(super) const MAX_LEAVES: usize = 4096;
 
@@ -48,6 +51,8 @@ pub(super) struct Definition {
     pub(super) fields: Vec<Field>,
     pub(super) depth: usize,
     pub(super) leaves: usize,
+    /// The file of the library that it is of; it is then over the parameters that its first struct is.
+    pub(super) library: Option<&'static str>,
 }
 
 /// A field of a [`Definition`].
@@ -189,6 +194,15 @@ impl StructType {
         self.alias.as_ref().unwrap_or(&self.name)
     }
 
+    /// The file of the library that has it, and the parameters that it is over; nothing where a block has it.
+    pub fn over(&self) -> Option<(&'static str, &Self)> {
+        let file = self.definition.library?;
+        self.fields.iter().find_map(|field| match field {
+            Structure::Struct(parameters) => Some((file, parameters)),
+            Structure::Value(_) | Structure::Tuple(_) => None,
+        })
+    }
+
     /// The names of the fields, in order.
     pub fn field_names(&self) -> impl Iterator<Item = &Ident> {
         self.definition.fields.iter().map(|field| &field.name)
@@ -268,9 +282,12 @@ impl PartialEq for StructType {
 
 impl Eq for StructType {}
 
-/// `Dense<64, N>`
+/// `Dense<64, N>`, `optim::Adam<Dense<64, N>>`
 impl fmt::Display for StructType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, parameters)) = self.over() {
+            return write!(f, "{file}::{}<{parameters}>", self.name);
+        }
         self.name.fmt(f)?;
         if self.dims.is_empty() {
             return Ok(());
@@ -285,7 +302,8 @@ impl Definition {
     pub(super) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         self.fields.iter().position(|known| known.name == *field).ok_or_else(|| {
             let names: Vec<_> = self.fields.iter().map(|field| field.name.to_string()).collect();
-            let message = format!("`{}` has no field `{field}`", self.name);
+            let file = self.library.map_or_else(String::new, |file| format!("{file}::"));
+            let message = format!("`{file}{}` has no field `{field}`", self.name);
             let list: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
             let more = if names.len() > 8 { ", …" } else { "" };
             let diag = Diag::new(Code::E2002, Site::token(field.span()), message)
@@ -296,4 +314,24 @@ impl Definition {
             }
         })
     }
+}
+
+/// How many levels and values a struct of these fields has.
+pub(super) fn measured(
+    name: &dyn fmt::Display,
+    site: Site,
+    fields: &[Structure],
+) -> Result<(usize, usize), Diag> {
+    let depth = fields.iter().map(|field| match field {
+        Structure::Value(_) | Structure::Tuple(_) => 1,
+        Structure::Struct(ty) => ty.definition.depth + 1,
+    });
+    let depth = depth.max().unwrap_or(1);
+    let leaves: usize = fields.iter().map(|field| field.leaves().len()).sum();
+    if depth > MAX_DEPTH || leaves > MAX_LEAVES {
+        let message =
+            format!("`{name}` exceeds the limit of {MAX_DEPTH} levels and {MAX_LEAVES} values in all");
+        return Err(Diag::new(Code::E1008, site, message));
+    }
+    Ok((depth, leaves))
 }

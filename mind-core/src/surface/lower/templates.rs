@@ -16,8 +16,8 @@ use super::values::{Binding, Lowered, Names, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind, Pack,
-    Template, TemplateParameter, TensorPattern,
+    Callee, DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind,
+    Pack, Template, TemplateParameter, TensorPattern,
 };
 use crate::ty::{DType, Type};
 
@@ -25,7 +25,7 @@ impl Formal {
     /// Whether floats may be passed as tensors.
     pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
         match self {
-            Self::Any | Self::Params(_) => true,
+            Self::Any | Self::Params(_) | Self::State { .. } => true,
             Self::Constant { .. } => false,
             Self::Tensor(pattern) => match (&pattern.elements, pattern.class(template)) {
                 (ElementPattern::Fixed(dtype), _) => dtype.is_float(),
@@ -37,7 +37,7 @@ impl Formal {
     pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
         match self {
             Self::Tensor(pattern) => Some(pattern),
-            Self::Any | Self::Params(_) | Self::Constant { .. } => None,
+            Self::Any | Self::Params(_) | Self::State { .. } | Self::Constant { .. } => None,
         }
     }
 }
@@ -256,6 +256,9 @@ impl<'a> BodyLowering<'a> {
         match &parameter.takes {
             Formal::Any => Ok(value),
             Formal::Params(name) => self.params(template, (parameter, name), (value, argument), told),
+            Formal::State { name, over } => {
+                self.state(template, (parameter, name, over), (value, argument), told)
+            }
             Formal::Constant { kind, .. } => {
                 let read = self.constant_attribute(*kind, argument);
                 read.map(|()| value).map_err(|stop| match stop {
@@ -342,6 +345,49 @@ impl<'a> BodyLowering<'a> {
             return Err(fault(format!("`{first}`")).note(note).into());
         }
         Ok(value)
+    }
+
+    /// A struct of the library over the parameters that are given.
+    fn state(
+        &self,
+        template: &Template,
+        (parameter, name, class): (&TemplateParameter, &Callee, &Ident),
+        (value, argument): (Value, ExprId),
+        told: &mut Told,
+    ) -> Lowered<Value> {
+        let state = self.home(template.home).1.state(name).ok_or(Stop::Poisoned)?;
+        let known = told.params.get(&class.to_string());
+        let found = match &value {
+            Value::Struct(record) if state.is(&record.ty) => {
+                record.sound()?;
+                record.ty.over().map(|(_, parameters)| parameters.clone())
+            }
+            _ => None,
+        };
+        match (found, known) {
+            (Some(found), None) => {
+                told.params.insert(class.to_string(), (found.into(), argument));
+                Ok(value)
+            }
+            (Some(found), Some((known, _))) if found == **known => Ok(value),
+            (_, known) => {
+                let expected = known.map_or_else(|| class.to_string(), |(known, _)| known.to_string());
+                let message = format!(
+                    "argument `{}` of `{}`: expected `{name}<{expected}>`, found {}",
+                    parameter.name,
+                    template.full_name(),
+                    self.type_text(&value)
+                );
+                let diag = Diag::new(Code::E2001, self.site(argument), message);
+                let diag = declared(diag, template, parameter);
+                Err(match known {
+                    Some((known, giver)) => {
+                        diag.note(format!("`{class}` is `{known}` because {} is", self.text(*giver))).into()
+                    }
+                    None => diag.into(),
+                })
+            }
+        }
     }
 
     /// Whether a type is one of a pattern; if not, what is to be said of the names that other arguments told.

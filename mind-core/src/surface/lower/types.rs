@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proc_macro2::Ident;
 
 use super::names::{nearest, undefined};
+use super::states;
 use super::structure::{Defined, Definitions, MAX_LEAVES, StructType, Structure};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
@@ -39,12 +40,17 @@ pub(super) enum Undeclared<'a> {
     OfClosure,
 }
 
-/// The names in the dimensions of a type.
+/// The names in the dimensions of a type, but for structs that stand there.
 fn names_in(written: &TypeExpr) -> Vec<(&Callee, Site)> {
     let (mut names, mut rest) = (Vec::new(), vec![written]);
     while let Some(ty) = rest.pop() {
         let dims = match &ty.kind {
-            TypeKind::Tensor { dims, .. } | TypeKind::Struct { dims, .. } => dims,
+            TypeKind::Struct { name, over: None, .. } if states::is_path(name) => continue,
+            TypeKind::Struct { dims, over, .. } => {
+                rest.extend(over.as_deref());
+                dims
+            }
+            TypeKind::Tensor { dims, .. } => dims,
             TypeKind::Tuple(elements) => {
                 rest.extend(elements.iter().rev());
                 continue;
@@ -127,7 +133,11 @@ impl DimNames {
         diags: &mut Diags,
     ) {
         let mut undefined: Vec<(String, Site)> = Vec::new();
-        for (name, site) in types.flat_map(names_in) {
+        let is_known = |ty: &&TypeExpr| match &ty.kind {
+            TypeKind::Struct { name, .. } => !self.is_unread(&name.to_string()),
+            TypeKind::Tensor { .. } | TypeKind::Tuple(_) => true,
+        };
+        for (name, site) in types.filter(is_known).flat_map(names_in) {
             let name = name.to_string();
             let known = self.get(&name).is_some() || self.is_unread(&name) || self.plain.contains_key(&name);
             if !known && undefined.iter().all(|(first, _)| *first != name) {
@@ -183,8 +193,19 @@ impl DimNames {
                 }
                 Ok(Structure::Tuple(parts))
             }
-            TypeKind::Struct { name, dims } => {
-                self.struct_type(name, dims, written.site).map(Structure::Struct)
+            TypeKind::Struct { name, dims, over } => {
+                let ty = match (self.state(name), over) {
+                    (Some(state), over) => {
+                        self.state_type(name, state, states::over(name, dims, over.as_deref()), written.site)
+                    }
+                    (None, None) => self.struct_type(name, dims, written.site),
+                    (None, Some(over)) => {
+                        let Defined { definition, .. } = self.definition(name)?;
+                        let message = format!("`{}` takes dimensions, found {over}", definition.name);
+                        Err(Some(Diag::new(Code::E2001, over.site, message)))
+                    }
+                };
+                ty.map(Structure::Struct)
             }
         }
     }
@@ -244,6 +265,39 @@ impl DimNames {
         Ok(ty)
     }
 
+    /// The struct of the library that a path names, unless the program imports something by it.
+    pub(super) fn state(&self, name: &Callee) -> Option<states::State> {
+        let text = name.to_string();
+        let is_imported = self.structs.contains_key(&text) || self.is_unread(&text);
+        if is_imported { None } else { states::find(name) }
+    }
+
+    /// Works out the type `optim::Adam<Dense<64, N>>`.
+    pub(super) fn state_type(
+        &self,
+        name: &Callee,
+        state: states::State,
+        over: Option<TypeExpr>,
+        site: Site,
+    ) -> Result<StructType, Unknown> {
+        let Some(over) = over else {
+            let message = format!("`{name}` is over a struct of parameters, found none");
+            let help = format!("write it as `{name}<Net>`, where `Net` is a struct of the block");
+            return Err(Some(Diag::new(Code::E2007, site, message).help(help)));
+        };
+        match self.structure(&over)? {
+            Structure::Struct(parameters) => {
+                let defined = state.of(&parameters, name, over.site).map_err(Some)?;
+                let overflow = |overflow| Some(Diag::new(Code::E1008, site, format!("`{name}`: {overflow}")));
+                StructType::new(state.item.name, parameters.dims, defined).map_err(overflow)
+            }
+            found @ (Structure::Value(_) | Structure::Tuple(_)) => {
+                let message = format!("`{name}` is over a struct of parameters, found {found}");
+                Err(Some(Diag::new(Code::E2001, over.site, message)))
+            }
+        }
+    }
+
     /// What is wrong with a pattern of a struct, whose value is known to Rust alone.
     pub(crate) fn taken_apart(
         &self,
@@ -275,6 +329,10 @@ impl DimNames {
             Structure::Tuple(elements) => {
                 elements.iter_mut().try_for_each(|element| self.give_aliases(element, site))
             }
+            // In Rust it is named by what it is over.
+            Structure::Struct(ty) if ty.over().is_some() => {
+                ty.fields.iter_mut().try_for_each(|field| self.give_aliases(field, site))
+            }
             Structure::Struct(ty) => {
                 let mut known = self.structs.values().flatten();
                 match known.find(|known| ty.is_of(&known.definition)) {
@@ -299,6 +357,11 @@ impl DimNames {
             Some(definition) => definition.clone().ok_or(None),
             None if self.is_unread(&text) => Err(None),
             None => {
+                if let [file] = &name.path[..]
+                    && states::is_path(name)
+                {
+                    return Err(Some(states::undefined(&file.to_string(), name)));
+                }
                 let known = self.structs.keys().map(String::as_str).chain(["f32", "f64", "i32", "i64"]);
                 if self.get(&text).is_some() || self.plain.contains_key(&text) {
                     let message = format!("`{text}` is a constant, expected a struct");

@@ -5,6 +5,7 @@ use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use super::machine::is_transform;
 use super::parser::{Parser, is_keyword};
 use crate::diag::{Code, Diag, Site};
+use crate::standard;
 use crate::surface::ast::{Import, ImportKind};
 
 const PATH: &str = "the path of a function as `crate::layers::dense`";
@@ -97,6 +98,16 @@ impl Parser<'_> {
         let site = start.to(self.before());
         if is_keyword(&name.to_string()) {
             return Err(Diag::new(Code::E1007, site, format!("found a path to a module, expected {PATH}")));
+        }
+        if let [TokenTree::Ident(file), TokenTree::Punct(_), TokenTree::Punct(_), TokenTree::Ident(name)] =
+            &path[..]
+            && standard::structure(&file.to_string(), &name.to_string()).is_some()
+        {
+            let last = name.clone();
+            let message = format!("`{file}::{name}` is a struct of the library, which is named by its path");
+            let help = format!("leave the import out, and write `{file}::{name}<Net>`");
+            self.refused.push(last);
+            return Err(Diag::new(Code::E1007, site, message).help(help));
         }
         let path = path.into_iter().collect::<TokenStream>();
         Ok(Import { path, name: name.into(), site, kind: ImportKind::Function })

@@ -69,6 +69,7 @@ impl Parser<'_> {
                 self.skip_item();
             }
         }
+        block.unread.append(&mut self.refused);
         self.check_names(&mut block);
         settle_block(&mut block);
         if self.imports_lost {

@@ -25,6 +25,8 @@ pub(super) struct Parser<'a> {
     pub(super) names_lost: bool,
     /// Whether an import could not be read, so that bodies may call what nobody knows.
     pub(super) imports_lost: bool,
+    /// The names of imports that are refused.
+    pub(super) refused: Vec<Ident>,
     /// Whether names are Rust's: an expression is being read.
     pub(super) among_rust: bool,
     pub(super) diags: Diags,
@@ -75,6 +77,7 @@ impl<'a> Parser<'a> {
             nodes,
             names_lost: false,
             imports_lost: false,
+            refused: Vec::new(),
             among_rust: false,
             diags: Diags::new(),
         }

@@ -61,7 +61,7 @@ impl Parser<'_> {
 const RUST: &[&str] = &["alloc", "core", "f32", "f64", "i32", "i64", "std", "usize"];
 
 /// What stands behind `::`.
-fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+pub(super) fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let (first, behind) = cursor.punct()?;
     let (second, behind) = behind.punct()?;
     (first.as_char() == ':' && second.as_char() == ':').then_some(behind)
@@ -132,6 +132,9 @@ fn add_items<'a>(
             continue;
         }
         let (_, path) = whole_path(item, &written);
+        if is_of_structs(&path) {
+            continue;
+        }
         let (path, name, site) = (tokens(&path), item.clone(), item.site());
         imports.push(Import { path, name, site, kind: ImportKind::Item });
     }
@@ -193,6 +196,11 @@ pub fn settle_library(body: &mut Body, library: &[(String, TokenStream)]) {
 
 fn is_of_library(path: &[Ident]) -> bool {
     matches!(path, [file, _] if standard::is_file(&file.to_string()))
+}
+
+/// Whether a path is one into a file of the library that has structs.
+pub(super) fn is_of_structs(path: &[Ident]) -> bool {
+    matches!(path, [file, _] if standard::structs(&file.to_string()).next().is_some())
 }
 
 /// A function of the library, at the place of what calls it.

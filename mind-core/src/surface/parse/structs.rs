@@ -5,10 +5,11 @@ use proc_macro2::{Delimiter, Ident};
 use super::items::{Head, defined_twice, tokens_between};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
+use super::templates::PARAMS;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    Block, Callee, DimExpr, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct,
-    Transposed, TypeExpr, TypeKind,
+    Block, Callee, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed,
+    TypeExpr, TypeKind,
 };
 use crate::ty::DType;
 
@@ -41,6 +42,7 @@ impl Parser<'_> {
             self.diags.push(Diag::new(Code::E1007, gradient.site, message));
         }
         let name = self.name("the name of a struct")?;
+        let over = self.over_parameters();
         let symbols = match self.symbols() {
             Ok(symbols) if self.at_group(Delimiter::Brace) => symbols,
             symbols => {
@@ -70,8 +72,23 @@ impl Parser<'_> {
         }
         let Head { every: attributes, visibility, .. } = head;
         let source = tokens_between(from, self.cursor);
-        block.structs.push(Struct { attributes, visibility, name, symbols, fields, source });
+        block.structs.push(Struct { attributes, visibility, name, symbols, over, fields, source });
         Ok(())
+    }
+
+    /// Reads `<P: params>`, if it comes next.
+    fn over_parameters(&mut self) -> Option<Ident> {
+        let (angle, rest) = self.cursor.punct()?;
+        let (name, rest) = rest.ident()?;
+        let (colon, rest) = rest.punct()?;
+        let (class, rest) = rest.ident()?;
+        let (end, rest) = rest.punct()?;
+        let signs = [angle, colon, end.clone()].map(|sign| sign.as_char());
+        let is_over = signs == ['<', ':', '>'] && class == PARAMS;
+        is_over.then(|| {
+            self.advance(end.span(), rest);
+            name
+        })
     }
 
     fn fields(&mut self) -> Result<Vec<Field>, Diag> {
@@ -124,21 +141,6 @@ impl Parser<'_> {
             }
             TypeKind::Tensor { .. } | TypeKind::Struct { .. } => Ok(ty),
         }
-    }
-
-    /// Reads `<64, N>` behind the name of a struct, if it comes next.
-    pub(super) fn type_arguments(&mut self) -> Result<Vec<DimExpr>, Diag> {
-        let mut dims = Vec::new();
-        if self.take("<").is_none() {
-            return Ok(dims);
-        }
-        while !self.take_angle() {
-            dims.push(self.dim_expr()?);
-            if !self.at_angle() && self.take(",").is_none() {
-                return Err(self.unexpected("an operator, `,` or `>`"));
-            }
-        }
-        Ok(dims)
     }
 
     /// Enters `{ … }` behind the name of a struct.

@@ -13,7 +13,7 @@ use crate::surface::ast::{
 use crate::ty::DType;
 
 /// What stands for any struct of tensors.
-const PARAMS: &str = "params";
+pub(super) const PARAMS: &str = "params";
 
 const PATTERN: &str = "a type as `float[.., N]`";
 
@@ -170,7 +170,10 @@ impl Parser<'_> {
             }
             (false, Some(_)) => match self.params(declared) {
                 Some(name) => Formal::Params(name),
-                None => Formal::Tensor(self.tensor_pattern(declared)?),
+                None => match self.state(declared)? {
+                    Some(state) => state,
+                    None => Formal::Tensor(self.tensor_pattern(declared)?),
+                },
             },
         };
         if !is_constant && self.at("=") {
@@ -185,6 +188,23 @@ impl Parser<'_> {
         let (name, _) = self.cursor.ident()?;
         let of_structs = |known: &Declared| known.kind == DeclaredKind::Params && known.name == name;
         declared.iter().any(of_structs).then(|| self.name(PATTERN).ok()).flatten()
+    }
+
+    /// Reads `optim::Adam<P>`, if a struct with something in `<…>` comes next.
+    fn state(&mut self, declared: &[Declared]) -> Result<Option<Formal>, Diag> {
+        let before = (self.cursor, self.last_span());
+        let name = self.name_or_path(PATTERN);
+        let (Ok(name), Some(_)) = (name, self.take("<")) else {
+            self.advance(before.1, before.0);
+            return Ok(None);
+        };
+        let over = self.params(declared).ok_or_else(|| {
+            self.unexpected("the name of parameters").help("declare it behind the name: `<P: params>`")
+        })?;
+        match self.take_angle() {
+            true => Ok(Some(Formal::State { name, over })),
+            false => Err(self.unexpected("`>`")),
+        }
     }
 
     /// Reads `axis = -1`.

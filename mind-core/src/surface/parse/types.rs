@@ -3,8 +3,9 @@
 use proc_macro2::Delimiter;
 
 use super::parser::Parser;
+use super::paths::separator;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{TypeExpr, TypeKind};
+use crate::surface::ast::{DimExpr, TypeExpr, TypeKind};
 use crate::ty::DType;
 
 const EXPECTED: &str = "a type as `f32[2, 3]`";
@@ -56,8 +57,54 @@ impl Parser<'_> {
     fn struct_type(&mut self) -> Result<TypeExpr, Diag> {
         let here = self.here();
         let name = self.name_or_path(EXPECTED)?;
-        let dims = self.type_arguments()?;
-        Ok(TypeExpr { kind: TypeKind::Struct { name, dims }, site: here.to(self.before()) })
+        let (dims, over) = self.type_arguments()?;
+        Ok(TypeExpr { kind: TypeKind::Struct { name, dims, over }, site: here.to(self.before()) })
+    }
+
+    /// Reads `<64, N>` or `<Dense<64, N>>` behind the name of a struct, if it comes next.
+    fn type_arguments(&mut self) -> Result<(Vec<DimExpr>, Option<Box<TypeExpr>>), Diag> {
+        if self.take("<").is_none() {
+            return Ok((Vec::new(), None));
+        }
+        if !self.at_type() {
+            return Ok((self.dim_arguments()?, None));
+        }
+        let here = self.here();
+        let over = match self.cursor.ident().and_then(|(name, _)| DType::from_name(&name.to_string())) {
+            Some(_) => self.type_expr()?,
+            // A struct over parameters is none itself, so types do not nest without end.
+            None => {
+                let name = self.name_or_path(EXPECTED)?;
+                let dims = if self.take("<").is_some() { self.dim_arguments()? } else { Vec::new() };
+                TypeExpr { kind: TypeKind::Struct { name, dims, over: None }, site: here.to(self.before()) }
+            }
+        };
+        match self.take_angle() {
+            true => Ok((Vec::new(), Some(Box::new(over)))),
+            false => Err(self.unexpected("`>`")),
+        }
+    }
+
+    /// Whether what comes next is a type, and no dimension: `f32[3]`, `Dense<64, N>`.
+    fn at_type(&self) -> bool {
+        let Some((mut name, mut behind)) = self.cursor.ident() else { return false };
+        while let Some((next, rest)) = separator(behind).and_then(|rest| rest.ident()) {
+            (name, behind) = (next, rest);
+        }
+        let is_struct = behind.punct().is_some_and(|(punct, _)| punct.as_char() == '<');
+        is_struct || DType::from_name(&name.to_string()).is_some()
+    }
+
+    /// Reads `64, N>`.
+    fn dim_arguments(&mut self) -> Result<Vec<DimExpr>, Diag> {
+        let mut dims = Vec::new();
+        while !self.take_angle() {
+            dims.push(self.dim_expr()?);
+            if !self.at_angle() && self.take(",").is_none() {
+                return Err(self.unexpected("an operator, `,` or `>`"));
+            }
+        }
+        Ok(dims)
     }
 
     /// Reads `(f32)`, which is `f32`, or a tuple.

@@ -67,6 +67,9 @@ impl fmt::Display for Block {
 impl fmt::Display for Struct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "struct {}", self.name)?;
+        if let Some(over) = &self.over {
+            write!(f, "<{over}: params>")?;
+        }
         if !self.symbols.is_empty() {
             write!(f, "<{}>", join(&self.symbols))?;
         }
@@ -172,6 +175,7 @@ impl fmt::Display for TemplateParameter {
             Formal::Any => name.fmt(f),
             Formal::Tensor(pattern) => write!(f, "{name}: {pattern}"),
             Formal::Params(class) => write!(f, "{name}: {class}"),
+            Formal::State { name: state, over } => write!(f, "{name}: {state}<{over}>"),
             Formal::Constant { kind, default } => {
                 write!(f, "const {name}: {}", kind.name())?;
                 let value = default.as_ref().and_then(|body| Some(body.text(body.tail?)));
@@ -282,8 +286,9 @@ impl fmt::Display for TypeExpr {
             TypeKind::Tensor { dtype, dims } if dims.is_empty() => dtype.fmt(f),
             TypeKind::Tensor { dtype, dims } => write!(f, "{dtype}[{}]", join(dims)),
             TypeKind::Tuple(elements) => write!(f, "({})", join_tuple(elements)),
-            TypeKind::Struct { name, dims } if dims.is_empty() => name.fmt(f),
-            TypeKind::Struct { name, dims } => write!(f, "{name}<{}>", join(dims)),
+            TypeKind::Struct { name, over: Some(over), .. } => write!(f, "{name}<{over}>"),
+            TypeKind::Struct { name, dims, over: None } if dims.is_empty() => name.fmt(f),
+            TypeKind::Struct { name, dims, over: None } => write!(f, "{name}<{}>", join(dims)),
         }
     }
 }

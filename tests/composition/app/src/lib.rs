@@ -173,3 +173,29 @@ pub mod function_last {
         }
     }
 }
+
+/// What optimisers remember of another crate's structs.
+pub mod states {
+    mind::mind! {
+        use composition_model::{Learning, learn, parameters::Affine, slowly};
+
+        /// A step of Adam, in place.
+        pub fn step<I, O>(gradient: Affine<I, O>, learning: &mut Learning<I, O>) {
+            learn(gradient, learning);
+        }
+
+        /// The same by this crate's own state.
+        pub fn alone<I, O>(gradient: Affine<I, O>, layer: &mut Affine<I, O>, state: &mut optim::Adam<Affine<I, O>>) {
+            let (new, next) = optim::adam_step(layer, gradient, state, 0.125);
+            layer = new;
+            state = next;
+        }
+
+        /// A step by a template of another crate.
+        pub fn slow<I, O>(net: Affine<I, O>, g: Affine<I, O>, state: optim::Momentum<Affine<I, O>>)
+            -> (Affine<I, O>, optim::Momentum<Affine<I, O>>)
+        {
+            slowly(net, g, state)
+        }
+    }
+}

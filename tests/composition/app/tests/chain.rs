@@ -1,8 +1,10 @@
 //! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
 //! computes the same bits.
 
-use composition_app::{alone, composed, function_first, function_last, gates, gates_alone, structs};
+use composition_app::{alone, composed, function_first, function_last, gates, gates_alone, states, structs};
+use composition_model::Learning;
 use composition_model::parameters::{self, Affine, Pair};
+use mind::optim::{Adam, Momentum};
 use mind::{Const, Tensor};
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
@@ -95,4 +97,27 @@ fn a_struct_is_one_type_in_three_crates() {
     let computed: Tensor![f32; 5, 6] = parameters::through(&x, &p);
     let mean = computed.iter().map(|value| (value - 0.5) * (value - 0.5)).sum::<f32>() / 30.0;
     assert!(mean < last, "{mean} {last}");
+}
+
+#[test]
+fn what_adam_remembers_is_one_type_in_three_crates() {
+    let layer: Affine<Const<3>, Const<4>> = Affine {
+        w: Tensor::from_fn(|[i, j]| ((i * 4 + j) as f32 * 0.7).sin()),
+        b: Tensor::from([0.1, -0.2, 0.3, 0.0]),
+    };
+    let zeros = || Affine { w: Tensor::zeros(), b: Tensor::zeros() };
+    let of_zeros = || Adam { mean: zeros(), square: zeros(), steps: 0 };
+    let mut learning = Learning { layer: zeros(), adam: of_zeros() };
+    let (mut alone, mut state) = (zeros(), of_zeros());
+    for steps in 1..=3 {
+        states::step(&layer, &mut learning);
+        states::alone(&layer, &mut alone, &mut state);
+        assert_eq!((learning.adam.steps, state.steps), (steps, steps));
+    }
+    assert_eq!((&learning.layer.w, &learning.layer.b), (&alone.w, &alone.b));
+    assert_eq!(learning.adam.square.w, state.square.w);
+    assert!(alone.w[[0, 1]] < -0.3, "{}", alone.w);
+    let (moved, momentum) = states::slow(&zeros(), &layer, &Momentum { velocity: zeros() });
+    assert_eq!(momentum.velocity.w, layer.w);
+    assert_eq!(moved.w, layer.w.map(|w| -0.25 * w));
 }

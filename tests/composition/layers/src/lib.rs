@@ -45,6 +45,25 @@ pub mod dense {
             pub b: f32[O],
         }
 
+        /// Both weights and what Adam remembers of them.
+        pub struct Learning<I, O> {
+            /// The weights.
+            pub layer: Dense<I, O>,
+            /// What Adam remembers.
+            pub adam: optim::Adam<Dense<I, O>>,
+        }
+
+        /// A step of Adam, in place.
+        pub fn learn<I, O>(gradient: Dense<I, O>, learning: &mut Learning<I, O>) {
+            let (layer, adam) = optim::adam_step(learning.layer, gradient, learning.adam, 0.125);
+            learning = Learning { layer: layer, adam: adam };
+        }
+
+        /// A step over whatever parameters there are.
+        pub fn slowly<P: params>(net: P, g: P, state: optim::Momentum<P>) {
+            optim::momentum_step(net, g, state, 0.25)
+        }
+
         /// The share of the smooth part in an activation.
         pub const SMOOTH: float = 0.5;
 

@@ -38,7 +38,10 @@ pub mod gates {
     }
 }
 
-pub use composition_layers::{dense::descend, dense_layer, twice};
+pub use composition_layers::{
+    dense::{Learning, descend, learn, slowly},
+    dense_layer, twice,
+};
 
 /// The gradient in a function of this crate.
 pub mod gradients {

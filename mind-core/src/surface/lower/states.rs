@@ -1,0 +1,125 @@
+//! Structs of the library, each over the parameters that a program names: `optim::Adam<Net>`.
+//!
+//! One is expanded for each struct that it is over, to a definition as a block has them: over the symbols of that struct,
+//! which its fields hold. So nothing that comes behind knows of it but for its name in Rust.
+
+use super::names::nearest;
+use super::structure::{Defined, Definition, Field, StructType, Structure, measured};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::standard;
+use crate::surface::ast::{self, Callee, DimExpr, DimStepKind, TypeExpr, TypeKind};
+use crate::surface::parse_block;
+use crate::ty::{Shape, Type};
+
+/// A struct of the library as its text has it.
+pub(super) struct State {
+    file: &'static str,
+    pub(super) item: ast::Struct,
+}
+
+/// Whether a path is one of a file of the library that has structs.
+pub(super) fn is_path(name: &Callee) -> bool {
+    matches!(&name.path[..], [file] if standard::structs(&file.to_string()).next().is_some())
+}
+
+/// The struct of the library that a path names.
+pub(super) fn find(name: &Callee) -> Option<State> {
+    let [file] = &name.path[..] else { return None };
+    let (file, text) = standard::structure(&file.to_string(), &name.name.to_string())?;
+    let block = parse_block(text.parse().expect("the library's text is tokens")).0;
+    let item = block.structs.into_iter().next().expect("a struct of the library is one");
+    Some(State { file, item })
+}
+
+/// The type in `<…>` behind a struct of the library, where a name alone was read as a dimension.
+pub(super) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> Option<TypeExpr> {
+    if let (Some(over), true) = (over, is_path(name)) {
+        return Some(over.clone());
+    }
+    let ([dim], true) = (dims, is_path(name)) else { return None };
+    let [step] = &dim.steps[..] else { return None };
+    let DimStepKind::Name(name) = &step.kind else { return None };
+    let kind = TypeKind::Struct { name: name.clone(), dims: Vec::new(), over: None };
+    Some(TypeExpr { kind, site: dim.site })
+}
+
+/// E2002 for a struct that the library does not have.
+pub(super) fn undefined(file: &str, name: &Callee) -> Diag {
+    let diag = Diag::new(Code::E2002, name.site(), format!("undefined type `{name}`"));
+    match nearest(&name.name.to_string(), standard::structs(file)) {
+        Some(near) => diag.help(format!("write `{file}::{near}`")),
+        None => {
+            let known: Vec<String> =
+                standard::structs(file).map(|known| format!("`{file}::{known}`")).collect();
+            diag.help(format!("there are {}", known.join(", ")))
+        }
+    }
+}
+
+impl State {
+    /// Whether a type is this struct over something.
+    pub(super) fn is(&self, ty: &StructType) -> bool {
+        ty.over().is_some_and(|(file, _)| file == self.file) && ty.name == self.item.name
+    }
+
+    /// The names of the fields that hold the parameters.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &ast::Field> {
+        self.item.fields.iter().filter(|field| self.is_parameters(field))
+    }
+
+    fn is_parameters(&self, field: &ast::Field) -> bool {
+        let (Some(ty), Some(over)) = (&field.ty, &self.item.over) else { return false };
+        matches!(&ty.kind, TypeKind::Struct { name, .. } if name.is_name() && name.name == *over)
+    }
+
+    /// The definition over a struct: over its symbols.
+    pub(super) fn of(&self, over: &StructType, name: &Callee, site: Site) -> Result<Defined, Diag> {
+        let parameters = Structure::Struct(over.clone());
+        for leaf in parameters.named_leaves() {
+            if !leaf.ty.dtype.is_float() {
+                let message = format!(
+                    "`{name}`: expected parameters of floats, `{}` of `{over}` is {}",
+                    leaf.text(),
+                    leaf.ty
+                );
+                return Err(Diag::new(Code::E2005, site, message));
+            }
+        }
+        let symbols = over.definition.symbols.clone();
+        let dims = symbols.iter().cloned().map(Dim::symbol).collect();
+        let defined = Defined { definition: over.definition.clone(), alias: over.alias.clone() };
+        let own = StructType::new(over.name.clone(), dims, defined);
+        let own = own.expect("symbols in the place of themselves are no larger");
+        let fields: Vec<Structure> = self
+            .item
+            .fields
+            .iter()
+            .map(|field| match self.is_parameters(field) {
+                true => Structure::Struct(own.clone()),
+                false => match field.ty.as_ref().map(|ty| &ty.kind) {
+                    Some(TypeKind::Tensor { dtype, dims }) if dims.is_empty() => {
+                        Structure::Value(Type::new(*dtype, Shape::scalar()))
+                    }
+                    _ => unreachable!("the fields of a struct of the library are parameters and numbers"),
+                },
+            })
+            .collect();
+        let (depth, leaves) = measured(name, site, &fields)?;
+        let field = |(field, structure): (&ast::Field, Structure)| Field {
+            name: field.name.clone(),
+            structure,
+            is_public: true,
+            site: Site::Nowhere,
+        };
+        let definition = Definition {
+            name: self.item.name.clone(),
+            symbols,
+            fields: self.item.fields.iter().zip(fields).map(field).collect(),
+            depth,
+            leaves,
+            library: Some(self.file),
+        };
+        Ok(Defined { definition: definition.into(), alias: None })
+    }
+}

@@ -1,0 +1,8 @@
+//! A state is made of all its fields.
+
+mind::mind! {
+    struct Net { w: f32[3] }
+    fn fresh(net: Net) -> optim::Adam<Net> { optim::Adam { mean: net, square: net } }
+}
+
+fn main() {}
