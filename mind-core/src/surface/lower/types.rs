@@ -196,7 +196,8 @@ impl DimNames {
             TypeKind::Struct { name, dims, over } => {
                 let ty = match (self.state(name), over) {
                     (Some(state), over) => {
-                        self.state_type(name, state, states::over(name, dims, over.as_deref()), written.site)
+                        let over = states::over(name, dims, over.as_deref()).ok_or(&dims[..]);
+                        self.state_type(name, state, over, written.site)
                     }
                     (None, None) => self.struct_type(name, dims, written.site),
                     (None, Some(over)) => {
@@ -277,14 +278,16 @@ impl DimNames {
         &self,
         name: &Callee,
         state: states::State,
-        over: Option<TypeExpr>,
+        over: Result<TypeExpr, &[DimExpr]>,
         site: Site,
     ) -> Result<StructType, Unknown> {
-        let Some(over) = over else {
-            let message = format!("`{name}` is over a struct of parameters, found none");
+        let over = over.map_err(|dims| {
+            let found: Vec<_> = dims.iter().map(ToString::to_string).collect();
+            let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            let message = format!("`{name}` is over a struct of parameters, found {found}");
             let help = format!("write it as `{name}<Net>`, where `Net` is a struct of the block");
-            return Err(Some(Diag::new(Code::E2007, site, message).help(help)));
-        };
+            Some(Diag::new(Code::E2007, site, message).help(help))
+        })?;
         match self.structure(&over)? {
             Structure::Struct(parameters) => {
                 let defined = state.of(&parameters, name, over.site).map_err(Some)?;

@@ -42,7 +42,7 @@ impl Parser<'_> {
             self.diags.push(Diag::new(Code::E1007, gradient.site, message));
         }
         let name = self.name("the name of a struct")?;
-        let over = self.over_parameters();
+        let over = self.over_parameters().inspect_err(|_| block.unread.push(name.clone()))?;
         let symbols = match self.symbols() {
             Ok(symbols) if self.at_group(Delimiter::Brace) => symbols,
             symbols => {
@@ -77,18 +77,18 @@ impl Parser<'_> {
     }
 
     /// Reads `<P: params>`, if it comes next.
-    fn over_parameters(&mut self) -> Option<Ident> {
-        let (angle, rest) = self.cursor.punct()?;
-        let (name, rest) = rest.ident()?;
-        let (colon, rest) = rest.punct()?;
-        let (class, rest) = rest.ident()?;
-        let (end, rest) = rest.punct()?;
-        let signs = [angle, colon, end.clone()].map(|sign| sign.as_char());
-        let is_over = signs == ['<', ':', '>'] && class == PARAMS;
-        is_over.then(|| {
-            self.advance(end.span(), rest);
-            name
-        })
+    fn over_parameters(&mut self) -> Result<Option<Ident>, Diag> {
+        let name = self.cursor.punct().filter(|(angle, _)| angle.as_char() == '<');
+        let Some((name, colon)) = name.and_then(|(_, rest)| rest.ident()) else { return Ok(None) };
+        let class = colon.punct().filter(|(colon, _)| colon.as_char() == ':');
+        match class.and_then(|(_, rest)| rest.ident()) {
+            Some((class, behind)) if class == PARAMS => {
+                self.advance(class.span(), behind);
+                self.end_of_one()?;
+                Ok(Some(name))
+            }
+            Some(_) | None => Ok(None),
+        }
     }
 
     fn fields(&mut self) -> Result<Vec<Field>, Diag> {

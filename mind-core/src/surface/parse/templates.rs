@@ -201,10 +201,8 @@ impl Parser<'_> {
         let over = self.params(declared).ok_or_else(|| {
             self.unexpected("the name of parameters").help("declare it behind the name: `<P: params>`")
         })?;
-        match self.take_angle() {
-            true => Ok(Some(Formal::State { name, over })),
-            false => Err(self.unexpected("`>`")),
-        }
+        self.end_of_one()?;
+        Ok(Some(Formal::State { name, over }))
     }
 
     /// Reads `axis = -1`.

@@ -79,10 +79,14 @@ impl Parser<'_> {
                 TypeExpr { kind: TypeKind::Struct { name, dims, over: None }, site: here.to(self.before()) }
             }
         };
-        match self.take_angle() {
-            true => Ok((Vec::new(), Some(Box::new(over)))),
-            false => Err(self.unexpected("`>`")),
-        }
+        self.end_of_one()?;
+        Ok((Vec::new(), Some(Box::new(over))))
+    }
+
+    /// Reads the end of `<…>` that holds one thing, `>` or `,>`.
+    pub(super) fn end_of_one(&mut self) -> Result<(), Diag> {
+        self.take(",");
+        if self.take_angle() { Ok(()) } else { Err(self.unexpected("`>`")) }
     }
 
     /// Whether what comes next is a type, and no dimension: `f32[3]`, `Dense<64, N>`.
