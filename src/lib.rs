@@ -346,8 +346,8 @@
 //!
 //! | written | is |
 //! | --- | --- |
-//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`, to which `cast(i, T)` converts; `..` stands for any leading axes |
-//! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written |
+//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`, to which `cast(i, T)` converts, and of which `one_hot(i, 3, dtype = T)` is; `..` stands for any leading axes |
+//! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written; both stand in lists of shapes too: `reshape(x, [..B, 2, N / 2])` |
 //! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
 //! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written |
 //! | `x` | anything, a tuple or a struct too |

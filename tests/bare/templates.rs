@@ -30,7 +30,33 @@ mod layers {
         /// In the element type of the second, of whatever type the first is.
         pub fn weighed<T: float>(x: bool[..], y: T[..]) { cast(x, T) * y + cast(3, T) } pullback(_, dy) { cast(x, T) * dy }
 
+        pub fn hot<T: num>(i: int[..], like: T[..], const count: dim) { one_hot(i, count, dtype = T) }
+
+        /// Both beside what has a type that is written.
+        pub fn picked<N, T: float>(i: int[], x: T[N]) {
+            (sum(one_hot(i, N, dtype = T) * x), one_hot(i, N, dtype = i32), cast(iota(N), T) * x)
+        }
+
         pub fn converted<T: num>(x, y: T[..]) { cast(x, T) }
+
+        /// The last two axes as one.
+        pub fn merged<..B, H, D>(x: num[..B, H, D]) { reshape(x, [..B, H * D]) }
+
+        pub fn parted<..B, N>(x: num[..B, N], y: num[..B], const parts: dim) {
+            reshape(x, [..B, parts, -1]) + broadcast_to(y[.., _, _], [..B, parts, N / parts])
+        }
+
+        pub fn made<..B, N>(x: float[..B, N]) {
+            let shape = [N, ..B];
+            (ones([..B, 2]) + zeros([..B, 1]), full([2, ..B], sum(x)), iota([..B], axis = -1), reshape(x, shape))
+        }
+
+        pub fn outer<..A, ..B>(x: float[..A], y: float[..B]) {
+            reshape(reshape(x, [-1, 1]) * reshape(y, [-1]), [..A, ..B])
+        }
+
+        /// A number has none.
+        pub fn beside<..B, T: float>(x: T[..B], y: T[2]) { ones([..B, 2]) * y + x }
 
         /// As many of the last rows as there are in the mask, from a row on that run time knows.
         pub fn tail<N, K, D>(x: float[N, D], mask: bool[K]) { slice(x, [N - K, 0], [N, D]) }
@@ -197,6 +223,33 @@ fn a_variable_of_element_types_is_that_of_its_argument() {
 }
 
 #[test]
+fn one_hot_is_of_the_element_type_of_an_argument() {
+    let i = Tensor::from([1i32, 0]);
+    let (x, n) = (Tensor::from([1.5f64, 2.5]), Tensor::from([7i64]));
+    assert_eq!(
+        mind!(self::layers::hot(i, x, count = 3) : f64[2, 3]),
+        Tensor::from([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    );
+    assert_eq!(mind!(self::layers::hot(i, n, count = 2) : i64[2, 2]), Tensor::from([[0, 1], [1, 0]]));
+    assert_eq!(mind!(self::layers::hot(i, i, count = 2) : i32[2, 2]), Tensor::from([[0, 1], [1, 0]]));
+    assert_eq!(
+        mind!(self::layers::hot(i, 0.5, count = 2) : f32[2, 2]),
+        Tensor::from([[0.0, 1.0], [1.0, 0.0]])
+    );
+    let at = 1i64;
+    let (value, hot, places) = mind!(self::layers::picked(at, x) : (f64, i32[2], f64[2]));
+    assert_eq!((value, hot, places), (2.5, Tensor::from([0, 1]), Tensor::from([0.0, 2.5])));
+    let g = mind!(use self::layers::picked; let (value, _, places) = picked(at, x); grad(value * value + sum(places), wrt = x) : f64[2]);
+    assert_eq!(g, Tensor::from([0.0, 6.0]));
+    // Of an extent that run time knows.
+    let open = Tensor::from_vec((2,), vec![1.5f32, 2.5]).unwrap();
+    let (value, _, _) = mind!(self::layers::picked(at, open));
+    assert_eq!(value, 2.5);
+    assert_eq!(mind!(one_hot(i, 2, dtype = f64) : f64[2, 2]), Tensor::from([[0.0, 1.0], [1.0, 0.0]]));
+    assert_eq!(mind!(one_hot(i, 2, dtype = bool) : bool[2, 2]), Tensor::from([[false, true], [true, false]]));
+}
+
+#[test]
 fn second_derivatives_go_through_conversions() {
     let x = Tensor::from([1.5f32, -2.0]);
     // Of x³ in the other type, first 3 x², times x, then 9 x²: both factors count.
@@ -206,4 +259,59 @@ fn second_derivatives_go_through_conversions() {
         mind!(grad(sum(grad(sum(f64(x) * f64(x) * f64(x)), wrt = x)), wrt = x) : f32[2]),
         Tensor::from([9.0, -12.0])
     );
+}
+
+#[test]
+fn a_pack_stands_in_lists_of_shapes() {
+    let x = Tensor::from([[[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]]]);
+    let flat = Tensor::from([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]);
+    assert_eq!(mind!(self::layers::merged(x) : f64[1, 6]), flat);
+    let matrix = Tensor::from([[1i32, 2], [3, 4]]);
+    assert_eq!(mind!(self::layers::merged(matrix) : i32[4]), Tensor::from([1, 2, 3, 4]));
+    let row = Tensor::from([1i64, 2, 3, 4]);
+    assert_eq!(
+        mind!(self::layers::parted(row, 10, parts = 2) : i64[2, 2]),
+        Tensor::from([[11, 12], [13, 14]])
+    );
+    let y = Tensor::from([[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]]);
+    let (ones, sums, places, turned) =
+        mind!(self::layers::made(y) : (f32[1, 2, 2], f32[2, 1, 2], i64[1, 2], f32[3, 1, 2]));
+    assert_eq!((ones, sums), (Tensor::from([[[1.0; 2]; 2]]), Tensor::from([[[21.0; 2]]; 2])));
+    assert_eq!(places, Tensor::from([[0, 1]]));
+    assert_eq!(turned, Tensor::from([[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]]));
+    let (a, b) = (Tensor::from([1.0f32, 2.0]), Tensor::from([[3.0f32], [4.0]]));
+    let product: Tensor![f32; 2, 2, 1] = mind!(self::layers::outer(a, b)).into();
+    assert_eq!(product, Tensor::from([[[3.0], [4.0]], [[6.0], [8.0]]]));
+    assert_eq!(mind!(self::layers::beside(3.0, a) : f32[2]), Tensor::from([4.0, 5.0]));
+}
+
+#[test]
+fn a_pack_may_be_of_extents_that_run_time_knows() {
+    let open = Tensor::from_vec((1, 3, 2), vec![1.0f64, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let flat = mind!(self::layers::merged(open));
+    assert_eq!((flat.dims(), flat.as_slice()), ([1, 6], open.as_slice()));
+    let (ones, _, places, turned) = mind!(self::layers::made(open));
+    assert_eq!((ones.dims(), places.as_slice()), ([1, 3, 2], &[0i64, 1, 2][..]));
+    assert_eq!((turned.dims(), turned.as_slice()), ([2, 1, 3], open.as_slice()));
+}
+
+#[test]
+fn gradients_go_through_shapes_with_packs() {
+    let x = Tensor::from([[[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]]]);
+    let open = Tensor::from_vec((1, 3, 2), x.as_slice().to_vec()).unwrap();
+    let w = Tensor::from([1.0, 1.0, 1.0, 0.0, 0.0, 0.5]);
+    let expected = Tensor::from([[[2.0, 4.0], [6.0, 0.0], [0.0, 6.0]]]);
+    let g = mind!(grad(sum(self::layers::merged(x) * self::layers::merged(x) @ w), wrt = x) : f64[1, 3, 2]);
+    assert_eq!(g, expected);
+    let g = mind!(grad(sum(self::layers::merged(open) * self::layers::merged(open) @ w), wrt = open));
+    assert_eq!(g.as_slice(), expected.as_slice());
+    // Twice, through what is spread.
+    let (a, y) = (Tensor::from([1.0f64, 2.0, 3.0, 4.0]), Tensor::from(2.0f64));
+    let second: f64 = mind!(
+        use self::layers::parted;
+        let first = grad(sum(parted(a, y, parts = 2) * parted(a, y, parts = 2)), wrt = a);
+        grad(sum(first * a), wrt = y)
+    )
+    .into();
+    assert_eq!(second, 20.0);
 }

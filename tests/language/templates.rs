@@ -88,3 +88,46 @@ fn a_variable_of_element_types_is_a_type_to_convert_to() {
     assert_eq!(f(&i, &x, &y), expected);
     assert_eq!(loss_grad(&i, &y).1, Tensor::from([0.0, 1.0]));
 }
+
+#[test]
+fn a_pack_stands_in_lists_of_shapes() {
+    mind! {
+        /// The last two axes as one.
+        fn merged<..B, H, D>(x: num[..B, H, D]) { reshape(x, [..B, H * D]) }
+        /// The last axis as two, which others of the same leading dimensions are beside.
+        fn parted<..B, N>(x: num[..B, N], y: num[..B], const parts: dim) {
+            reshape(x, [..B, parts, -1]) + broadcast_to(y[.., _, _], [..B, parts, N / parts])
+        }
+        fn made<..B, N>(x: float[..B, N]) {
+            let shape = [N, ..B];
+            (ones([..B, 2]) + zeros([..B, 1]), full([2, ..B], 0.5), iota([..B], axis = -1), reshape(x, shape))
+        }
+        fn outer<..A, ..B>(x: float[..A], y: float[..B]) {
+            reshape(reshape(x, [-1, 1]) * reshape(y, [-1]), [..A, ..B])
+        }
+        /// A number has none.
+        fn beside<..B>(x: float[..B]) { ones([..B, 2]) * x }
+
+        fn f<N>(x: f64[N, 3, 2]) -> f64[N, 6] { merged(x) }
+        fn g(x: i32[4], y: i32) -> i32[2, 2] { parted(x, y, parts = 2) }
+        fn h<N>(x: f32[N, 2, 3]) -> (f32[N, 2, 2], f32[2, N, 2], i64[N, 2], f32[3, N, 2]) { made(x) }
+        fn k<N>(x: f32[N], y: f32[2, 1]) -> f32[N, 2, 1] { outer(x, y) }
+        fn l() -> f32[2] { beside(3.0) }
+        #[grad(x)]
+        fn loss<N>(x: f64[N, 3, 2], w: f64[6]) -> f64 { sum(merged(x) * merged(x) @ w) }
+    }
+    let x = Tensor::from([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]);
+    assert_eq!(f(&x), Tensor::from([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]));
+    assert_eq!(g(&Tensor::from([1, 2, 3, 4]), 10), Tensor::from([[11, 12], [13, 14]]));
+    let (ones, halves, places, turned) = h(&Tensor::from([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]));
+    assert_eq!((ones, halves), (Tensor::from([[[1.0; 2]; 2]]), Tensor::from([[[0.5; 2]]; 2])));
+    assert_eq!(places, Tensor::from([[0, 1]]));
+    assert_eq!(turned, Tensor::from([[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]]));
+    assert_eq!(
+        k(&Tensor::from([1.0, 2.0]), &Tensor::from([[3.0], [4.0]])),
+        Tensor::from([[[3.0], [4.0]], [[6.0], [8.0]]])
+    );
+    assert_eq!(l(), Tensor::from([3.0; 2]));
+    let w = Tensor::from([1.0, 1.0, 1.0, 0.0, 0.0, 0.5]);
+    assert_eq!(loss_grad(&x, &w).1, Tensor::from([[[2.0, 4.0], [6.0, 0.0], [0.0, 6.0]]]));
+}

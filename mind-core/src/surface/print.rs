@@ -39,6 +39,7 @@ impl Body {
                 | NodeKind::Text(_)
                 | NodeKind::Name(_)
                 | NodeKind::Path(_)
+                | NodeKind::Pack(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
@@ -123,6 +124,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Text(_)
         | NodeKind::Name(_)
         | NodeKind::Path(_)
+        | NodeKind::Pack(_)
         | NodeKind::Rust { .. }
         | NodeKind::Pullback { .. }
         | NodeKind::PulledBack { .. }
@@ -148,6 +150,7 @@ impl Body {
             | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Call { .. }
             | NodeKind::Transformed { .. }
             | NodeKind::Transpose { .. }
@@ -239,6 +242,7 @@ impl Printer {
             NodeKind::Bool(value) => (value.to_string(), Binding::Atom),
             NodeKind::Name(name) => (name.to_string(), Binding::Atom),
             NodeKind::Path(name) => (name.to_string(), Binding::Atom),
+            NodeKind::Pack(name) => (format!("..{name}"), Binding::Atom),
             NodeKind::Prefix { map, operand, .. } => {
                 let sign = map.row().label;
                 // Beside a literal the sign would become the literal's.

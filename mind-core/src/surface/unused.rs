@@ -39,6 +39,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }

@@ -24,8 +24,10 @@ pub(crate) struct Function {
 /// How an attribute is written.
 #[derive(Clone, Copy)]
 pub(crate) enum AttributeForm {
-    /// `[2, N]`
+    /// `[2, N]`, of a shape
     Dims,
+    /// `[2, N]`, of bounds
+    Bounds,
     /// `[2, N]` or `N`
     Shape,
     /// `1`

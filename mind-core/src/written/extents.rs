@@ -1,8 +1,9 @@
-//! Attributes that are made of the extents of operands: a dim over symbols each of which names an axis of an operand.
+//! Attributes that are made of the extents of operands: a dim over symbols each of which names an axis of an operand. In a
+//! list of a shape a dim may also be a symbol alone that stands for several extents.
 
 use std::cell::OnceCell;
 
-use mind_shape::{Type, rules};
+use mind_shape::{MAX_RANK, Type, UNKNOWN, rules};
 
 use super::Subscript;
 use super::arguments::{Argument, Text, Texts};
@@ -10,20 +11,52 @@ use super::resolve::position;
 use crate::dim::{Atom, Bindings, Dim, Overflow, Symbol, Term};
 use crate::ty;
 
-/// The extent of an axis of an operand; a negative one counts from the end.
-pub(crate) fn extent(operand: usize, axis: i64) -> Dim {
-    Dim::symbol(format!("{operand}[{axis}]").as_str())
+/// What a symbol names of the shape of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lent {
+    /// The extent of an axis; a negative one counts from the end.
+    Axis(i64),
+    /// The extents before so many of the last. They stand in a list, and in no arithmetic.
+    Leading(usize),
 }
 
-/// The operand and the axis that a symbol names; nothing for a symbol of a program.
-fn place(symbol: &Symbol) -> Option<(usize, i64)> {
-    let (operand, axis) = symbol.strip_suffix(']')?.split_once('[')?;
-    Some((operand.parse().ok()?, axis.parse().ok()?))
+/// What an operand lends, as a dim.
+pub(crate) fn lent(operand: usize, what: Lent) -> Dim {
+    Dim::symbol(
+        match what {
+            Lent::Axis(axis) => format!("{operand}[{axis}]"),
+            Lent::Leading(last) => format!("{operand}[..{last}]"),
+        }
+        .as_str(),
+    )
 }
 
-/// The same in an expression, which has no symbols of a program.
+/// The operand and what of it a symbol names; nothing for a symbol of a program.
+fn place(symbol: &Symbol) -> Option<(usize, Lent)> {
+    let (operand, part) = symbol.strip_suffix(']')?.split_once('[')?;
+    let part = match part.strip_prefix("..") {
+        Some(last) => Lent::Leading(last.parse().ok()?),
+        None => Lent::Axis(part.parse().ok()?),
+    };
+    Some((operand.parse().ok()?, part))
+}
+
+/// The same in a number of an expression, which has no symbols of a program.
 fn named(symbol: &Symbol) -> (usize, i64) {
-    place(symbol).expect("dims of expressions are over extents of operands")
+    match place(symbol) {
+        Some((operand, Lent::Axis(axis))) => (operand, axis),
+        Some((_, Lent::Leading(_))) | None => {
+            unreachable!("numbers of expressions are over extents of operands")
+        }
+    }
+}
+
+/// The operand whose leading extents stand in a list, and how many others it has, where a dim stands for several.
+pub(super) fn leading(dim: &Dim) -> Option<(usize, usize)> {
+    match place(dim.as_symbol()?)? {
+        (operand, Lent::Leading(last)) => Some((operand, last)),
+        (_, Lent::Axis(_)) => None,
+    }
 }
 
 /// The operands whose extents are in dims: up to the last of them.
@@ -138,6 +171,19 @@ pub(super) fn bounds(dims: &[Dim]) -> Numbers<'_> {
 
 impl Text for Numbers<'_> {
     fn text(&self, at: &Texts<'_>) -> String {
+        let packs = self.dims.iter().filter(|dim| leading(dim).is_some()).count();
+        if packs > 0 {
+            let most = self.dims.len() + packs * MAX_RANK;
+            let parts = self.dims.iter().map(|dim| match leading(dim) {
+                Some((operand, last)) => {
+                    let ty = at.operands[operand].trim_start_matches('&');
+                    format!("leading(&{ty}, {last})")
+                }
+                None => format!("and({})", self.stand.text(dim, at)),
+            });
+            let parts: Vec<_> = parts.collect();
+            return format!("{}::List::<{most}>::NEW.{}.extents()", at.rules, parts.join("."));
+        }
         let numbers: Vec<_> = self.dims.iter().map(|dim| self.stand.text(dim, at)).collect();
         format!("&[{}]", numbers.join(", "))
     }
@@ -150,8 +196,17 @@ impl Argument for Numbers<'_> {
         Self: 'v;
 
     fn value<'v>(&'v self, operands: &'v [Type]) -> &'v [i64] {
-        let number = |dim: &Dim| self.stand.value(dim, operands);
-        self.values.get_or_init(|| self.dims.iter().map(number).collect())
+        let numbers = |dim: &Dim| match leading(dim) {
+            Some((operand, last)) => {
+                let extents = &operands[operand].dims()[..operands[operand].rank() - last];
+                extents
+                    .iter()
+                    .map(|extent| rules::as_extent((*extent != UNKNOWN).then_some(*extent)))
+                    .collect()
+            }
+            None => vec![self.stand.value(dim, operands)],
+        };
+        self.values.get_or_init(|| self.dims.iter().flat_map(numbers).collect())
     }
 }
 
@@ -225,7 +280,17 @@ pub(super) fn bounds_of(part: &Subscript) -> impl Iterator<Item = &Dim> {
 /// Dims where the types of the operands are known.
 pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Overflow> {
     let bindings = extents_in(dims, operands);
-    dims.iter().map(|dim| dim.substitute(&bindings)).collect()
+    let mut known = Vec::new();
+    for dim in dims {
+        match leading(dim) {
+            Some((operand, last)) => {
+                let shape = &operands[operand].shape;
+                known.extend_from_slice(&shape[..shape.len() - last]);
+            }
+            None => known.push(dim.substitute(&bindings)?),
+        }
+    }
+    Ok(known)
 }
 
 /// The extents of operands that stand in dims.
@@ -233,7 +298,7 @@ pub(super) fn extents_in<'d>(dims: impl IntoIterator<Item = &'d Dim>, operands: 
     let mut bindings = Bindings::new();
     for dim in dims {
         dim.for_each_symbol(&mut |symbol| {
-            if let Some((operand, axis)) = place(symbol) {
+            if let Some((operand, Lent::Axis(axis))) = place(symbol) {
                 let shape = &operands[operand].shape;
                 let axis = if axis < 0 { axis + position(shape.len()) } else { axis };
                 bindings.insert(

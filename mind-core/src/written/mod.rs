@@ -25,7 +25,7 @@ pub use arguments::{Argument, Text, Texts};
 pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub(crate) use composite::{Step, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
-pub(crate) use extents::extent;
+pub(crate) use extents::{Lent, lent};
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};

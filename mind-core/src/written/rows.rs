@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Extents, extents::operands};
+use super::{
+    Extents,
+    extents::{leading, operands},
+};
 use crate::{
     dim::Dim,
     map::{Gives, Map},
@@ -40,10 +43,12 @@ pub enum Elements {
 }
 
 /// How many axes a result has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// So many.
     Known(usize),
+    /// So many, and with them those of each of these operands without so many of its last.
+    Listed(usize, Vec<(usize, usize)>),
     /// As many as this operand.
     Of(usize),
     /// So many less than the first operand.
@@ -134,7 +139,11 @@ impl Row {
     pub(super) fn written(self, shape: &[Dim]) -> Self {
         let row = match shape.iter().map(Dim::as_literal).collect::<Option<Vec<_>>>() {
             Some(extents) => self.extents(extents),
-            None => self.axes(Axes::Known(shape.len())),
+            None => {
+                let packs: Vec<_> = shape.iter().filter_map(leading).collect();
+                let known = shape.len() - packs.len();
+                self.axes(if packs.is_empty() { Axes::Known(known) } else { Axes::Listed(known, packs) })
+            }
         };
         row.over(shape)
     }

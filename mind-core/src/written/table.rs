@@ -145,8 +145,8 @@ statements! {
         rule: iota(sizes(shape), axis),
         run: "iota" => (axis, OwnType),
         core: {
-            let axis = resolved_axes(&[*axis], shape.len())?[0];
             let shape = known(shape, types).map_err(Unresolved::Extent)?;
+            let axis = resolved_axes(&[*axis], shape.len())?[0];
             one(ir::Op::Made(Made::Iota { shape, axis }))
         },
     }
@@ -513,7 +513,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         let steps = given.integers(2).unwrap_or_else(|| vec![1; starts.len()]);
         Op::Part(Part::Slice(Slice { starts, ends, steps }.into()))
     })
-    .with(&[AttributeForm::Dims, AttributeForm::Dims, AttributeForm::Integers], 1),
+    .with(&[AttributeForm::Bounds, AttributeForm::Bounds, AttributeForm::Integers], 1),
     Function::of("concat", &["parts", "axis"], |mut given| {
         Op::Join(Join::Concat { axis: given.integer(0).unwrap_or_default() })
     })

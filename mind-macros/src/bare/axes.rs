@@ -47,20 +47,21 @@ fn needed(program: &Program, nodes: &[NodeId]) -> BTreeSet<NodeId> {
     for index in (0..program.nodes.len()).rev().map(NodeId::new) {
         if needed.contains(&index) {
             let node = program.node(index);
-            needed.extend(operands(&node.op).map(|position| node.operands[position]));
+            needed.extend(operands(&node.op).into_iter().map(|position| node.operands[position]));
         }
     }
     needed
 }
 
 /// The operands that the axes of a result depend on.
-fn operands(op: &Op) -> std::ops::Range<usize> {
+fn operands(op: &Op) -> Vec<usize> {
     match op.axes() {
-        None | Some(Axes::Known(_) | Axes::Any) => 0..0,
-        Some(Axes::Of(operand)) => operand..operand + 1,
-        Some(Axes::Less(_) | Axes::More(_)) => 0..1,
-        Some(Axes::Broadcast | Axes::Product | Axes::Picked) => 0..2,
-        Some(Axes::BroadcastAll) => 0..3,
+        None | Some(Axes::Known(_) | Axes::Any) => vec![],
+        Some(Axes::Listed(_, packs)) => packs.into_iter().map(|(operand, _)| operand).collect(),
+        Some(Axes::Of(operand)) => vec![operand],
+        Some(Axes::Less(_) | Axes::More(_)) => vec![0],
+        Some(Axes::Broadcast | Axes::Product | Axes::Picked) => vec![0, 1],
+        Some(Axes::BroadcastAll) => vec![0, 1, 2],
     }
 }
 
@@ -68,6 +69,9 @@ fn operands(op: &Op) -> std::ops::Range<usize> {
 fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
     match node.op.axes().expect("the axes of a leaf are bound") {
         Axes::Known(rank) => known(rank),
+        Axes::Listed(count, packs) => packs.into_iter().fold(known(count), |axes, (operand, last)| {
+            format!("rt::axes::plus({axes}, {})", repeat("less", last, of(operand)))
+        }),
         Axes::Of(operand) => of(operand),
         Axes::Less(count) => repeat("less", count, of(0)),
         Axes::More(count) => repeat("more", count, of(0)),

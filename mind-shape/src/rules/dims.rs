@@ -100,6 +100,54 @@ pub const fn as_bound(number: Option<i64>) -> i64 {
     }
 }
 
+/// A written shape in the making, of at most so many extents: numbers, and leading extents of values.
+///
+/// ```
+/// use mind_shape::{DType, Type, rules::List};
+/// let heads = Type::new(DType::F32, &[5, 2, 7, 3]);
+/// assert_eq!(List::<10>::NEW.leading(&heads, 2).and(21).extents(), [5, 2, 21]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct List<const MOST: usize> {
+    count: usize,
+    extents: [i64; MOST],
+}
+
+impl<const MOST: usize> List<MOST> {
+    /// Without extents.
+    pub const NEW: Self = Self { count: 0, extents: [0; MOST] };
+
+    /// With one more, as [`as_extent`] gives it.
+    ///
+    /// # Panics
+    /// If there are too many.
+    #[must_use]
+    pub const fn and(mut self, extent: i64) -> Self {
+        self.extents[self.count] = extent;
+        self.count += 1;
+        self
+    }
+
+    /// With the extents of a value before so many of its last, which it has.
+    ///
+    /// # Panics
+    /// If there are too many, or the value has fewer axes.
+    #[must_use]
+    pub const fn leading(mut self, x: &Type, last: usize) -> Self {
+        let mut axis = 0;
+        while axis < x.rank() - last {
+            self = self.and(as_extent(extent_of(x, axis as i64)));
+            axis += 1;
+        }
+        self
+    }
+
+    /// The extents.
+    pub const fn extents(&self) -> &[i64] {
+        self.extents.split_at(self.count).0
+    }
+}
+
 /// Whether an extent of a written shape is not known yet.
 pub(super) const fn has_later(shape: &[i64]) -> bool {
     let mut axis = 0;

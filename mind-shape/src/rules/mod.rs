@@ -30,7 +30,7 @@ pub use arrangement::{
 };
 pub use contract::{Elements, Pattern, Tie, has_extent, matches, same_elements, same_leading};
 pub use convolution::{Padding, conv2d};
-pub use dims::{LATER, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
+pub use dims::{LATER, List, as_bound, as_extent, extent_of, floored, has_axis, number_like, sum, times};
 use elementwise::taken;
 pub use elementwise::{Gives, Takes, alike, binary, choice, unary};
 pub use gradient::{

@@ -19,7 +19,7 @@ use crate::surface::lower::expressions::{Expressions, transposed};
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{Step, expanded, spread};
+use crate::written::{Lent, Step, expanded, spread};
 
 impl Lowering<'_> {
     /// A sign before an operand.
@@ -134,12 +134,13 @@ impl Lowering<'_> {
                 let site = named.map_or(self.site(expr), |(_, argument)| self.site(argument));
                 let text = self.text(x);
                 self.checks.push(Check { kind: CheckKind::Axis(axis), node, text, site });
-                let extent = self.extent("extent", node, axis, x);
+                let extent = self.lent("extent", node, Lent::Axis(axis), x);
                 Ok(Value::Literal(self.literals.dim(extent, expr)))
             }
-            Call::Composite(steps, operand) => {
-                let spot = self.spot_of_call(&given, &[operand]);
-                let mut values = vec![self.tensor(operand)?];
+            Call::Composite(steps, operands) => {
+                let spot = self.spot_of_call(&given, &operands[..1]);
+                let mut values =
+                    operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
                 for Step { op, operands } in steps {
                     let operands: Vec<NodeId> = operands.iter().map(|at| values[*at]).collect();
                     values.push(self.emit(op, &operands, spot.clone()));

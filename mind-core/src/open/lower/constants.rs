@@ -75,6 +75,9 @@ impl Lowering<'_> {
                         let spot = self.spot_of_literal(expr);
                         self.emit(spread(shape.to_vec()), &[node(&made, value)], spot)
                     }
+                    LiteralKind::Array(_) if self.literals.is_shape(part) => {
+                        return Err(self.is_a_shape(part));
+                    }
                     LiteralKind::Number(_) | LiteralKind::Truth(_) | LiteralKind::Array(_) => {
                         return self.expected("numbers that are known here", expr);
                     }

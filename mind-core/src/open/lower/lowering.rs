@@ -16,7 +16,7 @@ use crate::surface::lower::literals::Literals;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Lowered, Names, Stop, Value, Word};
-use crate::written;
+use crate::written::{self, Lent};
 
 /// An expression on its way to an open program.
 pub(super) struct Lowering<'a> {
@@ -44,8 +44,8 @@ pub(super) struct Lowering<'a> {
     pub(super) table: &'a Table,
     /// The constants and structs that the expression imports.
     pub(super) imported: DimNames,
-    /// The extents that dims are made of: each an axis of a node, and the argument that it is.
-    pub(super) extents: BTreeMap<Symbol, (NodeId, i64, ExprId)>,
+    /// The extents that dims are made of: each what of a node, and the argument that it is.
+    pub(super) extents: BTreeMap<Symbol, (NodeId, Lent, ExprId)>,
     pub(super) graph: Graph,
     pub(super) checks: Vec<Check>,
     pub(super) diags: Diags,
@@ -99,6 +99,14 @@ impl Expressions for Lowering<'_> {
         &mut self.literals
     }
 
+    fn dims(&self) -> &DimNames {
+        self.frames.last().map_or(&self.imported, |frame| &frame.dims)
+    }
+
+    fn is_in_template(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
     fn tensor_type(&self, _: NodeId) -> Option<String> {
         None
     }
@@ -129,6 +137,7 @@ impl Expressions for Lowering<'_> {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Call { .. }
@@ -189,10 +198,10 @@ impl Lowering<'_> {
         })
     }
 
-    /// The extent of an axis as a dim: a symbol that no other has.
-    pub(super) fn extent(&mut self, name: &str, node: NodeId, axis: i64, argument: ExprId) -> Dim {
+    /// The extent of an axis, or several, as a dim: a symbol that no other has.
+    pub(super) fn lent(&mut self, name: &str, node: NodeId, what: Lent, argument: ExprId) -> Dim {
         let symbol: Symbol = format!("{name}#{}", self.extents.len()).as_str().into();
-        self.extents.insert(symbol.clone(), (node, axis, argument));
+        self.extents.insert(symbol.clone(), (node, what, argument));
         Dim::symbol(symbol)
     }
 
@@ -202,20 +211,20 @@ impl Lowering<'_> {
         // Extents of one axis are one symbol, which may cancel: then the node is no operand.
         let mut same = Bindings::new();
         dim.for_each_symbol(&mut |symbol| {
-            let (node, axis, _) = self.extents[symbol];
+            let (node, what, _) = self.extents[symbol];
             let mut all = self.extents.iter();
-            let first = all.find(|(_, (other, along, _))| (*other, *along) == (node, axis));
+            let first = all.find(|(_, (other, same, _))| (*other, *same) == (node, what));
             same.insert(symbol.clone(), Dim::symbol(first.map_or(symbol, |(first, _)| first).clone()));
         });
         let dim = &dim.substitute(&same).unwrap_or_else(|_| dim.clone());
         let (known, mut bindings) = (operands.len(), Bindings::new());
         dim.for_each_symbol(&mut |symbol| {
-            let (node, axis, argument) = self.extents[symbol];
+            let (node, what, argument) = self.extents[symbol];
             let place = operands.iter().position(|(known, _)| *known == node).unwrap_or_else(|| {
                 operands.push((node, argument));
                 operands.len() - 1
             });
-            bindings.insert(symbol.clone(), written::extent(first + place, axis));
+            bindings.insert(symbol.clone(), written::lent(first + place, what));
         });
         dim.substitute(&bindings).unwrap_or_else(|_| {
             // Terms of one extent have come together and leave 64 bits: each symbol is an operand of its own.
@@ -223,8 +232,8 @@ impl Lowering<'_> {
             bindings.clear();
             dim.for_each_symbol(&mut |symbol| {
                 if !bindings.contains_key(symbol) {
-                    let (node, axis, argument) = self.extents[symbol];
-                    bindings.insert(symbol.clone(), written::extent(first + operands.len(), axis));
+                    let (node, what, argument) = self.extents[symbol];
+                    bindings.insert(symbol.clone(), written::lent(first + operands.len(), what));
                     operands.push((node, argument));
                 }
             });

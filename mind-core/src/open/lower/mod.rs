@@ -116,6 +116,7 @@ impl Lowering<'_> {
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
             NodeKind::Name(name) => self.name(name, expr),
             NodeKind::Path(path) => self.constant_by_path(path, expr),
+            NodeKind::Pack(name) => self.pack(name, expr),
             NodeKind::Member { base, name } => self.member(*base, name, expr),
             NodeKind::Field { base, index, field } => self.field(*base, *index, *field, expr),
             NodeKind::Rust { tokens, text } => Ok(self.rust(tokens, text, expr)),

@@ -50,7 +50,7 @@ impl Lowering<'_> {
 
     /// What an extent or constant is; nothing where no such has the name.
     fn known(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value<NodeId>>> {
-        let dims = self.frames.last().map_or(&self.imported, |frame| &frame.dims);
+        let dims = self.dims();
         if let Some(dim) = dims.get(name) {
             return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
         }
@@ -103,7 +103,7 @@ impl Lowering<'_> {
                     self.names.bind(key(name), Binding::Parameter(self.passed.len() - 1));
                 }
                 Pattern::Struct { name, fields, rest: others, site } => {
-                    let dims = self.frames.last().map_or(&self.imported, |frame| &frame.dims);
+                    let dims = self.dims();
                     mistakes.extend(dims.taken_apart(name, fields, *others, *site));
                     for field in fields.iter().rev() {
                         let mut part = place.clone();

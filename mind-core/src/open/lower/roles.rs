@@ -77,6 +77,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Bool(_)
             | NodeKind::Text(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Name(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }

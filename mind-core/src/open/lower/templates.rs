@@ -1,6 +1,6 @@
 //! Inlined templates: what the call gives is held against what the template takes as soon as types are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mind_shape::rules::{Elements, Takes};
@@ -16,10 +16,11 @@ use crate::surface::ast::{
 };
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::templates::{declared, declared_names, symbol};
+use crate::surface::lower::templates::{declared, symbol, unread};
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
 use crate::ty::DType;
+use crate::written::Lent;
 
 /// An argument and how many axes its pattern writes.
 #[derive(Clone, Copy)]
@@ -34,6 +35,8 @@ struct Giver {
 struct Told {
     dims: BTreeMap<String, Dim>,
     packs: BTreeMap<String, Giver>,
+    /// The packs that only numbers were given for, which have no dimensions.
+    empty: BTreeSet<String>,
     elements: BTreeMap<String, Giver>,
     /// What literals are of by themselves, where no tensor tells.
     literals: BTreeMap<String, DType>,
@@ -99,8 +102,14 @@ impl Lowering<'_> {
             told.elements.into_iter().map(|(name, giver)| (name, Word::ElementsOf(giver.argument)));
         let literals = told.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
         let elements = literals.chain(elements).collect();
+        let mut packs: BTreeMap<_, _> = told.empty.into_iter().map(|name| (name, Some(Vec::new()))).collect();
+        for (name, giver) in told.packs {
+            let leading = self.lent(&name, giver.node, Lent::Leading(giver.last), giver.argument);
+            packs.insert(name, Some(vec![leading]));
+        }
+        dims.packs = Arc::new(packs);
         if !sound {
-            Arc::make_mut(&mut dims.unread).extend(declared_names(template));
+            unread(&mut dims, template);
         }
         let outside = std::mem::replace(&mut self.names, names);
         self.frames.push(Frame { name: template.full_name(), parameters, site, outside, dims, elements });
@@ -148,6 +157,9 @@ impl Lowering<'_> {
             {
                 if let ElementPattern::Variable(name) = &pattern.elements {
                     told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                }
+                if let Some(Pack::Named(name)) = &pattern.pack {
+                    told.empty.insert(name.to_string());
                 }
                 Ok(value)
             }
@@ -237,12 +249,8 @@ impl Lowering<'_> {
             let axis = pattern.dims.len() - place;
             match symbol(template, written).filter(|name| !told.dims.contains_key(name)) {
                 Some(name) => {
-                    let own = self.extent(
-                        &name,
-                        giver.node,
-                        -i64::try_from(axis).expect("a rank is small"),
-                        giver.argument,
-                    );
+                    let axis = -i64::try_from(axis).expect("a rank is small");
+                    let own = self.lent(&name, giver.node, Lent::Axis(axis), giver.argument);
                     told.dims.insert(name, own);
                 }
                 None => told.computed.push(Computed { parameter: position, position: place, axis, giver }),

@@ -69,6 +69,8 @@ pub enum NodeKind {
     Name(Ident),
     /// `layers::EPS`: a constant of another block.
     Path(Callee),
+    /// `..B` in a list: the leading dimensions that a template calls so.
+    Pack(Ident),
     /// `-a`, `!a`
     Prefix {
         /// `-`, or `!`.
@@ -302,6 +304,7 @@ impl Body {
                 | NodeKind::Bool(_)
                 | NodeKind::Text(_)
                 | NodeKind::Path(_)
+                | NodeKind::Pack(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }
@@ -354,6 +357,7 @@ impl NodeKind {
             | Self::Text(_)
             | Self::Name(_)
             | Self::Path(_)
+            | Self::Pack(_)
             | Self::Rust { .. }
             | Self::Open => Vec::new(),
             Self::Prefix { operand, .. } | Self::Typed { operand, .. } => vec![operand],

@@ -31,6 +31,7 @@ impl NodeKind {
             | Self::Bool(_)
             | Self::Text(_)
             | Self::Name(_)
+            | Self::Pack(_)
             | Self::Path(_)
             | Self::Prefix { .. }
             | Self::Binary { .. }

@@ -171,6 +171,7 @@ impl Body {
                 | NodeKind::Bool(_)
                 | NodeKind::Text(_)
                 | NodeKind::Name(_)
+                | NodeKind::Pack(_)
                 | NodeKind::Prefix { .. }
                 | NodeKind::Binary { .. }
                 | NodeKind::Call { .. }

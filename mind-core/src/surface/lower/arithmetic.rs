@@ -6,12 +6,12 @@ use super::expressions::Expressions;
 use super::literals::{Class, Literal, LiteralId, LiteralKind};
 use super::scalars::Scalar;
 use super::types::operate;
-use super::values::{Lowered, Stop, Value};
+use super::values::{Lowered, Stop, Value, Word};
 use crate::data::TensorData;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::map::Map;
-use crate::surface::ast::{BinaryOp, DimOperator, ExprId, Number, NumberValue};
+use crate::surface::ast::{BinaryOp, DimOperator, ExprId, NodeKind, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
 /// Literals as lowerings read them.
@@ -81,9 +81,19 @@ pub(crate) trait ReadLiterals: Expressions {
         let mut ids = Vec::new();
         let (mut class, mut dtype) = (Class::Any, None);
         let mut extents: Option<Vec<i64>> = None;
-        let mut known = true;
+        let (mut known, mut has_packs) = (true, false);
         for element in elements {
             let site = self.site(*element);
+            if let (NodeKind::Pack(name), Value::Word(Word::Pack)) =
+                (&self.body()[*element].kind, self.value(*element))
+            {
+                let dims = self.dims().packs.get(&name.to_string()).cloned().flatten();
+                for dim in dims.expect("the name was looked up where it stands") {
+                    ids.push(self.literals_mut().dim(dim, *element));
+                }
+                has_packs = true;
+                continue;
+            }
             let id = match self.value(*element) {
                 Value::Poison => return Err(Stop::Poisoned),
                 Value::Literal(id) if self.literals().get(*id).stands_in_arrays() => *id,
@@ -128,9 +138,30 @@ pub(crate) trait ReadLiterals: Expressions {
             ids.push(id);
         }
         let count = i64::try_from(ids.len()).expect("a list in memory is shorter than 2^63");
-        let extents = Some([vec![count], extents.unwrap_or_default()].concat());
-        let kind = LiteralKind::Array(ids);
+        // What has as many extents as an argument has is a shape, and no constant.
+        let extents = (!has_packs).then(|| [vec![count], extents.unwrap_or_default()].concat());
+        let (kind, known) = (LiteralKind::Array(ids), known && !has_packs);
         Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents, known })))
+    }
+
+    /// What is said of a list with packs where a tensor is needed.
+    fn is_a_shape(&self, array: LiteralId) -> Stop {
+        let expr = self.literals().expr(array);
+        let message = format!("expected a tensor, found the shape {}", self.text(expr));
+        Diag::new(Code::E2001, self.site(expr), message).into()
+    }
+
+    /// Elements of a list of which none is a pack.
+    fn without_packs<'e>(&self, elements: &'e [LiteralId]) -> Lowered<&'e [LiteralId]> {
+        let expr = |element: &LiteralId| self.literals().expr(*element);
+        match elements.iter().map(expr).find(|expr| matches!(self.body()[*expr].kind, NodeKind::Pack(_))) {
+            None => Ok(elements),
+            Some(pack) => {
+                let message =
+                    format!("found {} outside of a shape, where it has no meaning", self.text(pack));
+                Err(Diag::new(Code::E2001, self.site(pack), message).into())
+            }
+        }
     }
 
     /// The value of a literal as a dimension.

@@ -44,6 +44,16 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
+    /// `[2, N]`, where no pack may stand.
+    fn bounds_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
+        if let Value::Literal(id) = self.value(expr)
+            && let Some(elements) = self.literals().elements(*id)
+        {
+            self.without_packs(elements)?;
+        }
+        self.dims_attribute(expr)
+    }
+
     /// `[2, N]` or `N`
     fn shape_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
         let id = self.literal("dimensions as `[2, 3]` or one", expr)?;
@@ -69,7 +79,7 @@ pub(crate) trait Attributes: ReadLiterals {
             Some(integer) => Ok(integer),
             None => self.expected("an integer", self.literals().expr(*element)),
         };
-        elements.iter().map(integer).collect()
+        self.without_packs(elements)?.iter().map(integer).collect()
     }
 
     /// `[0, 1]` or `1`, as written.
@@ -136,7 +146,7 @@ pub(crate) trait Attributes: ReadLiterals {
             | Value::Tensor(_)
             | Value::Tuple(_)
             | Value::Struct(_)
-            | Value::Word(Word::DType(_) | Word::ElementsOf(_) | Word::Text) => {
+            | Value::Word(Word::DType(_) | Word::ElementsOf(_) | Word::Pack | Word::Text) => {
                 return self.expected(PADDING, expr);
             }
         };

@@ -168,6 +168,7 @@ impl BodyLowering<'_> {
             NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
             NodeKind::Name(name) => self.name(name, expr),
             NodeKind::Path(path) => self.constant_by_path(path, expr),
+            NodeKind::Pack(name) => self.pack(name, expr),
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
             NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
             NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
@@ -390,6 +391,7 @@ impl BodyLowering<'_> {
             | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }

@@ -23,8 +23,8 @@ pub(crate) enum Call {
     Operation(Op, Vec<ExprId>),
     /// A function of elements, which is a literal of literals
     Map(Map, Vec<ExprId>),
-    /// Operations of a value and of each other
-    Composite(Vec<written::Step>, ExprId),
+    /// Operations of values and of each other
+    Composite(Vec<written::Step>, Vec<ExprId>),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`
@@ -128,8 +128,16 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             }
             Function::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
-                let dtype = given.arguments[2].map(|dtype| self.dtype_attribute(dtype)).transpose()?;
-                return Ok(Call::Composite(written::one_hot(count, dtype.unwrap_or(DType::F32)), x));
+                let (dtype, like) = match given.arguments[2] {
+                    None => (Some(DType::F32), None),
+                    Some(dtype) => match self.value(dtype) {
+                        // That of a tensor of which it is not known.
+                        Value::Word(Word::ElementsOf(like)) => (None, Some(*like)),
+                        _ => (Some(self.dtype_attribute(dtype)?), None),
+                    },
+                };
+                let operands = [x].into_iter().chain(like).collect();
+                return Ok(Call::Composite(written::one_hot(count, dtype), operands));
             }
             Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
             Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
@@ -185,6 +193,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
         Ok(match takes {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            AttributeForm::Bounds => Attribute::Dims(self.bounds_attribute(argument)?),
             AttributeForm::Shape => Attribute::Dims(self.shape_attribute(argument)?),
             AttributeForm::Integer => Attribute::I64(self.integer_attribute(argument)?),
             AttributeForm::Flag => Attribute::Flag(self.flag_attribute(argument)?),

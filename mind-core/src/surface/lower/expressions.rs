@@ -2,6 +2,7 @@
 
 use super::literals::Literals;
 use super::structure::StructType;
+use super::types::DimNames;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
@@ -30,6 +31,31 @@ pub(crate) trait Expressions {
 
     /// The type of a tensor, where it is known.
     fn tensor_type(&self, tensor: Self::Tensor) -> Option<String>;
+
+    /// The names in dimensions, where the body stands that is being lowered.
+    fn dims(&self) -> &DimNames;
+
+    /// Whether a body of a template is being lowered.
+    fn is_in_template(&self) -> bool;
+
+    /// `..B`, in a list.
+    fn pack(&self, name: &Ident, expr: ExprId) -> Lowered<Value<Self::Tensor>> {
+        let (message, help) = match (self.dims().packs.get(&name.to_string()), self.is_in_template()) {
+            (Some(Some(_)), _) => return Ok(Value::Word(Word::Pack)),
+            (Some(None), _) => return Err(Stop::Poisoned),
+            (None, true) => (
+                format!("no parameter has the leading dimensions `..{name}`"),
+                format!(
+                    "declare them, and have a parameter tell them, as `fn f<..{name}>(x: float[..{name}])`"
+                ),
+            ),
+            (None, false) => (
+                format!("found `..{name}` outside of a template, whose parameters tell what it is"),
+                "write the extents, as `[2, 3]`".to_owned(),
+            ),
+        };
+        Err(Diag::new(Code::E2002, self.site(expr), message).help(help).into())
+    }
 
     /// An expression in one line, cut where it is long.
     fn short_text(&self, expr: ExprId) -> String {

@@ -60,6 +60,7 @@ pub(crate) trait Foreign: Expressions {
             | NodeKind::Text(_)
             | NodeKind::Name(_)
             | NodeKind::Path(_)
+            | NodeKind::Pack(_)
             | NodeKind::Prefix { .. }
             | NodeKind::Binary { .. }
             | NodeKind::Transformed { .. }

@@ -129,7 +129,7 @@ impl BodyLowering<'_> {
                     None => Err(self.unresolved(given, &Unresolved::Axis(axis, shape.len()), &[(tensor, x)])),
                 }
             }
-            Call::Composite(steps, operand) => self.composite(given, &steps, operand),
+            Call::Composite(steps, operands) => self.composite(given, &steps, &operands),
             Call::Filled { one, shape } => {
                 Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
             }
@@ -165,9 +165,10 @@ impl BodyLowering<'_> {
     }
 
     /// Operations of a value and of each other; the result of the last one.
-    fn composite(&mut self, given: &Given, steps: &[Step], operand: ExprId) -> Lowered<Value> {
+    fn composite(&mut self, given: &Given, steps: &[Step], of: &[ExprId]) -> Lowered<Value> {
         let spot = self.spot_of_call(given);
-        let mut values: Vec<Operand> = vec![(self.tensor(operand, None)?, operand)];
+        let operand = |operand: &ExprId| Ok((self.tensor(*operand, None)?, *operand));
+        let mut values: Vec<Operand> = of.iter().map(operand).collect::<Lowered<_>>()?;
         for Step { op, operands } in steps {
             let operands: Vec<Operand> = operands.iter().map(|at| values[*at]).collect();
             let value = if let Op::Const(constant) = op {
@@ -180,9 +181,9 @@ impl BodyLowering<'_> {
                     resolve(op, &types).map_err(|fault| self.unresolved(given, &fault, &operands))?;
                 self.emit_each(&spot, resolved, operands)?
             };
-            values.push((value, operand));
+            values.push((value, of[0]));
         }
-        Ok(Value::Tensor(values[steps.len()].0))
+        Ok(Value::Tensor(values[values.len() - 1].0))
     }
 
     fn spot_of_call(&self, given: &Given) -> Spot {

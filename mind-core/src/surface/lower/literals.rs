@@ -307,6 +307,12 @@ impl Literals {
         }
     }
 
+    /// Whether it is a list with packs, which is no tensor.
+    pub(crate) fn is_shape(&self, id: LiteralId) -> bool {
+        let literal = self.get(id);
+        matches!(literal.kind, LiteralKind::Array(_)) && literal.extents.is_none()
+    }
+
     /// Whether it is a single number.
     pub(crate) fn is_number(&self, id: LiteralId) -> bool {
         self.get(id).is_number()

@@ -148,6 +148,14 @@ impl Expressions for BodyLowering<'_> {
         }
     }
 
+    fn dims(&self) -> &DimNames {
+        self.frames.last().map_or(&self.signature.dims, |frame| &frame.dims)
+    }
+
+    fn is_in_template(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
     fn tensor_type(&self, tensor: ValueId) -> Option<String> {
         Some(self.builder.ty(tensor).to_string())
     }
@@ -190,11 +198,6 @@ impl<'a> BodyLowering<'a> {
             incomplete: false,
             seen: Vec::new(),
         }
-    }
-
-    /// The names that can stand in dimensions and types.
-    pub(super) fn dims(&self) -> &DimNames {
-        self.frames.last().map_or(&self.signature.dims, |frame| &frame.dims)
     }
 }
 

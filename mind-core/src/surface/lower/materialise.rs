@@ -22,7 +22,8 @@ impl BodyLowering<'_> {
             };
             let value = match literal.kind {
                 LiteralKind::Array(_) => {
-                    let shape = Shape::literal(&literal.extents.expect("arrays have extents"));
+                    let Some(extents) = literal.extents else { return Err(self.is_a_shape(part)) };
+                    let shape = Shape::literal(&extents);
                     let data = self.literal_data(part, dtype)?;
                     self.emit(&spot, Op::Const(Const::Tensor { data, shape }), &[])?
                 }

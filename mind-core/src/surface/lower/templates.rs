@@ -61,13 +61,28 @@ pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String>
 }
 
 /// The names of a template that stand for dimensions and element types.
-pub(crate) fn declared_names(template: &Template) -> impl Iterator<Item = String> {
+fn declared_names(template: &Template) -> impl Iterator<Item = String> {
     let declared = template.declared.iter();
     let declared = declared.filter(|declared| match declared.kind {
         DeclaredKind::Dim | DeclaredKind::Elements(_) => true,
         DeclaredKind::Pack | DeclaredKind::Params => false,
     });
     declared.map(|declared| declared.name.to_string())
+}
+
+/// The packs that parameters of a template have.
+fn packs(template: &Template) -> impl Iterator<Item = String> {
+    let patterns = template.parameters.iter().filter_map(|parameter| parameter.takes.pattern());
+    patterns.filter_map(|pattern| match &pattern.pack {
+        Some(Pack::Named(name)) => Some(name.to_string()),
+        Some(Pack::Any) | None => None,
+    })
+}
+
+/// Names of which a mistake hides what they stand for.
+pub(crate) fn unread(dims: &mut DimNames, template: &Template) {
+    Arc::make_mut(&mut dims.unread).extend(declared_names(template));
+    dims.packs = Arc::new(packs(template).map(|name| (name, None)).collect());
 }
 
 /// What the names of a template stand for in a call, and the argument that told it.
@@ -176,6 +191,7 @@ impl<'a> BodyLowering<'a> {
         Arc::make_mut(&mut dims.constants).extend(bound);
         let elements = told.elements.into_iter().map(|(name, (dtype, _))| (name, dtype));
         dims.elements = Arc::new(told.literals.into_iter().chain(elements).collect());
+        dims.packs = Arc::new(told.packs.into_iter().map(|(name, (dims, _))| (name, Some(dims))).collect());
         let checked = self.computed_dims(template, arguments, (&values, fields), &dims);
         checked.map_err(|stop| self.report(stop)).ok()?;
         let mut names = Names::default();
@@ -203,7 +219,7 @@ impl<'a> BodyLowering<'a> {
             names.bind(parameter.name.to_string(), Binding::Local(Value::Poison));
         }
         let mut dims = DimNames { symbols: Vec::new(), ..self.home(template.home).1 };
-        Arc::make_mut(&mut dims.unread).extend(declared_names(template));
+        unread(&mut dims, template);
         (names, dims)
     }
 
@@ -283,6 +299,9 @@ impl<'a> BodyLowering<'a> {
                 {
                     if let ElementPattern::Variable(name) = &pattern.elements {
                         told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                    }
+                    if let Some(Pack::Named(name)) = &pattern.pack {
+                        told.packs.entry(name.to_string()).or_insert((Vec::new(), argument));
                     }
                     return Ok(value);
                 }

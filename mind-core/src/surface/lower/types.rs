@@ -24,6 +24,8 @@ pub(crate) struct DimNames {
     pub(crate) symbols: Vec<Symbol>,
     /// The element types that variables of a template stand for.
     pub(super) elements: Arc<BTreeMap<String, DType>>,
+    /// The dimensions that packs of a template stand for; nothing where a mistake hides them.
+    pub(crate) packs: Arc<BTreeMap<String, Option<Vec<Dim>>>>,
     /// The constants that are no dimensions.
     pub(crate) plain: Arc<BTreeMap<String, Plain>>,
     pub(super) structs: Rc<Definitions>,

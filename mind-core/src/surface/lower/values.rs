@@ -35,6 +35,8 @@ pub(crate) enum Word {
     DType(DType),
     /// The element type of what an argument of a template is, where that is not known.
     ElementsOf(ExprId),
+    /// `..B` in a list.
+    Pack,
     /// A text in double quotes.
     Text,
 }
@@ -46,6 +48,7 @@ impl Word {
             Self::Valid => "valid",
             Self::DType(dtype) => dtype.name(),
             Self::ElementsOf(_) => "an element type",
+            Self::Pack => "leading dimensions",
             Self::Text => "text",
         }
     }

@@ -5,7 +5,9 @@ use proc_macro2::Ident;
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind, Subscript, SubscriptKind, Transform};
+use crate::surface::ast::{
+    Argument, Body, Callee, ExprId, Node, NodeKind, Subscript, SubscriptKind, Transform,
+};
 
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
@@ -61,10 +63,12 @@ impl Parser<'_> {
         if self.at_end() {
             return self.close();
         }
+        let at_pack = self.at("..");
         let name = match &self.level().kind {
             LevelKind::Call(_) => self.argument_name(),
             LevelKind::Subscripts { .. } => return self.subscript_start(),
             LevelKind::Struct(_) => return self.field_start(),
+            LevelKind::Array { .. } if at_pack => return self.pack_in_list(),
             LevelKind::Fragment
             | LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
@@ -131,6 +135,29 @@ impl Parser<'_> {
             | LevelKind::Cotangent(_) => "an operator, `,` or `)`",
         };
         self.separator(expected)?;
+        Ok(State::Element)
+    }
+
+    /// Reads `..B` in a list.
+    fn pack_in_list(&mut self) -> Result<State, Diag> {
+        let first = self.take("..").expect("the caller has seen it");
+        let name = self.name("the name of leading dimensions, as `..B`")?;
+        let site = first.to(self.before());
+        let is_same = |element: &&ExprId, nodes: &[Node]| matches!(&nodes[element.index()].kind, NodeKind::Pack(other) if *other == name);
+        let LevelKind::Array { elements } = &self.level().kind else {
+            unreachable!("the caller has seen the list")
+        };
+        let elements = elements.clone();
+        if let Some(twice) = elements.iter().find(|element| is_same(element, &self.nodes)) {
+            let message = format!("found `..{name}` a second time, expected it once in a list");
+            let first = self.nodes[twice.index()].site;
+            return Err(Diag::new(Code::E1007, site, message).note_at(first, "the first is"));
+        }
+        let operand = self.add(NodeKind::Pack(name), site);
+        if let LevelKind::Array { elements } = &mut self.level().kind {
+            elements.push(operand.id);
+        }
+        self.separator("`,` or `]`")?;
         Ok(State::Element)
     }
 

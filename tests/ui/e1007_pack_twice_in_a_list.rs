@@ -1,0 +1,7 @@
+//! A list of a shape has the leading dimensions twice.
+
+mind::mind! {
+    fn spread<..B>(x: float[..B]) { broadcast_to(x, [..B, 2, ..B]) }
+}
+
+fn main() {}

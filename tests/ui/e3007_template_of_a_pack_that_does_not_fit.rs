@@ -1,0 +1,8 @@
+//! What a template reshapes by its leading dimensions has other elements.
+
+mind::mind! {
+    fn merged<..B, H, D>(x: float[..B, H, D]) { reshape(x, [..B, H + D]) }
+    fn f(x: f32[5, 2, 3]) -> f32[5, 5] { merged(x) }
+}
+
+fn main() {}
